@@ -1,0 +1,58 @@
+# One function per kind of target, so that flags, include paths and install rules are said once.
+
+set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+if(TANDEM_WARNINGS_AS_ERRORS)
+  list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
+endif()
+set(TANDEM_LINK_OPTIONS "")
+if(TANDEM_SANITIZE)
+  list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=${TANDEM_SANITIZE} -fno-omit-frame-pointer
+       -fno-sanitize-recover=all)
+  list(APPEND TANDEM_LINK_OPTIONS -fsanitize=${TANDEM_SANITIZE})
+endif()
+
+function(tandem_common_options target)
+  target_compile_options(${target} PRIVATE ${TANDEM_COMPILE_OPTIONS})
+  target_link_options(${target} PRIVATE ${TANDEM_LINK_OPTIONS})
+endfunction()
+
+# tandem_room(NAME SOURCES a.cc ... [DEPENDS rooms or libraries that its headers show]
+#             [PRIVATE_DEPENDS libraries that only its sources use])
+# makes the static library tandem_NAME, known as tandem::NAME, and installs it with its headers.
+function(tandem_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(tandem_${name} STATIC ${ARG_SOURCES})
+  add_library(tandem::${name} ALIAS tandem_${name})
+  set_target_properties(tandem_${name} PROPERTIES EXPORT_NAME ${name})
+  tandem_common_options(tandem_${name})
+  target_include_directories(
+    tandem_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tandem>)
+  target_compile_features(tandem_${name} PUBLIC cxx_std_20)
+  target_link_libraries(tandem_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  install(TARGETS tandem_${name} EXPORT tandem ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(
+    DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tandem/${name}
+    FILES_MATCHING
+    PATTERN "*.h")
+endfunction()
+
+# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...])
+# makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
+# TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
+function(tandem_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  tandem_common_options(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(
+    ${name} PRIVATE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                    TANDEM_BINARY="$<TARGET_FILE_DIR:tandem_cli>/tandem")
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  set(properties TIMEOUT 600)
+  if(ARG_LABELS)
+    list(APPEND properties LABELS "${ARG_LABELS}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+endfunction()

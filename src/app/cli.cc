@@ -1,0 +1,121 @@
+#include "app/cli.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/command.h"
+#include "app/globals.h"
+#include "app/version.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/suggest.h"
+
+namespace tandem::app {
+namespace {
+
+void AddGlobalFlags(CLI::App& app) {
+  Globals& globals = GlobalOptions();
+  app.add_option("--threads", globals.threads, "Threads to use; 0: all that the machine gives")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  app.add_option("--precision", globals.precision,
+                 "Arithmetic of matrix products: auto, fp32 or bf16 (train: auto; others: fp32)")
+      ->check(CLI::IsMember({"auto", "fp32", "bf16"}));
+  app.add_flag("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
+}
+
+// Names that an unknown word on the command line may have meant.
+std::string Suggestion(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  if (word.rfind('-', 0) == 0) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return DidYouMean(word, views);
+}
+
+const CLI::App& ActiveApp(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : *chosen.front();
+}
+
+int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& active = ActiveApp(app);
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extras = app.remaining(true);
+    const std::string word = extras.empty() ? std::string() : extras.front();
+    const bool flag = word.rfind('-', 0) == 0;
+    const std::string name = word.substr(0, word.find('='));
+    message = fmt::format("unknown {} {}{}", flag ? "flag" : (&active == &app ? "command" : "argument"),
+                          name, Suggestion(flag || &active == &app ? active : app, name));
+  }
+  ReportError(message);
+  std::fputs(fmt::format("Run `tandem{} --help` for what there is.\n",
+                         &active == &app ? "" : " " + active.get_name())
+                 .c_str(),
+             stderr);
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+// Runs `body`; whatever it throws becomes a message and an exit code.
+int RunGuarded(const std::function<void()>& body) {
+  try {
+    body();
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      throw OutputError("standard output", "cannot be written", errno);
+    }
+    return static_cast<int>(ExitCode::kOk);
+  } catch (const Error& error) {
+    ReportError(error.what());
+    return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    ReportError("out of memory");
+  } catch (const std::exception& error) {
+    ReportError(fmt::format("internal error: {}", error.what()));
+  }
+  return static_cast<int>(ExitCode::kInternal);
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, const char* const* argv) {
+  CLI::App app("Trains, prunes the data of, evaluates and serves dual-encoder retrievers.", "tandem");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.set_version_flag("--version", [] { return VersionText(); });
+  app.require_subcommand(0, 1);
+  std::function<void()> run;
+  for (const Command* command : Commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command->name), std::string(command->summary));
+    AddGlobalFlags(*sub);
+    sub->parse_complete_callback([&run, ready = command->configure(*sub)] { run = ready; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success, std::cout, std::cerr);
+  } catch (const CLI::ParseError& error) {
+    return ReportUsage(app, error);
+  }
+  if (!run) {
+    std::cout << app.help();
+    return static_cast<int>(ExitCode::kOk);
+  }
+  SetQuiet(GlobalOptions().quiet);
+  return RunGuarded(run);
+}
+
+}  // namespace tandem::app

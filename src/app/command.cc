@@ -1,0 +1,19 @@
+#include "app/command.h"
+
+#include <iterator>
+
+#include "app/commands.h"
+
+namespace tandem::app {
+namespace {
+
+// In the order of `tandem --help`: from data to serving.
+const Command* const kCommands[] = {
+    nullptr,
+};
+
+}  // namespace
+
+std::span<const Command* const> Commands() { return {kCommands, std::size(kCommands) - 1}; }
+
+}  // namespace tandem::app

@@ -1,0 +1,10 @@
+// The descriptor of every command; each is defined in its own file, NAME_command.cc.
+#pragma once
+
+#include "app/command.h"
+
+namespace tandem::app {
+
+// extern const Command kEncodeCommand;
+
+}  // namespace tandem::app

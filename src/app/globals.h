@@ -1,0 +1,20 @@
+// Flags that every command takes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tandem::app {
+
+struct Globals {
+  int threads = 0;                  // 0: all that the machine gives
+  std::string precision = "";       // "" (the command's default), auto, fp32, bf16
+  bool quiet = false;
+};
+
+// Set once by `main` before a command runs.
+Globals& GlobalOptions();
+// GlobalOptions().threads, or UsableThreads() for 0.
+int Threads();
+
+}  // namespace tandem::app

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "app/torch_half.h"
+#include "base/error.h"
+
+namespace tandem::app {
+namespace {
+
+std::vector<char*>& Arguments() {
+  static std::vector<char*> arguments;
+  return arguments;
+}
+
+// Beside the program in a build folder, under libexec where it is installed.
+std::filesystem::path FindTorchHalf() {
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  for (const auto& candidate : {self.parent_path() / "tandem-torch",
+                                self.parent_path() / "../libexec/tandem/tandem-torch"}) {
+    if (std::filesystem::exists(candidate)) return candidate;
+  }
+  throw UsageError(
+      "this command needs tensors, and this build of tandem has no tandem-torch beside it; build "
+      "with -DTANDEM_WITH_TORCH=ON");
+}
+
+}  // namespace
+
+void RememberArguments(int argc, char** argv) { Arguments().assign(argv, argv + argc); }
+
+void ReplaceByTorchHalf() {
+  const std::filesystem::path program = FindTorchHalf();
+  std::vector<char*> arguments = Arguments();
+  arguments.push_back(nullptr);
+  ::execv(program.c_str(), arguments.data());
+  throw Error(ExitCode::kInternal,
+              fmt::format("{}: cannot be started: {}", program.native(), std::strerror(errno)));
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,22 @@
+// The seam between the two halves of the program.
+//
+// `tandem` holds everything that needs no tensors and starts in milliseconds; `tandem-torch` holds
+// everything, links libtorch (285 libraries, half a second) and is started in place of `tandem`
+// by the commands that need it. Both programs compile the same command files; they differ in which
+// source defines the functions below: torch_half_exec.cc (replace this process by tandem-torch with
+// the same arguments) or torch_half_run.cc (do the work).
+#pragma once
+
+namespace tandem::app {
+
+// Each command that needs tensors declares its options struct here and its Run function below:
+//   struct EncodeOptions;
+//   void RunEncode(const EncodeOptions& options);
+
+// Called by torch_half_exec.cc: never returns. Throws UsageError when this build has no torch half.
+[[noreturn]] void ReplaceByTorchHalf();
+
+// The arguments that main was called with.
+void RememberArguments(int argc, char** argv);
+
+}  // namespace tandem::app

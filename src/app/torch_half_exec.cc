@@ -1,0 +1,2 @@
+// Defines the tensor commands for the torch-free program: each one starts tandem-torch instead.
+#include "app/torch_half.h"

@@ -1,0 +1,57 @@
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tandem {
+namespace {
+
+std::string RecipePosition(std::string_view file, int line, int column) {
+  if (line <= 0) return std::string(file);
+  if (column <= 0) return fmt::format("{}:{}", file, line);
+  return fmt::format("{}:{}:{}", file, line, column);
+}
+
+std::string DataMessage(std::string_view file, int64_t line, std::string_view id,
+                        std::string_view message) {
+  std::string text = line > 0 ? fmt::format("{}:{}: {}", file, line, message)
+                              : fmt::format("{}: {}", file, message);
+  if (!id.empty()) text += fmt::format(" (id {})", id);
+  return text;
+}
+
+ExitCode OutputExitCode(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EFBIG:
+    case EDQUOT:
+    case EIO:
+      return ExitCode::kData;
+    default:
+      return ExitCode::kUsage;
+  }
+}
+
+}  // namespace
+
+RecipeError::RecipeError(std::string_view file, int line, int column, std::string_view key,
+                         std::string_view message)
+    : Error(ExitCode::kUsage, fmt::format("{}: {}", RecipePosition(file, line, column), message)),
+      key_(key) {}
+
+DataError::DataError(std::string_view file, int64_t line, std::string_view id,
+                     std::string_view message)
+    : Error(ExitCode::kData, DataMessage(file, line, id, message)) {}
+
+ModelError::ModelError(std::string_view file, std::string_view tensor, std::string_view message)
+    : Error(ExitCode::kModel, tensor.empty()
+                                  ? fmt::format("{}: {}", file, message)
+                                  : fmt::format("{}: {} (tensor {})", file, message, tensor)) {}
+
+OutputError::OutputError(std::string_view path, std::string_view what, int error_number)
+    : Error(OutputExitCode(error_number),
+            fmt::format("{}: {}: {}", path, what, std::strerror(error_number))) {}
+
+}  // namespace tandem

@@ -1,0 +1,61 @@
+// Reading and writing files: whole, mapped, and atomically.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tandem {
+
+// The whole file as bytes. Throws DataError naming the path when it is missing, a folder, or
+// cannot be read.
+std::string ReadFile(const std::filesystem::path& path);
+
+// A read-only memory map of a file; an empty file maps to an empty view. Move-only.
+class MappedFile {
+ public:
+  // Throws DataError as ReadFile does.
+  explicit MappedFile(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// A file that appears under its name only when it is complete: bytes go to a temporary file beside
+// it, `Commit` flushes it to the disk and renames it. Without `Commit` the destructor removes the
+// temporary file and the old file, if any, stays. Throws OutputError.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void Write(std::string_view bytes);
+  // Overwrites bytes that are already written (a header whose numbers are known only at the end).
+  void WriteAt(size_t offset, std::string_view bytes);
+  void Commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  void Flush();
+};
+
+// Writes `bytes` through an AtomicFile.
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+
+// Makes `path` and its parents; fine when it exists as a folder. Throws OutputError.
+void MakeFolder(const std::filesystem::path& path);
+
+}  // namespace tandem

@@ -1,0 +1,98 @@
+#include "base/npy.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+constexpr size_t kHeaderBytes = 128;  // room for 20-digit counts; a multiple of 64 as NumPy asks
+constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
+
+std::string Header(size_t rows, size_t columns) {
+  std::string text = fmt::format(
+      "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  const size_t length = kHeaderBytes - kMagic.size() - 2;
+  text.resize(length - 1, ' ');
+  text += '\n';
+  std::string header(kMagic);
+  header += static_cast<char>(length & 0xFF);
+  header += static_cast<char>(length >> 8);
+  return header + text;
+}
+
+// The number behind `text`'s position; moves past it.
+size_t TakeNumber(std::string_view& text, const std::filesystem::path& path) {
+  const size_t start = text.find_first_of("0123456789");
+  size_t value = 0;
+  if (start != std::string_view::npos) {
+    const auto [end, error] =
+        std::from_chars(text.data() + start, text.data() + text.size(), value);
+    if (error == std::errc()) {
+      text.remove_prefix(static_cast<size_t>(end - text.data()));
+      return value;
+    }
+  }
+  throw DataError(path.native(), 0, "", "its .npy header has no two-dimensional shape");
+}
+
+}  // namespace
+
+NpyWriter::NpyWriter(const std::filesystem::path& path, size_t columns)
+    : file_(path), columns_(columns) {
+  file_.Write(Header(0, columns));
+}
+
+void NpyWriter::Append(std::span<const float> values) {
+  if (columns_ == 0 || values.size() % columns_ != 0) {
+    throw std::logic_error("NpyWriter::Append takes whole rows");
+  }
+  rows_ += values.size() / columns_;
+  file_.Write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
+void NpyWriter::Commit() {
+  file_.WriteAt(0, Header(rows_, columns_));
+  file_.Commit();
+}
+
+NpyMatrix ReadNpy(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const std::string_view bytes = file.bytes();
+  if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic.substr(0, 6) || bytes[6] != 1) {
+    throw DataError(path.native(), 0, "", "is not a NumPy .npy file of version 1");
+  }
+  const size_t length = static_cast<uint8_t>(bytes[8]) | size_t{static_cast<uint8_t>(bytes[9])} << 8;
+  if (bytes.size() < 10 + length) throw DataError(path.native(), 0, "", "is cut short");
+  const std::string_view header = bytes.substr(10, length);
+  if (header.find("'<f4'") == std::string_view::npos ||
+      header.find("'fortran_order': False") == std::string_view::npos) {
+    throw DataError(path.native(), 0, "",
+                    "holds no float32 matrix in C order, which is what Tandem reads");
+  }
+  const size_t shape_position = header.find("'shape':");
+  if (shape_position == std::string_view::npos) {
+    throw DataError(path.native(), 0, "", "its .npy header has no shape");
+  }
+  std::string_view shape = header.substr(shape_position);
+  NpyMatrix matrix;
+  matrix.rows = TakeNumber(shape, path);
+  matrix.columns = TakeNumber(shape, path);
+  const std::string_view body = bytes.substr(10 + length);
+  if (matrix.columns != 0 && matrix.rows > body.size() / sizeof(float) / matrix.columns) {
+    throw DataError(path.native(), 0, "",
+                    fmt::format("is cut short: its header says {} x {} values and it holds {}",
+                                matrix.rows, matrix.columns, body.size() / sizeof(float)));
+  }
+  matrix.values.resize(matrix.rows * matrix.columns);
+  std::memcpy(matrix.values.data(), body.data(), matrix.values.size() * sizeof(float));
+  return matrix;
+}
+
+}  // namespace tandem

@@ -1,0 +1,39 @@
+// NumPy's .npy files, version 1.0, float32, two dimensions, C order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "base/files.h"
+
+namespace tandem {
+
+// Writes rows as they come; the row count is filled in at the end. Throws OutputError.
+class NpyWriter {
+ public:
+  // `columns` is E in float32 [N, E].
+  NpyWriter(const std::filesystem::path& path, size_t columns);
+  // Appends whole rows: `values.size()` must be a multiple of `columns`.
+  void Append(std::span<const float> values);
+  // Puts the file in place.
+  void Commit();
+
+ private:
+  AtomicFile file_;
+  size_t columns_;
+  size_t rows_ = 0;
+};
+
+struct NpyMatrix {
+  size_t rows = 0;
+  size_t columns = 0;
+  std::vector<float> values;  // [rows, columns]
+};
+
+// Throws DataError when the file is not a little-endian float32 C-order matrix or is cut short.
+NpyMatrix ReadNpy(const std::filesystem::path& path);
+
+}  // namespace tandem

@@ -1,0 +1,78 @@
+#include "base/threads.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tandem {
+namespace {
+
+int AffinityThreads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) {
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  return std::max(1, CPU_COUNT(&set));
+}
+
+// Quota of one cgroup v2 or v1 CPU controller in threads; a large number where there is none.
+double CgroupQuota() {
+  constexpr double kNone = 1e9;
+  double period = 0;
+  std::string quota;
+  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period) {
+    return quota == "max" || period <= 0 ? kNone : std::stod(quota) / period;
+  }
+  double limit = -1;
+  std::ifstream limit_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+  std::ifstream period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (limit_file >> limit && period_file >> period && limit > 0 && period > 0) {
+    return limit / period;
+  }
+  return kNone;
+}
+
+}  // namespace
+
+int UsableThreads() {
+  const double quota = std::ceil(std::max(1.0, CgroupQuota()));
+  return static_cast<int>(std::min(static_cast<double>(AffinityThreads()), quota));
+}
+
+void ParallelFor(size_t count, size_t grain, int threads,
+                 const std::function<void(size_t begin, size_t end)>& body) {
+  if (count == 0) return;
+  grain = std::max<size_t>(1, grain);
+  const size_t ranges = (count + grain - 1) / grain;
+  const size_t workers = std::min<size_t>(static_cast<size_t>(std::max(1, threads)), ranges);
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto work = [&] {
+    for (size_t range = next++; range < ranges; range = next++) {
+      try {
+        body(range * grain, std::min(count, (range + 1) * grain));
+      } catch (...) {
+        const std::scoped_lock lock(failure_mutex);
+        if (!failure) failure = std::current_exception();
+        next = ranges;
+      }
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (size_t i = 1; i < workers; ++i) helpers.emplace_back(work);
+  work();
+  helpers.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tandem

@@ -1,0 +1,44 @@
+// What an objective sees, and what it gives back.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace tandem::objective {
+
+// What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
+struct Labels {
+  at::Tensor positive;        // int64 [Q]: column of each query's own document
+  at::Tensor grades;          // [Q, D] in [0, 1], where `labelled`
+  at::Tensor labelled;        // bool [Q, D]
+  at::Tensor negative;        // bool [Q, D]: may document j count as a negative of query i?
+  at::Tensor query_negative;     // bool [Q, Q]
+  at::Tensor document_negative;  // bool [Q, Q], positives against positives
+  at::Tensor teacher;         // [Q, D], optional
+};
+
+// Similarities of a batch, one floating dtype. The last two are there only for objectives whose
+// descriptor asks for them.
+struct Scores {
+  at::Tensor query_document;     // [Q, D]
+  at::Tensor query_query;        // [Q, Q]
+  at::Tensor document_document;  // [Q, Q]: own documents against own documents
+};
+
+// A scalar (differentiable, 0-dimensional) with what it is a mean over, so that micro-batches add
+// exactly where the objective is separable by row.
+struct Loss {
+  at::Tensor value;
+  double count = 0;
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  // Throws NumericError when a score is not finite. A batch without any allowed negative has loss
+  // 0 and zero gradient.
+  virtual Loss Evaluate(const Scores& scores, const Labels& labels) const = 0;
+};
+
+}  // namespace tandem::objective

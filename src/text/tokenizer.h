@@ -1,0 +1,52 @@
+// Texts to token ids, as Hugging Face's `tokenizers` package makes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::text {
+
+// Token ids of several texts behind each other, nothing padded.
+struct EncodedTexts {
+  std::vector<int32_t> ids;                 // [T]
+  std::vector<int64_t> starts = {0};        // [B + 1]; text b has ids[starts[b] .. starts[b + 1])
+  size_t truncated = 0;                     // texts that were longer than the limit
+
+  size_t size() const { return starts.size() - 1; }
+  std::span<const int32_t> operator[](size_t b) const {
+    return {ids.data() + starts[b], static_cast<size_t>(starts[b + 1] - starts[b])};
+  }
+};
+
+// Immutable and safe to share between threads.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  // Ids of one text with the special tokens of the post-processor, cut so that there are at most
+  // `max_length` of them (special tokens counted; 0: no limit). Any bytes are taken: each maximal
+  // invalid subpart of UTF-8 counts as one U+FFFD. Appends to `ids`; returns whether it was cut.
+  virtual bool Encode(std::string_view text, size_t max_length, std::vector<int32_t>* ids) const = 0;
+
+  // `texts[b]` in order, on up to `threads` threads.
+  EncodedTexts EncodeAll(std::span<const std::string_view> texts, size_t max_length,
+                         int threads) const;
+
+  // Number of ids: every id is in [0, vocabulary_size()).
+  virtual size_t vocabulary_size() const = 0;
+  // The token string of an id; empty for an id without token.
+  virtual std::string_view token(int32_t id) const = 0;
+};
+
+// Reads `tokenizer.json`, or where it is absent `vocab.txt` with `tokenizer_config.json`, from a
+// model folder. Throws ModelError naming the file and, for a component that is not supported, the
+// component and the supported ones.
+std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& model_folder);
+
+}  // namespace tandem::text

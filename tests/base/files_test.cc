@@ -1,0 +1,70 @@
+#include "base/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(AtomicFile, WithoutCommitTheOldFileStays) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "file";
+  WriteFileAtomically(path, "old");
+  {
+    AtomicFile file(path);
+    file.Write("new");
+  }
+  EXPECT_EQ(ReadFile(path), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(AtomicFile, WriteAtOverwritesWhatIsThere) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "file";
+  AtomicFile file(path);
+  file.Write("0000 rows");
+  file.WriteAt(0, "0042");
+  file.Write(" more");
+  file.Commit();
+  EXPECT_EQ(ReadFile(path), "0042 rows more");
+}
+
+TEST(AtomicFile, APathUnderAFileIsAUsageError) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder.path() / "file", "");
+  try {
+    AtomicFile file(folder.path() / "file" / "below");
+    FAIL() << "no error";
+  } catch (const OutputError& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("file/below: cannot be created: Not a directory"));
+  }
+}
+
+TEST(MappedFile, ShowsTheBytesAndTakesEmptyFiles) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder.path() / "full", "abc");
+  WriteFileAtomically(folder.path() / "empty", "");
+  MappedFile moved(folder.path() / "full");
+  const MappedFile full = std::move(moved);
+  EXPECT_EQ(full.bytes(), "abc");
+  EXPECT_EQ(MappedFile(folder.path() / "empty").bytes(), "");
+}
+
+TEST(ReadFile, MissingFilesAndFoldersAreDataErrors) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(ReadFile(folder.path() / "missing"), DataError);
+  EXPECT_THROW(ReadFile(folder.path()), DataError);
+  EXPECT_THROW(MappedFile(folder.path() / "missing"), DataError);
+}
+
+}  // namespace
+}  // namespace tandem
