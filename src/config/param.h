@@ -1,0 +1,99 @@
+// Parameter descriptors: what a value in a recipe is called, means and may be.
+//
+// One descriptor serves parsing, range checks, defaults, `tandem explain` and the generated docs,
+// so that none of them can disagree. Descriptors are constant data:
+//
+//   constexpr ParamInfo kParams[] = {
+//       Number("temperature", "score units", "divides scores before the softmax", 0.02, {1e-4,
+//       10}), Choice("normalization", "what the sum is divided by", "mean", kNormalizations)};
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tandem::config {
+
+enum class ParamKind { kNumber, kInteger, kBoolean, kChoice, kString, kQuantity };
+
+// A value that was read or is a default; monostate is "not set".
+using Value = std::variant<std::monostate, bool, int64_t, double, std::string>;
+
+// One spelling that a choice takes, with a one-line meaning.
+struct ChoiceInfo {
+  std::string_view name;
+  std::string_view doc;
+};
+
+// Both ends belong to the range.
+struct Range {
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+};
+
+// The default of a descriptor; monostate: none, `unset_doc` says what happens then.
+using DefaultValue = std::variant<std::monostate, bool, int64_t, double, std::string_view>;
+
+struct ParamInfo {
+  ParamKind kind = ParamKind::kNumber;
+  std::string_view name;  // as spelled in recipes
+  std::string_view unit;  // "" where a bare number is meant
+  std::string_view doc;   // one line
+  DefaultValue default_value;
+  Range range;  // numbers and integers
+  std::span<const ChoiceInfo> choices;
+  std::string_view unset_doc;  // what holds when there is no value
+};
+
+constexpr ParamInfo Number(std::string_view name, std::string_view unit, std::string_view doc,
+                           double default_value, Range range) {
+  return {ParamKind::kNumber, name, unit, doc, default_value, range};
+}
+// A number that may be absent.
+constexpr ParamInfo OptionalNumber(std::string_view name, std::string_view unit,
+                                   std::string_view doc, std::string_view unset_doc, Range range) {
+  return {ParamKind::kNumber, name, unit, doc, std::monostate(), range, {}, unset_doc};
+}
+constexpr ParamInfo Integer(std::string_view name, std::string_view unit, std::string_view doc,
+                            int64_t default_value, Range range) {
+  return {ParamKind::kInteger, name, unit, doc, default_value, range};
+}
+constexpr ParamInfo Boolean(std::string_view name, std::string_view doc, bool default_value) {
+  return {ParamKind::kBoolean, name, "", doc, default_value};
+}
+// `choices` must outlive the descriptor.
+constexpr ParamInfo Choice(std::string_view name, std::string_view doc,
+                           std::string_view default_value, std::span<const ChoiceInfo> choices) {
+  return {ParamKind::kChoice, name, "", doc, default_value, {}, choices};
+}
+constexpr ParamInfo String(std::string_view name, std::string_view doc,
+                           std::string_view default_value) {
+  return {ParamKind::kString, name, "", doc, default_value};
+}
+
+// What came of checking a value: the value in the descriptor's type (an integer becomes a number
+// where a number is meant), or what is wrong with it, without the key: `must be ..., found ...`.
+struct CheckedValue {
+  Value value;
+  std::string problem;
+};
+CheckedValue CheckValue(const ParamInfo& info, const Value& value);
+
+// The default as a value.
+Value DefaultOf(const ParamInfo& info);
+
+// The value as TOML writes it: shortest digits that read back to the same bits, strings quoted.
+// "" for monostate.
+std::string FormatValue(const Value& value);
+// "from 1 to 64 queries", "at least 0", "one of mean, sum"; "" where anything of the type is right.
+std::string FormatRange(const ParamInfo& info);
+// "number", "integer", "boolean", "choice", "string" or "quantity".
+std::string_view KindName(ParamKind kind);
+// "a number", "an integer", "true or false", ... as in "must be a number".
+std::string_view KindPhrase(ParamKind kind);
+
+}  // namespace tandem::config

@@ -1,0 +1,47 @@
+// The values of a catalogue entry's parameters, by name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/param.h"
+
+namespace tandem::config {
+
+// Getters throw std::logic_error for a name that the entry does not have or a wrong type: that is a
+// bug in the entry, never a mistake of the user, which parsing has ruled out.
+class Params {
+ public:
+  Params() = default;
+  // All defaults. `infos` must outlive the Params: descriptors are constant data.
+  explicit Params(std::span<const ParamInfo> infos);
+
+  double Number(std::string_view name) const;
+  int64_t Integer(std::string_view name) const;
+  bool Boolean(std::string_view name) const;
+  const std::string& String(std::string_view name) const;  // strings and choices
+  // Nothing where a parameter without a default has no value.
+  std::optional<double> OptionalNumber(std::string_view name) const;
+
+  // Checks and sets; the problem as CheckValue words it, "" when it was set.
+  std::string Set(std::string_view name, const Value& value);
+  // Whether there is a parameter of this name.
+  bool Knows(std::string_view name) const;
+
+  std::span<const ParamInfo> infos() const { return infos_; }
+  const Value& value(size_t index) const { return values_[index]; }  // of infos()[index]
+
+  bool operator==(const Params& other) const;
+
+ private:
+  size_t Index(std::string_view name) const;
+
+  std::span<const ParamInfo> infos_;
+  std::vector<Value> values_;  // one for each of infos_
+};
+
+}  // namespace tandem::config

@@ -1,0 +1,119 @@
+// A training recipe: everything that decides a run, one struct for each table of the file.
+//
+// Member initialisers are the defaults. Names, units, ranges and docs of the fields are in
+// recipe_fields.h; reading a file is in recipe_parse.h, writing one in recipe_text.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "config/params.h"
+#include "config/quantity.h"
+
+namespace tandem::config {
+
+struct ModelRecipe {
+  std::string base;  // folder
+  std::string towers = "shared";
+  std::optional<int64_t> max_query_tokens;     // none: the folder's
+  std::optional<int64_t> max_document_tokens;  // none: the folder's
+  std::optional<std::string> query_prompt;     // none: the folder's
+  std::optional<std::string> document_prompt;  // none: the folder's
+  std::optional<double> dropout;               // none: the folder's config.json
+  bool operator==(const ModelRecipe&) const = default;
+};
+
+// Which cells are kept out of the negatives (METHODS section 1).
+struct MaskRecipe {
+  bool copies = true;
+  bool known_positives = true;
+  bool same_query = true;
+  bool operator==(const MaskRecipe&) const = default;
+};
+
+struct DataRecipe {
+  std::string train;  // folder or file
+  std::string format = "auto";
+  std::string split = "train";
+  double positive_grade = 1;
+  int64_t negatives = 0;  // further labelled documents per query
+  MaskRecipe masks;
+  bool operator==(const DataRecipe&) const = default;
+};
+
+struct SamplingRecipe {
+  std::string name = "uniform";
+  bool operator==(const SamplingRecipe&) const = default;
+};
+
+// A catalogue entry with its parameters.
+struct ObjectiveRecipe {
+  std::string name;
+  Params params;
+  bool operator==(const ObjectiveRecipe&) const = default;
+};
+
+struct OptimizerRecipe {
+  std::string name = "adamw";
+  double learning_rate = 2e-5;
+  double weight_decay = 0.01;
+  double clip = 1.0;  // 0: no clipping
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  bool operator==(const OptimizerRecipe&) const = default;
+};
+
+struct ScheduleRecipe {
+  std::string name = "linear";
+  Quantity warmup = Quantity::Percent(5);  // of the run's steps
+  bool operator==(const ScheduleRecipe&) const = default;
+};
+
+struct TrainRecipe {
+  int64_t batch = 64;  // queries
+  // Exactly one of the two is set after parsing.
+  std::optional<double> epochs = 1.0;
+  std::optional<int64_t> steps;
+  int64_t accumulate = 1;                             // batches per step
+  int64_t chunk_tokens = 0;                           // > 0: gradient cache
+  Quantity checkpoint_every = Quantity::Percent(10);  // of the run's steps; 0: only at the end
+  bool operator==(const TrainRecipe&) const = default;
+};
+
+// Off when neither `data` nor `holdout` is given; at most one of them is set after parsing.
+struct ValidationRecipe {
+  std::optional<std::string> data;
+  std::string split = "dev";
+  std::optional<Quantity> holdout;  // of the training queries
+  std::string measure = "ndcg@10";
+  Quantity every = Quantity::Percent(10);  // of the run's steps
+  int64_t patience = 3;                    // validations without improvement; 0: never stop early
+  bool enabled() const { return data.has_value() || holdout.has_value(); }
+  bool operator==(const ValidationRecipe&) const = default;
+};
+
+struct LoggingRecipe {
+  int64_t every = 10;  // steps
+  bool operator==(const LoggingRecipe&) const = default;
+};
+
+struct Recipe {
+  int64_t seed = 1;
+  int64_t threads = 0;  // 0: all that the machine gives
+  std::string precision = "auto";
+  std::string output;  // run folder; "": --output must say
+  ModelRecipe model;
+  DataRecipe data;
+  SamplingRecipe sampling;
+  ObjectiveRecipe objective;
+  OptimizerRecipe optimizer;
+  ScheduleRecipe schedule;
+  TrainRecipe train;
+  ValidationRecipe validation;
+  LoggingRecipe logging;
+  bool operator==(const Recipe&) const = default;
+};
+
+}  // namespace tandem::config

@@ -1,0 +1,210 @@
+// The one visitor over a recipe's fields: parsing, range checks, dump, comparison and docs all walk
+// these functions, so that a field exists everywhere as soon as it has its line here.
+//
+// A visitor has
+//   void Table(std::string_view path, std::string_view doc)        // fields that follow belong to
+//   it void Field(std::string_view name, T& value, const FieldInfo&)  // T as in recipe.h void
+//   Entry(std::string_view kind, ObjectiveRecipe&)            // `name` and that entry's params
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "config/param.h"
+#include "config/recipe.h"
+
+namespace tandem::config {
+
+// Whether a run may be resumed under another value.
+enum class OnResume { kMustStay, kMayChange };
+
+struct FieldInfo {
+  std::string_view doc;  // one line
+  std::string_view unit;
+  Range range;
+  std::span<const ChoiceInfo> choices;
+  std::string_view unset_doc;  // what holds when an optional field is absent
+  bool required = false;
+  OnResume on_resume = OnResume::kMustStay;
+};
+
+inline constexpr ChoiceInfo kPrecisions[] = {
+    {"auto", "bf16 where the processor multiplies it natively, else fp32"},
+    {"fp32", "single precision throughout"},
+    {"bf16", "bfloat16 matrix products, fp32 master weights"}};
+inline constexpr ChoiceInfo kTowers[] = {{"shared", "one encoder for queries and documents"}};
+inline constexpr ChoiceInfo kDataFormats[] = {
+    {"auto", "told from the files"},
+    {"beir", "a folder of corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"},
+    {"sentence_transformers", "JSONL with the columns anchor, positive, negative, ..."}};
+inline constexpr ChoiceInfo kSamplers[] = {
+    {"uniform", "every query once per epoch in random order, its positive uniform among its own"}};
+inline constexpr ChoiceInfo kOptimizers[] = {
+    {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter 2019)"}};
+inline constexpr ChoiceInfo kSchedules[] = {
+    {"linear", "linear warm-up, then linear decay to 0"},
+    {"cosine", "linear warm-up, then half a cosine down to 0"},
+    {"constant", "linear warm-up, then constant"}};
+
+template <typename T, typename Struct>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
+
+template <MaybeConst<Recipe> R, typename Visitor>
+void VisitRun(R& recipe, Visitor& visitor) {
+  visitor.Table("", "The run as a whole");
+  visitor.Field("seed", recipe.seed, {.doc = "names every random stream", .range = {0, 9e18}});
+  visitor.Field("threads", recipe.threads,
+                {.doc = "0: all that the machine gives", .unit = "threads", .range = {0, 4096}});
+  visitor.Field("precision", recipe.precision,
+                {.doc = "arithmetic of matrix products", .choices = kPrecisions});
+  visitor.Field("output", recipe.output,
+                {.doc = "run folder; --output wins", .on_resume = OnResume::kMayChange});
+}
+
+template <MaybeConst<ModelRecipe> R, typename Visitor>
+void VisitModel(R& model, Visitor& visitor) {
+  constexpr Range kTokens = {3, 1048576};
+  visitor.Table("model", "The model that training starts from");
+  visitor.Field("base", model.base,
+                {.doc = "sentence-transformers or Hugging Face folder",
+                 .required = true,
+                 .on_resume = OnResume::kMayChange});
+  visitor.Field("towers", model.towers, {.doc = "how encoders are shared", .choices = kTowers});
+  visitor.Field("max_query_tokens", model.max_query_tokens,
+                {.doc = "longer queries are truncated",
+                 .unit = "tokens",
+                 .range = kTokens,
+                 .unset_doc = "the folder's"});
+  visitor.Field("max_document_tokens", model.max_document_tokens,
+                {.doc = "longer documents are truncated",
+                 .unit = "tokens",
+                 .range = kTokens,
+                 .unset_doc = "the folder's"});
+  visitor.Field("query_prompt", model.query_prompt,
+                {.doc = "text put before every query", .unset_doc = "the folder's"});
+  visitor.Field("document_prompt", model.document_prompt,
+                {.doc = "text put before every document", .unset_doc = "the folder's"});
+  visitor.Field("dropout", model.dropout,
+                {.doc = "share of activations dropped in training",
+                 .range = {0, 0.9},
+                 .unset_doc = "the folder's config.json"});
+}
+
+template <MaybeConst<DataRecipe> R, typename Visitor>
+void VisitData(R& data, Visitor& visitor) {
+  visitor.Table("data", "What is trained on");
+  visitor.Field(
+      "train", data.train,
+      {.doc = "data set folder or file", .required = true, .on_resume = OnResume::kMayChange});
+  visitor.Field("format", data.format, {.doc = "format of `train`", .choices = kDataFormats});
+  visitor.Field("split", data.split, {.doc = "which judgements of it"});
+  visitor.Field("positive_grade", data.positive_grade,
+                {.doc = "a judged document is a positive from this grade on"});
+  visitor.Field(
+      "negatives", data.negatives,
+      {.doc = "further labelled documents of each query", .unit = "documents", .range = {0, 1024}});
+  visitor.Table("data.masks", "What must not count as a negative of a query");
+  visitor.Field("copies", data.masks.copies,
+                {.doc = "copies of its own document (same id or same text)"});
+  visitor.Field("known_positives", data.masks.known_positives,
+                {.doc = "all its positives, not only the sampled one"});
+  visitor.Field("same_query", data.masks.same_query,
+                {.doc = "the positives of other rows with the same query text"});
+}
+
+template <MaybeConst<OptimizerRecipe> R, typename Visitor>
+void VisitOptimizer(R& optimizer, Visitor& visitor) {
+  visitor.Table("optimizer", "How weights follow gradients");
+  visitor.Field("name", optimizer.name, {.doc = "the rule", .choices = kOptimizers});
+  visitor.Field("learning_rate", optimizer.learning_rate,
+                {.doc = "peak step size", .range = {0, 10}});
+  visitor.Field(
+      "weight_decay", optimizer.weight_decay,
+      {.doc = "decoupled decay; biases and normalisation weights have none", .range = {0, 1}});
+  visitor.Field("clip", optimizer.clip,
+                {.doc = "largest norm of the whole gradient; 0: no clipping", .range = {0, 1e6}});
+  visitor.Field("beta1", optimizer.beta1,
+                {.doc = "decay of the first moment", .range = {0, 0.999999}});
+  visitor.Field("beta2", optimizer.beta2,
+                {.doc = "decay of the second moment", .range = {0, 0.999999}});
+  visitor.Field("epsilon", optimizer.epsilon,
+                {.doc = "added to the root of the second moment", .range = {1e-16, 1}});
+}
+
+template <MaybeConst<TrainRecipe> R, typename Visitor>
+void VisitTrain(R& train, Visitor& visitor) {
+  visitor.Table("train", "How long and in which portions; give `epochs` or `steps`, not both");
+  visitor.Field("batch", train.batch,
+                {.doc = "queries in a batch", .unit = "queries", .range = {1, 1048576}});
+  visitor.Field("epochs", train.epochs,
+                {.doc = "passes over the training queries",
+                 .unit = "epochs",
+                 .range = {1e-6, 1e6},
+                 .unset_doc = "`steps` decides"});
+  visitor.Field("steps", train.steps,
+                {.doc = "optimizer steps",
+                 .unit = "steps",
+                 .range = {1, 1e12},
+                 .unset_doc = "`epochs` decides"});
+  visitor.Field("accumulate", train.accumulate,
+                {.doc = "batches whose gradients are added to one step",
+                 .unit = "batches",
+                 .range = {1, 65536}});
+  visitor.Field("chunk_tokens", train.chunk_tokens,
+                {.doc = "gradient cache in chunks of this size; 0: off",
+                 .unit = "tokens",
+                 .range = {0, 1e9}});
+  visitor.Field("checkpoint_every", train.checkpoint_every,
+                {.doc = "of the run's steps; 0: only at the end",
+                 .unit = "steps",
+                 .on_resume = OnResume::kMayChange});
+}
+
+template <MaybeConst<ValidationRecipe> R, typename Visitor>
+void VisitValidation(R& validation, Visitor& visitor) {
+  visitor.Table("validation", "Measured while training; give `data` (with `split`) or `holdout`");
+  visitor.Field("data", validation.data,
+                {.doc = "data set folder",
+                 .unset_doc = "`holdout` decides; without it nothing is validated",
+                 .on_resume = OnResume::kMayChange});
+  visitor.Field("split", validation.split, {.doc = "which judgements of `data`"});
+  visitor.Field("holdout", validation.holdout,
+                {.doc = "training queries that are kept out of training",
+                 .unit = "queries",
+                 .unset_doc = "`data` decides"});
+  visitor.Field("measure", validation.measure,
+                {.doc = "what decides which model is best: a measure, or \"loss\""});
+  visitor.Field("every", validation.every,
+                {.doc = "of the run's steps", .unit = "steps", .on_resume = OnResume::kMayChange});
+  visitor.Field("patience", validation.patience,
+                {.doc = "validations without improvement before training stops; 0: never",
+                 .unit = "validations",
+                 .range = {0, 1e6}});
+}
+
+template <MaybeConst<Recipe> R, typename Visitor>
+void VisitRecipe(R& recipe, Visitor& visitor) {
+  VisitRun(recipe, visitor);
+  VisitModel(recipe.model, visitor);
+  VisitData(recipe.data, visitor);
+  visitor.Table("sampling", "Which examples come next");
+  visitor.Field("name", recipe.sampling.name, {.doc = "the sampler", .choices = kSamplers});
+  visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
+  visitor.Entry("objective", recipe.objective);
+  VisitOptimizer(recipe.optimizer, visitor);
+  visitor.Table("schedule", "How the learning rate moves");
+  visitor.Field("name", recipe.schedule.name, {.doc = "the shape", .choices = kSchedules});
+  visitor.Field(
+      "warmup", recipe.schedule.warmup,
+      {.doc = "linear rise from 0, a share of the run's steps or a count", .unit = "steps"});
+  VisitTrain(recipe.train, visitor);
+  VisitValidation(recipe.validation, visitor);
+  visitor.Table("logging", "What is written while training");
+  visitor.Field("every", recipe.logging.every,
+                {.doc = "a line of metrics.jsonl every so many steps",
+                 .unit = "steps",
+                 .range = {1, 1e9},
+                 .on_resume = OnResume::kMayChange});
+}
+
+}  // namespace tandem::config

@@ -1,0 +1,277 @@
+#include "config/recipe_parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "base/files.h"
+#include "base/suggest.h"
+#include "config/recipe_fields.h"
+#include "config/recipe_values.h"
+#include "config/toml_layer.h"
+
+namespace tandem::config {
+namespace {
+
+struct Mistake {
+  size_t layer = 0;
+  int line = 0;
+  int column = 0;
+  std::string key;
+  std::string problem;
+  bool missing = false;
+
+  // What is missing comes last: a misspelt key before it is the likelier cause.
+  auto Order() const { return std::tuple(missing, layer, line, column); }
+};
+
+struct Found {
+  size_t layer = 0;
+  const toml::node* node = nullptr;
+};
+
+// Fills a recipe from layers of TOML; the last layer that has a key wins. Mistakes are gathered and
+// the first one in reading order is thrown, so that the order of fields here never shows.
+class RecipeReader {
+ public:
+  RecipeReader(const std::vector<TomlLayer>& layers, const RecipeCatalogues& catalogues)
+      : layers_(layers), catalogues_(catalogues) {}
+
+  void Table(std::string_view path, std::string_view) {
+    table_ = path;
+    for (size_t end = path.find('.'); end != std::string_view::npos;
+         end = path.find('.', end + 1)) {
+      tables_.emplace(path.substr(0, end));
+    }
+    tables_.emplace(path);
+  }
+
+  template <typename T>
+  void Field(std::string_view name, T& value, const FieldInfo& field) {
+    if (const std::optional<Value> read = Read(MakeParamInfo<T>(name, field), field.required)) {
+      AssignValue(*read, field.unit, value);
+    }
+  }
+
+  void Entry(std::string_view kind, ObjectiveRecipe& entry) {
+    const std::vector<std::string_view> names = EntryNames(catalogues_.objectives);
+    const ParamInfo name_info = {.kind = ParamKind::kString,
+                                 .name = "name",
+                                 .doc = "which one; `tandem list objectives` shows all"};
+    const std::optional<Value> name = Read(name_info, /*required=*/true);
+    const EntryInfo* info = nullptr;
+    if (name) info = FindEntry(catalogues_.objectives, std::get<std::string>(*name));
+    if (info == nullptr) {
+      open_tables_.emplace(table_);  // its keys cannot be judged
+      if (name) {
+        Complain(Key("name"), fmt::format("is {}; {}", FormatValue(*name),
+                                          UnknownName(std::get<std::string>(*name), names)));
+      }
+      return;
+    }
+    entry.name = info->name;
+    entry.params = Params(info->params);
+    notes_[std::string(table_)] = fmt::format(" for the {} {}", kind, info->name);
+    for (const ParamInfo& param : info->params) {
+      if (const std::optional<Value> read = Read(param, false)) entry.params.Set(param.name, *read);
+    }
+  }
+
+  void CheckUnknownKeys() {
+    for (size_t layer = 0; layer < layers_.size(); ++layer) Walk(layer, layers_[layer].table, "");
+  }
+
+  // At most one of two keys: drops the lower layer's, complains when one layer gives both. Returns
+  // the dropped key.
+  std::string_view Exclude(std::string_view first, std::string_view second) {
+    const std::optional<Found> a = Find(first);
+    const std::optional<Found> b = Find(second);
+    if (!a || !b) return "";
+    const bool both_set = layers_[a->layer].is_set && layers_[b->layer].is_set;
+    if (a->layer == b->layer || both_set) {
+      const auto later = std::tuple(a->layer, a->node->source().begin.line) <
+                                 std::tuple(b->layer, b->node->source().begin.line)
+                             ? std::pair(second, first)
+                             : std::pair(first, second);
+      Complain(later.first, fmt::format("contradicts {}; give one of them", later.second));
+      return "";
+    }
+    return a->layer < b->layer ? first : second;
+  }
+
+  void Complain(std::string_view path, std::string problem) {
+    const Found found = Find(path).value_or(Found{0, nullptr});
+    AddMistake(found.layer,
+               found.node != nullptr ? found.node->source().begin : toml::source_position(), path,
+               std::move(problem));
+  }
+
+  const std::vector<Mistake>& mistakes() const { return mistakes_; }
+  const std::set<std::string, std::less<>>& keys() const { return keys_; }
+
+  std::optional<Found> Find(std::string_view path) const {
+    for (size_t layer = layers_.size(); layer-- > 0;) {
+      if (const toml::node* node = FindNode(layers_[layer], path)) return Found{layer, node};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::string Key(std::string_view name) const {
+    return table_.empty() ? std::string(name) : fmt::format("{}.{}", table_, name);
+  }
+
+  std::optional<Value> Read(const ParamInfo& info, bool required) {
+    const std::string path = Key(info.name);
+    keys_.insert(path);
+    const std::optional<Found> found = Find(path);
+    if (!found) {
+      if (required) ComplainMissing(path, info.doc);
+      return std::nullopt;
+    }
+    const Value raw = ScalarOf(*found->node);
+    if (std::holds_alternative<std::monostate>(raw)) {
+      Complain(path, fmt::format("must be {}, found {}", KindPhrase(info.kind),
+                                 NodeKindName(*found->node)));
+      return std::nullopt;
+    }
+    CheckedValue checked = CheckValue(info, raw);
+    if (checked.problem.empty()) return std::move(checked.value);
+    Complain(path, std::move(checked.problem));
+    return std::nullopt;
+  }
+
+  void ComplainMissing(const std::string& path, std::string_view doc) {
+    const toml::node* table = FindNode(layers_.front(), table_);
+    const bool written = table != nullptr && table != &layers_.front().table;
+    AddMistake(0, written ? table->source().begin : toml::source_position(), path,
+               fmt::format("is missing ({})", doc));
+    mistakes_.back().missing = true;
+  }
+
+  void AddMistake(size_t layer, const toml::source_position& position, std::string_view path,
+                  std::string problem) {
+    const bool set = layers_[layer].is_set;
+    mistakes_.push_back({layer, set ? 0 : static_cast<int>(position.line),
+                         set ? 0 : static_cast<int>(position.column), std::string(path),
+                         fmt::format("{} {}", path, problem)});
+  }
+
+  void Walk(size_t layer, const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string path =
+          prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
+      if (keys_.contains(path)) continue;
+      const toml::table* inner = node.as_table();
+      if (tables_.contains(path)) {
+        if (inner != nullptr) {
+          Walk(layer, *inner, path);
+        } else {
+          AddMistake(layer, node.source().begin, path, fmt::format("is a table: write [{}]", path));
+        }
+      } else if (!open_tables_.contains(prefix)) {
+        AddMistake(layer, key.source().begin, path, Unknown(prefix, key.str()));
+      }
+    }
+  }
+
+  // The nearest name in the same table, or the same name in another one.
+  std::string Unknown(const std::string& prefix, std::string_view name) const {
+    std::vector<std::string_view> siblings;
+    std::string elsewhere;
+    const auto consider = [&](std::string_view path) {
+      const size_t dot = path.rfind('.');
+      const std::string_view parent = dot == std::string_view::npos ? "" : path.substr(0, dot);
+      const std::string_view leaf = dot == std::string_view::npos ? path : path.substr(dot + 1);
+      if (parent == prefix) siblings.push_back(leaf);
+      if (leaf == name && elsewhere.empty()) elsewhere = path;
+    };
+    for (const std::string& path : keys_) consider(path);
+    for (const std::string& path : tables_) consider(path);
+    const auto note = notes_.find(prefix);
+    const std::string suggestion = elsewhere.empty() ? DidYouMean(name, siblings)
+                                                     : fmt::format("; did you mean {}?", elsewhere);
+    return fmt::format("is unknown{}{}", note == notes_.end() ? "" : note->second, suggestion);
+  }
+
+  const std::vector<TomlLayer>& layers_;
+  const RecipeCatalogues& catalogues_;
+  std::string_view table_;
+  std::set<std::string, std::less<>> tables_;
+  std::set<std::string, std::less<>> keys_;
+  std::set<std::string, std::less<>> open_tables_;
+  std::map<std::string, std::string> notes_;
+  std::vector<Mistake> mistakes_;
+};
+
+std::vector<TomlLayer> MakeLayers(std::string_view text, std::string_view name,
+                                  std::span<const std::string> sets) {
+  std::vector<TomlLayer> layers;
+  layers.push_back(ParseFileLayer(text, name));
+  for (const std::string& set : sets) layers.push_back(ParseSetLayer(set));
+  return layers;
+}
+
+// What the types and ranges of single keys cannot say.
+void CheckTogether(RecipeReader& reader, Recipe& recipe) {
+  const std::string_view length = reader.Exclude("train.epochs", "train.steps");
+  if (length == "train.steps") recipe.train.steps.reset();
+  if (recipe.train.steps.has_value()) recipe.train.epochs.reset();
+  const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
+  if (validation == "validation.data") recipe.validation.data.reset();
+  if (validation == "validation.holdout") recipe.validation.holdout.reset();
+  if (!recipe.validation.enabled() && reader.Find("validation")) {
+    reader.Complain("validation", "needs data (with split) or holdout");
+  }
+  if (recipe.validation.every.IsZero()) {
+    reader.Complain("validation.every",
+                    "must be more than 0; to validate never, leave out [validation]");
+  }
+}
+
+}  // namespace
+
+RecipeError LoadedRecipe::ErrorAt(std::string_view key, std::string_view problem) const {
+  const std::string message = fmt::format("{} {}", key, problem);
+  const auto found = positions.find(key);
+  if (found == positions.end()) return RecipeError(file, 0, 0, key, message);
+  const RecipePosition& position = found->second;
+  return RecipeError(position.source, position.line, position.column, key, message);
+}
+
+LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
+                         std::span<const std::string> sets, const RecipeCatalogues& catalogues) {
+  const std::vector<TomlLayer> layers = MakeLayers(text, name, sets);
+  LoadedRecipe loaded{.file = std::string(name)};
+  RecipeReader reader(layers, catalogues);
+  VisitRecipe(loaded.recipe, reader);
+  CheckTogether(reader, loaded.recipe);
+  reader.CheckUnknownKeys();
+  if (!reader.mistakes().empty()) {
+    const Mistake& first =
+        *std::min_element(reader.mistakes().begin(), reader.mistakes().end(),
+                          [](const Mistake& a, const Mistake& b) { return a.Order() < b.Order(); });
+    throw RecipeError(layers[first.layer].source, first.line, first.column, first.key,
+                      first.problem);
+  }
+  for (const std::string& key : reader.keys()) {
+    const std::optional<Found> found = reader.Find(key);
+    if (!found) continue;
+    const TomlLayer& layer = layers[found->layer];
+    const toml::source_position& begin = found->node->source().begin;
+    loaded.positions[key] = {layer.source, layer.is_set ? 0 : static_cast<int>(begin.line),
+                             layer.is_set ? 0 : static_cast<int>(begin.column)};
+  }
+  return loaded;
+}
+
+LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
+                        const RecipeCatalogues& catalogues) {
+  return ParseRecipe(ReadFile(file), file.native(), sets, catalogues);
+}
+
+}  // namespace tandem::config

@@ -1,0 +1,115 @@
+#include "config/toml_layer.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/error.h"
+
+namespace tandem::config {
+namespace {
+
+// toml++ says "Error while parsing key-value pair: encountered end-of-file"; we say what was being
+// read and what is wrong, behind the position.
+std::string Reword(std::string_view description) {
+  constexpr std::string_view kPrefix = "Error while parsing ";
+  if (description.substr(0, kPrefix.size()) != kPrefix) {
+    return fmt::format("not valid TOML: {}", description);
+  }
+  description.remove_prefix(kPrefix.size());
+  const size_t colon = description.find(": ");
+  if (colon == std::string_view::npos) return fmt::format("not valid TOML: {}", description);
+  return fmt::format("not valid TOML in this {}: {}", description.substr(0, colon),
+                     description.substr(colon + 2));
+}
+
+std::optional<toml::table> TryParse(const std::string& text) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error&) {
+    return std::nullopt;
+  }
+}
+
+bool IsKey(std::string_view key) {
+  if (key.empty() || key.front() == '.' || key.back() == '.') return false;
+  if (key.find("..") != std::string_view::npos) return false;
+  return key.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+         std::string_view::npos;
+}
+
+// One assignment and nothing else: a value with line breaks could smuggle in further keys.
+bool IsSingle(const toml::table& table) {
+  const toml::node* node = &table;
+  while (const toml::table* inner = node->as_table()) {
+    if (inner->is_inline() && node != &table) return true;
+    if (inner->size() != 1) return false;
+    node = &inner->begin()->second;
+  }
+  return true;
+}
+
+}  // namespace
+
+TomlLayer ParseFileLayer(std::string_view text, std::string_view name) {
+  try {
+    return {std::string(name), false, toml::parse(text)};
+  } catch (const toml::parse_error& error) {
+    const toml::source_position& position = error.source().begin;
+    throw RecipeError(name, static_cast<int>(position.line), static_cast<int>(position.column), "",
+                      Reword(error.description()));
+  }
+}
+
+TomlLayer ParseSetLayer(std::string_view assignment) {
+  const std::string source = fmt::format("--set {}", assignment);
+  const size_t equals = assignment.find('=');
+  const std::string_view key = assignment.substr(0, equals);
+  if (equals == std::string_view::npos || !IsKey(key)) {
+    throw RecipeError(source, 0, 0, "", "must be KEY=VALUE, like train.batch=32");
+  }
+  const std::string_view value = assignment.substr(equals + 1);
+  const bool one_line = value.find_first_of("\n\r") == std::string_view::npos;
+  std::optional<toml::table> table;
+  if (one_line) table = TryParse(fmt::format("{} = {}", key, value));
+  if (!table || !IsSingle(*table)) {
+    table = TryParse(fmt::format("{} = {}", key, FormatValue(std::string(value))));
+  }
+  if (!table) throw RecipeError(source, 0, 0, "", "is not UTF-8 text");
+  return {source, true, std::move(*table)};
+}
+
+const toml::node* FindNode(const TomlLayer& layer, std::string_view path) {
+  const toml::node* node = &layer.table;
+  while (!path.empty()) {
+    const toml::table* table = node->as_table();
+    if (table == nullptr) return nullptr;
+    const size_t dot = path.find('.');
+    node = table->get(path.substr(0, dot));
+    if (node == nullptr) return nullptr;
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return node;
+}
+
+Value ScalarOf(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* integer = node.as_integer()) return integer->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  return {};
+}
+
+std::string NodeKindName(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "table";
+    case toml::node_type::array:
+      return "array";
+    default:
+      return "date or time";
+  }
+}
+
+}  // namespace tandem::config

@@ -1,0 +1,32 @@
+// One TOML text of a recipe: its file, or one `--set`. Internal to reading recipes.
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <string>
+#include <string_view>
+
+#include "config/param.h"
+
+namespace tandem::config {
+
+struct TomlLayer {
+  std::string source;   // what errors name: the file, or `--set KEY=VALUE`
+  bool is_set = false;  // positions mean nothing to the user then
+  toml::table table;
+};
+
+// Throws RecipeError with the position for text that is not TOML.
+TomlLayer ParseFileLayer(std::string_view text, std::string_view name);
+// `assignment` is KEY=VALUE; a VALUE that is not TOML is a bare string.
+TomlLayer ParseSetLayer(std::string_view assignment);
+
+// The node at "table.key", or nullptr.
+const toml::node* FindNode(const TomlLayer& layer, std::string_view path);
+
+// A scalar as a Value; monostate for tables, arrays, dates and times.
+Value ScalarOf(const toml::node& node);
+// "table", "array", "date" ...
+std::string NodeKindName(const toml::node& node);
+
+}  // namespace tandem::config

@@ -1,0 +1,172 @@
+#include "config/recipe_parse.h"
+
+#include <gtest/gtest.h>
+
+#include "config/test_catalogue.h"
+
+namespace tandem::config {
+namespace {
+
+TEST(ParseRecipe, TheLeastRecipeHasDefaults) {
+  const Recipe recipe = ParseTest(kLeast).recipe;
+  EXPECT_EQ(recipe.model.base, "m");
+  EXPECT_EQ(recipe.train.epochs, 1.0);
+  EXPECT_EQ(recipe.train.steps, std::nullopt);
+  EXPECT_EQ(recipe.objective.params.Number("temperature"), 0.02);
+  EXPECT_FALSE(recipe.validation.enabled());
+}
+
+TEST(ParseRecipe, ReadsTheExampleOfTheDesign) {
+  const Recipe recipe = ParseTest(R"(seed = 7
+output = "runs/mw"
+[model]
+base = "models/all-MiniLM-L6-v2"
+max_query_tokens = 64
+query_prompt = ""
+dropout = 0.1
+[data]
+train = "data/packages"
+positive_grade = 2
+masks.copies = false
+[sampling]
+name = "uniform"
+[objective]
+name = "soft"
+temperature = 0.01
+[optimizer]
+learning_rate = 2e-5
+clip = 1
+[schedule]
+name = "cosine"
+warmup = "500 steps"
+[train]
+batch = 32
+steps = 1000
+[validation]
+data = "data/packages"
+measure = "mrr"
+every = "5%"
+)")
+                            .recipe;
+  EXPECT_EQ(recipe.seed, 7);
+  EXPECT_EQ(recipe.model.max_query_tokens, 64);
+  EXPECT_EQ(recipe.model.query_prompt, "");
+  EXPECT_EQ(recipe.model.document_prompt, std::nullopt);
+  EXPECT_EQ(recipe.data.positive_grade, 2.0);
+  EXPECT_FALSE(recipe.data.masks.copies);
+  EXPECT_TRUE(recipe.data.masks.known_positives);
+  EXPECT_EQ(recipe.objective.params.Number("temperature"), 0.01);
+  EXPECT_EQ(recipe.schedule.warmup, Quantity::Count(500));
+  EXPECT_EQ(recipe.train.steps, 1000);
+  EXPECT_EQ(recipe.train.epochs, std::nullopt);
+  EXPECT_TRUE(recipe.validation.enabled());
+  EXPECT_EQ(recipe.validation.every, Quantity::Percent(5));
+}
+
+struct Bad {
+  const char* text;  // follows kLeast, so that its first line is line 4
+  const char* problem;
+};
+
+class BadRecipe : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadRecipe, IsNamedWithItsPlace) {
+  EXPECT_EQ(ParseProblem(kLeast + GetParam().text), GetParam().problem);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadRecipe,
+    testing::Values(
+        Bad{"  objective.temperatur = 1",
+            "r.toml:4:13: objective.temperatur is unknown for the objective soft; did you mean "
+            "temperature?"},
+        Bad{"trian.batch = 1", "r.toml:4:1: trian is unknown; did you mean train?"},
+        Bad{"[train]\n  bacth = 1", "r.toml:5:3: train.bacth is unknown; did you mean batch?"},
+        Bad{"[train]\nlearning_rate = 1",
+            "r.toml:5:1: train.learning_rate is unknown; did you mean optimizer.learning_rate?"},
+        Bad{"train = 3", "r.toml:4:9: train is a table: write [train]"},
+        Bad{"[train.batch]", "r.toml:4:1: train.batch must be an integer, found table"},
+        Bad{"train.batch = \"many\"",
+            "r.toml:4:15: train.batch must be an integer, found string \"many\""},
+        Bad{"train.batch = [1]", "r.toml:4:15: train.batch must be an integer, found array"},
+        Bad{"train.batch = 0",
+            "r.toml:4:15: train.batch must be from 1 to 1048576 queries, found 0"},
+        Bad{"objective.temperature = 0",
+            "r.toml:4:25: objective.temperature must be from 0.0001 to 10 score units, found 0"},
+        Bad{"objective.shape = \"sqare\"",
+            "r.toml:4:19: objective.shape must be one of round, square, found \"sqare\"; did you "
+            "mean square?"},
+        Bad{"schedule.name = \"linaer\"",
+            "r.toml:4:17: schedule.name must be one of linear, cosine, constant, found "
+            "\"linaer\"; did you mean linear?"},
+        Bad{"schedule.warmup = \"5 miles\"",
+            "r.toml:4:19: schedule.warmup must be a share like \"5%\" or a count like \"500 "
+            "steps\", found \"5 miles\""},
+        Bad{"train.epochs = 1\ntrain.steps = 9",
+            "r.toml:5:15: train.steps contradicts train.epochs; give one of them"},
+        Bad{"train.steps = 9\ntrain.epochs = 1",
+            "r.toml:5:16: train.epochs contradicts train.steps; give one of them"},
+        Bad{"validation.data = \"d\"\nvalidation.holdout = \"5%\"",
+            "r.toml:5:22: validation.holdout contradicts validation.data; give one of them"},
+        Bad{"[validation]\nmeasure = \"mrr\"",
+            "r.toml:4:1: validation needs data (with split) or holdout"},
+        Bad{"[validation]\nholdout = 5\nevery = 0",
+            "r.toml:6:9: validation.every must be more than 0; to validate never, leave out "
+            "[validation]"},
+        Bad{"seed = nan", "r.toml:4:8: seed must be an integer, found number nan"},
+        Bad{"model.base = \"again\"",
+            "r.toml:4:14: not valid TOML in this key-value pair: cannot redefine existing string "
+            "'model.base'"},
+        Bad{"seed = ",
+            "r.toml:4:8: not valid TOML in this key-value pair: encountered end-of-file"}));
+
+TEST(ParseRecipe, MissingKeysAreNamed) {
+  EXPECT_EQ(ParseProblem(""),
+            "r.toml: model.base is missing (sentence-transformers or Hugging Face folder)");
+  EXPECT_EQ(ParseProblem("[model]\n\n[data]\ntrain = 'd'\n[objective]\nname = 'soft'"),
+            "r.toml:1:1: model.base is missing (sentence-transformers or Hugging Face folder)");
+  EXPECT_EQ(ParseProblem("model.base = 'm'\ndata.train = 'd'"),
+            "r.toml: objective.name is missing (which one; `tandem list objectives` shows all)");
+}
+
+TEST(ParseRecipe, AMisspeltKeyIsNamedBeforeTheOneThatItLeavesMissing) {
+  EXPECT_EQ(ParseProblem("[model]\nbse = 'm'"),
+            "r.toml:2:1: model.bse is unknown; did you mean base?");
+}
+
+TEST(ParseRecipe, AnUnknownObjectiveIsNamedAloneAndItsKeysAreLeftInPeace) {
+  EXPECT_EQ(
+      ParseProblem("model.base = 'm'\ndata.train = 'd'\n[objective]\nscale = 3\nname = 'sft'"),
+      "r.toml:5:8: objective.name is \"sft\"; sft is unknown; known are soft, plain; did you "
+      "mean soft?");
+}
+
+TEST(ParseRecipe, AParameterOfAnotherObjectiveIsUnknown) {
+  EXPECT_EQ(
+      ParseProblem("model.base='m'\ndata.train='d'\n[objective]\nname='plain'\ntemperature=1"),
+      "r.toml:5:1: objective.temperature is unknown for the objective plain");
+}
+
+TEST(ParseRecipe, TheFirstMistakeInReadingOrderIsNamed) {
+  EXPECT_EQ(ParseProblem(kLeast + "train.batch = 0\nseed = 'x'"),
+            "r.toml:4:15: train.batch must be from 1 to 1048576 queries, found 0");
+  EXPECT_EQ(ParseProblem("seed = 'x'\n" + kLeast + "train.batch = 0"),
+            "r.toml:1:8: seed must be an integer, found string \"x\"");
+}
+
+TEST(LoadedRecipe, ErrorAtKnowsWhereAKeyWasGiven) {
+  const LoadedRecipe loaded =
+      ParseTest(kLeast + "[validation]\nholdout = 5\nmeasure = 'x'", {"seed=3"});
+  EXPECT_STREQ(loaded.ErrorAt("validation.measure", "is unknown").what(),
+               "r.toml:6:11: validation.measure is unknown");
+  EXPECT_STREQ(loaded.ErrorAt("seed", "is odd").what(), "--set seed=3: seed is odd");
+  EXPECT_STREQ(loaded.ErrorAt("train.batch", "is large").what(), "r.toml: train.batch is large");
+  EXPECT_EQ(loaded.ErrorAt("seed", "").key(), "seed");
+}
+
+TEST(LoadRecipe, AMissingFileIsADataError) {
+  EXPECT_THROW(LoadRecipe("no/such.toml", {}, {}), DataError);
+}
+
+}  // namespace
+}  // namespace tandem::config

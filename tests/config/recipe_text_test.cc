@@ -1,0 +1,97 @@
+#include "config/recipe_text.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "config/test_catalogue.h"
+
+namespace tandem::config {
+namespace {
+
+TEST(FormatRecipe, OfDefaultsReadsBackToTheSameRecipe) {
+  const Recipe recipe = ParseTest(kLeast).recipe;
+  EXPECT_EQ(ParseTest(FormatRecipe(recipe)).recipe, recipe) << FormatRecipe(recipe);
+}
+
+// Any text that a recipe can hold: Unicode scalar values, line breaks and quotes among them.
+rc::Gen<std::string> AnyText() {
+  const auto character = rc::gen::weightedOneOf<std::string>(
+      {{8, rc::gen::map(rc::gen::inRange<char>(1, 127), [](char c) { return std::string(1, c); })},
+       {1,
+        rc::gen::elementOf(std::vector<std::string>{"é", "語", "😀", "\"\"\"", "\\u0041", "'"})}});
+  return rc::gen::map(rc::gen::container<std::vector<std::string>>(character),
+                      [](const std::vector<std::string>& parts) {
+                        std::string text;
+                        for (const std::string& part : parts) text += part;
+                        return text;
+                      });
+}
+
+double AnyNumber(double low, double high) {
+  const auto part = *rc::gen::inRange<int64_t>(0, int64_t{1} << 53);
+  return low + (high - low) * (static_cast<double>(part) / 9007199254740992.0);
+}
+
+Quantity AnyQuantity() {
+  return *rc::gen::arbitrary<bool>() ? Quantity::Percent(AnyNumber(0.001, 100))
+                                     : Quantity::Count(*rc::gen::inRange<int64_t>(1, 1 << 30));
+}
+
+Recipe AnyRecipe() {
+  Recipe recipe = ParseTest(kLeast).recipe;
+  recipe.seed = *rc::gen::inRange<int64_t>(0, int64_t{1} << 62);
+  recipe.output = *AnyText();
+  recipe.model.base = *AnyText();
+  if (*rc::gen::arbitrary<bool>()) recipe.model.query_prompt = *AnyText();
+  recipe.data.positive_grade = AnyNumber(-3, 3);
+  recipe.data.masks.same_query = *rc::gen::arbitrary<bool>();
+  recipe.objective.params.Set("temperature", AnyNumber(1e-4, 10));
+  if (*rc::gen::arbitrary<bool>()) recipe.objective.params.Set("bias", AnyNumber(-100, 100));
+  recipe.optimizer.learning_rate = AnyNumber(0, 1e-3);
+  recipe.schedule.warmup = AnyQuantity();
+  if (*rc::gen::arbitrary<bool>()) {
+    recipe.train.epochs.reset();
+    recipe.train.steps = *rc::gen::inRange<int64_t>(1, 1 << 30);
+  }
+  if (*rc::gen::arbitrary<bool>()) {
+    recipe.validation.holdout = AnyQuantity();
+    recipe.validation.every = AnyQuantity();
+    recipe.validation.measure = *AnyText();
+  }
+  return recipe;
+}
+
+RC_GTEST_PROP(FormatRecipe, ReadsBackToTheSameRecipe, ()) {
+  const Recipe recipe = AnyRecipe();
+  RC_ASSERT(ParseTest(FormatRecipe(recipe)).recipe == recipe);
+  RC_ASSERT(FormatRecipe(ParseTest(FormatRecipe(recipe)).recipe) == FormatRecipe(recipe));
+}
+
+TEST(ChangedKeys, NamesWhatAResumedRunMayNotChange) {
+  const Recipe before = ParseTest(kLeast).recipe;
+  EXPECT_TRUE(ChangedKeys(before, before).empty());
+  const Recipe free = ParseTest(kLeast, {"output=x", "logging.every=3", "model.base=y"}).recipe;
+  EXPECT_TRUE(ChangedKeys(before, free).empty());
+  const Recipe fixed =
+      ParseTest(kLeast, {"train.batch=3", "objective.temperature=1", "output=x"}).recipe;
+  EXPECT_EQ(ChangedKeys(before, fixed),
+            (std::vector<std::string>{"objective.temperature", "train.batch"}));
+  const Recipe other = ParseTest(kLeast, {"objective.name=plain"}).recipe;
+  EXPECT_EQ(ChangedKeys(before, other), std::vector<std::string>{"objective.name"});
+}
+
+TEST(RecipeReference, NamesEveryKeyWithItsDefault) {
+  const std::string page = RecipeReference(kTestObjectives);
+  for (const RecipeKey& key : RecipeKeys(ParseTest(kLeast).recipe)) {
+    EXPECT_NE(page.find("| `" + std::string(key.info.name) + "` |"), std::string::npos)
+        << key.path();
+  }
+  EXPECT_NE(
+      page.find("| `batch` | integer from 1 to 1048576 queries | `64` | queries in a batch |"),
+      std::string::npos);
+  EXPECT_NE(page.find("| `temperature` | number from 0.0001 to 10 score units | `0.02` |"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem::config
