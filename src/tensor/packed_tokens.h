@@ -15,14 +15,16 @@ struct PackedTokens {
   // Names each text for dropout: the generator is keyed by it, not by the row that a text has in
   // this pack, so that chunking and threads cannot change what is dropped. int64 [B].
   at::Tensor text_keys;
-  int64_t longest = 0;         // tokens of the longest text
+  at::Tensor row_keys;  // int64 [T]: PositionKey of each row's text and position
+  int64_t longest = 0;  // tokens of the longest text
 
   int64_t tokens() const { return ids.size(0); }
   int64_t texts() const { return sequence_starts.size(0) - 1; }
 };
 
-// Packs texts given as spans of ids; `text_keys[b]` defaults to b. A text may have length 0 only
-// if the tokenizer adds no special tokens: that is a UsageError, as pooling would be undefined.
+// Packs texts given as spans of ids, on the CPU; `text_keys[b]` defaults to b. Throws UsageError
+// for a text without tokens (its pooled embedding would be undefined), which only a tokenizer
+// without special tokens can make, and for more than 2^31 - 1 tokens.
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
                   std::span<const int64_t> text_keys = {});
 

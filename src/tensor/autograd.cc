@@ -1,0 +1,58 @@
+#include "tensor/autograd.h"
+
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/utils.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tandem::tensor {
+namespace {
+
+class ClosureNode final : public torch::autograd::Node {
+ public:
+  ClosureNode(std::string name, Backward backward)
+      : name_(std::move(name)), backward_(std::move(backward)) {}
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& grads) override {
+    if (!backward_) {
+      throw std::logic_error(name_ + ": backward pass asked for a second time");
+    }
+    if (!grads[0].defined()) return torch::autograd::variable_list(num_outputs());
+    return backward_(grads[0].contiguous());
+  }
+  void release_variables() override { backward_ = nullptr; }
+  std::string name() const override { return name_; }
+
+ private:
+  std::string name_;
+  Backward backward_;
+};
+
+}  // namespace
+
+bool NeedsGradient(at::ArrayRef<at::Tensor> inputs) {
+  if (!at::GradMode::is_enabled()) return false;
+  for (const at::Tensor& input : inputs) {
+    if (input.defined() && input.requires_grad()) return true;
+  }
+  return false;
+}
+
+at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tensor> inputs,
+                        Backward backward) {
+  std::shared_ptr<ClosureNode> node(new ClosureNode(name, std::move(backward)),
+                                    torch::autograd::deleteNode);
+  torch::autograd::edge_list edges;
+  for (const at::Tensor& input : inputs) {
+    edges.push_back(torch::autograd::impl::gradient_edge(input));
+  }
+  node->set_next_edges(std::move(edges));
+  torch::autograd::set_history(out, node);
+  return out;
+}
+
+}  // namespace tandem::tensor

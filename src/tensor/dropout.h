@@ -1,0 +1,69 @@
+// Dropout from a counter-based generator: what is dropped depends on names, never on storage.
+//
+// The bit of a channel is a hash of (seed, step, site, text, position in text, channel). Chunking,
+// packing order, threads and resuming cannot change it, and the backward pass computes it again
+// instead of storing it.
+#pragma once
+
+#include <cstdint>
+
+namespace tandem::tensor {
+
+// Dropout at one place of an encoder ("site": layer and operation). A rate of 0 is "off".
+struct Dropout {
+  double rate = 0;  // in [0, 1): share of channels set to zero; the others grow by 1 / (1 - rate)
+  uint64_t seed = 0;
+  uint64_t step = 0;
+  uint32_t site = 0;
+
+  bool active() const { return rate > 0; }
+};
+
+// The finaliser of MurmurHash3: every input bit changes every output bit with probability 1/2.
+constexpr uint64_t MixBits(uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xFF51AFD7ED558CCD;
+  x ^= x >> 33;
+  x *= 0xC4CEB9FE1A85EC53;
+  return x ^ (x >> 33);
+}
+
+// Key of a text's position, from the text's own key: PackedTokens::row_keys.
+constexpr uint64_t PositionKey(uint64_t text_key, uint64_t position) {
+  return MixBits(MixBits(text_key + 0x9E3779B97F4A7C15) + position);
+}
+
+// Key of a site in a step; `part` tells the heads of attention apart.
+constexpr uint64_t SiteKey(const Dropout& dropout, uint32_t part = 0) {
+  const uint64_t place = uint64_t{dropout.site} << 32 | part;
+  return MixBits(MixBits(MixBits(dropout.seed + 0x632BE59BD9B4E019) + dropout.step) + place);
+}
+
+constexpr uint64_t RowKey(uint64_t site_key, uint64_t position_key) {
+  return MixBits(site_key ^ position_key);
+}
+
+// The constants of the 32-bit hash below; two odd multipliers with low avalanche bias (found by
+// search: Wellons, "Prospecting for hash functions").
+inline constexpr uint32_t kHashStep = 0x9E3779B9;
+inline constexpr uint32_t kHashMultiplier0 = 0x21F0AAAD;
+inline constexpr uint32_t kHashMultiplier1 = 0x735A2D97;
+
+// 31 random bits of a channel. The vector kernels compute the same.
+constexpr uint32_t ChannelBits(uint64_t row_key, uint32_t channel) {
+  uint32_t x = channel * kHashStep ^ static_cast<uint32_t>(row_key);
+  x ^= x >> 16;
+  x *= kHashMultiplier0;
+  x ^= x >> 15;
+  x += static_cast<uint32_t>(row_key >> 32);
+  x *= kHashMultiplier1;
+  x ^= x >> 15;
+  return x >> 1;
+}
+
+// A channel is kept when its bits are at least this.
+constexpr uint32_t KeepThreshold(double rate) {
+  return static_cast<uint32_t>(rate * 2147483648.0 + 0.5);
+}
+
+}  // namespace tandem::tensor

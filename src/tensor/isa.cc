@@ -1,0 +1,92 @@
+#include "tensor/isa.h"
+
+#include <fmt/format.h>
+#include <hwy/targets.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
+#include "tensor/kernels/cpu/products.h"
+
+namespace tandem::tensor {
+namespace {
+
+constexpr Isa kLevels[] = {Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kAmx};
+
+// Tile registers are large, so Linux hands them out on request only.
+bool KernelGrantsAmx() {
+  constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int kTileData = 18;               // XFEATURE_XTILEDATA
+  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+bool CpuHasAmxBf16() {
+  unsigned a = 7, b = 0, c = 0, d = 0;
+  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return (d & (1U << 22)) != 0 && (d & (1U << 24)) != 0;  // AMX-BF16, AMX-TILE
+}
+
+Isa MachineIsa() {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::kBaseline;
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq")) {
+    return Isa::kAvx2;
+  }
+  if (!__builtin_cpu_supports("avx512bf16")) return Isa::kAvx512;
+  return CpuHasAmxBf16() && KernelGrantsAmx() ? Isa::kAmx : Isa::kAvx512Bf16;
+}
+
+Isa WantedIsa() {
+  const Isa machine = MachineIsa();
+  const char* wanted = std::getenv("TANDEM_ISA");  // NOLINT(concurrency-mt-unsafe)
+  if (wanted == nullptr || *wanted == '\0') return machine;
+  for (const Isa level : kLevels) {
+    if (NameOf(level) != wanted) continue;
+    if (level > machine) {
+      throw UsageError(fmt::format("TANDEM_ISA={} asks for more than this machine has ({})", wanted,
+                                   NameOf(machine)));
+    }
+    return level;
+  }
+  throw UsageError(fmt::format("TANDEM_ISA is avx2, avx512, avx512_bf16 or amx, not {}", wanted));
+}
+
+}  // namespace
+
+Isa CurrentIsa() {
+  static const Isa isa = WantedIsa();
+  return isa;
+}
+
+std::string_view NameOf(Isa isa) {
+  switch (isa) {
+    case Isa::kBaseline:
+      return "baseline";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvx512:
+      return "avx512";
+    case Isa::kAvx512Bf16:
+      return "avx512_bf16";
+    case Isa::kAmx:
+      return "amx";
+  }
+  return "baseline";
+}
+
+void ApplyIsa() {
+  const Isa isa = CurrentIsa();
+  if (std::getenv("TANDEM_ISA") == nullptr) return;  // NOLINT(concurrency-mt-unsafe)
+  cpu::LimitProductIsa(std::string(NameOf(isa)).c_str());
+  if (isa < Isa::kAvx512) {
+    ::setenv("ATEN_CPU_CAPABILITY", "avx2", 1);  // NOLINT(concurrency-mt-unsafe)
+    // Highway's targets are bits, better ones lower: switch off all that are better than AVX2.
+    hwy::DisableTargets(HWY_AVX2 - 1);
+  }
+}
+
+}  // namespace tandem::tensor

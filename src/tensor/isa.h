@@ -1,0 +1,20 @@
+// The instruction sets that the kernels choose between.
+#pragma once
+
+#include <string_view>
+
+namespace tandem::tensor {
+
+enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
+
+// What the processor and the kernel offer, lowered by the environment variable TANDEM_ISA (avx2,
+// avx512, avx512_bf16 or amx). Throws UsageError for another value, or for a level that this
+// machine lacks.
+Isa CurrentIsa();
+std::string_view NameOf(Isa isa);
+
+// Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(). Call once, before the first
+// tensor operation; SetThreads does.
+void ApplyIsa();
+
+}  // namespace tandem::tensor

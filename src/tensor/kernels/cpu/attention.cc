@@ -1,0 +1,387 @@
+#include "tensor/kernels/cpu/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tensor/kernels/cpu/attention.cc"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "tensor/kernels/cpu/small_product-inl.h"
+#include "tensor/kernels/cpu/vector-inl.h"
+
+#ifndef TANDEM_TENSOR_ATTENTION_ONCE_
+#define TANDEM_TENSOR_ATTENTION_ONCE_
+namespace tandem::tensor::cpu {
+
+// Queries handled together: a multiple of both kProductRows, and small enough that a block's scores
+// against a few hundred keys stay in the first-level cache's reach.
+inline constexpr size_t kQueryBlock = 36;
+
+// One (text, head), with everything that the kernels read and write.
+template <typename A>
+struct AttentionTask {
+  const A* qkv;       // first row of the text, first channel of the head's queries
+  size_t qkv_stride;  // 3 * hidden
+  size_t hidden;      // distance from queries to keys and from keys to values
+  size_t length;      // tokens of the text
+  size_t head_width;
+  uint64_t site_key;  // of the head
+  const int64_t* position_keys;
+  uint32_t threshold;
+  float keep_scale;
+  A* out;              // forward: written; backward: not used
+  const A* saved_out;  // backward
+  const A* grad_out;   // backward
+  size_t out_stride;   // hidden
+  float* log_sums;     // [length]; forward: written unless null; backward: read
+  A* grad_qkv;         // backward, laid out as qkv
+};
+
+inline size_t RoundUp16(size_t n) { return (n + 15) / 16 * 16; }
+
+// Floats that a task of this shape needs.
+inline size_t ForwardWorkspace(size_t length, size_t width) {
+  const size_t padded = RoundUp16(length);
+  return 2 * padded * width + kQueryBlock * (2 * width + padded + 1);
+}
+inline size_t BackwardWorkspace(size_t length, size_t width) {
+  const size_t padded = RoundUp16(length);
+  return 5 * padded * width + kQueryBlock * (3 * width + 2 * padded);
+}
+
+}  // namespace tandem::tensor::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+// Hands out consecutive pieces of a task's workspace.
+class Carver {
+ public:
+  explicit Carver(float* next) : next_(next) {}
+  float* Take(size_t count) {
+    float* piece = next_;
+    next_ += count;
+    return piece;
+  }
+
+ private:
+  float* next_;
+};
+
+// rows [length, width] as floats times `factor`, row stride `stride` in `from`.
+template <typename A>
+HWY_INLINE void LoadRows(const A* from, size_t stride, size_t length, size_t width, float factor,
+                         float* to) {
+  const FloatTag d;
+  const auto f = hn::Set(d, factor);
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+      hn::StoreU(hn::Mul(LoadFloat(d, from + r * stride + c), f), d, to + r * width + c);
+    }
+  }
+}
+
+template <typename A>
+HWY_INLINE void StoreRows(const float* from, size_t length, size_t width, A* to, size_t stride) {
+  const FloatTag d;
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+      StoreFloat(hn::LoadU(d, from + r * width + c), d, to + r * stride + c);
+    }
+  }
+}
+
+// [length, width] to [width, padded]; columns from length on are zero.
+HWY_INLINE void Transpose(const float* HWY_RESTRICT from, size_t length, size_t width,
+                          size_t padded, float* HWY_RESTRICT to) {
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t c = 0; c < width; ++c) to[c * padded + r] = from[r * width + c];
+  }
+  for (size_t c = 0; c < width; ++c) {
+    std::fill(to + c * padded + length, to + (c + 1) * padded, 0.0F);
+  }
+}
+
+template <typename A>
+HWY_INLINE DropoutRow DropoutOf(const AttentionTask<A>& task, size_t query) {
+  if (task.threshold == 0) return {};
+  return {RowKey(task.site_key, static_cast<uint64_t>(task.position_keys[query])), task.threshold,
+          task.keep_scale};
+}
+
+// scores [padded] become dropout(exp(score - max)); entries from length on become 0. Returns
+// 1 / sum of the exponentials and, through log_sum, max + log(sum).
+HWY_INLINE float SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded,
+                            const DropoutRow& dropout, float* log_sum) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  auto high = hn::Set(d, -INFINITY);
+  for (size_t j = 0; j < padded; j += lanes) {
+    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
+    high = hn::Max(high, hn::IfThenElse(inside, hn::LoadU(d, scores + j), high));
+  }
+  const auto maximum = hn::MaxOfLanes(d, high);
+  auto total = hn::Zero(d);
+  for (size_t j = 0; j < padded; j += lanes) {
+    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
+    const auto e =
+        hn::IfThenElseZero(inside, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + j), maximum)));
+    total = hn::Add(total, e);
+    const auto kept =
+        dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j));
+    hn::StoreU(kept, d, scores + j);
+  }
+  const float sum = hn::GetLane(hn::SumOfLanes(d, total));
+  *log_sum = hn::GetLane(maximum) + std::log(sum);
+  return 1.0F / sum;
+}
+
+template <typename A>
+void ForwardTask(const AttentionTask<A>& task, float* workspace) {
+  const FloatTag d;
+  const size_t length = task.length, width = task.head_width;
+  const size_t padded = RoundUp16(length);
+  Carver carver(workspace);
+  float* values = carver.Take(padded * width);
+  float* keys = carver.Take(padded * width);  // transposed
+  float* queries = carver.Take(kQueryBlock * width);
+  float* mixed = carver.Take(kQueryBlock * width);
+  float* scores = carver.Take(kQueryBlock * padded);
+  float* scales = carver.Take(kQueryBlock);
+  LoadRows(task.qkv + task.hidden, task.qkv_stride, length, width, 1.0F, values);
+  Transpose(values, length, width, padded, keys);
+  LoadRows(task.qkv + 2 * task.hidden, task.qkv_stride, length, width, 1.0F, values);
+  const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
+  for (size_t first = 0; first < length; first += kQueryBlock) {
+    const size_t rows = std::min(kQueryBlock, length - first);
+    LoadRows(task.qkv + first * task.qkv_stride, task.qkv_stride, rows, width, score_scale,
+             queries);
+    SmallProduct(rows, padded, width, {queries, width, 1}, {keys, padded}, {scores, padded, false});
+    for (size_t r = 0; r < rows; ++r) {
+      float log_sum = 0;
+      scales[r] =
+          SoftmaxRow(scores + r * padded, length, padded, DropoutOf(task, first + r), &log_sum);
+      if (task.log_sums) task.log_sums[first + r] = log_sum;
+    }
+    SmallProduct(rows, width, length, {scores, padded, 1}, {values, width}, {mixed, width, false});
+    for (size_t r = 0; r < rows; ++r) {
+      const auto scale = hn::Set(d, scales[r]);
+      for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+        StoreFloat(hn::Mul(hn::LoadU(d, mixed + r * width + c), scale), d,
+                   task.out + (first + r) * task.out_stride + c);
+      }
+    }
+  }
+}
+
+// One row of the backward pass. In: scores (scaled) and grad_probabilities. Out: scores become
+// dropout(P), for the values' gradient; grad_probabilities become P (dropout'(dP) - delta), the
+// gradient of the scores.
+HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores, float* HWY_RESTRICT grad_probabilities,
+                            size_t length, size_t padded, float log_sum, float delta,
+                            const DropoutRow& dropout) {
+  const FloatTag d;
+  const auto log_sums = hn::Set(d, log_sum);
+  const auto deltas = hn::Set(d, delta);
+  for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
+    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
+    const auto p =
+        hn::IfThenElseZero(inside, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + j), log_sums)));
+    auto g = hn::LoadU(d, grad_probabilities + j);
+    auto kept = p;
+    if (dropout.threshold != 0) {
+      const auto mask = ApplyDropout(d, hn::Set(d, 1.0F), dropout, static_cast<uint32_t>(j));
+      g = hn::Mul(g, mask);
+      kept = hn::Mul(p, mask);
+    }
+    hn::StoreU(kept, d, scores + j);
+    hn::StoreU(hn::Mul(p, hn::Sub(g, deltas)), d, grad_probabilities + j);
+  }
+}
+
+template <typename A>
+HWY_INLINE float RowDot(const A* a, const A* b, size_t width) {
+  const FloatTag d;
+  auto sum = hn::Zero(d);
+  for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+    sum = hn::MulAdd(LoadFloat(d, a + c), LoadFloat(d, b + c), sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+template <typename A>
+void BackwardTask(const AttentionTask<A>& task, float* workspace) {
+  const size_t length = task.length, width = task.head_width;
+  const size_t padded = RoundUp16(length);
+  Carver carver(workspace);
+  float* keys = carver.Take(padded * width);
+  float* keys_transposed = carver.Take(padded * width);
+  float* values_transposed = carver.Take(padded * width);
+  float* grad_keys = carver.Take(padded * width);
+  float* grad_values = carver.Take(padded * width);
+  float* queries = carver.Take(kQueryBlock * width);
+  float* grad_out = carver.Take(kQueryBlock * width);
+  float* grad_queries = carver.Take(kQueryBlock * width);
+  float* scores = carver.Take(kQueryBlock * padded);
+  float* grad_scores = carver.Take(kQueryBlock * padded);
+  LoadRows(task.qkv + 2 * task.hidden, task.qkv_stride, length, width, 1.0F, keys);
+  Transpose(keys, length, width, padded, values_transposed);
+  LoadRows(task.qkv + task.hidden, task.qkv_stride, length, width, 1.0F, keys);
+  Transpose(keys, length, width, padded, keys_transposed);
+  const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
+  for (size_t first = 0; first < length; first += kQueryBlock) {
+    const size_t rows = std::min(kQueryBlock, length - first);
+    const A* grad_rows = task.grad_out + first * task.out_stride;
+    const A* out_rows = task.saved_out + first * task.out_stride;
+    LoadRows(task.qkv + first * task.qkv_stride, task.qkv_stride, rows, width, score_scale,
+             queries);
+    LoadRows(grad_rows, task.out_stride, rows, width, 1.0F, grad_out);
+    SmallProduct(rows, padded, width, {queries, width, 1}, {keys_transposed, padded},
+                 {scores, padded, false});
+    SmallProduct(rows, padded, width, {grad_out, width, 1}, {values_transposed, padded},
+                 {grad_scores, padded, false});
+    for (size_t r = 0; r < rows; ++r) {
+      const float delta =
+          RowDot(grad_rows + r * task.out_stride, out_rows + r * task.out_stride, width);
+      BackwardRow(scores + r * padded, grad_scores + r * padded, length, padded,
+                  task.log_sums[first + r], delta, DropoutOf(task, first + r));
+    }
+    // `queries` carry the score scale, so that grad_keys needs none; grad_queries does.
+    SmallProduct(length, width, rows, {scores, 1, padded}, {grad_out, width},
+                 {grad_values, width, first > 0});
+    SmallProduct(length, width, rows, {grad_scores, 1, padded}, {queries, width},
+                 {grad_keys, width, first > 0});
+    SmallProduct(rows, width, length, {grad_scores, padded, 1}, {keys, width},
+                 {grad_queries, width, false});
+    LoadRows(grad_queries, width, rows, width, score_scale, grad_queries);
+    StoreRows(grad_queries, rows, width, task.grad_qkv + first * task.qkv_stride, task.qkv_stride);
+  }
+  StoreRows(grad_keys, length, width, task.grad_qkv + task.hidden, task.qkv_stride);
+  StoreRows(grad_values, length, width, task.grad_qkv + 2 * task.hidden, task.qkv_stride);
+}
+
+void ForwardFloat(const AttentionTask<float>& task, float* workspace) {
+  ForwardTask(task, workspace);
+}
+void ForwardBf16(const AttentionTask<Bf16>& task, float* workspace) {
+  ForwardTask(task, workspace);
+}
+void BackwardFloat(const AttentionTask<float>& task, float* workspace) {
+  BackwardTask(task, workspace);
+}
+void BackwardBf16(const AttentionTask<Bf16>& task, float* workspace) {
+  BackwardTask(task, workspace);
+}
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tandem::tensor::cpu {
+namespace {
+
+HWY_EXPORT(ForwardFloat);
+HWY_EXPORT(ForwardBf16);
+HWY_EXPORT(BackwardFloat);
+HWY_EXPORT(BackwardBf16);
+
+void Forward(const AttentionTask<float>& task, float* workspace) {
+  HWY_DYNAMIC_DISPATCH(ForwardFloat)(task, workspace);
+}
+void Forward(const AttentionTask<Bf16>& task, float* workspace) {
+  HWY_DYNAMIC_DISPATCH(ForwardBf16)(task, workspace);
+}
+void Backward(const AttentionTask<float>& task, float* workspace) {
+  HWY_DYNAMIC_DISPATCH(BackwardFloat)(task, workspace);
+}
+void Backward(const AttentionTask<Bf16>& task, float* workspace) {
+  HWY_DYNAMIC_DISPATCH(BackwardBf16)(task, workspace);
+}
+
+// Texts by falling length: the long ones start first, so that the threads end together.
+std::vector<size_t> LongestFirst(const int32_t* starts, size_t texts) {
+  std::vector<size_t> order(texts);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return starts[a + 1] - starts[a] > starts[b + 1] - starts[b];
+  });
+  return order;
+}
+
+float* Workspace(size_t floats) {
+  thread_local std::vector<float> workspace;
+  if (workspace.size() < floats) workspace.resize(floats);
+  return workspace.data();
+}
+
+template <typename A>
+AttentionTask<A> TaskOf(const AttentionInput<A>& input, size_t text, size_t head) {
+  const size_t hidden = input.heads * input.head_width;
+  const auto first = static_cast<size_t>(input.starts[text]);
+  AttentionTask<A> task{};
+  task.qkv = input.qkv + first * 3 * hidden + head * input.head_width;
+  task.qkv_stride = 3 * hidden;
+  task.hidden = hidden;
+  task.length = static_cast<size_t>(input.starts[text + 1]) - first;
+  task.head_width = input.head_width;
+  task.site_key = SiteKey(input.dropout, static_cast<uint32_t>(head + 1));
+  task.position_keys = input.position_keys ? input.position_keys + first : nullptr;
+  task.threshold = input.dropout.active() ? KeepThreshold(input.dropout.rate) : 0;
+  task.keep_scale = static_cast<float>(1.0 / (1.0 - input.dropout.rate));
+  task.out_stride = hidden;
+  return task;
+}
+
+}  // namespace
+
+template <typename A>
+void RunAttentionForward(const AttentionInput<A>& input, A* out, float* log_sums, int threads) {
+  const size_t hidden = input.heads * input.head_width;
+  const auto tokens = static_cast<size_t>(input.starts[input.texts]);
+  const std::vector<size_t> order = LongestFirst(input.starts, input.texts);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (size_t i = 0; i < order.size() * input.heads; ++i) {
+    const size_t text = order[i / input.heads], head = i % input.heads;
+    const auto first = static_cast<size_t>(input.starts[text]);
+    AttentionTask<A> task = TaskOf(input, text, head);
+    if (task.length == 0) continue;
+    task.out = out + first * hidden + head * input.head_width;
+    task.log_sums = log_sums ? log_sums + head * tokens + first : nullptr;
+    Forward(task, Workspace(ForwardWorkspace(task.length, task.head_width)));
+  }
+}
+
+template <typename A>
+void RunAttentionBackward(const AttentionInput<A>& input, const A* out, const A* grad_out,
+                          const float* log_sums, A* grad_qkv, int threads) {
+  const size_t hidden = input.heads * input.head_width;
+  const auto tokens = static_cast<size_t>(input.starts[input.texts]);
+  const std::vector<size_t> order = LongestFirst(input.starts, input.texts);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (size_t i = 0; i < order.size() * input.heads; ++i) {
+    const size_t text = order[i / input.heads], head = i % input.heads;
+    const auto first = static_cast<size_t>(input.starts[text]);
+    AttentionTask<A> task = TaskOf(input, text, head);
+    if (task.length == 0) continue;
+    task.saved_out = out + first * hidden + head * input.head_width;
+    task.grad_out = grad_out + first * hidden + head * input.head_width;
+    task.log_sums = const_cast<float*>(log_sums) + head * tokens + first;  // read only here
+    task.grad_qkv = grad_qkv + first * 3 * hidden + head * input.head_width;
+    Backward(task, Workspace(BackwardWorkspace(task.length, task.head_width)));
+  }
+}
+
+template void RunAttentionForward(const AttentionInput<float>&, float*, float*, int);
+template void RunAttentionForward(const AttentionInput<Bf16>&, Bf16*, float*, int);
+template void RunAttentionBackward(const AttentionInput<float>&, const float*, const float*,
+                                   const float*, float*, int);
+template void RunAttentionBackward(const AttentionInput<Bf16>&, const Bf16*, const Bf16*,
+                                   const float*, Bf16*, int);
+
+}  // namespace tandem::tensor::cpu
+#endif  // HWY_ONCE

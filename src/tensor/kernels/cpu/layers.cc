@@ -1,0 +1,326 @@
+#include "tensor/kernels/cpu/layers.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tensor/kernels/cpu/row_split.h"
+#include "tensor/kernels/cpu/rows.h"
+#include "tensor/kernels/cpu/scratch.h"
+
+namespace tandem::tensor::cpu {
+namespace {
+
+// Rows carried through a layer together. Forward, 64 rows of a feed-forward layer fit the second
+// cache; backward, taller tiles halve the traffic of the weight gradients, which each tile's
+// product reads and writes whole.
+constexpr size_t kForwardRows = 64;
+constexpr size_t kBackwardRows = 128;
+
+RowDropout DropoutFrom(const RowNames& names, size_t first) {
+  if (!names.dropout.active()) return {};
+  return {SiteKey(names.dropout), names.position_keys + first, KeepThreshold(names.dropout.rate),
+          static_cast<float>(1.0 / (1.0 - names.dropout.rate))};
+}
+
+void WidenRow(const float* in, float* out, size_t count) { std::copy_n(in, count, out); }
+void WidenRow(const Bf16* in, float* out, size_t count) { ToFloat(in, out, count); }
+
+template <typename A>
+A* At(A* rows, size_t first, size_t width) {
+  return rows == nullptr ? nullptr : rows + first * width;
+}
+
+template <typename A>
+void Multiply(const A* x, size_t rows, const Affine& affine, void* out, Type out_type) {
+  const PackedMatrix& weight = *affine.weight;
+  MultiplyPacked({x, weight.depth()}, static_cast<int64_t>(rows), weight, affine.bias,
+                 {out, weight.columns()}, out_type);
+}
+
+template <typename A>
+void MultiplyBack(const A* grad, size_t rows, const AffineGradient& gradient, void* out,
+                  Type out_type) {
+  Multiply(grad, rows, {gradient.weight_transposed, nullptr}, out, out_type);
+}
+
+// The gradients of one affine map while several threads add to them.
+class AffineSums {
+ public:
+  AffineSums(const AffineGradient& gradient, int threads)
+      : out_(static_cast<size_t>(gradient.weight_transposed->depth())),
+        in_(static_cast<size_t>(gradient.weight_transposed->columns())),
+        weight_(gradient.weight, out_ * in_, threads),
+        bias_(gradient.bias, out_, threads) {}
+
+  struct Mine {
+    float* weight;
+    float* bias;
+  };
+  Mine Of(int thread) { return {weight_.Of(thread), bias_.Of(thread)}; }
+  void Finish(int threads) {
+    weight_.Finish(threads);
+    bias_.Finish(threads);
+  }
+
+  // weight += grad_out^T x over a tile.
+  template <typename A>
+  void AddProduct(const A* grad_out, const A* x, size_t rows, float* weight) const {
+    if (weight == nullptr) return;
+    const auto out = static_cast<int64_t>(out_), in = static_cast<int64_t>(in_);
+    AddTransposedProduct({grad_out, out}, {x, in}, static_cast<int64_t>(rows), out, in, kTypeOf<A>,
+                         weight);
+  }
+
+ private:
+  size_t out_;
+  size_t in_;
+  ThreadSums weight_;
+  ThreadSums bias_;
+};
+
+template <typename A>
+ResidualNormForward<A> NormTile(const float* branch, const A* residual, const Norm& norm,
+                                const RowDropout& dropout, A* out, const NormKept<A>& kept,
+                                size_t first, size_t width) {
+  return {branch,
+          At(residual, first, width),
+          norm.gamma,
+          norm.beta,
+          norm.epsilon,
+          dropout,
+          At(out, first, width),
+          At(kept.normalized, first, width),
+          At(kept.inverse_deviation, first, 1)};
+}
+
+}  // namespace
+
+template <typename A>
+void AffineForward(const A* x, size_t rows, const Affine& affine, A* out, int threads) {
+  const auto in = static_cast<size_t>(affine.weight->depth());
+  const auto width = static_cast<size_t>(affine.weight->columns());
+  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
+    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
+      Multiply(x + first * in, count, affine, out + first * width, kTypeOf<A>);
+    });
+  });
+}
+
+template <typename A>
+void AffineBackward(const A* x, const A* grad_out, size_t rows, const AffineGradient& gradient,
+                    A* grad_x, int threads) {
+  const auto out = static_cast<size_t>(gradient.weight_transposed->depth());
+  const auto in = static_cast<size_t>(gradient.weight_transposed->columns());
+  AffineSums sums(gradient, threads);
+  ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
+    const AffineSums::Mine mine = sums.Of(thread);
+    ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
+      const A* grad = grad_out + first * out;
+      sums.AddProduct(grad, x + first * in, count, mine.weight);
+      if (mine.bias) AddColumnSums(grad, mine.bias, count, out);
+      if (grad_x) MultiplyBack(grad, count, gradient, grad_x + first * in, kTypeOf<A>);
+    });
+  });
+  sums.Finish(threads);
+}
+
+template <typename A>
+void AffineNormForward(const A* x, const A* residual, size_t rows, const Affine& affine,
+                       const Norm& norm, const RowNames& names, A* out, const NormKept<A>& kept,
+                       int threads) {
+  const auto in = static_cast<size_t>(affine.weight->depth());
+  const auto width = static_cast<size_t>(affine.weight->columns());
+  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(kForwardRows * width));
+    float* branch = scratch.Take<float>(kForwardRows * width);
+    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
+      Multiply(x + first * in, count, affine, branch, Type::kFloat);
+      RunResidualNormForward(
+          NormTile(branch, residual, norm, DropoutFrom(names, first), out, kept, first, width),
+          count, width);
+    });
+  });
+}
+
+template <typename A>
+void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKept<A>& kept,
+                        const Norm& norm, const RowNames& names, const AffineGradient& gradient,
+                        const NormGradient& norm_gradient, A* grad_x, A* grad_residual,
+                        int threads) {
+  const auto width = static_cast<size_t>(gradient.weight_transposed->depth());
+  const auto in = static_cast<size_t>(gradient.weight_transposed->columns());
+  AffineSums sums(gradient, threads);
+  ThreadSums gamma(norm_gradient.gamma, width, threads);
+  ThreadSums beta(norm_gradient.beta, width, threads);
+  ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
+    const AffineSums::Mine mine = sums.Of(thread);
+    float* my_gamma = gamma.Of(thread);
+    float* my_beta = beta.Of(thread);
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(kBackwardRows * width));
+    A* grad_branch = scratch.Take<A>(kBackwardRows * width);
+    ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
+      RunResidualNormBackward<A>(
+          {grad_out + first * width, kept.normalized + first * width,
+           kept.inverse_deviation + first, norm.gamma, DropoutFrom(names, first),
+           grad_residual + first * width, grad_branch, my_gamma, my_beta, mine.bias},
+          count, width);
+      sums.AddProduct(grad_branch, x + first * in, count, mine.weight);
+      MultiplyBack(grad_branch, count, gradient, grad_x + first * in, kTypeOf<A>);
+    });
+  });
+  sums.Finish(threads);
+  gamma.Finish(threads);
+  beta.Finish(threads);
+}
+
+template <typename A>
+void FeedForwardForward(const A* x, size_t rows, const Affine& up, const Affine& down,
+                        const Norm& norm, const RowNames& names, A* out, A* before_gelu,
+                        const NormKept<A>& kept, int threads) {
+  const auto width = static_cast<size_t>(up.weight->depth());
+  const auto inner = static_cast<size_t>(up.weight->columns());
+  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(kForwardRows * inner) +
+                                       Scratch::Bytes<float>(kForwardRows * width));
+    A* activated = scratch.Take<A>(kForwardRows * inner);
+    float* branch = scratch.Take<float>(kForwardRows * width);
+    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
+      A* before = before_gelu ? before_gelu + first * inner : activated;
+      Multiply(x + first * width, count, up, before, kTypeOf<A>);
+      RunGeluForward(before, activated, count * inner);
+      Multiply(activated, count, down, branch, Type::kFloat);
+      RunResidualNormForward(
+          NormTile(branch, x, norm, DropoutFrom(names, first), out, kept, first, width), count,
+          width);
+    });
+  });
+}
+
+template <typename A>
+void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, size_t rows,
+                         const NormKept<A>& kept, const Norm& norm, const RowNames& names,
+                         const AffineGradient& up, const AffineGradient& down,
+                         const NormGradient& norm_gradient, A* grad_x, int threads) {
+  const auto width = static_cast<size_t>(up.weight_transposed->columns());
+  const auto inner = static_cast<size_t>(up.weight_transposed->depth());
+  AffineSums up_sums(up, threads), down_sums(down, threads);
+  ThreadSums gamma(norm_gradient.gamma, width, threads);
+  ThreadSums beta(norm_gradient.beta, width, threads);
+  ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
+    const AffineSums::Mine my_up = up_sums.Of(thread), my_down = down_sums.Of(thread);
+    float* my_gamma = gamma.Of(thread);
+    float* my_beta = beta.Of(thread);
+    const size_t narrow = kBackwardRows * width, wide = kBackwardRows * inner;
+    Scratch scratch = Scratch::Reserve(2 * Scratch::Bytes<A>(narrow) + 2 * Scratch::Bytes<A>(wide) +
+                                       Scratch::Bytes<float>(narrow));
+    A* grad_sum = scratch.Take<A>(narrow);
+    A* grad_branch = scratch.Take<A>(narrow);
+    A* grad_inner = scratch.Take<A>(wide);
+    A* activated = scratch.Take<A>(wide);
+    float* grad_input = scratch.Take<float>(narrow);
+    ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
+      RunResidualNormBackward<A>(
+          {grad_out + first * width, kept.normalized + first * width,
+           kept.inverse_deviation + first, norm.gamma, DropoutFrom(names, first), grad_sum,
+           grad_branch, my_gamma, my_beta, my_down.bias},
+          count, width);
+      MultiplyBack(grad_branch, count, down, grad_inner, kTypeOf<A>);
+      RunGeluBackward(before_gelu + first * inner, grad_inner, activated, count * inner);
+      down_sums.AddProduct(grad_branch, activated, count, my_down.weight);
+      up_sums.AddProduct(grad_inner, x + first * width, count, my_up.weight);
+      if (my_up.bias) AddColumnSums(grad_inner, my_up.bias, count, inner);
+      MultiplyBack(grad_inner, count, up, grad_input, Type::kFloat);
+      AddRows(grad_input, grad_sum, grad_x + first * width, count * width);
+    });
+  });
+  up_sums.Finish(threads);
+  down_sums.Finish(threads);
+  gamma.Finish(threads);
+  beta.Finish(threads);
+}
+
+template <typename A>
+void EmbeddingNormForward(const Embedding& embedding, size_t rows, const Norm& norm,
+                          const RowNames& names, A* out, const NormKept<A>& kept, int threads) {
+  const size_t width = embedding.width;
+  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(kForwardRows * width));
+    float* sum = scratch.Take<float>(kForwardRows * width);
+    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
+      RunEmbeddingSum({embedding.word, embedding.position, embedding.type, embedding.ids + first,
+                       embedding.positions + first},
+                      sum, count, width);
+      RunResidualNormForward(NormTile<A>(sum, nullptr, norm, {}, out, kept, first, width), count,
+                             width);
+      if (names.dropout.active()) {
+        A* tile = out + first * width;
+        RunDropout(tile, tile, DropoutFrom(names, first), count, width);
+      }
+    });
+  });
+}
+
+template <typename A>
+void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t rows,
+                           const NormKept<A>& kept, const Norm& norm, const RowNames& names,
+                           const EmbeddingGradient& gradient, const NormGradient& norm_gradient,
+                           int threads) {
+  const size_t width = embedding.width;
+  ThreadSums gamma(norm_gradient.gamma, width, threads);
+  ThreadSums beta(norm_gradient.beta, width, threads);
+  std::vector<A> grad_sum(rows * width);
+  ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
+    float* my_gamma = gamma.Of(thread);
+    float* my_beta = beta.Of(thread);
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(kBackwardRows * width));
+    A* dropped = scratch.Take<A>(kBackwardRows * width);
+    ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
+      RunDropout(grad_out + first * width, dropped, DropoutFrom(names, first), count, width);
+      RunResidualNormBackward<A>(
+          {dropped, kept.normalized + first * width, kept.inverse_deviation + first, norm.gamma,
+           RowDropout{}, grad_sum.data() + first * width, nullptr, my_gamma, my_beta, nullptr},
+          count, width);
+    });
+  });
+  gamma.Finish(threads);
+  beta.Finish(threads);
+  // Rows of one word may come from any thread's rows, so threads share channels here, not rows.
+  ForRowsOfThreads(width, threads, [&](int, RowRange channels) {
+    const size_t count = channels.end - channels.begin;
+    if (count == 0) return;
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(count));
+    float* row = scratch.Take<float>(count);
+    for (size_t r = 0; r < rows; ++r) {
+      WidenRow(grad_sum.data() + r * width + channels.begin, row, count);
+      const auto id = static_cast<size_t>(embedding.ids[r]);
+      const auto position = static_cast<size_t>(embedding.positions[r]);
+      AddScaled(row, 1.0F, gradient.word + id * width + channels.begin, count);
+      AddScaled(row, 1.0F, gradient.position + position * width + channels.begin, count);
+      if (gradient.type) AddScaled(row, 1.0F, gradient.type + channels.begin, count);
+    }
+  });
+}
+
+#define TANDEM_INSTANTIATE(A)                                                                    \
+  template void AffineForward(const A*, size_t, const Affine&, A*, int);                         \
+  template void AffineBackward(const A*, const A*, size_t, const AffineGradient&, A*, int);      \
+  template void AffineNormForward(const A*, const A*, size_t, const Affine&, const Norm&,        \
+                                  const RowNames&, A*, const NormKept<A>&, int);                 \
+  template void AffineNormBackward(const A*, const A*, size_t, const NormKept<A>&, const Norm&,  \
+                                   const RowNames&, const AffineGradient&, const NormGradient&,  \
+                                   A*, A*, int);                                                 \
+  template void FeedForwardForward(const A*, size_t, const Affine&, const Affine&, const Norm&,  \
+                                   const RowNames&, A*, A*, const NormKept<A>&, int);            \
+  template void FeedForwardBackward(const A*, const A*, const A*, size_t, const NormKept<A>&,    \
+                                    const Norm&, const RowNames&, const AffineGradient&,         \
+                                    const AffineGradient&, const NormGradient&, A*, int);        \
+  template void EmbeddingNormForward(const Embedding&, size_t, const Norm&, const RowNames&, A*, \
+                                     const NormKept<A>&, int);                                   \
+  template void EmbeddingNormBackward(const Embedding&, const A*, size_t, const NormKept<A>&,    \
+                                      const Norm&, const RowNames&, const EmbeddingGradient&,    \
+                                      const NormGradient&, int);
+TANDEM_INSTANTIATE(float)
+TANDEM_INSTANTIATE(Bf16)
+#undef TANDEM_INSTANTIATE
+
+}  // namespace tandem::tensor::cpu

@@ -1,0 +1,201 @@
+#include "tensor/kernels/cpu/products.h"
+
+#include <array>
+#include <cstring>
+#include <dnnl.hpp>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tandem::tensor::cpu {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+dnnl::engine& Engine() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+memory::data_type DataType(Type type) {
+  return type == Type::kFloat ? memory::data_type::f32 : memory::data_type::bf16;
+}
+
+memory::desc Strided(int64_t rows, int64_t columns, Type type, int64_t row_stride,
+                     int64_t column_stride) {
+  return {{rows, columns}, DataType(type), memory::dims{row_stride, column_stride}};
+}
+
+struct ProductOptions {
+  const memory::desc* bias = nullptr;
+  bool add = false;  // to the destination
+};
+
+// A product's primitive with what is needed to call it.
+struct Product {
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul primitive;
+};
+
+Product MakeProduct(const memory::desc& a, const memory::desc& b, const memory::desc& c,
+                    const ProductOptions& options) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (options.add) {
+    dnnl::post_ops operations;
+    operations.append_sum(1.0F);
+    attributes.set_post_ops(operations);
+  }
+  Product product;
+#if DNNL_VERSION_MAJOR >= 3
+  product.description =
+      options.bias ? dnnl::matmul::primitive_desc(Engine(), a, b, *options.bias, c, attributes)
+                   : dnnl::matmul::primitive_desc(Engine(), a, b, c, attributes);
+#else
+  const dnnl::matmul::desc operation =
+      options.bias ? dnnl::matmul::desc(a, b, *options.bias, c) : dnnl::matmul::desc(a, b, c);
+  product.description = dnnl::matmul::primitive_desc(operation, attributes, Engine());
+#endif
+  product.primitive = dnnl::matmul(product.description);
+  return product;
+}
+
+// Everything that tells one product from another.
+using ProductKey = std::array<int64_t, 12>;
+
+// Primitives cost 0.2 to 2 ms to make, so each thread keeps the ones it has used. A thread meets
+// few shapes: tiles have one height but for the last of a batch.
+const Product& FindProduct(const ProductKey& key, const auto& make) {
+  thread_local std::map<ProductKey, Product> products;
+  const auto found = products.find(key);
+  if (found != products.end()) return found->second;
+  constexpr size_t kMostProducts = 4096;  // a bound on memory; far above what a model needs
+  if (products.size() >= kMostProducts) products.clear();
+  return products.emplace(key, make()).first->second;
+}
+
+void Execute(const Product& product, std::unordered_map<int, memory> arguments) {
+  thread_local dnnl::stream stream(Engine());
+  thread_local std::vector<char> scratchpad;
+  const memory::desc scratch = product.description.scratchpad_desc();
+  if (scratch.get_size() > scratchpad.size()) scratchpad.resize(scratch.get_size());
+  arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(scratch, Engine(), scratchpad.data()));
+  product.primitive.execute(stream, arguments);
+  stream.wait();
+}
+
+memory View(const memory::desc& description, const void* data) {
+  return memory(description, Engine(), const_cast<void*>(data));  // oneDNN reads sources only
+}
+
+// The height that decides the layout of packed weights; other heights take the same layout.
+constexpr int64_t kLayoutRows = 64;
+
+}  // namespace
+
+struct PackedMatrix::Storage {
+  memory weights;
+};
+
+PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type)
+    : depth_(depth), columns_(columns), type_(type), storage_(std::make_unique<Storage>()) {
+  const memory::desc any({depth, columns}, DataType(type), Tag::any);
+  const Product product = MakeProduct(Strided(kLayoutRows, depth, type, depth, 1), any,
+                                      Strided(kLayoutRows, columns, type, columns, 1), {});
+  storage_->weights = memory(product.description.weights_desc(), Engine());
+}
+
+PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
+PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
+PackedMatrix::~PackedMatrix() = default;
+
+void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t column_stride) {
+  memory from = View(Strided(depth_, columns_, Type::kFloat, depth_stride, column_stride), source);
+  dnnl::stream stream(Engine());
+  dnnl::reorder(from, storage_->weights).execute(stream, from, storage_->weights);
+  stream.wait();
+}
+
+void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, const float* bias,
+                    Matrix out, Type out_type) {
+  if (rows == 0) return;
+  const memory& weights = packed.storage().weights;
+  const int64_t depth = packed.depth(), columns = packed.columns();
+  const memory::desc bias_desc({1, columns}, memory::data_type::f32, Tag::ab);
+  const ProductKey key{0,
+                       rows,
+                       depth,
+                       columns,
+                       x.stride,
+                       out.stride,
+                       static_cast<int64_t>(packed.type()),
+                       static_cast<int64_t>(out_type),
+                       bias != nullptr};
+  const Product& product = FindProduct(key, [&] {
+    return MakeProduct(Strided(rows, depth, packed.type(), x.stride, 1), weights.get_desc(),
+                       Strided(rows, columns, out_type, out.stride, 1),
+                       {.bias = bias ? &bias_desc : nullptr});
+  });
+  std::unordered_map<int, memory> arguments = {
+      {DNNL_ARG_SRC, View(product.description.src_desc(), x.data)},
+      {DNNL_ARG_WEIGHTS, weights},
+      {DNNL_ARG_DST, View(product.description.dst_desc(), out.data)}};
+  if (bias) arguments.emplace(DNNL_ARG_BIAS, View(bias_desc, bias));
+  Execute(product, std::move(arguments));
+}
+
+void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
+                          Type type, float* sum) {
+  if (depth == 0) return;
+  const ProductKey key{1, depth, m, n, a.stride, b.stride, static_cast<int64_t>(type)};
+  const Product& product = FindProduct(key, [&] {
+    return MakeProduct(Strided(m, depth, type, 1, a.stride), Strided(depth, n, type, b.stride, 1),
+                       Strided(m, n, Type::kFloat, n, 1), {.add = true});
+  });
+  Execute(product, {{DNNL_ARG_SRC, View(product.description.src_desc(), a.data)},
+                    {DNNL_ARG_WEIGHTS, View(product.description.weights_desc(), b.data)},
+                    {DNNL_ARG_DST, View(product.description.dst_desc(), sum)}});
+}
+
+void MultiplyRowsByRows(const float* a, int64_t m, const float* b, int64_t n, int64_t depth,
+                        float* out) {
+  if (m == 0 || n == 0) return;
+  const ProductKey key{2, m, n, depth};
+  const Product& product = FindProduct(key, [&] {
+    return MakeProduct(Strided(m, depth, Type::kFloat, depth, 1),
+                       Strided(depth, n, Type::kFloat, 1, depth), Strided(m, n, Type::kFloat, n, 1),
+                       {});
+  });
+  Execute(product, {{DNNL_ARG_SRC, View(product.description.src_desc(), a)},
+                    {DNNL_ARG_WEIGHTS, View(product.description.weights_desc(), b)},
+                    {DNNL_ARG_DST, View(product.description.dst_desc(), out)}});
+}
+
+bool LimitProductIsa(const char* level) {
+  const std::pair<const char*, dnnl::cpu_isa> levels[] = {
+      {"avx2", dnnl::cpu_isa::avx2},
+      {"avx512", dnnl::cpu_isa::avx512_core_vnni},
+      {"avx512_bf16", dnnl::cpu_isa::avx512_core_bf16},
+      {"amx", dnnl::cpu_isa::avx512_core_amx}};
+  for (const auto& [name, isa] : levels) {
+    if (std::strcmp(name, level) == 0) {
+      return dnnl::set_max_cpu_isa(isa) == dnnl::status::success;
+    }
+  }
+  return false;
+}
+
+const char* ProductLibraryVersion() {
+  static const std::string text = [] {
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+  }();
+  return text.c_str();
+}
+
+}  // namespace tandem::tensor::cpu

@@ -1,0 +1,79 @@
+// Splitting rows over threads, and summing what the threads found, in one fixed way.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "tensor/kernels/cpu/rows.h"
+
+namespace tandem::tensor::cpu {
+
+struct RowRange {
+  size_t begin;
+  size_t end;
+};
+
+// The rows of one thread of several: equal shares, in multiples of 16 rows.
+inline RowRange RowsOf(size_t rows, int thread, int threads) {
+  const auto count = static_cast<size_t>(threads), index = static_cast<size_t>(thread);
+  const size_t share = ((rows + count - 1) / count + 15) / 16 * 16;
+  return {std::min(rows, share * index), std::min(rows, share * (index + 1))};
+}
+
+// Calls body(thread, range) on `threads` threads.
+template <typename Body>
+void ForRowsOfThreads(size_t rows, int threads, const Body& body) {
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+  for (int thread = 0; thread < threads; ++thread) {
+    body(thread, RowsOf(rows, thread, threads));
+  }
+}
+
+// Calls body(first, count) for tiles of at most `height` rows.
+template <typename Body>
+void ForTiles(RowRange range, size_t height, const Body& body) {
+  for (size_t first = range.begin; first < range.end; first += height) {
+    body(first, std::min(height, range.end - first));
+  }
+}
+
+// A gradient that several threads add to: thread 0 adds to the destination itself, the others to
+// buffers of their own, which `Finish` adds in the order of threads.
+class ThreadSums {
+ public:
+  ThreadSums(float* destination, size_t count, int threads)
+      : destination_(destination), count_(destination ? count : 0) {
+    if (count_ > 0) buffers_.resize(static_cast<size_t>(threads - 1));
+  }
+
+  // To be called by the thread itself, once: its pages are then near it.
+  float* Of(int thread) {
+    if (count_ == 0) return nullptr;
+    if (thread == 0) return destination_;
+    auto& buffer = buffers_[static_cast<size_t>(thread - 1)];
+    buffer.assign(count_, 0.0F);
+    return buffer.data();
+  }
+
+  void Finish(int threads) {
+    if (buffers_.empty()) return;
+    ForRowsOfThreads(count_, threads, [&](int, RowRange range) {
+      for (const auto& buffer : buffers_) {
+        AddScaled(buffer.data() + range.begin, 1.0F, destination_ + range.begin,
+                  range.end - range.begin);
+      }
+    });
+  }
+
+ private:
+  float* destination_;
+  size_t count_;
+  std::vector<std::vector<float>> buffers_;
+};
+
+}  // namespace tandem::tensor::cpu

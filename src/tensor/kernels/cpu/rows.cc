@@ -1,0 +1,300 @@
+#include "tensor/kernels/cpu/rows.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tensor/kernels/cpu/rows.cc"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "tensor/kernels/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+HWY_INLINE DropoutRow RowOf(const RowDropout& dropout, size_t row) {
+  if (dropout.threshold == 0) return {};
+  return {RowKey(dropout.site_key, static_cast<uint64_t>(dropout.position_keys[row])),
+          dropout.threshold, dropout.keep_scale};
+}
+
+// exp(-x^2 / 2) and Phi(x), the density (without its constant) and distribution of a normal.
+// erfc(z) exp(z^2) is a polynomial in 1 / (1 + p z), fitted by weighted least squares in float64;
+// in float the error of Phi is below 2e-7.
+HWY_INLINE void NormalOf(FloatTag d, FloatVec x, FloatVec* density, FloatVec* distribution) {
+  const auto z = hn::Mul(hn::Abs(x), hn::Set(d, 0.70710678118654752F));
+  const auto t = hn::Div(hn::Set(d, 1.0F), hn::MulAdd(z, hn::Set(d, 0.54F), hn::Set(d, 1.0F)));
+  auto sum = hn::Set(d, 0.10215768963098526F);
+  sum = hn::MulAdd(sum, t, hn::Set(d, -0.5170450806617737F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, 0.8048583269119263F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, -0.0837467685341835F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, 0.3998977839946747F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, 0.2938779592514038F));
+  *density = hn::Exp(d, hn::Neg(hn::Mul(z, z)));
+  const auto tail = hn::Mul(hn::Mul(hn::Mul(sum, t), *density), hn::Set(d, 0.5F));
+  const auto upper = hn::Sub(hn::Set(d, 1.0F), tail);
+  *distribution = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, upper);
+}
+
+template <typename A>
+void GeluForwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT activated, size_t count) {
+  const FloatTag d;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto x = LoadFloat(d, in + i);
+    FloatVec density, distribution;
+    NormalOf(d, x, &density, &distribution);
+    StoreFloat(hn::Mul(x, distribution), d, activated + i);
+  }
+}
+
+template <typename A>
+void GeluBackwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT grad, A* HWY_RESTRICT activated,
+                   size_t count) {
+  const FloatTag d;
+  const auto inverse_root_two_pi = hn::Set(d, 0.39894228040143268F);
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto x = LoadFloat(d, in + i);
+    FloatVec density, distribution;
+    NormalOf(d, x, &density, &distribution);
+    StoreFloat(hn::Mul(x, distribution), d, activated + i);
+    const auto slope = hn::MulAdd(hn::Mul(x, density), inverse_root_two_pi, distribution);
+    StoreFloat(hn::Mul(LoadFloat(d, grad + i), slope), d, grad + i);
+  }
+}
+
+template <typename A>
+void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_t width) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  HWY_ALIGN float sum_row[kMaxWidth];
+  for (size_t r = 0; r < rows; ++r) {
+    const DropoutRow dropout = RowOf(args.dropout, r);
+    const float* HWY_RESTRICT branch = args.branch + r * width;
+    const A* HWY_RESTRICT residual = args.residual ? args.residual + r * width : nullptr;
+    auto total = hn::Zero(d);
+    for (size_t c = 0; c < width; c += lanes) {
+      auto v = LoadFloat(d, branch + c);
+      if (dropout.threshold != 0) v = ApplyDropout(d, v, dropout, static_cast<uint32_t>(c));
+      if (residual) v = hn::Add(v, LoadFloat(d, residual + c));
+      hn::StoreU(v, d, sum_row + c);
+      total = hn::Add(total, v);
+    }
+    const float mean = hn::GetLane(hn::SumOfLanes(d, total)) / static_cast<float>(width);
+    const auto mean_vector = hn::Set(d, mean);
+    auto squares = hn::Zero(d);
+    for (size_t c = 0; c < width; c += lanes) {
+      const auto v = hn::Sub(hn::LoadU(d, sum_row + c), mean_vector);
+      squares = hn::MulAdd(v, v, squares);
+    }
+    const float variance = hn::GetLane(hn::SumOfLanes(d, squares)) / static_cast<float>(width);
+    const float inverse = 1.0F / std::sqrt(variance + args.epsilon);
+    const auto inverse_vector = hn::Set(d, inverse);
+    if (args.inverse_deviation) args.inverse_deviation[r] = inverse;
+    for (size_t c = 0; c < width; c += lanes) {
+      const auto v = hn::Mul(hn::Sub(hn::LoadU(d, sum_row + c), mean_vector), inverse_vector);
+      if (args.normalized) StoreFloat(v, d, args.normalized + r * width + c);
+      const auto out = hn::MulAdd(v, hn::LoadU(d, args.gamma + c), hn::LoadU(d, args.beta + c));
+      StoreFloat(out, d, args.out + r * width + c);
+    }
+  }
+}
+
+template <typename A>
+void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, size_t width) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const auto inverse_width = hn::Set(d, 1.0F / static_cast<float>(width));
+  for (size_t r = 0; r < rows; ++r) {
+    const DropoutRow dropout = RowOf(args.dropout, r);
+    const A* HWY_RESTRICT grad_out = args.grad_out + r * width;
+    const A* HWY_RESTRICT normalized = args.normalized + r * width;
+    A* HWY_RESTRICT grad_residual = args.grad_residual + r * width;
+    A* HWY_RESTRICT grad_branch = args.grad_branch ? args.grad_branch + r * width : nullptr;
+    auto sum = hn::Zero(d);
+    auto product = hn::Zero(d);
+    for (size_t c = 0; c < width; c += lanes) {
+      const auto g = LoadFloat(d, grad_out + c);
+      const auto x = LoadFloat(d, normalized + c);
+      hn::StoreU(hn::Add(hn::LoadU(d, args.grad_beta + c), g), d, args.grad_beta + c);
+      hn::StoreU(hn::MulAdd(g, x, hn::LoadU(d, args.grad_gamma + c)), d, args.grad_gamma + c);
+      const auto scaled = hn::Mul(g, hn::LoadU(d, args.gamma + c));
+      sum = hn::Add(sum, scaled);
+      product = hn::MulAdd(scaled, x, product);
+    }
+    const auto mean = hn::Mul(hn::SumOfLanes(d, sum), inverse_width);
+    const auto slope = hn::Mul(hn::SumOfLanes(d, product), inverse_width);
+    const auto inverse = hn::Set(d, args.inverse_deviation[r]);
+    for (size_t c = 0; c < width; c += lanes) {
+      const auto scaled = hn::Mul(LoadFloat(d, grad_out + c), hn::LoadU(d, args.gamma + c));
+      const auto x = LoadFloat(d, normalized + c);
+      const auto g = hn::Mul(hn::NegMulAdd(x, slope, hn::Sub(scaled, mean)), inverse);
+      StoreFloat(g, d, grad_residual + c);
+      auto branch = g;
+      if (dropout.threshold != 0) branch = ApplyDropout(d, g, dropout, static_cast<uint32_t>(c));
+      if (grad_branch) StoreFloat(branch, d, grad_branch + c);
+      if (args.grad_bias) {
+        hn::StoreU(hn::Add(hn::LoadU(d, args.grad_bias + c), branch), d, args.grad_bias + c);
+      }
+    }
+  }
+}
+
+template <typename A>
+void DropoutT(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) {
+  const FloatTag d;
+  for (size_t r = 0; r < rows; ++r) {
+    const DropoutRow row = RowOf(dropout, r);
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+      auto v = LoadFloat(d, in + r * width + c);
+      if (row.threshold != 0) v = ApplyDropout(d, v, row, static_cast<uint32_t>(c));
+      StoreFloat(v, d, out + r * width + c);
+    }
+  }
+}
+
+void EmbeddingSumT(const EmbeddingRows& args, float* out, size_t rows, size_t width) {
+  const FloatTag d;
+  for (size_t r = 0; r < rows; ++r) {
+    const float* word = args.word + static_cast<size_t>(args.ids[r]) * width;
+    const float* position = args.position + static_cast<size_t>(args.positions[r]) * width;
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+      auto v = hn::LoadU(d, word + c);
+      if (args.type) v = hn::Add(v, hn::LoadU(d, args.type + c));
+      v = hn::Add(v, hn::LoadU(d, position + c));
+      hn::StoreU(v, d, out + r * width + c);
+    }
+  }
+}
+
+template <typename A>
+void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
+  const FloatTag d;
+  for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+    auto sum = hn::LoadU(d, sums + c);
+    for (size_t r = 0; r < rows; ++r) sum = hn::Add(sum, LoadFloat(d, in + r * width + c));
+    hn::StoreU(sum, d, sums + c);
+  }
+}
+
+template <typename A>
+void AddRowsT(const float* a, const A* b, A* out, size_t count) {
+  const FloatTag d;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    StoreFloat(hn::Add(hn::LoadU(d, a + i), LoadFloat(d, b + i)), d, out + i);
+  }
+}
+
+void AddScaledT(const float* x, float factor, float* y, size_t count) {
+  const FloatTag d;
+  const auto f = hn::Set(d, factor);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), f, hn::LoadU(d, y + i)), d, y + i);
+  }
+  for (; i < count; ++i) y[i] += factor * x[i];
+}
+
+template <typename From, typename To>
+void ConvertT(const From* in, To* out, size_t count) {
+  const FloatTag d;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreFloat(LoadFloat(d, in + i), d, out + i);
+}
+
+// One plain function per type: what Highway's dispatch table can hold.
+#define TANDEM_PER_TYPE(A, Suffix)                                                            \
+  void GeluForward##Suffix(const A* in, A* activated, size_t count) {                         \
+    GeluForwardT(in, activated, count);                                                       \
+  }                                                                                           \
+  void GeluBackward##Suffix(const A* in, A* grad, A* activated, size_t count) {               \
+    GeluBackwardT(in, grad, activated, count);                                                \
+  }                                                                                           \
+  void NormForward##Suffix(const ResidualNormForward<A>& args, size_t rows, size_t width) {   \
+    ResidualNormForwardT(args, rows, width);                                                  \
+  }                                                                                           \
+  void NormBackward##Suffix(const ResidualNormBackward<A>& args, size_t rows, size_t width) { \
+    ResidualNormBackwardT(args, rows, width);                                                 \
+  }                                                                                           \
+  void Dropout##Suffix(const A* in, A* out, const RowDropout& dropout, size_t rows,           \
+                       size_t width) {                                                        \
+    DropoutT(in, out, dropout, rows, width);                                                  \
+  }                                                                                           \
+  void ColumnSums##Suffix(const A* in, float* sums, size_t rows, size_t width) {              \
+    ColumnSumsT(in, sums, rows, width);                                                       \
+  }                                                                                           \
+  void AddRows##Suffix(const float* a, const A* b, A* out, size_t count) {                    \
+    AddRowsT(a, b, out, count);                                                               \
+  }
+TANDEM_PER_TYPE(float, Float)
+TANDEM_PER_TYPE(Bf16, Bf16)
+#undef TANDEM_PER_TYPE
+
+void ToBf16T(const float* in, Bf16* out, size_t count) { ConvertT(in, out, count); }
+void ToFloatT(const Bf16* in, float* out, size_t count) { ConvertT(in, out, count); }
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tandem::tensor::cpu {
+
+#define TANDEM_EXPORT(A, Suffix)                                                                  \
+  HWY_EXPORT(GeluForward##Suffix);                                                                \
+  HWY_EXPORT(GeluBackward##Suffix);                                                               \
+  HWY_EXPORT(NormForward##Suffix);                                                                \
+  HWY_EXPORT(NormBackward##Suffix);                                                               \
+  HWY_EXPORT(Dropout##Suffix);                                                                    \
+  HWY_EXPORT(ColumnSums##Suffix);                                                                 \
+  HWY_EXPORT(AddRows##Suffix);                                                                    \
+  template <>                                                                                     \
+  void RunGeluForward<A>(const A* in, A* activated, size_t count) {                               \
+    HWY_DYNAMIC_DISPATCH(GeluForward##Suffix)(in, activated, count);                              \
+  }                                                                                               \
+  template <>                                                                                     \
+  void RunGeluBackward<A>(const A* in, A* grad, A* activated, size_t count) {                     \
+    HWY_DYNAMIC_DISPATCH(GeluBackward##Suffix)(in, grad, activated, count);                       \
+  }                                                                                               \
+  template <>                                                                                     \
+  void RunResidualNormForward<A>(const ResidualNormForward<A>& args, size_t rows, size_t width) { \
+    HWY_DYNAMIC_DISPATCH(NormForward##Suffix)(args, rows, width);                                 \
+  }                                                                                               \
+  template <>                                                                                     \
+  void RunResidualNormBackward<A>(const ResidualNormBackward<A>& args, size_t rows,               \
+                                  size_t width) {                                                 \
+    HWY_DYNAMIC_DISPATCH(NormBackward##Suffix)(args, rows, width);                                \
+  }                                                                                               \
+  template <>                                                                                     \
+  void RunDropout<A>(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) { \
+    HWY_DYNAMIC_DISPATCH(Dropout##Suffix)(in, out, dropout, rows, width);                         \
+  }                                                                                               \
+  template <>                                                                                     \
+  void AddColumnSums<A>(const A* in, float* sums, size_t rows, size_t width) {                    \
+    HWY_DYNAMIC_DISPATCH(ColumnSums##Suffix)(in, sums, rows, width);                              \
+  }                                                                                               \
+  template <>                                                                                     \
+  void AddRows<A>(const float* a, const A* b, A* out, size_t count) {                             \
+    HWY_DYNAMIC_DISPATCH(AddRows##Suffix)(a, b, out, count);                                      \
+  }
+TANDEM_EXPORT(float, Float)
+TANDEM_EXPORT(Bf16, Bf16)
+#undef TANDEM_EXPORT
+
+HWY_EXPORT(EmbeddingSumT);
+HWY_EXPORT(AddScaledT);
+HWY_EXPORT(ToBf16T);
+HWY_EXPORT(ToFloatT);
+
+void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width) {
+  HWY_DYNAMIC_DISPATCH(EmbeddingSumT)(args, out, rows, width);
+}
+void AddScaled(const float* x, float factor, float* y, size_t count) {
+  HWY_DYNAMIC_DISPATCH(AddScaledT)(x, factor, y, count);
+}
+void ToBf16(const float* in, Bf16* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(ToBf16T)(in, out, count);
+}
+void ToFloat(const Bf16* in, float* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(ToFloatT)(in, out, count);
+}
+
+}  // namespace tandem::tensor::cpu
+#endif  // HWY_ONCE

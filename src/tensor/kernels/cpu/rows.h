@@ -1,0 +1,97 @@
+// Element-wise and row-wise passes of the encoder, vectorised for the processor at run time.
+//
+// Every function works on `rows` consecutive rows of `width` channels, width a multiple of 16 and
+// at most kMaxWidth, and is called by one thread for its own rows. `A` is the type of activations,
+// float or Bf16; arithmetic is float. Pointers may be unaligned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tensor/dropout.h"
+#include "tensor/kernels/cpu/bf16.h"
+
+namespace tandem::tensor::cpu {
+
+// A row of floats is kept on the stack; the widest encoders have 4,096 channels.
+inline constexpr size_t kMaxWidth = 8192;
+
+// Dropout of a range of rows: row r uses RowKey(site_key, position_keys[r]).
+struct RowDropout {
+  uint64_t site_key = 0;
+  const int64_t* position_keys = nullptr;  // of the first row
+  uint32_t threshold = 0;                  // KeepThreshold(rate); 0: off
+  float keep_scale = 1;
+};
+
+// out = LayerNorm(residual + dropout(branch)) * gamma + beta.
+template <typename A>
+struct ResidualNormForward {
+  const float* branch;  // [rows, width]
+  const A* residual;    // [rows, width], or null for none
+  const float* gamma;   // [width]
+  const float* beta;    // [width]
+  float epsilon;
+  RowDropout dropout;        // of `branch`
+  A* out;                    // [rows, width]
+  A* normalized;             // [rows, width] before gamma and beta; null: not kept
+  float* inverse_deviation;  // [rows]; null: not kept
+};
+template <typename A>
+void RunResidualNormForward(const ResidualNormForward<A>& args, size_t rows, size_t width);
+
+// The backward pass of ResidualNormForward.
+template <typename A>
+struct ResidualNormBackward {
+  const A* grad_out;               // [rows, width]
+  const A* normalized;             // [rows, width]
+  const float* inverse_deviation;  // [rows]
+  const float* gamma;              // [width]
+  RowDropout dropout;
+  A* grad_residual;   // [rows, width]
+  A* grad_branch;     // [rows, width]; null: not wanted
+  float* grad_gamma;  // [width], added to
+  float* grad_beta;   // [width], added to
+  float* grad_bias;   // [width], added to: column sums of grad_branch; null: not wanted
+};
+template <typename A>
+void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width);
+
+// out = dropout(in), in float; in place is fine. Its own backward pass.
+template <typename A>
+void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width);
+
+// activated = x Phi(x) (the exact GELU; Phi to 2e-7).
+template <typename A>
+void RunGeluForward(const A* in, A* activated, size_t count);
+
+// From the pre-activation and the gradient of the activated values (overwritten by the gradient of
+// the pre-activation); `activated` is computed again.
+template <typename A>
+void RunGeluBackward(const A* in, A* grad, A* activated, size_t count);
+
+// out = sum of the rows at ids, position and the one token-type row, float.
+struct EmbeddingRows {
+  const float* word;         // [V, width]
+  const float* position;     // [P, width]
+  const float* type;         // [width], or null
+  const int32_t* ids;        // [rows]
+  const int32_t* positions;  // [rows]
+};
+void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width);
+
+// sums[c] += sum over rows of in[r, c].
+template <typename A>
+void AddColumnSums(const A* in, float* sums, size_t rows, size_t width);
+
+// out = a + b.
+template <typename A>
+void AddRows(const float* a, const A* b, A* out, size_t count);
+
+// y += factor * x, float.
+void AddScaled(const float* x, float factor, float* y, size_t count);
+
+void ToBf16(const float* in, Bf16* out, size_t count);
+void ToFloat(const Bf16* in, float* out, size_t count);
+
+}  // namespace tandem::tensor::cpu

@@ -1,0 +1,102 @@
+// C (+)= A B for the small products of attention: A is read one element at a time with any strides,
+// so that it may be a transpose; rows of B and C are contiguous and a multiple of 16 long.
+#if defined(TANDEM_TENSOR_SMALL_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TANDEM_TENSOR_SMALL_PRODUCT_INL_H_
+#undef TANDEM_TENSOR_SMALL_PRODUCT_INL_H_
+#else
+#define TANDEM_TENSOR_SMALL_PRODUCT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+
+#include "tensor/kernels/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct Strided {
+  const float* HWY_RESTRICT data;
+  size_t row_stride;
+  size_t column_stride;
+};
+
+struct Rows {
+  const float* HWY_RESTRICT data;
+  size_t stride;
+};
+
+struct Output {
+  float* HWY_RESTRICT data;
+  size_t stride;
+  bool add;  // to what is there, else overwrite
+};
+
+// kRows x (kVectors * lanes) of C in registers over the whole of `depth`.
+template <size_t kRows, size_t kVectors>
+HWY_INLINE void ProductTile(size_t depth, Strided a, Rows b, Output c) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  FloatVec sums[kRows][kVectors];
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      sums[r][v] = c.add ? hn::LoadU(d, c.data + r * c.stride + v * lanes) : hn::Zero(d);
+    }
+  }
+  for (size_t k = 0; k < depth; ++k) {
+    FloatVec row[kVectors];
+    for (size_t v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b.data + k * b.stride + v * lanes);
+    for (size_t r = 0; r < kRows; ++r) {
+      const auto factor = hn::Set(d, a.data[r * a.row_stride + k * a.column_stride]);
+      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, row[v], sums[r][v]);
+    }
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[r][v], d, c.data + r * c.stride + v * lanes);
+    }
+  }
+}
+
+template <size_t kRows>
+HWY_INLINE void ProductRows(size_t columns, size_t depth, Strided a, Rows b, Output c) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  size_t n = 0;
+  for (; n + 2 * lanes <= columns; n += 2 * lanes) {
+    ProductTile<kRows, 2>(depth, a, {b.data + n, b.stride}, {c.data + n, c.stride, c.add});
+  }
+  for (; n < columns; n += lanes) {
+    ProductTile<kRows, 1>(depth, a, {b.data + n, b.stride}, {c.data + n, c.stride, c.add});
+  }
+}
+
+// Two vectors a row and this many rows fill the registers: 32 of them from AVX-512 on, else 16.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr size_t kProductRows = 12;
+#else
+inline constexpr size_t kProductRows = 6;
+#endif
+
+HWY_INLINE void SmallProduct(size_t rows, size_t columns, size_t depth, Strided a, Rows b,
+                             Output c) {
+  size_t m = 0;
+  const auto at = [&](size_t row) HWY_ATTR {
+    return Strided{a.data + row * a.row_stride, a.row_stride, a.column_stride};
+  };
+  const auto to = [&](size_t row) HWY_ATTR {
+    return Output{c.data + row * c.stride, c.stride, c.add};
+  };
+  for (; m + kProductRows <= rows; m += kProductRows) {
+    ProductRows<kProductRows>(columns, depth, at(m), b, to(m));
+  }
+  for (; m + 4 <= rows; m += 4) ProductRows<4>(columns, depth, at(m), b, to(m));
+  for (; m < rows; ++m) ProductRows<1>(columns, depth, at(m), b, to(m));
+}
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

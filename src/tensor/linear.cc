@@ -1,0 +1,85 @@
+#include "tensor/linear.h"
+
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace tandem::tensor {
+
+Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
+    : weights_(std::move(weights)), biases_(std::move(biases)) {
+  if (weights_.empty() || weights_.size() != biases_.size()) {
+    throw std::logic_error("Linear takes as many biases as weights, at least one");
+  }
+  in_ = weights_.front().size(1);
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i].size(1) != in_ || biases_[i].numel() != weights_[i].size(0)) {
+      throw std::logic_error("Linear takes weights of one width, and biases that fit them");
+    }
+    out_ += weights_[i].size(0);
+  }
+}
+
+std::vector<at::Tensor> Linear::parameters() const {
+  std::vector<at::Tensor> all = weights_;
+  all.insert(all.end(), biases_.begin(), biases_.end());
+  return all;
+}
+
+// Changes whenever any of the tensors was written to; never 0.
+uint64_t Linear::Version(const std::vector<at::Tensor>& tensors) const {
+  uint64_t version = 1;
+  for (const at::Tensor& tensor : tensors) version += static_cast<uint64_t>(tensor._version());
+  return version;
+}
+
+const cpu::PackedMatrix& Linear::Pack(Packed* packed, cpu::Type type, bool transposed) {
+  const uint64_t version = Version(weights_);
+  if (packed->version == version) return *packed->matrix;
+  if (!packed->matrix) {
+    packed->matrix.emplace(transposed ? in_ : out_, transposed ? out_ : in_, type);
+  }
+  at::Tensor stacked = weights_.front().detach();
+  if (weights_.size() > 1) {
+    std::vector<at::Tensor> parts;
+    for (const at::Tensor& weight : weights_) parts.push_back(weight.detach());
+    stacked = at::cat(parts);
+  }
+  stacked = stacked.contiguous();
+  packed->matrix->Pack(stacked.data_ptr<float>(), transposed ? 1 : in_, transposed ? in_ : 1);
+  packed->version = version;
+  return *packed->matrix;
+}
+
+const cpu::PackedMatrix& Linear::Forward(cpu::Type type) {
+  return Pack(&forward_[static_cast<int>(type)], type, true);
+}
+
+const cpu::PackedMatrix& Linear::Backward(cpu::Type type) {
+  return Pack(&backward_[static_cast<int>(type)], type, false);
+}
+
+const float* Linear::StackedBias() {
+  const uint64_t version = Version(biases_);
+  if (bias_version_ == version) return bias_.data();
+  bias_.clear();
+  for (const at::Tensor& bias : biases_) {
+    const at::Tensor values = bias.detach().contiguous();
+    const float* data = values.data_ptr<float>();
+    bias_.insert(bias_.end(), data, data + values.numel());
+  }
+  bias_version_ = version;
+  return bias_.data();
+}
+
+at::Tensor Linear::StackedWeightTensor() const {
+  return weights_.size() == 1 ? weights_.front() : at::cat(weights_);
+}
+
+at::Tensor Linear::StackedBiasTensor() const {
+  return biases_.size() == 1 ? biases_.front() : at::cat(biases_);
+}
+
+}  // namespace tandem::tensor

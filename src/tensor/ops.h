@@ -1,0 +1,74 @@
+// The operations that encoders are written in.
+//
+// Each has a reference form in plain tensor operations (any floating type, any device; the oracle
+// of the tests) and a fused CPU form for float and bf16 activations. An encoder calls these
+// functions and does not know which form runs: the fused form is taken for activations on the CPU
+// whose widths are multiples of 16, unless ReferenceForms asks for the other.
+//
+// Rows are tokens of packed texts: T tokens, B texts, H hidden, F inner width, E embedding.
+// Activations are float or bf16 (reference: double too); parameters are float (reference: double
+// too). Every operation is differentiable in its activations and parameters.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "tensor/dropout.h"
+#include "tensor/linear.h"
+#include "tensor/packed_tokens.h"
+
+namespace tandem::tensor {
+
+// While one is alive, operations called from this thread take their reference forms.
+class ReferenceForms {
+ public:
+  ReferenceForms();
+  ReferenceForms(const ReferenceForms&) = delete;
+  ReferenceForms& operator=(const ReferenceForms&) = delete;
+  ~ReferenceForms();
+};
+
+struct LayerNorm {
+  at::Tensor gamma;  // [H]
+  at::Tensor beta;   // [H]
+  double epsilon = 1e-12;
+};
+
+struct EmbeddingTables {
+  at::Tensor word;      // [V, H]
+  at::Tensor position;  // [P, H]
+  at::Tensor type;      // [types, H]; row 0 is used
+};
+
+// dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
+// Ids and positions must be inside the tables (the model checks them).
+at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
+                         const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
+
+// x W^T + b, [T, N].
+at::Tensor Affine(const at::Tensor& x, Linear& linear);
+
+// LayerNorm(residual + dropout(x W^T + b)), [T, H].
+at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& linear,
+                      const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
+
+// LayerNorm(x + dropout(gelu(x U^T + u) D^T + d)), [T, H], with the exact GELU.
+at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const LayerNorm& norm,
+                           const PackedTokens& tokens, const Dropout& dropout);
+
+// softmax(q k^T / sqrt(head width)) v within each text, [T, H], from qkv [T, 3H]; dropout on the
+// probabilities. H must be a multiple of `heads`.
+at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
+                         const Dropout& dropout);
+
+enum class Pooling { kMean, kCls, kLastToken };
+
+// One row for each text, [B, H], in float (double for double): the mean of its rows, or its first
+// or last.
+at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
+
+// Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.
+at::Tensor NormalizeRows(const at::Tensor& x);
+
+}  // namespace tandem::tensor

@@ -1,0 +1,57 @@
+#include "tensor/packed_tokens.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "tensor/dropout.h"
+
+namespace tandem::tensor {
+
+PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
+                  std::span<const int64_t> text_keys) {
+  size_t tokens = 0;
+  for (size_t b = 0; b < texts.size(); ++b) {
+    if (texts[b].empty()) {
+      throw UsageError(fmt::format(
+          "text {} of the batch has no tokens: its tokenizer adds no special tokens and the text "
+          "is empty; leave empty texts out",
+          b));
+    }
+    tokens += texts[b].size();
+  }
+  if (tokens > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+    throw UsageError(
+        fmt::format("a batch of {} tokens is too large; take smaller batches", tokens));
+  }
+  PackedTokens packed;
+  const auto total = static_cast<int64_t>(tokens), count = static_cast<int64_t>(texts.size());
+  packed.ids = at::empty({total}, at::kInt);
+  packed.positions = at::empty({total}, at::kInt);
+  packed.sequence_starts = at::empty({count + 1}, at::kInt);
+  packed.text_keys = at::empty({count}, at::kLong);
+  packed.row_keys = at::empty({total}, at::kLong);
+  auto* ids = packed.ids.data_ptr<int32_t>();
+  auto* positions = packed.positions.data_ptr<int32_t>();
+  auto* starts = packed.sequence_starts.data_ptr<int32_t>();
+  auto* keys = packed.text_keys.data_ptr<int64_t>();
+  auto* row_keys = packed.row_keys.data_ptr<int64_t>();
+  int32_t row = 0;
+  for (size_t b = 0; b < texts.size(); ++b) {
+    starts[b] = row;
+    keys[b] = text_keys.empty() ? static_cast<int64_t>(b) : text_keys[b];
+    for (size_t p = 0; p < texts[b].size(); ++p, ++row) {
+      ids[row] = texts[b][p];
+      positions[row] = static_cast<int32_t>(p);
+      row_keys[row] = static_cast<int64_t>(PositionKey(static_cast<uint64_t>(keys[b]), p));
+    }
+    packed.longest = std::max(packed.longest, static_cast<int64_t>(texts[b].size()));
+  }
+  starts[texts.size()] = row;
+  return packed;
+}
+
+}  // namespace tandem::tensor

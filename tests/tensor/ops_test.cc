@@ -1,0 +1,302 @@
+// Every fused operation against its reference form in float64: outputs and all gradients, float and
+// bf16, with and without dropout, over texts of very different lengths.
+//
+// Error = max|got - want| / max(1, max|want|) for each array. Bounds: float 2e-5 (sums over up to
+// 1,536 terms and 10,000 rows); bf16 3e-2 (8 bits of mantissa, 2^-8 relative per rounding, a
+// handful of roundings behind each other).
+#include "tensor/ops.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/random.h"
+#include "tensor/isa.h"
+#include "tensor/precision.h"
+
+namespace tandem::tensor {
+namespace {
+
+// All threads of the machine, and the instruction set that TANDEM_ISA asks for.
+class Machine : public testing::Environment {
+ public:
+  void SetUp() override { SetThreads(0); }
+};
+const testing::Environment* const kMachine = testing::AddGlobalTestEnvironment(new Machine);
+
+class Inputs {
+ public:
+  explicit Inputs(uint64_t seed) : stream_({.seed = seed, .purpose = "ops_test"}) {}
+
+  // Uniform in [-scale, scale], rounded to bf16 so that every type starts from the same numbers.
+  at::Tensor Make(at::IntArrayRef sizes, double scale) {
+    at::Tensor values = at::empty(sizes, at::kDouble);
+    auto* data = values.data_ptr<double>();
+    for (int64_t i = 0; i < values.numel(); ++i) data[i] = (2 * stream_.Uniform() - 1) * scale;
+    return values.to(at::kBFloat16).to(at::kDouble);
+  }
+
+  PackedTokens Tokens(const std::vector<int>& lengths, int vocabulary) {
+    std::vector<std::vector<int32_t>> texts;
+    for (const int length : lengths) {
+      auto& text = texts.emplace_back();
+      for (int i = 0; i < length; ++i) {
+        text.push_back(static_cast<int32_t>(stream_.Below(static_cast<uint64_t>(vocabulary))));
+      }
+    }
+    const std::vector<std::span<const int32_t>> spans(texts.begin(), texts.end());
+    return Pack(spans);
+  }
+
+ private:
+  RandomStream stream_;
+};
+
+// An operation as a function of its differentiable inputs.
+using Operation = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
+
+struct Result {
+  at::Tensor out;
+  std::vector<at::Tensor> gradients;
+};
+
+Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs,
+               const std::vector<at::ScalarType>& types, bool reference) {
+  std::vector<at::Tensor> leaves;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    leaves.push_back(inputs[i].to(types[i]).clone().requires_grad_(true));
+  }
+  std::unique_ptr<ReferenceForms> forms;
+  if (reference) forms = std::make_unique<ReferenceForms>();
+  const at::Tensor out = operation(leaves);
+  const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
+                                 .view(out.sizes())
+                                 .to(at::kBFloat16)  // the same numbers for every type
+                                 .to(out.scalar_type());
+  (out * weights).sum(at::kDouble).backward();
+  Result result{out.detach().to(at::kDouble), {}};
+  for (const at::Tensor& leaf : leaves) result.gradients.push_back(leaf.grad().to(at::kDouble));
+  return result;
+}
+
+double Error(const at::Tensor& got, const at::Tensor& want) {
+  return (got - want).abs().max().item<double>() / std::max(1.0, want.abs().max().item<double>());
+}
+
+struct Case {
+  at::ScalarType activation;
+  double bound;
+};
+
+// bf16 products exist from AVX-512 on (slow below AVX512-BF16, absent on AVX2).
+std::vector<Case> Cases() {
+  std::vector<Case> cases = {{at::kFloat, 2e-5}};
+  if (CurrentIsa() >= Isa::kAvx512) cases.push_back({at::kBFloat16, 3e-2});
+  return cases;
+}
+
+// `activations` inputs come first and take the case's type; the others are float parameters.
+void ExpectFusedEqualsReference(const Operation& operation, const std::vector<at::Tensor>& inputs,
+                                size_t activations) {
+  const std::vector<at::ScalarType> wide(inputs.size(), at::kDouble);
+  const Result want = RunOnce(operation, inputs, wide, true);
+  for (const Case& c : Cases()) {
+    std::vector<at::ScalarType> types(inputs.size(), at::kFloat);
+    std::fill_n(types.begin(), activations, c.activation);
+    const Result got = RunOnce(operation, inputs, types, false);
+    EXPECT_LE(Error(got.out, want.out), c.bound) << "output, " << c.activation;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound)
+          << "gradient of input " << i << ", " << c.activation;
+    }
+  }
+}
+
+struct Shape {
+  std::vector<int> lengths;
+  int64_t heads;
+  int64_t hidden;
+  int64_t inner;
+};
+
+std::vector<Shape> Shapes() {
+  std::vector<Shape> shapes = {{{1}, 1, 16, 32},
+                               {{1, 1, 1}, 2, 32, 64},
+                               {{5, 1, 37, 12, 64, 3}, 4, 64, 96},
+                               {{300, 2, 129}, 3, 96, 192}};
+  RandomStream stream({.seed = 11, .purpose = "shapes"});
+  for (int i = 0; i < 6; ++i) {
+    Shape shape{{},
+                1 + static_cast<int64_t>(stream.Below(4)),
+                0,
+                16 * (1 + static_cast<int64_t>(stream.Below(10)))};
+    shape.hidden = shape.heads * 16 * (1 + static_cast<int64_t>(stream.Below(3)));
+    for (uint64_t b = 0; b <= stream.Below(9); ++b) {
+      shape.lengths.push_back(1 + static_cast<int>(stream.Below(90)));
+    }
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+class OpsTest : public testing::TestWithParam<double> {
+ protected:
+  Dropout Drop(uint32_t site) const {
+    return {.rate = GetParam(), .seed = 42, .step = 7, .site = site};
+  }
+};
+
+TEST_P(OpsTest, Affine) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(1);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    ExpectFusedEqualsReference(
+        [&](const auto& in) {
+          static thread_local std::unique_ptr<Linear> linear;  // outlives the backward pass
+          linear = std::make_unique<Linear>(std::vector{in[1], in[2]}, std::vector{in[3], in[4]});
+          return tensor::Affine(in[0], *linear);
+        },
+        {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.1),
+         make.Make({shape.hidden, shape.hidden}, 0.1), make.Make({shape.inner}, 0.5),
+         make.Make({shape.hidden}, 0.5)},
+        1);
+  }
+}
+
+TEST_P(OpsTest, AffineNorm) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(2);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    ExpectFusedEqualsReference(
+        [&](const auto& in) {
+          static thread_local std::unique_ptr<Linear> linear;
+          linear = std::make_unique<Linear>(std::vector{in[2]}, std::vector{in[3]});
+          return tensor::AffineNorm(in[0], in[1], *linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
+        },
+        {make.Make({tokens.tokens(), shape.inner}, 1),
+         make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.hidden, shape.inner}, 0.2),
+         make.Make({shape.hidden}, 0.5), make.Make({shape.hidden}, 1),
+         make.Make({shape.hidden}, 1)},
+        2);
+  }
+}
+
+TEST_P(OpsTest, FeedForwardNorm) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(3);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    ExpectFusedEqualsReference(
+        [&](const auto& in) {
+          static thread_local std::unique_ptr<Linear> up, down;
+          up = std::make_unique<Linear>(std::vector{in[1]}, std::vector{in[2]});
+          down = std::make_unique<Linear>(std::vector{in[3]}, std::vector{in[4]});
+          return tensor::FeedForwardNorm(in[0], *up, *down, {in[5], in[6], 1e-12}, tokens, Drop(4));
+        },
+        {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.3),
+         make.Make({shape.inner}, 0.5), make.Make({shape.hidden, shape.inner}, 0.3),
+         make.Make({shape.hidden}, 0.5), make.Make({shape.hidden}, 1),
+         make.Make({shape.hidden}, 1)},
+        1);
+  }
+}
+
+TEST_P(OpsTest, SelfAttention) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(4);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    ExpectFusedEqualsReference(
+        [&](const auto& in) { return tensor::SelfAttention(in[0], tokens, shape.heads, Drop(5)); },
+        {make.Make({tokens.tokens(), 3 * shape.hidden}, 1.5)}, 1);
+  }
+}
+
+TEST_P(OpsTest, EmbeddingNorm) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(5);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 23);
+    const std::vector<at::Tensor> inputs = {
+        make.Make({23, shape.hidden}, 1), make.Make({512, shape.hidden}, 1),
+        make.Make({2, shape.hidden}, 1), make.Make({shape.hidden}, 1),
+        make.Make({shape.hidden}, 1)};
+    const auto operation = [&](at::ScalarType activation) {
+      return [&, activation](const std::vector<at::Tensor>& in) {
+        return tensor::EmbeddingNorm(tokens, {in[0], in[1], in[2]}, {in[3], in[4], 1e-12}, Drop(6),
+                                     activation);
+      };
+    };
+    const Result want = RunOnce(operation(at::kDouble), inputs,
+                                std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
+    for (const Case& c : Cases()) {
+      const Result got = RunOnce(operation(c.activation), inputs,
+                                 std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
+      EXPECT_LE(Error(got.out, want.out), c.bound);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutDropout, OpsTest, testing::Values(0.0, 0.1));
+
+TEST(Ops, PoolingTakesMeanFirstOrLast) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(6);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    for (const Pooling pooling : {Pooling::kMean, Pooling::kCls, Pooling::kLastToken}) {
+      ExpectFusedEqualsReference([&](const auto& in) { return Pool(in[0], tokens, pooling); },
+                                 {make.Make({tokens.tokens(), shape.hidden}, 1)}, 1);
+    }
+  }
+}
+
+TEST(Ops, AttentionOverTenThousandTokensInOneText) {
+  Inputs make(7);
+  const PackedTokens tokens = make.Tokens({10000}, 9);
+  const at::Tensor qkv = make.Make({10000, 48}, 1).to(at::kFloat);
+  const at::Tensor got = SelfAttention(qkv, tokens, 1, {});
+  // The reference has 10^8 probabilities; a few rows of it are enough.
+  const at::Tensor wide = qkv.to(at::kDouble);
+  const at::Tensor rows = wide.slice(0, 0, 10000, 997);
+  const at::Tensor scores = at::matmul(rows.slice(1, 0, 16), wide.slice(1, 16, 32).t()) / 4.0;
+  const at::Tensor want = at::matmul(at::softmax(scores, 1), wide.slice(1, 32, 48));
+  EXPECT_LE(Error(got.slice(0, 0, 10000, 997).to(at::kDouble), want), 1e-5);
+}
+
+TEST(Ops, ATextDoesNotSeeItsNeighbours) {
+  Inputs make(8);
+  const at::Tensor a = make.Make({7, 96}, 1).to(at::kFloat);
+  const at::Tensor b = make.Make({40, 96}, 1).to(at::kFloat);
+  const at::Tensor alone = SelfAttention(a, make.Tokens({7}, 9), 2, {});
+  const at::Tensor behind = SelfAttention(at::cat({b, a}), make.Tokens({40, 7}, 9), 2, {});
+  EXPECT_TRUE(at::equal(alone, behind.slice(0, 40)));
+}
+
+TEST(Ops, TheSameThreadCountGivesTheSameBytes) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Inputs make(9);
+    const PackedTokens tokens = make.Tokens({90, 3, 41}, 9);
+    static at::Tensor first;
+    const at::Tensor x = make.Make({134, 64}, 1).to(at::kFloat);
+    Linear up({make.Make({96, 64}, 1).to(at::kFloat).requires_grad_(true)},
+              {make.Make({96}, 1).to(at::kFloat).requires_grad_(true)});
+    Linear down({make.Make({64, 96}, 1).to(at::kFloat).requires_grad_(true)},
+                {make.Make({64}, 1).to(at::kFloat).requires_grad_(true)});
+    const LayerNorm norm{at::ones({64}), at::zeros({64}), 1e-12};
+    const at::Tensor out =
+        FeedForwardNorm(x, up, down, norm, tokens, {.rate = 0.1, .seed = 1, .step = 2, .site = 3});
+    (out * out).sum().backward();
+    const at::Tensor gradient = up.weights()[0].grad();
+    if (attempt == 0) {
+      first = gradient;
+    } else {
+      EXPECT_TRUE(at::equal(first, gradient));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::tensor

@@ -1,0 +1,45 @@
+#include "tensor/packed_tokens.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "tensor/dropout.h"
+
+namespace tandem::tensor {
+namespace {
+
+TEST(Pack, LaysTextsBehindEachOther) {
+  const std::vector<int32_t> a = {5, 6, 7}, b = {8};
+  const std::vector<std::span<const int32_t>> texts = {a, b};
+  const PackedTokens packed = Pack(texts);
+  EXPECT_EQ(packed.tokens(), 4);
+  EXPECT_EQ(packed.texts(), 2);
+  EXPECT_EQ(packed.longest, 3);
+  const std::vector<int32_t> ids(packed.ids.data_ptr<int32_t>(),
+                                 packed.ids.data_ptr<int32_t>() + 4);
+  EXPECT_EQ(ids, (std::vector<int32_t>{5, 6, 7, 8}));
+  const auto* positions = packed.positions.data_ptr<int32_t>();
+  EXPECT_EQ(positions[2], 2);
+  EXPECT_EQ(positions[3], 0);
+  EXPECT_EQ(packed.sequence_starts.data_ptr<int32_t>()[1], 3);
+}
+
+TEST(Pack, RowKeysNameTextAndPositionNotTheRow) {
+  const std::vector<int32_t> a = {5, 6, 7}, b = {8, 9};
+  const std::vector<int64_t> keys = {40, 41};
+  const std::vector<int64_t> swapped_keys = {41, 40};
+  const PackedTokens forward = Pack(std::vector<std::span<const int32_t>>{a, b}, keys);
+  const PackedTokens swapped = Pack(std::vector<std::span<const int32_t>>{b, a}, swapped_keys);
+  EXPECT_EQ(forward.row_keys.data_ptr<int64_t>()[1], swapped.row_keys.data_ptr<int64_t>()[3]);
+  EXPECT_EQ(forward.row_keys.data_ptr<int64_t>()[3], swapped.row_keys.data_ptr<int64_t>()[0]);
+}
+
+TEST(Pack, ATextWithoutTokensIsAnError) {
+  const std::vector<int32_t> a = {5}, none;
+  EXPECT_THROW(Pack(std::vector<std::span<const int32_t>>{a, none}), UsageError);
+}
+
+}  // namespace
+}  // namespace tandem::tensor
