@@ -1,32 +1,16 @@
 // Documents, queries and judgements in memory, whatever file format they came from.
+//
+// Made by data/beir.h and data/sentence_transformers.h; data/training_set.h makes of it what
+// training needs.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "data/qrels.h"
+#include "data/texts.h"
+
 namespace tandem::data {
-
-// Ids and texts in file order. A document's text is title + " " + text where there is a title.
-class Texts {
- public:
-  size_t size() const { return ids_.size(); }
-  std::string_view id(size_t index) const { return ids_[index]; }
-  std::string_view text(size_t index) const { return texts_[index]; }
-  std::optional<uint32_t> Find(std::string_view id) const;
-
-  // False, and nothing is added, when the id is there already.
-  bool Add(std::string id, std::string text);
-
- private:
-  std::vector<std::string> ids_;
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string_view, uint32_t> index_;  // views into ids_
-};
 
 struct Judgement {
   uint32_t document = 0;
@@ -39,10 +23,14 @@ struct JudgedQuery {
   std::vector<Judgement> judgements;  // in file order, each document once
 };
 
+// Can be moved, not copied (Texts).
 struct Dataset {
   Texts documents;
   Texts queries;
   std::vector<JudgedQuery> judged;  // of the split that was read, in file order of first mention
 };
+
+// The judgements of `dataset` by id, as eval/evaluate.h takes them.
+Qrels QrelsOf(const Dataset& dataset);
 
 }  // namespace tandem::data

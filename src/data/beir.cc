@@ -1,0 +1,144 @@
+#include "data/beir.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "data/qrels_file.h"
+#include "data/texts_file.h"
+
+namespace tandem::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+void CheckFolder(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) {
+    throw DataError(folder.native(), 0, "",
+                    "there is no such folder; expected one with corpus.jsonl, queries.jsonl and "
+                    "qrels/SPLIT.tsv");
+  }
+  if (!fs::is_directory(folder, error)) {
+    throw DataError(folder.native(), 0, "",
+                    "is not a folder; expected one with corpus.jsonl, queries.jsonl and "
+                    "qrels/SPLIT.tsv");
+  }
+}
+
+// `folder/name` or `folder/name.gz`; empty where neither exists.
+fs::path FindFile(const fs::path& folder, const std::string& name) {
+  const fs::path plain = folder / name;
+  const fs::path packed = folder / (name + ".gz");
+  std::error_code error;
+  const bool has_plain = fs::exists(plain, error);
+  const bool has_packed = fs::exists(packed, error);
+  if (has_plain && has_packed) {
+    throw DataError(folder.native(), 0, "",
+                    fmt::format("has both {0} and {0}.gz; remove one", name));
+  }
+  return has_plain ? plain : has_packed ? packed : fs::path();
+}
+
+fs::path RequireFile(const fs::path& folder, const std::string& name) {
+  CheckFolder(folder);
+  fs::path file = FindFile(folder, name);
+  if (file.empty()) {
+    throw DataError(folder.native(), 0, "", fmt::format("has neither {0} nor {0}.gz", name));
+  }
+  return file;
+}
+
+std::vector<std::string> SplitsOf(const fs::path& qrels_folder) {
+  std::vector<std::string> splits;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(qrels_folder, error)) {
+    std::string_view name = entry.path().filename().native();
+    if (name.ends_with(".gz")) name.remove_suffix(3);
+    if (!name.ends_with(".tsv")) continue;
+    name.remove_suffix(4);
+    splits.emplace_back(name);
+  }
+  std::sort(splits.begin(), splits.end());
+  return splits;
+}
+
+fs::path RequireSplit(const fs::path& folder, std::string_view split) {
+  CheckFolder(folder);
+  // A split is a file name, not a path out of the folder.
+  const bool is_name = !split.empty() && split.find('/') == std::string_view::npos;
+  const fs::path file =
+      is_name ? FindFile(folder / "qrels", std::string(split) + ".tsv") : fs::path();
+  if (file.empty()) {
+    const std::vector<std::string> splits = SplitsOf(folder / "qrels");
+    throw DataError(
+        folder.native(), 0, "",
+        splits.empty() ? fmt::format("has no split {}: qrels/ is missing or holds no .tsv", split)
+                       : fmt::format("has no split {}; it has {}", split, fmt::join(splits, ", ")));
+  }
+  return file;
+}
+
+// Ids to indices; what names unknown ids is counted.
+void Resolve(const fs::path& file, const Qrels& qrels, Dataset& dataset, Warnings& warnings) {
+  for (const QueryJudgements& read : qrels.queries()) {
+    const std::optional<uint32_t> query = dataset.queries.Find(read.query);
+    JudgedQuery judged;
+    for (const GradedDocument& judgement : read.judgements) {
+      if (!query) {
+        warnings.Count(file.native(), "judgements of unknown queries, dropped", 0, read.query);
+        continue;
+      }
+      const std::optional<uint32_t> document = dataset.documents.Find(judgement.document);
+      if (!document) {
+        warnings.Count(file.native(), "judgements of unknown documents, dropped", 0,
+                       judgement.document);
+        continue;
+      }
+      judged.judgements.push_back({*document, judgement.grade});
+    }
+    if (judged.judgements.empty()) continue;
+    judged.query = *query;
+    dataset.judged.push_back(std::move(judged));
+  }
+}
+
+}  // namespace
+
+Texts LoadBeirCorpus(const fs::path& folder, Warnings* warnings) {
+  return ReadTexts(RequireFile(folder, "corpus.jsonl"), TextRole::kDocument, warnings);
+}
+
+Texts LoadBeirQueries(const fs::path& folder, Warnings* warnings) {
+  return ReadTexts(RequireFile(folder, "queries.jsonl"), TextRole::kQuery, warnings);
+}
+
+Qrels LoadBeirQrels(const fs::path& folder, std::string_view split, Warnings* warnings) {
+  return ReadQrels(RequireSplit(folder, split), warnings);
+}
+
+Dataset LoadBeir(const fs::path& folder, std::string_view split, Warnings* warnings) {
+  WarningScope scope(warnings);
+  // All three files are looked for before the first is read: a wrong split shows at once.
+  const fs::path corpus = RequireFile(folder, "corpus.jsonl");
+  const fs::path queries = RequireFile(folder, "queries.jsonl");
+  const fs::path qrels_file = RequireSplit(folder, split);
+  const Qrels qrels = ReadQrels(qrels_file, &scope.get());
+  Dataset dataset;
+  dataset.queries = ReadTexts(queries, TextRole::kQuery, &scope.get());
+  dataset.documents = ReadTexts(corpus, TextRole::kDocument, &scope.get());
+  Resolve(qrels_file, qrels, dataset, scope.get());
+  if (dataset.judged.empty()) {
+    throw DataError(qrels_file.native(), 0, qrels.queries().front().query,
+                    "no judgement is left: all of them name queries or documents that the folder "
+                    "does not have");
+  }
+  return dataset;
+}
+
+}  // namespace tandem::data

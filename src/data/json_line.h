@@ -1,0 +1,47 @@
+// One JSON object per line, the base of every .jsonl format.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/line_reader.h"
+
+namespace tandem::data {
+
+struct JsonField {
+  enum class Kind { kString, kInteger, kStrings, kNull, kOther };
+
+  std::string_view key;
+  Kind kind = Kind::kOther;
+  std::string_view text;               // kString: the value; kInteger: its decimal digits
+  std::vector<std::string_view> list;  // kStrings
+};
+
+class JsonLineParser {
+ public:
+  JsonLineParser();
+  ~JsonLineParser();
+
+  // The fields of the object on `line`, which `reader.Next` gave; valid until the next call. Throws
+  // DataError at the reader's line for broken JSON, invalid UTF-8, anything but an object, and a
+  // key that comes twice.
+  std::span<const JsonField> Parse(const LineReader& reader, std::string_view line);
+
+ private:
+  struct State;  // keeps simdjson out of this header
+  std::unique_ptr<State> state_;
+  std::vector<JsonField> fields_;
+  size_t used_ = 0;  // fields of the current line; those behind keep their memory
+};
+
+// The field of that name, or null.
+const JsonField* FindField(std::span<const JsonField> fields, std::string_view key);
+
+// "an object", "a number", ... for messages.
+std::string_view KindName(JsonField::Kind kind);
+
+}  // namespace tandem::data

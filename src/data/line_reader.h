@@ -1,0 +1,66 @@
+// Lines of a text file, plain or gzip-compressed, with their numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// Where a LineReader's bytes come from.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Fills `out` with up to `size` bytes and returns how many; 0 at the end. Throws DataError.
+  virtual size_t Read(char* out, size_t size) = 0;
+};
+
+// A line ends at \n; the last one needs none. What is not part of the data is taken off and
+// counted: a byte order mark at the start, \r before \n, blank lines.
+class LineReader {
+ public:
+  // Bytes that may be read (not used) behind a line; simdjson wants them.
+  static constexpr size_t kPadding = 64;
+
+  // Opens a plain or gzip file (told by its first bytes), or standard input for "-". Throws
+  // DataError when it cannot be opened, is a folder, or is called .gz and is none. `warnings` must
+  // outlive the reader.
+  LineReader(const std::filesystem::path& path, Warnings& warnings);
+  // Reads `bytes`, which must outlive the reader, under the name `file`.
+  LineReader(std::string file, std::string_view bytes, Warnings& warnings);
+
+  // The next line that is not blank; valid until the next call and followed by kPadding readable
+  // bytes. False at the end. Throws DataError for a broken gzip stream and for lines above 256 MiB.
+  bool Next(std::string_view* line);
+
+  int64_t line_number() const { return line_number_; }  // of the line that Next gave, from 1
+  const std::string& file() const { return file_; }
+  Warnings& warnings() { return *warnings_; }
+
+  // A DataError at the current line, to be thrown.
+  DataError Error(std::string_view message, std::string_view id = {}) const {
+    return DataError(file_, line_number_, id, message);
+  }
+
+ private:
+  bool NextRaw(std::string_view* line);
+  bool Refill();
+
+  std::string file_;
+  Warnings* warnings_;
+  std::unique_ptr<ByteSource> source_;
+  std::vector<char> buffer_;  // [begin_, end_) is not consumed yet; kPadding bytes behind end_
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  bool at_end_ = false;
+  int64_t line_number_ = 0;
+};
+
+}  // namespace tandem::data

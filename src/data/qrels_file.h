@@ -1,0 +1,26 @@
+// Reading judgements: TREC's four columns or BEIR's three, told apart by the first line.
+#pragma once
+
+#include <filesystem>
+
+#include "data/line_reader.h"
+#include "data/qrels.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// TREC: `query iteration document grade`, separated by blanks; the iteration is ignored. BEIR:
+// `query-id<TAB>corpus-id<TAB>score`, with or without that header line; ids may hold spaces. A file
+// whose first line has exactly three tab-separated fields is BEIR's. Plain or gzip. Grades may be
+// fractions; a negative one means "not judged", as in trec_eval.
+//
+// The same judgement twice is counted; two grades for one query and document are a DataError that
+// names both lines, and so are a line with another number of fields, a grade that is not a finite
+// number, and a file without any judgement. What is counted goes to `warnings`, or to stderr where
+// null.
+Qrels ReadQrels(const std::filesystem::path& path, Warnings* warnings = nullptr);
+
+// The same from an open reader.
+Qrels ReadQrels(LineReader& reader);
+
+}  // namespace tandem::data

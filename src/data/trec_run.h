@@ -1,0 +1,27 @@
+// TREC runs: `query Q0 document rank score tag`, separated by blanks.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "data/line_reader.h"
+#include "data/run.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// Reads a run, plain or gzip. Iteration, rank and tag are ignored, as in trec_eval; fields behind
+// the tag are ignored and counted. Throws DataError naming file, line and query for a line with
+// fewer fields, a score that is not a finite number, a document that a query has twice (naming both
+// lines), and a file without results. What is counted goes to `warnings`, or to stderr where null.
+Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings = nullptr);
+
+// The same from an open reader.
+Run ReadTrecRun(LineReader& reader);
+
+// Writes `run` atomically, its queries and results in their order with ranks from 1, scores in the
+// shortest form that reads back to the same float or double. Throws UsageError for a tag, and
+// DataError for an id, that is empty or holds blanks (the format cannot carry it); OutputError.
+void WriteTrecRun(const std::filesystem::path& path, const Run& run, std::string_view tag);
+
+}  // namespace tandem::data

@@ -1,0 +1,63 @@
+// Helpers for tests of readers: files from literals, errors as text.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "data/line_reader.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// The message of the DataError that `body` throws, which must have the exit code of data.
+template <typename Body>
+std::string DataErrorOf(const Body& body) {
+  try {
+    body();
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::kData);
+    return error.what();
+  }
+  return "no error";
+}
+
+inline void WriteGzip(const std::filesystem::path& path, std::string_view bytes) {
+  const gzFile file = ::gzopen(path.c_str(), "wb");
+  ASSERT_EQ(::gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
+            static_cast<int>(bytes.size()));
+  ASSERT_EQ(::gzclose(file), Z_OK);
+}
+
+// A small BEIR folder whose files a test replaces one by one.
+class BeirFolder {
+ public:
+  BeirFolder() {
+    MakeFolder(path() / "qrels");
+    Write("corpus.jsonl", R"({"_id": "d1", "title": "Title", "text": "first document"}
+{"_id": "d2", "title": "", "text": "second document"}
+{"_id": "d3", "text": "third"}
+)");
+    Write("queries.jsonl", R"({"_id": "q1", "text": "one", "metadata": {"a": [1, {}]}}
+{"_id": "q2", "text": "two"}
+)");
+    Write("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq2\td1\t2\nq1\td3\t1\nq2\td2\t0\n");
+  }
+
+  void Write(const std::string& name, std::string_view text) {
+    WriteFileAtomically(path() / name, text);
+  }
+  const std::filesystem::path& path() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace tandem::data
