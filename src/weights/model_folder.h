@@ -1,0 +1,125 @@
+// A model folder as names, shapes, bytes and settings: sentence-transformers' (before and after its
+// release 5.4) or a plain Hugging Face one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "weights/safetensors.h"
+#include "weights/weight_files.h"
+
+namespace tandem::weights {
+
+// config.json of a BERT encoder. Sizes must be there and are checked against the tensors; the rest
+// has BertConfig's defaults.
+struct EncoderConfig {
+  std::string model_type;  // "bert"
+  int64_t vocabulary_size = 0;
+  int64_t hidden_size = 0;  // H, a multiple of `heads`
+  int64_t layers = 0;
+  int64_t heads = 0;
+  int64_t intermediate_size = 0;
+  int64_t max_positions = 512;       // a text has at most this many tokens
+  int64_t type_vocabulary_size = 2;  // rows of the token type table; row 0 is used
+  std::string activation = "gelu";   // "gelu" (erf), "gelu_new", "relu", ... as spelled there
+  double layer_norm_epsilon = 1e-12;
+  double hidden_dropout = 0.1;     // after embeddings, attention output and feed-forward
+  double attention_dropout = 0.1;  // on attention probabilities
+};
+
+enum class PoolingMode { kMean, kCls };
+enum class Activation { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
+
+std::string_view PoolingModeName(PoolingMode mode);      // "mean", "cls"
+std::string_view ActivationName(Activation activation);  // "torch.nn.modules.activation.Tanh", ...
+
+struct Pooling {
+  PoolingMode mode = PoolingMode::kMean;
+};
+
+// y = activation(x W^T + b). Tensors `linear.weight` [out, in] and `linear.bias` [out].
+struct Dense {
+  std::string folder;  // "2_Dense"
+  int64_t in_features = 0;
+  int64_t out_features = 0;
+  bool bias = true;
+  Activation activation = Activation::kTanh;
+  std::shared_ptr<const WeightFiles> weights;
+};
+
+// Rows to unit length: x / max(|x|, 1e-12).
+struct Normalize {};
+
+using HeadModule = std::variant<Pooling, Dense, Normalize>;
+
+enum class Similarity { kCosine, kDot };
+std::string_view SimilarityName(Similarity similarity);  // "cosine", "dot"
+
+// A tensor that the encoder needs: its canonical name (BertModel's, without prefix) and shape.
+struct EncoderTensor {
+  std::string name;
+  Shape shape;
+  const TensorView* view = nullptr;  // F32, F16 or BF16, of that shape; its name is the file's
+};
+
+// How many tokens a text may have, and which file said so.
+struct TokenLimit {
+  size_t tokens = 0;
+  std::string source;  // "sentence_bert_config.json", ...; for messages
+};
+
+struct ModelFolder {
+  std::filesystem::path path;
+  // Where config.json, the weights and the tokenizer are: `path` or a folder below it
+  // (`0_Transformer`); give this one to text::LoadTokenizer.
+  std::filesystem::path encoder_path;
+  bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
+
+  EncoderConfig config;
+  std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
+  int64_t embedding_width = 0;   // E, after the head
+
+  // sentence_bert_config > tokenizer_config > tokenizer.json > config.json, at most max_positions.
+  TokenLimit max_tokens;
+  bool lower_cases = false;  // sentence_bert_config's do_lower_case; tokenizer.json wins over it
+
+  std::map<std::string, std::string> prompts;
+  std::string default_prompt_name;  // empty: none
+  // The prompts that texts get unless asked otherwise: "query"; the first of "document", "passage",
+  // "corpus". Empty where the folder has none; `default_prompt_name` does not fill in for them, as
+  // in sentence-transformers' encode_query and encode_document.
+  std::string query_prompt;
+  std::string document_prompt;
+  Similarity similarity = Similarity::kCosine;
+
+  std::shared_ptr<const WeightFiles> weights;
+  // What the encoder computes with, in a fixed order; all present, right shape and type.
+  std::vector<EncoderTensor> encoder_tensors;
+  // What it does not use (pooler, position_ids, heads of other tasks): carried through when the
+  // folder is written.
+  std::vector<const TensorView*> carried_tensors;
+
+  // The encoder's tensor of that canonical name; throws std::out_of_range for a name that no
+  // encoder of this configuration has.
+  const EncoderTensor& tensor(std::string_view name) const;
+  // Parameters of encoder and Dense modules, without carried tensors.
+  int64_t parameter_count() const;
+};
+
+// The architectures that can be read, for messages: "bert".
+std::string SupportedArchitectures();
+
+// Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws
+// ModelError naming file and key or tensor: no folder, no model in it, unsupported architecture,
+// module, pooling or activation (with the supported ones), wrong or missing tensors, weights only
+// as a pickle. Says once (Note) when a plain folder is read as mean pooling.
+ModelFolder ReadModelFolder(const std::filesystem::path& path);
+
+}  // namespace tandem::weights

@@ -1,0 +1,60 @@
+// JSON settings of a model folder (config.json, modules.json, ...), with errors that name file and
+// key. Internal to the room.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::weights {
+
+// Far above real settings (kilobytes); tokenizer.json of large vocabularies has 35 MB.
+inline constexpr uintmax_t kMaxSettingsBytes = uintmax_t{16} << 20;
+inline constexpr uintmax_t kMaxTokenizerBytes = uintmax_t{256} << 20;
+
+// A file of a model folder as bytes; throws ModelError where it is missing, no file or longer than
+// `limit`.
+std::string ReadModelFile(const std::filesystem::path& path, uintmax_t limit);
+
+// Parses JSON of at most 64 levels. Keys of the outermost object in `skipped` are not kept. Throws
+// ModelError.
+nlohmann::json ParseSettings(std::string_view text, std::string_view file,
+                             const std::vector<std::string_view>& skipped = {});
+
+// One JSON object with typed access. A key that is null counts as absent, as in Python.
+class Settings {
+ public:
+  // Throws ModelError: missing, too long, no JSON, no object.
+  static Settings Read(const std::filesystem::path& path);
+  // An empty object where the file does not exist.
+  static Settings ReadIfThere(const std::filesystem::path& path);
+  // `value` must be an object.
+  Settings(std::string file, nlohmann::json value);
+
+  const std::string& file() const { return file_; }
+  bool Has(std::string_view key) const;
+  // Null where absent.
+  const nlohmann::json* Find(std::string_view key) const;
+
+  // Each throws ModelError for another type or, for numbers, a value outside [least, most].
+  std::optional<std::string> String(std::string_view key) const;
+  std::optional<bool> Boolean(std::string_view key) const;
+  std::optional<int64_t> Integer(std::string_view key, int64_t least, int64_t most) const;
+  std::optional<double> Number(std::string_view key, double least, double most) const;
+  // The same for a key that must be there.
+  int64_t RequiredInteger(std::string_view key, int64_t least, int64_t most) const;
+  std::string RequiredString(std::string_view key) const;
+
+  // "FILE: 'KEY' is FOUND; EXPECTED expected".
+  [[noreturn]] void Fail(std::string_view key, std::string_view expected) const;
+
+ private:
+  std::string file_;
+  nlohmann::json value_;
+};
+
+}  // namespace tandem::weights

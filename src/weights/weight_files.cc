@@ -1,0 +1,109 @@
+#include "weights/weight_files.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "weights/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr const char* kSingleFile = "model.safetensors";
+constexpr const char* kIndexFile = "model.safetensors.index.json";
+// What older tools wrote: executable pickles, which Tandem never loads.
+constexpr const char* kPickles[] = {"pytorch_model.bin", "pytorch_model.bin.index.json",
+                                    "pytorch_model.pt", "model.pt"};
+
+[[noreturn]] void ThrowNoWeights(const std::filesystem::path& folder) {
+  for (const char* pickle : kPickles) {
+    if (!std::filesystem::exists(folder / pickle)) continue;
+    throw ModelError(
+        (folder / pickle).native(), "",
+        "the weights are there only as a pickle, which can run code and is never loaded; convert "
+        "them: load the model in Python and save_pretrained(folder, safe_serialization=True)");
+  }
+  throw ModelError(
+      folder.native(), "",
+      fmt::format("has no weights: neither {} nor {} is there", kSingleFile, kIndexFile));
+}
+
+// A plain name, so that no shard lies outside the folder.
+bool IsFileName(const nlohmann::json& value) {
+  if (!value.is_string()) return false;
+  const auto& name = value.get_ref<const std::string&>();
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+}  // namespace
+
+WeightFiles::WeightFiles(const std::filesystem::path& folder) : folder_(folder) {
+  if (std::filesystem::exists(folder / kSingleFile)) {
+    files_.emplace_back(folder / kSingleFile);
+  } else if (std::filesystem::exists(folder / kIndexFile)) {
+    OpenShards(folder / kIndexFile);
+  } else {
+    ThrowNoWeights(folder);
+  }
+  for (const SafetensorsFile& file : files_) {
+    for (const TensorView& tensor : file.tensors()) {
+      if (!index_.emplace(tensor.name, Place{&tensor, &file}).second) {
+        throw ModelError(file.path().native(), tensor.name, "another shard has it too");
+      }
+      tensors_.push_back(&tensor);
+    }
+  }
+}
+
+void WeightFiles::OpenShards(const std::filesystem::path& index) {
+  const Settings settings = Settings::Read(index);
+  const nlohmann::json* map = settings.Find("weight_map");
+  if (map == nullptr || !map->is_object() || map->empty()) {
+    settings.Fail("weight_map", "an object of tensor names and file names");
+  }
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : map->items()) {
+    if (!IsFileName(file)) {
+      throw ModelError(index.native(), tensor,
+                       "the shard must be the name of a file in the folder");
+    }
+    names.insert(file.get<std::string>());
+  }
+  files_.reserve(names.size());
+  for (const std::string& name : names) files_.emplace_back(folder_ / name);
+  for (const SafetensorsFile& file : files_) {
+    for (const TensorView& tensor : file.tensors()) {
+      const auto found = map->find(tensor.name);
+      if (found == map->end() || *found != file.path().filename().native()) {
+        throw ModelError(
+            index.native(), tensor.name,
+            fmt::format("{} has it, the index does not say so", file.path().filename().native()));
+      }
+    }
+  }
+  size_t held = 0;
+  for (const SafetensorsFile& file : files_) held += file.tensors().size();
+  if (held == map->size()) return;
+  for (const auto& [tensor, file] : map->items()) {
+    bool there = false;
+    for (const SafetensorsFile& shard : files_) there |= shard.Find(tensor) != nullptr;
+    if (!there) {
+      throw ModelError(index.native(), tensor,
+                       fmt::format("{} does not have it", file.get<std::string>()));
+    }
+  }
+}
+
+const TensorView* WeightFiles::Find(std::string_view name) const {
+  const auto found = index_.find(std::string(name));
+  return found == index_.end() ? nullptr : found->second.tensor;
+}
+
+const std::filesystem::path& WeightFiles::FileOf(std::string_view name) const {
+  const auto found = index_.find(std::string(name));
+  return found == index_.end() ? folder_ : found->second.file->path();
+}
+
+}  // namespace tandem::weights
