@@ -1,0 +1,30 @@
+#include "sampling/examples.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace tandem::sampling {
+
+Examples::Examples(double positive_grade, std::vector<uint64_t> document_hashes)
+    : positive_grade_(positive_grade), document_hashes_(std::move(document_hashes)) {}
+
+void Examples::Add(uint64_t query_hash, std::span<const Judged> judged) {
+  std::vector<uint32_t> seen;
+  for (const Judged& one : judged) seen.push_back(one.document);
+  std::sort(seen.begin(), seen.end());
+  if (!seen.empty() && seen.back() >= documents()) {
+    throw std::invalid_argument("a judged document is not among the documents");
+  }
+  if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) {
+    throw std::invalid_argument("a document is judged twice for one query");
+  }
+  const auto is_positive = [this](const Judged& one) { return one.grade >= positive_grade_; };
+  std::copy_if(judged.begin(), judged.end(), std::back_inserter(judged_), is_positive);
+  splits_.push_back(judged_.size());
+  std::remove_copy_if(judged.begin(), judged.end(), std::back_inserter(judged_), is_positive);
+  starts_.push_back(judged_.size());
+  query_hashes_.push_back(query_hash);
+}
+
+}  // namespace tandem::sampling

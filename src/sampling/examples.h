@@ -1,0 +1,60 @@
+// The training queries as samplers and masks see them: numbers, never texts or tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tandem::sampling {
+
+// A document that somebody judged for a query.
+struct Judged {
+  uint32_t document = 0;
+  double grade = 0;
+};
+
+// Queries 0, 1, ... with their judgements. A judged document is a positive of its query when its
+// grade is at least `positive_grade` (METHODS section 1).
+class Examples {
+ public:
+  // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.
+  Examples(double positive_grade, std::vector<uint64_t> document_hashes);
+
+  // Adds the next query. `judged` holds each document once, all below documents(). Throws
+  // std::invalid_argument where it does not.
+  void Add(uint64_t query_hash, std::span<const Judged> judged);
+
+  size_t size() const { return query_hashes_.size(); }
+  size_t documents() const { return document_hashes_.size(); }
+  double positive_grade() const { return positive_grade_; }
+
+  // Hash of the query's text: equal hashes are the same query asked twice.
+  uint64_t query_hash(size_t query) const { return query_hashes_[query]; }
+  uint64_t document_hash(size_t document) const { return document_hashes_[document]; }
+  // Judged documents in the order in which they were added.
+  std::span<const Judged> positives(size_t query) const {
+    return Slice(starts_[query], splits_[query]);
+  }
+  std::span<const Judged> others(size_t query) const {
+    return Slice(splits_[query], starts_[query + 1]);
+  }
+  // Positives, then the others.
+  std::span<const Judged> judged(size_t query) const {
+    return Slice(starts_[query], starts_[query + 1]);
+  }
+
+ private:
+  std::span<const Judged> Slice(size_t begin, size_t end) const {
+    return {judged_.data() + begin, end - begin};
+  }
+
+  double positive_grade_;
+  std::vector<uint64_t> document_hashes_;  // [N]
+  std::vector<uint64_t> query_hashes_;     // [n]
+  std::vector<size_t> starts_ = {0};       // [n + 1] into judged_
+  std::vector<size_t> splits_;             // [n]: where a query's positives end
+  std::vector<Judged> judged_;
+};
+
+}  // namespace tandem::sampling

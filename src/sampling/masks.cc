@@ -1,0 +1,117 @@
+#include "sampling/masks.h"
+
+#include <unordered_map>
+#include <utility>
+
+namespace tandem::sampling {
+namespace {
+
+using Columns = std::unordered_map<uint64_t, std::vector<uint32_t>>;
+
+class MaskMaker {
+ public:
+  MaskMaker(const Examples& examples, const Batch& batch, const MaskRules& rules)
+      : examples_(examples), batch_(batch), rules_(rules) {
+    for (uint32_t column = 0; column < batch.columns(); ++column) {
+      columns_[Key(batch.documents[column])].push_back(column);
+    }
+    for (uint32_t row = 0; row < batch.rows(); ++row) {
+      rows_[examples.query_hash(batch.queries[row])].push_back(row);
+    }
+  }
+
+  std::vector<uint8_t> Negative() const {
+    std::vector<uint8_t> mask(batch_.rows() * batch_.columns(), 1);
+    for (size_t row = 0; row < batch_.rows(); ++row) {
+      uint8_t* cells = mask.data() + row * batch_.columns();
+      MaskRelevant(row, cells);
+      if (!rules_.same_query) continue;
+      for (const uint32_t other : SameQuery(row)) MaskRelevant(other, cells);
+    }
+    return mask;
+  }
+
+  std::vector<uint8_t> Labelled() const {
+    std::vector<uint8_t> mask(batch_.rows() * batch_.columns(), 0);
+    for (size_t row = 0; row < batch_.rows(); ++row) {
+      uint8_t* cells = mask.data() + row * batch_.columns();
+      cells[row] = 1;
+      for (uint32_t c = batch_.further_starts[row]; c < batch_.further_starts[row + 1]; ++c) {
+        cells[c] = 1;
+      }
+    }
+    return mask;
+  }
+
+  std::vector<uint8_t> QueryNegative() const {
+    std::vector<uint8_t> mask = AllButDiagonal();
+    for (size_t row = 0; rules_.same_query && row < batch_.rows(); ++row) {
+      for (const uint32_t other : SameQuery(row)) mask[row * batch_.rows() + other] = 0;
+    }
+    return mask;
+  }
+
+  std::vector<uint8_t> DocumentNegative() const {
+    std::vector<uint8_t> mask = AllButDiagonal();
+    for (size_t row = 0; rules_.copies && row < batch_.rows(); ++row) {
+      for (const uint32_t column : columns_.at(Key(batch_.documents[row]))) {
+        if (column < batch_.rows()) mask[row * batch_.rows() + column] = 0;
+      }
+    }
+    return mask;
+  }
+
+ private:
+  // What makes two columns the same document. A document's hash stands for it and its copies.
+  uint64_t Key(uint32_t document) const {
+    return rules_.copies ? examples_.document_hash(document) : document;
+  }
+
+  const std::vector<uint32_t>& SameQuery(size_t row) const {
+    return rows_.at(examples_.query_hash(batch_.queries[row]));
+  }
+
+  // Clears the columns of everything that is relevant to the query of `row`.
+  void MaskRelevant(size_t row, uint8_t* cells) const {
+    if (rules_.copies) {
+      MaskDocument(batch_.documents[row], cells);
+    } else {
+      cells[row] = 0;
+    }
+    if (!rules_.known_positives) return;
+    for (const Judged& one : examples_.judged(batch_.queries[row])) {
+      const bool relevant = one.grade > 0 || one.grade >= examples_.positive_grade();
+      if (relevant) MaskDocument(one.document, cells);
+    }
+  }
+
+  void MaskDocument(uint32_t document, uint8_t* cells) const {
+    const auto found = columns_.find(Key(document));
+    if (found == columns_.end()) return;
+    for (const uint32_t column : found->second) cells[column] = 0;
+  }
+
+  std::vector<uint8_t> AllButDiagonal() const {
+    std::vector<uint8_t> mask(batch_.rows() * batch_.rows(), 1);
+    for (size_t row = 0; row < batch_.rows(); ++row) mask[row * batch_.rows() + row] = 0;
+    return mask;
+  }
+
+  const Examples& examples_;
+  const Batch& batch_;
+  const MaskRules& rules_;
+  Columns columns_;  // by Key
+  Columns rows_;     // by hash of the query's text
+};
+
+}  // namespace
+
+Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules) {
+  const MaskMaker maker(examples, batch, rules);
+  return {.negative = maker.Negative(),
+          .labelled = maker.Labelled(),
+          .query_negative = maker.QueryNegative(),
+          .document_negative = maker.DocumentNegative()};
+}
+
+}  // namespace tandem::sampling

@@ -1,0 +1,133 @@
+// The masks of METHODS section 1 against a second reading of the page, cell by cell.
+#include "sampling/masks.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tandem::sampling {
+namespace {
+
+// Few texts and documents, so that copies, shared positives and repeated queries are common.
+struct World {
+  Examples examples;
+  Batch batch;
+};
+
+World AnyWorld() {
+  const auto documents = *rc::gen::inRange<uint32_t>(1, 12);
+  std::vector<uint64_t> hashes;
+  for (uint32_t d = 0; d < documents; ++d) hashes.push_back(*rc::gen::inRange<uint64_t>(0, 9));
+  World world{Examples(1, hashes), {}};
+  const auto queries = *rc::gen::inRange<uint32_t>(1, 7);
+  for (uint32_t q = 0; q < queries; ++q) {
+    std::vector<Judged> judged{{*rc::gen::inRange<uint32_t>(0, documents), 1}};
+    for (uint32_t d = 0; d < documents; ++d) {
+      const int fate = *rc::gen::inRange(0, 8);
+      if (d != judged[0].document && fate < 3) judged.push_back({d, fate * 0.5});
+    }
+    world.examples.Add(*rc::gen::inRange<uint64_t>(0, 5), judged);
+  }
+  for (uint32_t q = 0; q < queries; ++q) {
+    if (q > 0 && *rc::gen::arbitrary<bool>()) continue;
+    const auto positives = world.examples.positives(q);
+    world.batch.queries.push_back(q);
+    world.batch.documents.push_back(
+        positives[*rc::gen::inRange<size_t>(0, positives.size())].document);
+  }
+  world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
+  for (const uint32_t q : world.batch.queries) {
+    for (const Judged& one : world.examples.others(q)) {
+      if (*rc::gen::arbitrary<bool>()) world.batch.documents.push_back(one.document);
+    }
+    world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
+  }
+  return world;
+}
+
+// Whether the column's document is `document` or (where copies count) reads the same.
+bool Same(const World& w, const MaskRules& rules, uint32_t document, size_t column) {
+  const uint32_t other = w.batch.documents[column];
+  return document == other ||
+         (rules.copies && w.examples.document_hash(document) == w.examples.document_hash(other));
+}
+
+bool RelevantToRow(const World& w, const MaskRules& rules, size_t row, size_t column) {
+  if (column == row) return true;
+  if (rules.copies && Same(w, rules, w.batch.documents[row], column)) return true;
+  if (!rules.known_positives) return false;
+  const auto judged = w.examples.judged(w.batch.queries[row]);
+  return std::any_of(judged.begin(), judged.end(), [&](const Judged& one) {
+    return one.grade > 0 && Same(w, rules, one.document, column);
+  });
+}
+
+bool SameQuery(const World& w, size_t i, size_t j) {
+  return w.examples.query_hash(w.batch.queries[i]) == w.examples.query_hash(w.batch.queries[j]);
+}
+
+RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
+  const World w = AnyWorld();
+  const MaskRules rules{.copies = *rc::gen::arbitrary<bool>(),
+                        .known_positives = *rc::gen::arbitrary<bool>(),
+                        .same_query = *rc::gen::arbitrary<bool>()};
+  const Masks masks = MakeMasks(w.examples, w.batch, rules);
+  const size_t rows = w.batch.rows(), columns = w.batch.columns();
+  RC_ASSERT(masks.negative.size() == rows * columns);
+  RC_ASSERT(masks.query_negative.size() == rows * rows);
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t j = 0; j < columns; ++j) {
+      bool masked = RelevantToRow(w, rules, i, j);
+      for (size_t k = 0; k < rows; ++k) {
+        masked =
+            masked || (rules.same_query && SameQuery(w, i, k) && RelevantToRow(w, rules, k, j));
+      }
+      RC_ASSERT(masks.negative[i * columns + j] == !masked);
+      const bool labelled =
+          j == i || (j >= w.batch.further_starts[i] && j < w.batch.further_starts[i + 1]);
+      RC_ASSERT(masks.labelled[i * columns + j] == labelled);
+    }
+    for (size_t j = 0; j < rows; ++j) {
+      const bool query = i == j || (rules.same_query && SameQuery(w, i, j));
+      RC_ASSERT(masks.query_negative[i * rows + j] == !query);
+      const bool document = i == j || (rules.copies && Same(w, rules, w.batch.documents[i], j));
+      RC_ASSERT(masks.document_negative[i * rows + j] == !document);
+    }
+  }
+}
+
+// Query 0: positives 0 and 1, document 2 of grade 1 of 2, document 3 judged irrelevant. Query 1
+// has document 4, a copy of 0; query 2 asks the same as query 0 and has document 5.
+struct Demo {
+  Examples examples{2, {10, 11, 12, 13, 10, 15, 16}};
+  Batch batch{.queries = {0, 1, 2, 3},
+              .documents = {0, 4, 5, 6, 1, 2, 3},
+              .further_starts = {4, 7, 7, 7, 7}};
+  Demo() {
+    examples.Add(100, std::vector<Judged>{{0, 2}, {1, 2}, {2, 1}, {3, 0}});
+    examples.Add(101, std::vector<Judged>{{4, 2}});
+    examples.Add(100, std::vector<Judged>{{5, 2}});
+    examples.Add(103, std::vector<Judged>{{6, 2}});
+  }
+  std::vector<uint8_t> Row(MaskRules rules, size_t row) const {
+    const Masks masks = MakeMasks(examples, batch, rules);
+    return {masks.negative.begin() + static_cast<ptrdiff_t>(row * 7),
+            masks.negative.begin() + static_cast<ptrdiff_t>(row * 7 + 7)};
+  }
+};
+
+TEST(Masks, EachRuleMasksItsOwnCells) {
+  const Demo demo;
+  using Cells = std::vector<uint8_t>;
+  EXPECT_EQ(demo.Row({}, 0), (Cells{0, 0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(demo.Row({.copies = false}, 0), (Cells{0, 1, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(demo.Row({.known_positives = false}, 0), (Cells{0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(demo.Row({.same_query = false}, 0), (Cells{0, 0, 1, 1, 0, 0, 1}));
+  EXPECT_EQ(demo.Row({false, false, false}, 0), (Cells{0, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(demo.Row({}, 3), (Cells{1, 1, 1, 0, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace tandem::sampling
