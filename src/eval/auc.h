@@ -1,0 +1,53 @@
+// The area under the ROC curve of scores, pooled over queries or query by query: how well one
+// threshold separates positives from the best-scoring other documents.
+//
+// Made from samples, so that a run and a model serve alike and nobody needs a Q x N matrix:
+//
+//   std::vector<QuerySamples> samples;           // one per judged query
+//   samples.push_back({.query = id,
+//                      .positives = scores of all judged positives,
+//                      .negatives = scores of the kNegativesPerQuery best other documents});
+//   std::optional<double> auc = PooledAuc(samples);
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "eval/ranking.h"
+
+namespace tandem::eval {
+
+// How many of a query's best-scoring non-positives are negative samples (MW paper §5.1).
+inline constexpr size_t kNegativesPerQuery = 500;
+
+struct QuerySamples {
+  std::string_view query;
+  std::vector<double> positives;  // scores, in any order
+  size_t missing_positives = 0;   // without a score: they count below every score
+  std::vector<double> negatives;  // at most kNegativesPerQuery, in any order
+};
+
+// P(s+ > s-) + 1/2 P(s+ = s-) over all pairs of a positive and a negative of any query. Nothing
+// where there is no pair. O((P + N) log (P + N)); exact: pairs are counted in integers. Throws
+// NumericError for a score that is NaN.
+std::optional<double> PooledAuc(std::span<const QuerySamples> samples);
+
+// The same within one query.
+std::optional<double> QueryAuc(const QuerySamples& samples);
+
+// The samples that a ranking holds. A positive that the ranking lacks is missing; documents that
+// are no positives, judged or not, are negatives.
+QuerySamples SamplesOf(std::string_view query, const JudgedRanking& ranking);
+
+// What the reader of an AUC must be told.
+struct SampleCounts {
+  size_t missing_positives = 0;
+  size_t queries_short_of_negatives = 0;  // fewer than kNegativesPerQuery
+  size_t queries_without_auc = 0;         // no positive or no negative: not in auc_per_query
+};
+SampleCounts CountSamples(std::span<const QuerySamples> samples);
+
+}  // namespace tandem::eval

@@ -1,0 +1,20 @@
+// The catalogue entries of eval/auc.h.
+#include "eval/measures.h"
+
+namespace tandem::eval {
+
+const MeasureInfo kAuc{
+    {.name = "auc",
+     .summary = "chance that a positive scores above one of the 500 best other documents of any "
+                "query",
+     .source = "MW paper §5.1; differs: ties count half"},
+    CutOff::kNone,
+    MeasureKind::kSamplesPooled};
+
+const MeasureInfo kAucPerQuery{{.name = "auc_per_query",
+                                .summary = "auc within each query, then the mean over queries",
+                                .source = "MW paper §5.1, not pooled; differs: ties count half"},
+                               CutOff::kNone,
+                               MeasureKind::kSamplesPerQuery};
+
+}  // namespace tandem::eval

@@ -1,0 +1,171 @@
+#include "eval/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/threads.h"
+
+namespace tandem::eval {
+namespace {
+
+// One query to evaluate; `results` is null where the run lacks it.
+struct Pair {
+  const data::QueryJudgements* judgements = nullptr;
+  const data::QueryResults* results = nullptr;
+};
+
+// Queries per piece of work: enough to outweigh handing it out.
+constexpr size_t kGrain = 16;
+
+bool NeedsSamples(std::span<const Measure> measures) {
+  return std::any_of(measures.begin(), measures.end(), [](const Measure& measure) {
+    return measure.info->kind != MeasureKind::kRanking;
+  });
+}
+
+std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool complete,
+                          Evaluation& evaluation) {
+  std::vector<Pair> pairs;
+  size_t in_both = 0;
+  for (const data::QueryJudgements& judgements : qrels.queries()) {
+    const data::QueryResults* results = run.Find(judgements.query);
+    if (results != nullptr && results->results.empty()) results = nullptr;
+    in_both += results != nullptr;
+    evaluation.missing_queries += results == nullptr;
+    if (results != nullptr || complete) pairs.push_back({&judgements, results});
+  }
+  evaluation.unjudged_queries = static_cast<size_t>(
+      std::count_if(run.queries().begin(), run.queries().end(),
+                    [&](const auto& query) { return qrels.Find(query.query) == nullptr; }));
+  if (in_both == 0) {
+    throw DataError("run", 0, "",
+                    "none of its queries is judged: do run and qrels belong together?");
+  }
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair& a, const Pair& b) { return a.judgements->query < b.judgements->query; });
+  return pairs;
+}
+
+// Samples that were given, in the order of `pairs`.
+std::vector<QuerySamples> GivenSamples(std::span<const Pair> pairs,
+                                       std::span<const QuerySamples> given) {
+  std::unordered_map<std::string_view, const QuerySamples*> by_query;
+  for (const QuerySamples& samples : given) by_query.emplace(samples.query, &samples);
+  std::vector<QuerySamples> ordered(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto found = by_query.find(pairs[i].judgements->query);
+    if (found != by_query.end()) ordered[i] = *found->second;
+  }
+  return ordered;
+}
+
+std::optional<double> MeanOf(std::span<const std::optional<double>> values) {
+  double sum = 0;
+  size_t count = 0;
+  for (const std::optional<double>& value : values) {
+    if (!value) continue;
+    sum += *value;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
+// Fills the values of one query for every measure that is a function of its ranking, and its
+// samples where they are wanted.
+void EvaluateQuery(const Pair& pair, size_t index, const RankingOptions& options,
+                   std::span<MeasureValues> measures, QuerySamples* samples) {
+  const std::span<const data::ScoredDocument> results =
+      pair.results != nullptr ? std::span<const data::ScoredDocument>(pair.results->results)
+                              : std::span<const data::ScoredDocument>();
+  const JudgedRanking ranking = RankAndJudge(results, pair.judgements->judgements, options);
+  for (MeasureValues& values : measures) {
+    const MeasureInfo& info = *values.measure.info;
+    if (info.kind == MeasureKind::kRanking) {
+      values.per_query[index] = info.of_query(ranking, values.measure.cut_off);
+    }
+  }
+  if (samples != nullptr) *samples = SamplesOf(pair.judgements->query, ranking);
+}
+
+void EvaluateSamples(std::span<const QuerySamples> samples, std::span<const Pair> pairs,
+                     Evaluation& evaluation) {
+  for (MeasureValues& values : evaluation.measures) {
+    if (values.measure.info->kind == MeasureKind::kSamplesPooled) {
+      values.mean = PooledAuc(samples);
+    } else if (values.measure.info->kind == MeasureKind::kSamplesPerQuery) {
+      for (size_t i = 0; i < samples.size(); ++i) {
+        values.per_query[i] = QueryAuc(samples[i]);
+        // A query that counts although nothing was retrieved found nothing: 0, as in every measure.
+        if (!values.per_query[i] && pairs[i].results == nullptr) values.per_query[i] = 0;
+      }
+    }
+  }
+  evaluation.samples = CountSamples(samples);
+}
+
+}  // namespace
+
+Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
+                       std::span<const Measure> measures, const EvaluationOptions& options) {
+  if (!(options.ranking.relevance_level > 0)) {
+    throw UsageError(fmt::format("the relevance level is {}; expected a number above 0",
+                                 options.ranking.relevance_level));
+  }
+  Evaluation evaluation;
+  const std::vector<Pair> pairs = PairsOf(run, qrels, options.complete, evaluation);
+  for (const Pair& pair : pairs) evaluation.queries.emplace_back(pair.judgements->query);
+  for (const Measure& measure : measures) {
+    const bool pooled = measure.info->kind == MeasureKind::kSamplesPooled;
+    evaluation.measures.push_back({measure, std::nullopt, {}});
+    evaluation.measures.back().per_query.resize(pooled ? 0 : pairs.size());
+  }
+  const bool wants_samples = NeedsSamples(measures);
+  const bool takes_samples = wants_samples && options.samples.empty();
+  std::vector<QuerySamples> samples;
+  if (wants_samples) {
+    samples = takes_samples ? std::vector<QuerySamples>(pairs.size())
+                            : GivenSamples(pairs, options.samples);
+  }
+  ParallelFor(pairs.size(), kGrain, options.threads, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      EvaluateQuery(pairs[i], i, options.ranking, evaluation.measures,
+                    takes_samples ? &samples[i] : nullptr);
+    }
+  });
+  if (wants_samples) EvaluateSamples(samples, pairs, evaluation);
+  for (MeasureValues& values : evaluation.measures) {
+    if (values.measure.info->kind != MeasureKind::kSamplesPooled) {
+      values.mean = MeanOf(values.per_query);
+    }
+  }
+  return evaluation;
+}
+
+std::vector<std::string> NotesOf(const Evaluation& evaluation, const EvaluationOptions& options) {
+  std::vector<std::string> notes;
+  const auto note = [&](size_t count, std::string_view text) {
+    if (count > 0) notes.push_back(fmt::format("{}: {}", text, count));
+  };
+  note(evaluation.unjudged_queries, "queries of the run without judgements, ignored");
+  note(evaluation.missing_queries, options.complete
+                                       ? "judged queries without results, counted as 0"
+                                       : "judged queries without results, left out of the means");
+  if (evaluation.samples) {
+    note(evaluation.samples->missing_positives,
+         "auc: positives without a score, counted below every score");
+    note(evaluation.samples->queries_short_of_negatives,
+         fmt::format("auc: queries with fewer than {} other documents to compare with",
+                     kNegativesPerQuery));
+    note(evaluation.samples->queries_without_auc,
+         "auc: queries without a positive or without a negative, without a value of their own");
+  }
+  return notes;
+}
+
+}  // namespace tandem::eval

@@ -1,0 +1,57 @@
+// Measures of a run against judgements.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/qrels.h"
+#include "data/run.h"
+#include "eval/auc.h"
+#include "eval/measure.h"
+#include "eval/ranking.h"
+
+namespace tandem::eval {
+
+struct EvaluationOptions {
+  RankingOptions ranking;
+  // Whether judged queries that the run lacks count, with 0 (trec_eval's -c). For `auc` all their
+  // positives are missing.
+  bool complete = false;
+  int threads = 1;
+  // Score samples by query for the AUC measures, where the run does not hold the score of every
+  // positive (a model has them all). Empty: taken from the run. Queries without judgement are
+  // ignored.
+  std::span<const QuerySamples> samples;
+};
+
+struct MeasureValues {
+  Measure measure;
+  std::optional<double> mean;  // none where no query has a value
+  // Beside Evaluation::queries; empty for a measure that pools its queries. None only for
+  // auc_per_query, where a query has no negative or no positive.
+  std::vector<std::optional<double>> per_query;
+};
+
+struct Evaluation {
+  std::vector<std::string> queries;     // evaluated, in ascending order of their bytes
+  std::vector<MeasureValues> measures;  // as asked for
+  size_t unjudged_queries = 0;          // of the run, ignored
+  size_t missing_queries = 0;           // judged, not in the run (counted as 0 where `complete`)
+  std::optional<SampleCounts> samples;  // where an AUC measure was asked for
+};
+
+// Evaluates the queries that are judged and in the run. Means are sums in the order of `queries`
+// over their number, in double precision; the number of threads changes nothing. A query without a
+// positive counts with 0. Throws DataError when no query is left, UsageError for a relevance level
+// that is not above 0, NumericError for a sample that is not a number.
+Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
+                       std::span<const Measure> measures, const EvaluationOptions& options);
+
+// What a reader of `evaluation` must be told besides its numbers, one line each: queries that were
+// ignored, missing positives, few negatives.
+std::vector<std::string> NotesOf(const Evaluation& evaluation, const EvaluationOptions& options);
+
+}  // namespace tandem::eval

@@ -1,0 +1,81 @@
+#include "eval/ranking.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "data/slot_table.h"
+#include "data/text_hash.h"
+
+namespace tandem::eval {
+namespace {
+
+bool RanksBefore(const RankedDocument& a, const RankedDocument& b) {
+  if (a.score != b.score) return a.score > b.score;
+  return a.document > b.document;
+}
+
+double Rounded(double score, ScorePrecision precision) {
+  return precision == ScorePrecision::kSingle ? static_cast<double>(static_cast<float>(score))
+                                              : score;
+}
+
+// Finds the grade of a document; negative grades are no judgements.
+class Grades {
+ public:
+  explicit Grades(std::span<const data::GradedDocument> judgements) : judgements_(judgements) {
+    for (size_t i = 0; i < judgements.size(); ++i) {
+      index_.Insert(data::TextHash(judgements[i].document), static_cast<uint32_t>(i));
+    }
+  }
+
+  double Of(std::string_view document) const {
+    const std::optional<uint32_t> index = index_.Find(
+        data::TextHash(document), [&](uint32_t i) { return judgements_[i].document == document; });
+    return index && judgements_[*index].grade >= 0 ? judgements_[*index].grade : kNotJudged;
+  }
+
+ private:
+  std::span<const data::GradedDocument> judgements_;
+  data::SlotTable index_;
+};
+
+}  // namespace
+
+size_t JudgedRanking::PositivesWithin(size_t depth) const {
+  size_t count = 0;
+  for (size_t rank = 0; rank < std::min(depth, results.size()); ++rank) count += IsPositive(rank);
+  return count;
+}
+
+JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
+                           std::span<const data::GradedDocument> judgements,
+                           const RankingOptions& options) {
+  JudgedRanking ranking;
+  ranking.relevance_level = options.relevance_level;
+  ranking.results.reserve(results.size());
+  for (const data::ScoredDocument& result : results) {
+    ranking.results.push_back({result.document, Rounded(result.score, options.score_precision)});
+  }
+  // Runs are written in rank order nearly always.
+  if (!std::is_sorted(ranking.results.begin(), ranking.results.end(), RanksBefore)) {
+    std::sort(ranking.results.begin(), ranking.results.end(), RanksBefore);
+  }
+  if (options.max_results > 0 && ranking.results.size() > options.max_results) {
+    ranking.results.resize(options.max_results);
+  }
+  const Grades grades(judgements);
+  for (RankedDocument& result : ranking.results) result.grade = grades.Of(result.document);
+  for (const data::GradedDocument& judgement : judgements) {
+    if (judgement.grade > 0) ranking.ideal.push_back(judgement.grade);
+    if (judgement.grade >= options.relevance_level) {
+      ranking.positives.push_back(judgement.document);
+    } else if (judgement.grade >= 0) {
+      ++ranking.negative_count;
+    }
+  }
+  std::sort(ranking.ideal.begin(), ranking.ideal.end(), std::greater<>());
+  return ranking;
+}
+
+}  // namespace tandem::eval

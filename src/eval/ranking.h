@@ -1,0 +1,51 @@
+// What a measure sees of one query: grades in rank order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/qrels.h"
+#include "data/run.h"
+
+namespace tandem::eval {
+
+// The grade of a retrieved document that nobody judged, or whose judgement is negative ("in the
+// pool, not judged", as trec_eval reads it).
+inline constexpr double kNotJudged = -1;
+
+// trec_eval 9 keeps scores in single precision, so that scores which differ in the eighth digit
+// tie; so does pytrec_eval. trec_eval 10 keeps them in double precision.
+enum class ScorePrecision { kSingle, kDouble };
+
+struct RankingOptions {
+  double relevance_level = 1;  // a judged document is a positive from this grade on (-l)
+  size_t max_results = 0;      // only that many of a query's best results count (-M); 0: all
+  ScorePrecision score_precision = ScorePrecision::kSingle;
+};
+
+struct RankedDocument {
+  std::string_view document;
+  double score = 0;  // in the precision of the options
+  double grade = kNotJudged;
+};
+
+struct JudgedRanking {
+  std::vector<RankedDocument> results;      // by score, ties by document id, both descending
+  std::vector<double> ideal;                // judged grades above 0, descending
+  std::vector<std::string_view> positives;  // every judged document with grade >= relevance_level
+  size_t negative_count = 0;                // judged documents with 0 <= grade < relevance_level
+  double relevance_level = 1;
+
+  bool IsPositive(size_t rank) const { return results[rank].grade >= relevance_level; }
+  // Positives among the first `depth` results.
+  size_t PositivesWithin(size_t depth) const;
+};
+
+// Ranks and joins. Ids compare as bytes. Views are those of the arguments.
+JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
+                           std::span<const data::GradedDocument> judgements,
+                           const RankingOptions& options);
+
+}  // namespace tandem::eval

@@ -1,0 +1,26 @@
+// R-precision: precision at R, the number of judged positives of the query.
+#include "eval/measures.h"
+
+namespace tandem::eval {
+namespace {
+
+double RPrecision(const JudgedRanking& ranking, size_t) {
+  const size_t positives = ranking.positives.size();
+  if (positives == 0) return 0;
+  return static_cast<double>(ranking.PositivesWithin(positives)) / static_cast<double>(positives);
+}
+
+}  // namespace
+
+const MeasureInfo kRprec{
+    {.name = "rprec",
+     .summary = "share of positives among the first R results, R the number of positives",
+     .source = "Buckley and Voorhees 2005, as trec_eval's Rprec"},
+    CutOff::kNone,
+    MeasureKind::kRanking,
+    /*graded=*/false,
+    "Rprec",
+    "",
+    RPrecision};
+
+}  // namespace tandem::eval

@@ -1,0 +1,250 @@
+#include "weights/model_folder_writer.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "weights/atomic_folder.h"
+#include "weights/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a tokenizer may consist of, and what tells the terms of use.
+constexpr const char* kCopiedFiles[] = {
+    "tokenizer.json",  "tokenizer_config.json",
+    "vocab.txt",       "special_tokens_map.json",
+    "vocab.json",      "merges.txt",
+    "spiece.model",    "sentencepiece.bpe.model",
+    "tokenizer.model", "added_tokens.json",
+    "LICENSE",         "LICENSE.txt",
+    "LICENSE.md",      "NOTICE",
+    "NOTICE.txt",
+};
+
+using Replacements = std::unordered_map<std::string, const TensorToWrite*>;
+
+// Replacements by full name; each is taken out when it is used, so that what is left fits nothing.
+Replacements ByName(const FolderChanges& changes) {
+  Replacements by_name;
+  for (const TensorToWrite& tensor : changes.tensors) {
+    if (!by_name.emplace(tensor.name, &tensor).second) {
+      throw ModelError("folder to write", tensor.name, "is replaced twice");
+    }
+  }
+  return by_name;
+}
+
+// All tensors of `weights`, replaced where there is a replacement under prefix + name.
+std::vector<TensorToWrite> Merge(const WeightFiles& weights, const std::string& prefix,
+                                 Replacements* replacements) {
+  std::vector<TensorToWrite> merged;
+  for (const TensorView* tensor : weights.tensors()) {
+    merged.push_back(Unchanged(*tensor));
+    const auto found = replacements->find(prefix + tensor->name);
+    if (found == replacements->end()) continue;
+    const TensorToWrite& replacement = *found->second;
+    if (replacement.shape != tensor->shape || !IsComputable(replacement.dtype)) {
+      throw ModelError(weights.FileOf(tensor->name).native(), tensor->name,
+                       fmt::format("cannot be replaced by {} of shape {}; its shape is {}",
+                                   DtypeName(replacement.dtype), ShapeText(replacement.shape),
+                                   ShapeText(tensor->shape)));
+    }
+    merged.back().dtype = replacement.dtype;
+    merged.back().bytes = replacement.bytes;
+    replacements->erase(found);
+  }
+  return merged;
+}
+
+std::string DtypeInConfig(Dtype dtype) {
+  if (dtype == Dtype::kF16) return "float16";
+  return dtype == Dtype::kBF16 ? "bfloat16" : "float32";
+}
+
+// The source's bytes, unless the encoder's type changed: readers load the type that it names.
+std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
+  const std::filesystem::path path = source.encoder_path / "config.json";
+  std::string bytes = ReadModelFile(path, kMaxSettingsBytes);
+  const EncoderTensor& sample = source.encoder_tensors.front();
+  for (const TensorToWrite& tensor : changes.tensors) {
+    if (tensor.name != sample.view->name || tensor.dtype == sample.view->dtype) continue;
+    Json config = Json::parse(bytes);
+    const char* key = config.contains("dtype") ? "dtype" : "torch_dtype";
+    config[key] = DtypeInConfig(tensor.dtype);
+    return config.dump(2) + "\n";
+  }
+  return bytes;
+}
+
+// Folders are named as sentence-transformers names them: "1_Pooling", "2_Dense", "3_Normalize".
+struct ModuleWriter {
+  const std::filesystem::path& folder;
+  int64_t hidden_size;
+  Replacements* replacements;
+  size_t index = 0;
+  Json list = Json::array();
+
+  std::filesystem::path Add(const std::string& kind, const std::string& relative) {
+    list.push_back({{"idx", index},
+                    {"name", std::to_string(index)},
+                    {"path", relative},
+                    {"type", "sentence_transformers.models." + kind}});
+    return folder / relative;
+  }
+  std::filesystem::path AddNumbered(const std::string& kind) {
+    ++index;
+    return Add(kind, fmt::format("{}_{}", index, kind));
+  }
+
+  void operator()(const Pooling& pooling) {
+    const std::filesystem::path path = AddNumbered("Pooling");
+    MakeFolder(path);
+    const Json config = {{"word_embedding_dimension", hidden_size},
+                         {"pooling_mode_cls_token", pooling.mode == PoolingMode::kCls},
+                         {"pooling_mode_mean_tokens", pooling.mode == PoolingMode::kMean},
+                         {"pooling_mode_max_tokens", false},
+                         {"pooling_mode_mean_sqrt_len_tokens", false}};
+    WriteFileAtomically(path / "config.json", config.dump(2) + "\n");
+  }
+
+  void operator()(const Dense& dense) {
+    const std::filesystem::path path = AddNumbered("Dense");
+    MakeFolder(path);
+    const Json config = {{"in_features", dense.in_features},
+                         {"out_features", dense.out_features},
+                         {"bias", dense.bias},
+                         {"activation_function", ActivationName(dense.activation)}};
+    WriteFileAtomically(path / "config.json", config.dump(2) + "\n");
+    WriteSafetensors(path / "model.safetensors",
+                     Merge(*dense.weights, dense.folder + "/", replacements),
+                     dense.weights->metadata());
+  }
+
+  void operator()(const Normalize&) { AddNumbered("Normalize"); }
+};
+
+void WriteModules(const ModelFolder& source, const std::filesystem::path& folder,
+                  Replacements* replacements) {
+  ModuleWriter writer{folder, source.config.hidden_size, replacements};
+  writer.Add("Transformer", "");
+  for (const HeadModule& module : source.head) std::visit(writer, module);
+  WriteFileAtomically(folder / "modules.json", writer.list.dump(2) + "\n");
+}
+
+void WriteSettings(const ModelFolder& source, const FolderChanges& changes,
+                   const std::filesystem::path& folder) {
+  const Json sentence = {{"max_seq_length", changes.max_tokens.value_or(source.max_tokens.tokens)},
+                         {"do_lower_case", source.lower_cases}};
+  WriteFileAtomically(folder / "sentence_bert_config.json", sentence.dump(2) + "\n");
+  const std::map<std::string, std::string> prompts = changes.prompts.value_or(source.prompts);
+  Json settings;
+  settings["prompts"] = prompts;
+  settings["default_prompt_name"] = prompts.contains(source.default_prompt_name)
+                                        ? Json(source.default_prompt_name)
+                                        : Json(nullptr);
+  settings["similarity_fn_name"] = SimilarityName(changes.similarity.value_or(source.similarity));
+  WriteFileAtomically(folder / "config_sentence_transformers.json", settings.dump(2) + "\n");
+}
+
+void CopyFiles(const ModelFolder& source, const std::filesystem::path& folder) {
+  for (const char* name : kCopiedFiles) {
+    const std::filesystem::path from = std::filesystem::exists(source.encoder_path / name)
+                                           ? source.encoder_path / name
+                                           : source.path / name;
+    if (!std::filesystem::is_regular_file(from)) continue;
+    WriteFileAtomically(folder / name, ReadModelFile(from, kMaxTokenizerBytes));
+  }
+}
+
+// "license: apache-2.0" of the source's own card; empty where it says none.
+std::string LicenseOf(const ModelFolder& source) {
+  const std::filesystem::path path = source.path / "README.md";
+  if (!std::filesystem::is_regular_file(path)) return "";
+  const std::string text = ReadModelFile(path, kMaxSettingsBytes);
+  constexpr std::string_view kKey = "\nlicense:";
+  const size_t end = text.find("\n---", 3);
+  const size_t found = text.find(kKey);
+  if (!text.starts_with("---\n") || end == std::string::npos || found >= end) return "";
+  const size_t begin = found + kKey.size();
+  std::string license = text.substr(begin, text.find('\n', begin) - begin);
+  std::erase_if(license, [](char c) { return c == ' ' || c == '"' || c == '\'' || c == '\r'; });
+  return license;
+}
+
+std::string CardText(const ModelFolder& source, const FolderChanges& changes,
+                     const ModelCard& card) {
+  CardSettings settings;
+  settings.embedding_width = source.embedding_width;
+  settings.max_tokens = static_cast<int64_t>(changes.max_tokens.value_or(source.max_tokens.tokens));
+  settings.similarity = SimilarityName(changes.similarity.value_or(source.similarity));
+  settings.pooling = PoolingModeName(std::get<Pooling>(source.head.front()).mode);
+  settings.license = LicenseOf(source);
+  for (const auto& [name, text] : changes.prompts.value_or(source.prompts)) {
+    settings.prompts |= !text.empty();
+  }
+  return ModelCardText(card, settings);
+}
+
+// What may be replaced: nothing, an empty folder, a model folder other than the source.
+void CheckTarget(const ModelFolder& source, const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return;
+  if (!std::filesystem::is_directory(path)) {
+    throw OutputError(path.native(), "cannot be written as a model folder", ENOTDIR);
+  }
+  if (std::filesystem::equivalent(path, source.path)) {
+    throw UsageError(
+        fmt::format("{}: is the folder that the model comes from; choose another one to write to",
+                    path.native()));
+  }
+  const bool model = std::filesystem::exists(path / "modules.json") ||
+                     std::filesystem::exists(path / "config.json");
+  if (!model && !std::filesystem::is_empty(path)) {
+    throw UsageError(
+        fmt::format("{}: exists and is no model folder; it is not replaced, choose another one",
+                    path.native()));
+  }
+}
+
+void CheckFurtherFiles(const FolderChanges& changes) {
+  for (const auto& [name, bytes] : changes.further_files) {
+    if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) {
+      throw std::invalid_argument(fmt::format("'{}' is no name for a file of the folder", name));
+    }
+  }
+}
+
+}  // namespace
+
+void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
+                      const ModelCard& card, const std::filesystem::path& path) {
+  CheckTarget(source, path);
+  CheckFurtherFiles(changes);
+  AtomicFolder target(path);
+  const std::filesystem::path& folder = target.staging();
+  Replacements replacements = ByName(changes);
+  WriteSafetensors(folder / "model.safetensors", Merge(*source.weights, "", &replacements),
+                   source.weights->metadata());
+  WriteModules(source, folder, &replacements);
+  if (!replacements.empty()) {
+    throw ModelError(source.path.native(), replacements.begin()->first,
+                     "the folder has no tensor of that name to replace");
+  }
+  WriteFileAtomically(folder / "config.json", ConfigText(source, changes));
+  WriteSettings(source, changes, folder);
+  CopyFiles(source, folder);
+  for (const auto& [name, bytes] : changes.further_files) {
+    WriteFileAtomically(folder / name, bytes);
+  }
+  WriteFileAtomically(folder / "README.md", CardText(source, changes, card));
+  target.Commit();
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,40 @@
+// Writing a sentence-transformers folder (the layout before release 5.4, which every release and
+// text-embeddings-inference and llama.cpp's converter read).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weights/model_card.h"
+#include "weights/model_folder.h"
+#include "weights/safetensors_writer.h"
+
+namespace tandem::weights {
+
+// What differs from the folder that was read; everything else is carried through.
+struct FolderChanges {
+  // New values, by name: the name of the tensor in the source's weights
+  // (EncoderTensor::view->name), for a Dense module with its folder in front:
+  // "2_Dense/linear.weight". Shapes must be the source's. Where the encoder's type changes,
+  // config.json's "dtype" / "torch_dtype" is changed too.
+  std::vector<TensorToWrite> tensors;
+  std::optional<size_t> max_tokens;
+  std::optional<std::map<std::string, std::string>> prompts;
+  std::optional<Similarity> similarity;
+  std::map<std::string, std::string> further_files;  // name in the folder -> bytes ("tandem.json")
+};
+
+// Writes `path` complete or not at all: into a folder beside it, flushed to the disk, then put in
+// its place in one step. An existing model folder (or empty folder) is replaced; anything else
+// there is kept and a UsageError. config.json and the tokenizer's files are copied byte for byte,
+// tensors that nothing replaces keep their bytes, licence files are copied. Throws ModelError for a
+// replacement that fits no tensor, OutputError, UsageError when `path` is the source itself.
+void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
+                      const ModelCard& card, const std::filesystem::path& path);
+
+}  // namespace tandem::weights
