@@ -5,6 +5,6 @@
 
 namespace tandem::app {
 
-// extern const Command kEncodeCommand;
+extern const Command kEvaluateCommand;
 
 }  // namespace tandem::app

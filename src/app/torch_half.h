@@ -13,6 +13,11 @@ namespace tandem::app {
 //   struct EncodeOptions;
 //   void RunEncode(const EncodeOptions& options);
 
+struct EvaluateOptions;  // app/evaluate_command.h
+// `tandem evaluate --model`: scores every judged query of the data set's split against its corpus,
+// evaluates, and prints with PrintEvaluation. The options are checked.
+void RunEvaluateModel(const EvaluateOptions& options);
+
 // Called by torch_half_exec.cc: never returns. Throws UsageError when this build has no torch half.
 [[noreturn]] void ReplaceByTorchHalf();
 

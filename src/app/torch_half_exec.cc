@@ -1,2 +1,8 @@
 // Defines the tensor commands for the torch-free program: each one starts tandem-torch instead.
 #include "app/torch_half.h"
+
+namespace tandem::app {
+
+void RunEvaluateModel(const EvaluateOptions&) { ReplaceByTorchHalf(); }
+
+}  // namespace tandem::app

@@ -147,25 +147,26 @@ Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
   return evaluation;
 }
 
-std::vector<std::string> NotesOf(const Evaluation& evaluation, const EvaluationOptions& options) {
-  std::vector<std::string> notes;
-  const auto note = [&](size_t count, std::string_view text) {
-    if (count > 0) notes.push_back(fmt::format("{}: {}", text, count));
+std::vector<Remark> RemarksOn(const Evaluation& evaluation, const EvaluationOptions& options) {
+  std::vector<Remark> remarks;
+  const auto remark = [&](size_t count, std::string_view text, bool is_warning = true) {
+    if (count > 0) remarks.push_back({fmt::format("{}: {}", text, count), is_warning});
   };
-  note(evaluation.unjudged_queries, "queries of the run without judgements, ignored");
-  note(evaluation.missing_queries, options.complete
-                                       ? "judged queries without results, counted as 0"
-                                       : "judged queries without results, left out of the means");
+  remark(evaluation.unjudged_queries, "queries of the run without judgements, ignored",
+         /*is_warning=*/false);
+  remark(evaluation.missing_queries, options.complete
+                                         ? "judged queries without results, counted as 0"
+                                         : "judged queries without results, left out of the means");
   if (evaluation.samples) {
-    note(evaluation.samples->missing_positives,
-         "auc: positives without a score, counted below every score");
-    note(evaluation.samples->queries_short_of_negatives,
-         fmt::format("auc: queries with fewer than {} other documents to compare with",
-                     kNegativesPerQuery));
-    note(evaluation.samples->queries_without_auc,
-         "auc: queries without a positive or without a negative, without a value of their own");
+    remark(evaluation.samples->missing_positives,
+           "auc: positives without a score, counted below every score");
+    remark(evaluation.samples->queries_short_of_negatives,
+           fmt::format("auc: queries with fewer than {} other documents to compare with",
+                       kNegativesPerQuery));
+    remark(evaluation.samples->queries_without_auc,
+           "auc: queries without a positive or without a negative, without a value of their own");
   }
-  return notes;
+  return remarks;
 }
 
 }  // namespace tandem::eval

@@ -50,8 +50,12 @@ struct Evaluation {
 Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
                        std::span<const Measure> measures, const EvaluationOptions& options);
 
-// What a reader of `evaluation` must be told besides its numbers, one line each: queries that were
-// ignored, missing positives, few negatives.
-std::vector<std::string> NotesOf(const Evaluation& evaluation, const EvaluationOptions& options);
+// What a reader of an evaluation must be told besides its numbers.
+struct Remark {
+  std::string text;         // one line: "WHAT: COUNT"
+  bool is_warning = false;  // it may change what the numbers mean
+};
+// Queries that were ignored or left out, missing positives, few negatives.
+std::vector<Remark> RemarksOn(const Evaluation& evaluation, const EvaluationOptions& options);
 
 }  // namespace tandem::eval

@@ -62,8 +62,8 @@ std::string Unknown(std::string_view name, std::string_view base) {
   }
   std::vector<std::string> known;
   for (const MeasureInfo* info : kMeasures) known.push_back(Spellings(*info));
-  return fmt::format("measure {} is unknown{}; known are {}", name,
-                     suggestion.empty() ? "" : fmt::format("; did you mean {}?", suggestion),
+  return fmt::format("measure {} is unknown{} Known are {}", name,
+                     suggestion.empty() ? "." : fmt::format("; did you mean {}?", suggestion),
                      fmt::join(known, ", "));
 }
 

@@ -1,0 +1,126 @@
+#include "app/evaluate_command.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "app/commands.h"
+#include "app/evaluation_output.h"
+#include "app/globals.h"
+#include "app/torch_half.h"
+#include "base/error.h"
+#include "data/qrels_file.h"
+#include "data/trec_run.h"
+#include "eval/evaluate.h"
+
+namespace tandem::app {
+namespace {
+
+// What papers on retrieval report most; auc needs the scores of all positives, which few runs hold.
+constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
+
+void AddInputFlags(CLI::App& app, EvaluateOptions& options) {
+  app.add_option("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
+  app.add_option("--run", options.run, "A TREC run: query Q0 document rank score tag");
+  app.add_option("--model", options.model, "Model folder to evaluate instead of a run");
+  app.add_option("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
+  app.add_option("--split", options.split, "Split of the data set (default test)");
+}
+
+void AddMeasureFlags(CLI::App& app, EvaluateOptions& options) {
+  app.add_option("--measures", options.measures,
+                 "Measures, separated by commas: ndcg[@k], map, mrr[@k], recall@k, precision@k, "
+                 "success@k, rprec, bpref, auc, auc_per_query")
+      ->default_str(kRunMeasures);
+  app.add_flag("--per-query", options.per_query, "Print the values of every query too");
+  app.add_option("--relevance-level", options.relevance_level,
+                 "Grade from which a document is a positive (trec_eval -l); ndcg uses all grades")
+      ->capture_default_str();
+  app.add_flag("--complete", options.complete,
+               "Count judged queries that the run lacks, with 0 (trec_eval -c)");
+  app.add_option("--max-results", options.max_results,
+                 "Results per query that count (trec_eval -M); 0: all")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str();
+  app.add_option("--score-precision", options.score_precision,
+                 "In which scores are compared: single (trec_eval 9) or double (trec_eval 10)")
+      ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+  app.add_option("--format", options.format, "text, tsv or json")
+      ->check(CLI::IsMember({"text", "tsv", "json"}))
+      ->capture_default_str();
+}
+
+void CheckInputs(const EvaluateOptions& options) {
+  const bool with_run = !options.run.empty() || !options.qrels.empty();
+  const bool with_model =
+      !options.model.empty() || !options.dataset.empty() || !options.split.empty();
+  if (with_run && with_model) {
+    throw UsageError(
+        "--qrels and --run exclude --model, --dataset and --split; give one or the "
+        "other");
+  }
+  if (!with_run && !with_model) {
+    throw UsageError("nothing to evaluate: give --qrels and --run, or --model and --dataset");
+  }
+  if (with_run && (options.run.empty() || options.qrels.empty())) {
+    throw UsageError(options.run.empty() ? "--qrels needs --run" : "--run needs --qrels");
+  }
+  if (with_model && options.model.empty()) {
+    throw UsageError(options.dataset.empty() ? "--split needs --model and --dataset"
+                                             : "--dataset needs --model");
+  }
+  if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
+  if (with_model && options.complete) {
+    throw UsageError("--complete is for runs: a model answers every judged query");
+  }
+}
+
+// Everything that can be wrong with the flags shows before a file is opened.
+void CheckOptions(const EvaluateOptions& options) {
+  CheckInputs(options);
+  eval::ParseMeasures(options.measures);
+  if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
+    throw UsageError(
+        fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
+  }
+}
+
+void RunEvaluateRun(const EvaluateOptions& options) {
+  const data::Qrels qrels = data::ReadQrels(options.qrels);
+  const data::Run run = data::ReadTrecRun(options.run);
+  eval::EvaluationOptions evaluation{.complete = options.complete, .threads = Threads()};
+  evaluation.ranking = {.relevance_level = options.relevance_level,
+                        .max_results = options.max_results,
+                        .score_precision = options.score_precision == "double"
+                                               ? eval::ScorePrecision::kDouble
+                                               : eval::ScorePrecision::kSingle};
+  PrintEvaluation(eval::EvaluateRun(run, qrels, eval::ParseMeasures(options.measures), evaluation),
+                  evaluation, options.format, options.per_query);
+}
+
+void RunEvaluate(EvaluateOptions options) {
+  CheckOptions(options);
+  if (options.model.empty()) {
+    RunEvaluateRun(options);
+    return;
+  }
+  if (options.split.empty()) options.split = "test";
+  RunEvaluateModel(options);
+}
+
+std::function<void()> Configure(CLI::App& app) {
+  auto options = std::make_shared<EvaluateOptions>();
+  options->measures = kRunMeasures;
+  AddInputFlags(app, *options);
+  AddMeasureFlags(app, *options);
+  return [options] { RunEvaluate(*options); };
+}
+
+}  // namespace
+
+const Command kEvaluateCommand{"evaluate", "Measure a run, or a model on a data set", Configure};
+
+}  // namespace tandem::app

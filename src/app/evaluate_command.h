@@ -1,0 +1,27 @@
+// `tandem evaluate`: measures of a run, or of a model on a data set.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace tandem::app {
+
+struct EvaluateOptions {
+  // Either these two ...
+  std::string qrels;
+  std::string run;
+  // ... or these three.
+  std::string model;
+  std::string dataset;
+  std::string split;  // "" where not given: test
+
+  std::string measures;  // comma-separated
+  bool per_query = false;
+  double relevance_level = 1;
+  bool complete = false;   // only with a run: a model answers every query
+  size_t max_results = 0;  // 0: all
+  std::string score_precision = "single";
+  std::string format = "text";
+};
+
+}  // namespace tandem::app

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/run_tandem.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "base/test_data.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+// q1: d1 is grade 2, d2 grade 1. The run finds d2 at 1 and d1 at 3 (by score, not by rank column);
+// q2 is judged without results; q9 has results without judgements.
+class EvaluateCommand : public testing::Test {
+ protected:
+  EvaluateCommand() {
+    Write("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\nq2\td1\t1\n");
+    Write("run.trec", "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.9 t\nq1 Q0 d3 3 0.7 t\nq9 Q0 d1 1 1 t\n");
+  }
+
+  void Write(const std::string& name, const std::string& text) {
+    WriteFileAtomically(folder_.path() / name, text);
+  }
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+
+  ProgramResult Evaluate(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"evaluate", "--qrels", Path("qrels.tsv"), "--run",
+                                          Path("run.trec")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunTandem(arguments);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// The error of a wrong command line: exit code 2 and `message`.
+void ExpectUsageError(const std::vector<std::string>& arguments, const std::string& message) {
+  const ProgramResult result = RunTandem(arguments);
+  EXPECT_EQ(result.exit_code, 2) << message;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("error: " + message));
+}
+
+TEST_F(EvaluateCommand, TextTsvAndJsonSayTheSame) {
+  const ProgramResult text = Evaluate({"--measures", "mrr,map,recall@2"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_EQ(text.out,
+            "queries          1\nmrr         1.0000\nmap         0.8333\nrecall@2    0.5000\n");
+  EXPECT_EQ(text.err,
+            "queries of the run without judgements, ignored: 1\n"
+            "warning: judged queries without results, left out of the means: 1\n");
+  const ProgramResult tsv = Evaluate({"--measures", "map", "--per-query", "--format", "tsv"});
+  EXPECT_EQ(tsv.out,
+            "measure\tquery\tvalue\nmap\tq1\t0.8333333333333333\nmap\tall\t0.8333333333333333\n");
+  const ProgramResult json = Evaluate({"--measures", "map", "--per-query", "--format", "json"});
+  const auto parsed = nlohmann::json::parse(json.out);
+  EXPECT_EQ(parsed, nlohmann::json::parse(R"({"measures": {"map": 0.8333333333333333},
+                                              "per_query": {"map": {"q1": 0.8333333333333333}}})"));
+  EXPECT_EQ(Evaluate({"--measures", "map", "--format", "json", "--quiet"}).out,
+            "{\n  \"measures\": {\n    \"map\": 0.8333333333333333\n  }\n}\n");
+}
+
+TEST_F(EvaluateCommand, PerQueryTable) {
+  EXPECT_EQ(Evaluate({"--measures", "map,mrr@1", "--per-query", "--complete"}).out,
+            "queries         2\nmap        0.4167\nmrr@1      0.5000\n\n"
+            "query         map       mrr@1\nq1         0.8333      1.0000\n"
+            "q2         0.0000      0.0000\n");
+}
+
+TEST_F(EvaluateCommand, LevelDepthAndCompleteChangeTheNumbers) {
+  const auto mrr = [&](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--measures", "mrr", "--format", "tsv"});
+    return Evaluate(flags).out.substr(std::string("measure\tquery\tvalue\nmrr\tall\t").size());
+  };
+  EXPECT_EQ(mrr({}), "1\n");
+  EXPECT_EQ(mrr({"--relevance-level", "2"}), "0.3333333333333333\n");
+  EXPECT_EQ(mrr({"--relevance-level", "2", "--max-results", "2"}), "0\n");
+  EXPECT_EQ(mrr({"--complete"}), "0.5\n");
+}
+
+TEST_F(EvaluateCommand, AucSaysHowManyPositivesTheRunLacks) {
+  Write("qrels.tsv", "q1\td1\t1\nq1\td2\t1\nq1\td7\t1\n");
+  const ProgramResult result =
+      Evaluate({"--measures", "auc,auc_per_query", "--format", "json", "--per-query", "--quiet"});
+  // Positives 0.5, 0.9 and one below everything against 0.7: one win of three.
+  EXPECT_EQ(nlohmann::json::parse(result.out),
+            nlohmann::json::parse(
+                R"({"measures": {"auc": 0.3333333333333333, "auc_per_query": 0.3333333333333333},
+                    "per_query": {"auc_per_query": {"q1": 0.3333333333333333}}})"));
+  EXPECT_EQ(result.err,
+            "warning: auc: positives without a score, counted below every score: 1\n"
+            "warning: auc: queries with fewer than 500 other documents to compare with: 1\n");
+}
+
+TEST_F(EvaluateCommand, UnknownMeasuresAreNamedBeforeFilesAreOpened) {
+  ExpectUsageError({"evaluate", "--qrels", "none", "--run", "none", "--measures", "ndgc@10"},
+                   "measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, ndcg@k, map");
+}
+
+TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
+  const std::string qrels = Path("qrels.tsv");
+  const std::string run = Path("run.trec");
+  ExpectUsageError({"evaluate"},
+                   "nothing to evaluate: give --qrels and --run, or --model and --dataset");
+  ExpectUsageError({"evaluate", "--qrels", qrels}, "--qrels needs --run");
+  ExpectUsageError({"evaluate", "--run", run}, "--run needs --qrels");
+  ExpectUsageError({"evaluate", "--model", "m"}, "--model needs --dataset");
+  ExpectUsageError({"evaluate", "--dataset", "d"}, "--dataset needs --model");
+  ExpectUsageError({"evaluate", "--split", "dev"}, "--split needs --model and --dataset");
+  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--split", "dev"},
+                   "--qrels and --run exclude --model, --dataset and --split");
+  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--complete"},
+                   "--complete is for runs");
+  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--relevance-level", "0"},
+                   "--relevance-level is 0; expected a number above 0");
+  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--format", "xml"},
+                   "--format: xml");
+  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--max-results", "-1"},
+                   "--max-results: Value -1 not in range 0 to 1000000000");
+}
+
+TEST_F(EvaluateCommand, BrokenFilesAreDataErrors) {
+  Write("run.trec", "q1 Q0 d1 1 high t\n");
+  const ProgramResult score = Evaluate({});
+  EXPECT_EQ(score.exit_code, 3);
+  EXPECT_EQ(score.err, fmt::format("error: {}:1: score \"high\" is not a finite number (id q1)\n",
+                                   Path("run.trec")));
+  Write("run.trec", "q9 Q0 d1 1 1 t\n");
+  const ProgramResult strangers = Evaluate({});
+  EXPECT_EQ(strangers.exit_code, 3);
+  EXPECT_EQ(strangers.err,
+            "error: run: none of its queries is judged: do run and qrels belong together?\n");
+  const ProgramResult missing =
+      RunTandem({"evaluate", "--qrels", Path("none"), "--run", Path("run.trec")});
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_EQ(missing.err,
+            fmt::format("error: {}: cannot be read: No such file or directory\n", Path("none")));
+}
+
+}  // namespace
+}  // namespace tandem
