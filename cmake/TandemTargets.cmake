@@ -17,10 +17,12 @@ function(tandem_common_options target)
 endfunction()
 
 # tandem_room(NAME SOURCES a.cc ... [DEPENDS rooms or libraries that its headers show]
-#             [PRIVATE_DEPENDS libraries that only its sources use])
-# makes the static library tandem_NAME, known as tandem::NAME, and installs it with its headers.
+#             [PRIVATE_DEPENDS libraries that only its sources use]
+#             [NO_HEADERS])
+# makes the static library tandem_NAME, known as tandem::NAME, and installs it with its headers
+# (NO_HEADERS: they are another target's of the same folder).
 function(tandem_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_HEADERS" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(tandem_${name} STATIC ${ARG_SOURCES})
   add_library(tandem::${name} ALIAS tandem_${name})
   set_target_properties(tandem_${name} PROPERTIES EXPORT_NAME ${name})
@@ -31,11 +33,13 @@ function(tandem_room name)
   target_compile_features(tandem_${name} PUBLIC cxx_std_20)
   target_link_libraries(tandem_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   install(TARGETS tandem_${name} EXPORT tandem ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(
-    DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tandem/${name}
-    FILES_MATCHING
-    PATTERN "*.h")
+  if(NOT ARG_NO_HEADERS)
+    install(
+      DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/
+      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tandem/${name}
+      FILES_MATCHING
+      PATTERN "*.h")
+  endif()
 endfunction()
 
 # tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...])

@@ -10,11 +10,11 @@ namespace {
 // In the order of `tandem --help`: from data to serving.
 const Command* const kCommands[] = {
     &kEvaluateCommand,
-    nullptr,
+    &kLossCommand,
 };
 
 }  // namespace
 
-std::span<const Command* const> Commands() { return {kCommands, std::size(kCommands) - 1}; }
+std::span<const Command* const> Commands() { return {kCommands, std::size(kCommands)}; }
 
 }  // namespace tandem::app

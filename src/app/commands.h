@@ -6,5 +6,6 @@
 namespace tandem::app {
 
 extern const Command kEvaluateCommand;
+extern const Command kLossCommand;
 
 }  // namespace tandem::app

@@ -4,14 +4,15 @@
 // everything, links libtorch (285 libraries, half a second) and is started in place of `tandem`
 // by the commands that need it. Both programs compile the same command files; they differ in which
 // source defines the functions below: torch_half_exec.cc (replace this process by tandem-torch with
-// the same arguments) or torch_half_run.cc (do the work).
+// the same arguments) or NAME_run.cc (do the work).
 #pragma once
 
 namespace tandem::app {
 
-// Each command that needs tensors declares its options struct here and its Run function below:
-//   struct EncodeOptions;
-//   void RunEncode(const EncodeOptions& options);
+// Each command that needs tensors declares its options struct and its Run function here. Run starts
+// with tensor::SetThreads: libtorch begins with one thread.
+struct LossOptions;
+void RunLoss(const LossOptions& options);
 
 struct EvaluateOptions;  // app/evaluate_command.h
 // `tandem evaluate --model`: scores every judged query of the data set's split against its corpus,

@@ -4,5 +4,6 @@
 namespace tandem::app {
 
 void RunEvaluateModel(const EvaluateOptions&) { ReplaceByTorchHalf(); }
+void RunLoss(const LossOptions&) { ReplaceByTorchHalf(); }
 
 }  // namespace tandem::app

@@ -4,18 +4,22 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "config/params.h"
 
 namespace tandem::objective {
 
 // What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
-  at::Tensor positive;        // int64 [Q]: column of each query's own document
-  at::Tensor grades;          // [Q, D] in [0, 1], where `labelled`
-  at::Tensor labelled;        // bool [Q, D]
-  at::Tensor negative;        // bool [Q, D]: may document j count as a negative of query i?
+  at::Tensor positive;           // int64 [Q]: column of each query's own document
+  at::Tensor grades;             // [Q, D] in [0, 1], where `labelled`
+  at::Tensor labelled;           // bool [Q, D]
+  at::Tensor negative;           // bool [Q, D]: may document j count as a negative of query i?
   at::Tensor query_negative;     // bool [Q, Q]
   at::Tensor document_negative;  // bool [Q, Q], positives against positives
-  at::Tensor teacher;         // [Q, D], optional
+  at::Tensor teacher;            // [Q, D], optional
 };
 
 // Similarities of a batch, one floating dtype. The last two are there only for objectives whose
@@ -26,8 +30,16 @@ struct Scores {
   at::Tensor document_document;  // [Q, Q]: own documents against own documents
 };
 
-// A scalar (differentiable, 0-dimensional) with what it is a mean over, so that micro-batches add
-// exactly where the objective is separable by row.
+// What an objective learns or keeps between batches; `train` owns and saves it. Undefined: none.
+struct States {
+  at::Tensor scale;           // floating scalar; differentiable
+  at::Tensor bias;            // floating scalar; differentiable
+  at::Tensor bank_positives;  // floating [K], detached scores of earlier batches
+  at::Tensor bank_negatives;  // floating [L]
+};
+
+// A float64 scalar (differentiable once, 0-dimensional) with what it is a mean over, so that
+// micro-batches add exactly where the objective is separable by row.
 struct Loss {
   at::Tensor value;
   double count = 0;
@@ -36,9 +48,16 @@ struct Loss {
 class Objective {
  public:
   virtual ~Objective() = default;
-  // Throws NumericError when a score is not finite. A batch without any allowed negative has loss
-  // 0 and zero gradient.
-  virtual Loss Evaluate(const Scores& scores, const Labels& labels) const = 0;
+  // Arithmetic is in double whatever the scores' dtype; gradients come back in that dtype. Throws
+  // NumericError when a score is not finite. A batch without any allowed negative has loss 0 and
+  // zero gradient.
+  virtual Loss Evaluate(const Scores& scores, const Labels& labels, const States& states) const = 0;
+  Loss Evaluate(const Scores& scores, const Labels& labels) const {
+    return Evaluate(scores, labels, States());
+  }
 };
+
+// `name` as in the catalogue, `params` its parameters. Throws UsageError for an unknown name.
+std::unique_ptr<const Objective> MakeObjective(std::string_view name, const config::Params& params);
 
 }  // namespace tandem::objective

@@ -1,0 +1,50 @@
+// The cases of `tandem loss`: embeddings, labels and masks given by hand, with or without what is
+// expected of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/params.h"
+#include "objective/catalogue.h"
+
+namespace tandem::app {
+
+template <typename T>
+struct Matrix {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  std::vector<T> values;  // row-major
+};
+
+struct ExpectedLoss {
+  double loss = 0;
+  Matrix<double> grad_queries;    // [Q, E], with respect to the raw embeddings
+  Matrix<double> grad_documents;  // [D, E]
+};
+
+struct LossCase {
+  const objective::ObjectiveInfo* objective = nullptr;
+  config::Params params;
+  Matrix<double> queries;             // [Q, E]
+  Matrix<double> documents;           // [D, E]
+  std::vector<int64_t> positive;      // [Q]
+  Matrix<double> relevance;           // [Q, D], or empty
+  Matrix<uint8_t> labelled;           // [Q, D], or empty
+  Matrix<uint8_t> negative;           // [Q, D]
+  Matrix<uint8_t> query_negative;     // [Q, Q], or empty
+  Matrix<uint8_t> document_negative;  // [Q, Q], or empty
+  Matrix<double> teacher;             // [Q, D], or empty
+  std::vector<double> bank_positives;
+  std::vector<double> bank_negatives;
+  std::optional<ExpectedLoss> expected;
+};
+
+// Throws DataError naming file, case and field for what is missing, of a wrong type, shape or
+// range; UsageError for an objective that does not exist. What an objective does not need may be
+// absent; `with_expected` asks for `loss`, `grad_queries` and `grad_documents`.
+std::vector<LossCase> ReadLossCases(const std::string& file, bool with_expected);
+
+}  // namespace tandem::app

@@ -1,0 +1,15 @@
+// Options of `tandem loss`, shared by its flags and its work.
+#pragma once
+
+#include <string>
+
+namespace tandem::app {
+
+struct LossOptions {
+  std::string cases;              // JSON file of METHODS' vector format
+  std::string dtype = "float64";  // of the embeddings and their gradients
+  bool check = false;             // compare with the expected values instead of printing
+  std::string format = "text";    // of the table that `check` prints
+};
+
+}  // namespace tandem::app

@@ -1,0 +1,216 @@
+// The work of `tandem loss`: each case through the objective that training uses.
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+#include "app/globals.h"
+#include "app/loss_cases.h"
+#include "app/loss_command.h"
+#include "app/torch_half.h"
+#include "base/error.h"
+#include "objective/objective.h"
+#include "objective/similarity.h"
+#include "tensor/precision.h"
+
+namespace tandem::app {
+namespace {
+
+struct LossResult {
+  double loss = 0;
+  at::Tensor grad_queries;    // [Q, E], of the dtype asked for
+  at::Tensor grad_documents;  // [D, E]
+};
+
+at::Tensor Double(const Matrix<double>& matrix) {
+  if (matrix.values.empty()) return {};
+  return at::from_blob(const_cast<double*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                       at::kDouble);
+}
+
+at::Tensor Mask(const Matrix<uint8_t>& matrix) {
+  if (matrix.values.empty()) return {};
+  return at::from_blob(const_cast<uint8_t*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                       at::kByte)
+      .to(at::kBool);
+}
+
+at::Tensor Vector(const std::vector<double>& values) {
+  if (values.empty()) return {};
+  return at::from_blob(const_cast<double*>(values.data()), {static_cast<int64_t>(values.size())},
+                       at::kDouble);
+}
+
+objective::Labels MakeLabels(const LossCase& one) {
+  return {.positive = at::from_blob(const_cast<int64_t*>(one.positive.data()), {one.queries.rows},
+                                    at::kLong),
+          .grades = Double(one.relevance),
+          .labelled = Mask(one.labelled),
+          .negative = Mask(one.negative),
+          .query_negative = Mask(one.query_negative),
+          .document_negative = Mask(one.document_negative),
+          .teacher = Double(one.teacher)};
+}
+
+at::Tensor Leaf(const Matrix<double>& matrix, at::ScalarType dtype) {
+  return Double(matrix).to(dtype).clone().set_requires_grad(true);
+}
+
+LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
+  const at::Tensor queries = Leaf(one.queries, dtype);
+  const at::Tensor documents = Leaf(one.documents, dtype);
+  const objective::Labels labels = MakeLabels(one);
+  const objective::Scores scores = objective::SimilarityScores(queries, documents, labels.positive,
+                                                               one.params.String("similarity_kind"),
+                                                               one.objective->needs(one.params));
+  const auto objective = objective::MakeObjective(one.objective->entry.name, one.params);
+  const objective::Loss loss = objective->Evaluate(
+      scores, labels,
+      {.bank_positives = Vector(one.bank_positives), .bank_negatives = Vector(one.bank_negatives)});
+  loss.value.backward();
+  const auto gradient = [](const at::Tensor& leaf) {
+    return leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf);
+  };
+  return {loss.value.item<double>(), gradient(queries), gradient(documents)};
+}
+
+template <typename T>
+void AppendMatrix(const at::Tensor& matrix, std::string& out) {
+  const auto* values = matrix.data_ptr<T>();
+  out += '[';
+  for (int64_t i = 0; i < matrix.size(0); ++i) {
+    out += i == 0 ? "[" : ", [";
+    for (int64_t j = 0; j < matrix.size(1); ++j) {
+      // The shortest digits that read back to the same bits.
+      out += fmt::format("{}{}", j == 0 ? "" : ", ", values[i * matrix.size(1) + j]);
+    }
+    out += ']';
+  }
+  out += ']';
+}
+
+void AppendGradient(std::string_view name, const at::Tensor& gradient, std::string& out) {
+  out += fmt::format(", \"{}\": ", name);
+  const at::Tensor plain = gradient.contiguous();
+  if (plain.scalar_type() == at::kFloat) {
+    AppendMatrix<float>(plain, out);
+  } else {
+    AppendMatrix<double>(plain, out);
+  }
+}
+
+void PrintResults(std::span<const LossCase> cases, at::ScalarType dtype) {
+  std::string out = "[";
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const LossResult result = Evaluate(cases[i], dtype);
+    out += fmt::format("{}\n {{\"objective\": \"{}\", \"loss\": {}", i == 0 ? "" : ",",
+                       cases[i].objective->entry.name, result.loss);
+    AppendGradient("grad_queries", result.grad_queries, out);
+    AppendGradient("grad_documents", result.grad_documents, out);
+    out += '}';
+  }
+  std::fputs((out + "\n]\n").c_str(), stdout);
+}
+
+// max |got - want| / max(1, max |want|); infinite when something is not a number.
+double WorstError(std::span<const double> got, std::span<const double> want) {
+  double difference = 0;
+  double largest = 1;
+  for (size_t i = 0; i < want.size(); ++i) {
+    const double error = std::fabs(got[i] - want[i]);
+    if (std::isnan(error)) return HUGE_VAL;
+    difference = std::max(difference, error);
+    largest = std::max(largest, std::fabs(want[i]));
+  }
+  return difference / largest;
+}
+
+double WorstError(const at::Tensor& got, const Matrix<double>& want) {
+  const at::Tensor plain = got.to(at::kDouble).contiguous();
+  return WorstError({plain.data_ptr<double>(), want.values.size()}, want.values);
+}
+
+struct CheckRow {
+  size_t index = 0;
+  std::string_view objective;
+  double loss = 0;
+  double queries = 0;
+  double documents = 0;
+  double Worst() const { return std::max({loss, queries, documents}); }
+};
+
+std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dtype) {
+  std::vector<CheckRow> rows;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const LossResult got = Evaluate(cases[i], dtype);
+    const ExpectedLoss& want = *cases[i].expected;
+    rows.push_back({i, cases[i].objective->entry.name, WorstError({&got.loss, 1}, {&want.loss, 1}),
+                    WorstError(got.grad_queries, want.grad_queries),
+                    WorstError(got.grad_documents, want.grad_documents)});
+  }
+  return rows;
+}
+
+// Bounds of METHODS, "Vector format".
+double Bound(at::ScalarType dtype) { return dtype == at::kFloat ? 1e-5 : 1e-11; }
+
+// JSON has no infinity.
+std::string JsonNumber(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : std::string("null");
+}
+
+void PrintTable(std::span<const CheckRow> rows, double bound, const std::string& format) {
+  const auto verdict = [&](const CheckRow& row) { return row.Worst() <= bound; };
+  if (format == "json") {
+    std::string out = "[";
+    for (const CheckRow& row : rows) {
+      out += fmt::format(
+          "{}\n {{\"case\": {}, \"objective\": \"{}\", \"loss_error\": {}, "
+          "\"grad_queries_error\": {}, \"grad_documents_error\": {}, \"bound\": {}, \"ok\": {}}}",
+          &row == rows.data() ? "" : ",", row.index, row.objective, JsonNumber(row.loss),
+          JsonNumber(row.queries), JsonNumber(row.documents), bound, verdict(row));
+    }
+    std::fputs((out + "\n]\n").c_str(), stdout);
+    return;
+  }
+  const char* line =
+      format == "tsv" ? "{}\t{}\t{}\t{}\t{}\t{}\n" : "{:>5}  {:<16}  {:>10}  {:>12}  {:>14}  {}\n";
+  fmt::print(fmt::runtime(line), "case", "objective", "loss", "grad_queries", "grad_documents",
+             "verdict");
+  for (const CheckRow& row : rows) {
+    fmt::print(fmt::runtime(line), row.index, row.objective, fmt::format("{:.2e}", row.loss),
+               fmt::format("{:.2e}", row.queries), fmt::format("{:.2e}", row.documents),
+               verdict(row) ? "ok" : "out of bounds");
+  }
+}
+
+void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::string& format) {
+  const std::vector<CheckRow> rows = Compare(cases, dtype);
+  const double bound = Bound(dtype);
+  PrintTable(rows, bound, format);
+  const auto bad = std::count_if(rows.begin(), rows.end(),
+                                 [&](const CheckRow& row) { return !(row.Worst() <= bound); });
+  if (bad > 0) {
+    throw CheckFailed(fmt::format("{} of {} cases are further than {} from what is expected", bad,
+                                  rows.size(), bound));
+  }
+}
+
+}  // namespace
+
+void RunLoss(const LossOptions& options) {
+  tensor::SetThreads(Threads());
+  const std::vector<LossCase> cases = ReadLossCases(options.cases, options.check);
+  const at::ScalarType dtype = options.dtype == "float32" ? at::kFloat : at::kDouble;
+  if (options.check) {
+    Check(cases, dtype, options.format);
+  } else {
+    PrintResults(cases, dtype);
+  }
+}
+
+}  // namespace tandem::app

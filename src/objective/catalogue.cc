@@ -1,0 +1,41 @@
+#include "objective/catalogue.h"
+
+#include <array>
+
+#include "base/error.h"
+
+namespace tandem::objective {
+
+extern const ObjectiveInfo kInfoNce;
+extern const ObjectiveInfo kMannWhitney;
+
+namespace {
+
+// In the order of docs and `tandem list objectives`.
+constexpr std::array kObjectives = {
+    &kInfoNce,
+    &kMannWhitney,
+};
+
+}  // namespace
+
+std::span<const ObjectiveInfo* const> Objectives() { return kObjectives; }
+
+std::span<const config::EntryInfo* const> ObjectiveEntries() {
+  static const auto entries = [] {
+    std::array<const config::EntryInfo*, kObjectives.size()> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = &kObjectives[i]->entry;
+    return all;
+  }();
+  return entries;
+}
+
+const ObjectiveInfo& FindObjective(std::string_view name) {
+  for (const ObjectiveInfo* info : kObjectives) {
+    if (info->entry.name == name) return *info;
+  }
+  throw UsageError("objective " +
+                   config::UnknownName(name, config::EntryNames(ObjectiveEntries())));
+}
+
+}  // namespace tandem::objective

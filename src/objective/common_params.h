@@ -1,0 +1,33 @@
+// Parameters that several objectives share, spelled and documented once.
+#pragma once
+
+#include "config/param.h"
+
+namespace tandem::objective {
+
+// Below 1e-4 a difference of one unit in the last place of a float32 cosine would decide; above 10
+// a cosine decides nothing (a scale was meant).
+inline constexpr config::Range kTemperatureRange = {1e-4, 10};
+
+constexpr config::ParamInfo Temperature(double default_value) {
+  return config::Number("temperature", "score units", "divides scores before the softmax",
+                        default_value, kTemperatureRange);
+}
+
+inline constexpr config::ChoiceInfo kSimilarityKinds[] = {
+    {"cosine", "dot product of the normalised embeddings"},
+    {"dot", "dot product of the embeddings as they are"}};
+
+constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
+  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds);
+}
+
+inline constexpr config::ChoiceInfo kDirections[] = {
+    {"query_to_document", "each query against documents"},
+    {"both", "the same plus each own document against queries; the two are added"}};
+
+constexpr config::ParamInfo Directions() {
+  return config::Choice("directions", "which sides compete", "query_to_document", kDirections);
+}
+
+}  // namespace tandem::objective

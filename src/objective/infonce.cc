@@ -1,0 +1,54 @@
+// InfoNCE with in-batch and hard negatives.
+//
+//   L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}) )
+//
+// s = query_document [Q, D], t = `temperature`, neg(i) = the cells of row i that the mask allows.
+// With `directions` = "both" the loss of each own document against the queries is added.
+// Source: MW paper eq. 4, after van den Oord et al. 2018; both directions: SamToNe section 2.
+// Differs: masked cells (copies, known positives) are left out of the sum. A row without negatives
+// contributes 0.
+#include "objective/catalogue.h"
+#include "objective/common_params.h"
+#include "objective/softmax.h"
+
+namespace tandem::objective {
+namespace {
+
+class InfoNce final : public Formula {
+ public:
+  explicit InfoNce(const config::Params& params)
+      : options_{.temperature = params.Number("temperature")},
+        both_(params.String("directions") == "both") {}
+
+  Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
+    const CandidateBlock negatives = Negatives(batch, gradient);
+    double loss = RowSoftmax(batch, {&negatives, 1}, options_, gradient);
+    if (both_) loss += ColumnSoftmax(batch, {}, options_, gradient);
+    return {loss, static_cast<double>(batch.queries)};
+  }
+
+ private:
+  SoftmaxOptions options_;
+  bool both_;
+};
+
+// 0.02: the temperature of the OPERA runs, and within the range of the others (0.01 to 0.05).
+constexpr config::ParamInfo kParams[] = {Temperature(0.02), Directions(), SimilarityKind("cosine")};
+
+}  // namespace
+
+extern const ObjectiveInfo kInfoNce;
+const ObjectiveInfo kInfoNce = {
+    .entry = {.name = "infonce",
+              .summary = "softmax cross-entropy of the own document against the negatives",
+              .source = "MW paper eq. 4; van den Oord et al. 2018",
+              .params = kParams},
+    .needs =
+        [](const config::Params& params) {
+          return Needs{.separable_by_row = params.String("directions") != "both"};
+        },
+    .make = [](const config::Params& params) -> std::unique_ptr<const Formula> {
+      return std::make_unique<InfoNce>(params);
+    }};
+
+}  // namespace tandem::objective

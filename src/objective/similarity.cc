@@ -1,0 +1,52 @@
+#include "objective/similarity.h"
+
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/where.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace tandem::objective {
+namespace {
+
+// Rows of length 1; a zero row stays zero. The inner `where` keeps the slope of the root at 0,
+// which is infinite, out of the backward pass.
+at::Tensor Normalized(const at::Tensor& embeddings) {
+  const at::Tensor squared = embeddings.square().sum(1, /*keepdim=*/true);
+  const at::Tensor zero = squared.eq(0);
+  const at::Tensor inverse = at::where(zero, at::ones_like(squared), squared).rsqrt();
+  return embeddings.mul(inverse.masked_fill(zero, 0));
+}
+
+}  // namespace
+
+Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
+                        const at::Tensor& positive, std::string_view kind, const Needs& needs) {
+  if (kind != "cosine" && kind != "dot") {
+    throw UsageError(fmt::format("similarity {} is unknown; known are cosine, dot", kind));
+  }
+  at::Tensor q = queries.to(at::kDouble);
+  at::Tensor d = documents.to(at::kDouble);
+  if (kind == "cosine") {
+    q = Normalized(q);
+    d = Normalized(d);
+  }
+  Scores scores{.query_document = at::matmul(q, d.t())};
+  if (needs.query_query) scores.query_query = at::matmul(q, q.t());
+  if (needs.document_document) {
+    const at::Tensor own = d.index_select(0, positive);
+    scores.document_document = at::matmul(own, own.t());
+  }
+  return scores;
+}
+
+Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
+                        std::string_view kind) {
+  return SimilarityScores(queries, documents, at::Tensor(), kind, Needs());
+}
+
+}  // namespace tandem::objective

@@ -1,0 +1,28 @@
+// Scores of a batch from its embeddings.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string_view>
+
+#include "objective/catalogue.h"
+#include "objective/objective.h"
+
+namespace tandem::objective {
+
+// The scores that `needs` asks for, differentiable, in float64 whatever the embeddings' dtype: a
+// temperature of 0.01 turns a rounding of 6e-8 in a float32 score into 6e-6 of a logit, and the
+// products cost next to nothing beside the encoder's.
+//
+//   queries    [Q, E], documents [D, E]: raw embeddings; positive int64 [Q]
+//   kind       "cosine" or "dot"
+//
+// The cosine with a zero vector is 0 and gives it no gradient.
+Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
+                        const at::Tensor& positive, std::string_view kind, const Needs& needs);
+
+// query_document only.
+Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
+                        std::string_view kind);
+
+}  // namespace tandem::objective

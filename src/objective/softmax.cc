@@ -1,0 +1,161 @@
+#include "objective/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "objective/rows.h"
+
+namespace tandem::objective {
+namespace {
+
+// log of a sum of exponentials, one term at a time, without overflow.
+class LogSum {
+ public:
+  void Add(double exponent) {
+    if (exponent <= max_) {
+      sum_ += std::exp(exponent - max_);
+    } else {
+      sum_ = sum_ * std::exp(max_ - exponent) + 1;
+      max_ = exponent;
+    }
+  }
+  bool empty() const { return sum_ == 0; }
+  double max() const { return max_; }
+  double sum() const { return sum_; }  // of e^{exponent - max}
+
+ private:
+  double max_ = -std::numeric_limits<double>::infinity();
+  double sum_ = 0;
+};
+
+struct RowResult {
+  double loss = 0;
+  double log_total = 0;        // log of the denominator
+  double candidate_share = 0;  // what the candidates have of the denominator
+  bool empty = true;
+};
+
+// -log of the positive's share. Written so that a loss far below 1 keeps its digits: it is not a
+// difference of two logarithms.
+RowResult Finish(const LogSum& candidates, double positive, bool include_positive) {
+  if (candidates.empty()) return {};
+  const double lead = candidates.max() - positive;
+  double loss = 0;
+  if (!include_positive) {
+    loss = lead + std::log(candidates.sum());
+  } else if (lead <= 0) {
+    loss = std::log1p(candidates.sum() * std::exp(lead));
+  } else {
+    loss = lead + std::log(candidates.sum() + std::exp(-lead));
+  }
+  const double log_total = positive + loss;
+  return {loss, log_total, candidates.sum() * std::exp(candidates.max() - log_total), false};
+}
+
+void AddBlockRow(const CandidateBlock& block, int64_t row, double inverse_temperature,
+                 LogSum& sum) {
+  const double* scores = block.scores + row * block.columns;
+  const bool* mask = block.mask + row * block.columns;
+  for (int64_t j = 0; j < block.columns; ++j) {
+    if (mask[j]) sum.Add(scores[j] * inverse_temperature);
+  }
+}
+
+void AddBlockGradient(const CandidateBlock& block, int64_t row, const RowResult& result,
+                      double inverse_temperature, double factor) {
+  const double* scores = block.scores + row * block.columns;
+  const bool* mask = block.mask + row * block.columns;
+  double* gradient = block.gradient + row * block.columns;
+  for (int64_t j = 0; j < block.columns; ++j) {
+    if (mask[j]) {
+      gradient[j] += factor * std::exp(scores[j] * inverse_temperature - result.log_total);
+    }
+  }
+}
+
+void AddPositiveGradient(const Batch& batch, int64_t row, const RowResult& result,
+                         const SoftmaxOptions& options, double factor, double* gradient) {
+  // Without the positive in the denominator nothing softens its pull.
+  const double share = options.include_positive ? result.candidate_share : 1;
+  gradient[row * batch.documents + batch.positive[row]] -= factor * share;
+}
+
+double SumInOrder(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+}  // namespace
+
+CandidateBlock Negatives(const Batch& batch, Gradient* gradient) {
+  return {batch.query_document, batch.negative,
+          gradient == nullptr ? nullptr : gradient->query_document, batch.documents};
+}
+
+double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,
+                  const SoftmaxOptions& options, Gradient* gradient) {
+  const double inverse_temperature = 1 / options.temperature;
+  const double factor = options.weight / static_cast<double>(batch.queries) * inverse_temperature;
+  std::vector<double> losses(static_cast<size_t>(batch.queries));
+  ForEachRow(batch, [&](int64_t row) {
+    LogSum sum;
+    for (const CandidateBlock& block : candidates) {
+      AddBlockRow(block, row, inverse_temperature, sum);
+    }
+    const RowResult result =
+        Finish(sum, batch.PositiveScore(row) * inverse_temperature, options.include_positive);
+    losses[static_cast<size_t>(row)] = result.loss;
+    if (gradient == nullptr || result.empty) return;
+    for (const CandidateBlock& block : candidates) {
+      AddBlockGradient(block, row, result, inverse_temperature, factor);
+    }
+    AddPositiveGradient(batch, row, result, options, factor, gradient->query_document);
+  });
+  return options.weight / static_cast<double>(batch.queries) * SumInOrder(losses);
+}
+
+double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
+                     const SoftmaxOptions& options, Gradient* gradient) {
+  const auto queries = static_cast<size_t>(batch.queries);
+  const double inverse_temperature = 1 / options.temperature;
+  const double factor = options.weight / static_cast<double>(batch.queries) * inverse_temperature;
+  const auto cell = [&](int64_t row, size_t own) {
+    return row * batch.documents + batch.positive[own];
+  };
+  std::vector<RowResult> results(queries);
+  std::vector<double> losses(queries);
+  ForEachRow(batch, [&](int64_t own) {
+    const auto i = static_cast<size_t>(own);
+    LogSum sum;
+    for (int64_t row = 0; row < batch.queries; ++row) {
+      const int64_t at = cell(row, i);
+      if (batch.negative[at]) sum.Add(batch.query_document[at] * inverse_temperature);
+    }
+    AddBlockRow(same_tower, own, inverse_temperature, sum);
+    results[i] =
+        Finish(sum, batch.PositiveScore(own) * inverse_temperature, options.include_positive);
+    losses[i] = results[i].loss;
+  });
+  if (gradient != nullptr) {
+    // Row by row, so that two own documents in one column never meet in two threads.
+    ForEachRow(batch, [&](int64_t row) {
+      for (size_t i = 0; i < queries; ++i) {
+        const int64_t at = cell(row, i);
+        if (!batch.negative[at]) continue;
+        gradient->query_document[at] +=
+            factor *
+            std::exp(batch.query_document[at] * inverse_temperature - results[i].log_total);
+      }
+      const RowResult& result = results[static_cast<size_t>(row)];
+      if (result.empty) return;
+      AddBlockGradient(same_tower, row, result, inverse_temperature, factor);
+      AddPositiveGradient(batch, row, result, options, factor, gradient->query_document);
+    });
+  }
+  return options.weight / static_cast<double>(batch.queries) * SumInOrder(losses);
+}
+
+}  // namespace tandem::objective

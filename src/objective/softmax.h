@@ -1,0 +1,39 @@
+// Softmax cross-entropy of each row's own document against candidates, the core of `infonce`,
+// `samtone` and `pair`.
+#pragma once
+
+#include <span>
+
+#include "objective/batch.h"
+
+namespace tandem::objective {
+
+// Candidates of every query: the cells of row i that `mask` allows.
+struct CandidateBlock {
+  const double* scores = nullptr;  // [Q, columns]
+  const bool* mask = nullptr;      // [Q, columns]
+  double* gradient = nullptr;      // [Q, columns]; null without Gradient
+  int64_t columns = 0;
+};
+
+struct SoftmaxOptions {
+  double temperature = 1;
+  double weight = 1;             // of this term in the loss
+  bool include_positive = true;  // whether the own document is part of the denominator
+};
+
+// weight/Q * sum over i of -log( e^{s_i+/t} / (e^{s_i+/t} + sum over allowed candidates of
+// e^{s/t}) ). A row without allowed candidates contributes 0.
+double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,
+                  const SoftmaxOptions& options, Gradient* gradient);
+
+// The document-to-query direction: the candidates of own document i are the queries j whose mask
+// negative[j][positive(i)] allows it, and the cells of row i of `same_tower` where that has
+// columns.
+double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
+                     const SoftmaxOptions& options, Gradient* gradient);
+
+// The cells that batch.negative allows.
+CandidateBlock Negatives(const Batch& batch, Gradient* gradient);
+
+}  // namespace tandem::objective

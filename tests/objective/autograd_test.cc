@@ -1,0 +1,105 @@
+// Objectives as tensors see them.
+#include <ATen/ops/from_blob.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "objective/objective.h"
+#include "objective/random_batch.h"
+
+namespace tandem::objective {
+namespace {
+
+at::Tensor Doubles(std::vector<double>& values, size_t rows) {
+  const auto columns = static_cast<int64_t>(values.size() / rows);
+  return at::from_blob(values.data(), {static_cast<int64_t>(rows), columns}, at::kDouble).clone();
+}
+
+at::Tensor Bools(MaskStore& mask, size_t rows) {
+  const auto columns = static_cast<int64_t>(mask.size / rows);
+  return at::from_blob(mask.cells.get(), {static_cast<int64_t>(rows), columns}, at::kBool).clone();
+}
+
+struct Tensors {
+  explicit Tensors(RandomBatch& batch, at::ScalarType dtype = at::kDouble)
+      : scores{Doubles(batch.query_document, batch.q).to(dtype).set_requires_grad(true),
+               Doubles(batch.query_query, batch.q).to(dtype).set_requires_grad(true),
+               Doubles(batch.document_document, batch.q).to(dtype).set_requires_grad(true)},
+        labels{.positive =
+                   at::from_blob(batch.positive.data(), {static_cast<int64_t>(batch.q)}, at::kLong)
+                       .clone(),
+               .grades = Doubles(batch.grades, batch.q),
+               .labelled = Bools(batch.labelled, batch.q),
+               .negative = Bools(batch.negative, batch.q),
+               .query_negative = Bools(batch.query_negative, batch.q),
+               .document_negative = Bools(batch.document_negative, batch.q),
+               .teacher = Doubles(batch.teacher, batch.q)} {}
+  Scores scores;
+  Labels labels;
+};
+
+Loss Evaluate(const Variant& variant, const Tensors& tensors) {
+  return MakeObjective(variant.info->entry.name, variant.params)
+      ->Evaluate(tensors.scores, tensors.labels);
+}
+
+TEST(EveryObjectiveOnTensors, HasTheFormulasLossAndGradient) {
+  for (const Variant& variant : AllVariants()) {
+    SCOPED_TRACE(variant.name);
+    RandomBatch batch(11, {});
+    const Tensors tensors(batch);
+    const Graded want = EvaluateWithGradient(*variant.Make(), batch);
+    const Loss loss = Evaluate(variant, tensors);
+    EXPECT_EQ(loss.value.item<double>(), want.evaluation.loss);
+    EXPECT_EQ(loss.count, want.evaluation.count);
+    // Twice the loss: the factor from above must reach the gradient.
+    loss.value.mul(2).backward();
+    const at::Tensor got = tensors.scores.query_document.grad();
+    for (int64_t i = 0; i < got.numel(); ++i) {
+      EXPECT_EQ(got.data_ptr<double>()[i], 2 * want.query_document[static_cast<size_t>(i)]);
+    }
+  }
+}
+
+TEST(EveryObjectiveOnTensors, ReturnsGradientsInTheDtypeOfTheScores) {
+  for (const Variant& variant : AllVariants()) {
+    SCOPED_TRACE(variant.name);
+    RandomBatch batch(12, {});
+    const Tensors tensors(batch, at::kFloat);
+    const Loss loss = Evaluate(variant, tensors);
+    EXPECT_EQ(loss.value.scalar_type(), at::kDouble);
+    loss.value.backward();
+    EXPECT_EQ(tensors.scores.query_document.grad().scalar_type(), at::kFloat);
+  }
+}
+
+TEST(EveryObjectiveOnTensors, RefusesScoresThatAreNotFinite) {
+  for (const Variant& variant : AllVariants()) {
+    SCOPED_TRACE(variant.name);
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+      RandomBatch batch(13, {});
+      batch.query_document[14] = bad;
+      EXPECT_THROW(Evaluate(variant, Tensors(batch)), NumericError);
+    }
+  }
+}
+
+TEST(EveryObjectiveOnTensors, NeedsNoGraphWhereGradientsAreOff) {
+  RandomBatch batch(14, {});
+  Tensors tensors(batch);
+  tensors.scores.query_document = tensors.scores.query_document.detach();
+  tensors.scores.query_query = at::Tensor();
+  tensors.scores.document_document = at::Tensor();
+  const Variant infonce = AllVariants().front();
+  EXPECT_FALSE(Evaluate(infonce, tensors).value.requires_grad());
+}
+
+TEST(EveryObjectiveOnTensors, TakesAColumnOutOfRangeForABug) {
+  RandomBatch batch(15, {});
+  batch.positive[0] = static_cast<int64_t>(batch.d);
+  EXPECT_THROW(Evaluate(AllVariants().front(), Tensors(batch)), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tandem::objective
