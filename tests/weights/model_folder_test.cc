@@ -1,0 +1,388 @@
+#include "weights/model_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/temporary_folder.h"
+#include "base/test_data.h"
+#include "weights/error_matching.h"
+#include "weights/small_model_folder.h"
+
+namespace tandem::weights {
+namespace {
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("nothing to replace: " + from);
+  return text.replace(at, from.size(), to);
+}
+
+class SmallModel : public testing::Test {
+ protected:
+  void SetUp() override { WriteSmallModel(path()); }
+  const std::filesystem::path& path() const { return folder_.path(); }
+  ModelFolder Read() const { return ReadModelFolder(path()); }
+  void Write(const std::string& file, std::string_view text) { WriteText(path() / file, text); }
+  void Remove(const std::string& file) { std::filesystem::remove_all(path() / file); }
+  void ExpectBroken(const std::vector<std::string>& texts) const {
+    ExpectError([&] { Read(); }, ExitCode::kModel, texts);
+  }
+  void ExpectBrokenConfig(const std::string& from, const std::string& to,
+                          std::vector<std::string> texts) {
+    Write("config.json", Replaced(kSmallConfig, from, to));
+    texts.push_back("config.json");
+    ExpectBroken(texts);
+  }
+  void ExpectBrokenModules(const std::string& from, const std::string& to,
+                           std::vector<std::string> texts) {
+    Write("modules.json", Replaced(kSmallModules, from, to));
+    texts.push_back("modules.json");
+    ExpectBroken(texts);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(SmallModel, IsReadWhole) {
+  const ModelFolder folder = Read();
+  EXPECT_TRUE(folder.has_modules);
+  EXPECT_EQ(folder.encoder_path, path());
+  EXPECT_EQ(folder.config.model_type, "bert");
+  EXPECT_EQ(folder.config.vocabulary_size, 32);
+  EXPECT_EQ(folder.config.hidden_size, 8);
+  EXPECT_EQ(folder.config.layers, 2);
+  EXPECT_EQ(folder.config.heads, 2);
+  EXPECT_EQ(folder.config.intermediate_size, 16);
+  EXPECT_EQ(folder.config.max_positions, 24);
+  EXPECT_EQ(folder.config.type_vocabulary_size, 2);
+  EXPECT_EQ(folder.config.activation, "gelu");
+  EXPECT_EQ(folder.config.layer_norm_epsilon, 1e-12);
+  EXPECT_EQ(folder.config.hidden_dropout, 0.1);
+  EXPECT_EQ(folder.config.attention_dropout, 0.2);
+  ASSERT_EQ(folder.head.size(), 2u);
+  EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
+  EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
+  EXPECT_EQ(folder.embedding_width, 8);
+  EXPECT_EQ(folder.max_tokens.tokens, 16u);
+  EXPECT_EQ(folder.similarity, Similarity::kCosine);
+  EXPECT_EQ(folder.carried_tensors.size(), 3u);  // pooler weight and bias, position_ids
+  EXPECT_EQ(folder.tensor("encoder.layer.1.output.dense.weight").view->shape, (Shape{8, 16}));
+  EXPECT_THROW(folder.tensor("encoder.layer.2.output.dense.weight"), std::out_of_range);
+}
+
+TEST_F(SmallModel, CountsParametersWithoutCarriedTensors) {
+  size_t wanted = 0;
+  for (const SmallTensor& tensor : SmallBertTensors()) {
+    if (!tensor.name.starts_with("pooler")) wanted += tensor.values.size();
+  }
+  EXPECT_EQ(Read().parameter_count(), static_cast<int64_t>(wanted));
+}
+
+TEST_F(SmallModel, TensorsMayHaveATaskModelsPrefixOrTheOldSpelling) {
+  std::vector<SmallTensor> tensors = SmallBertTensors("bert.");
+  for (SmallTensor& tensor : tensors) {
+    if (tensor.name.ends_with("output.LayerNorm.weight")) {
+      tensor.name = Replaced(tensor.name, "LayerNorm.weight", "LayerNorm.gamma");
+    } else if (tensor.name.ends_with("output.LayerNorm.bias")) {
+      tensor.name = Replaced(tensor.name, "LayerNorm.bias", "LayerNorm.beta");
+    }
+  }
+  WriteTensors(path() / "model.safetensors", tensors);
+  const ModelFolder folder = Read();
+  EXPECT_EQ(folder.tensor("encoder.layer.0.output.LayerNorm.weight").view->name,
+            "bert.encoder.layer.0.output.LayerNorm.gamma");
+  EXPECT_EQ(folder.carried_tensors.size(), 3u);
+}
+
+TEST_F(SmallModel, TensorsMustBeThereWithTheirShapeAndANumberType) {
+  std::vector<SmallTensor> tensors = SmallBertTensors();
+  const auto dense = std::find_if(tensors.begin(), tensors.end(), [](const SmallTensor& tensor) {
+    return tensor.name == "encoder.layer.1.intermediate.dense.weight";
+  });
+  dense->shape = {8, 16};
+  WriteTensors(path() / "model.safetensors", tensors);
+  ExpectBroken({"has shape [8, 16]; [16, 8] expected",
+                "(tensor encoder.layer.1.intermediate.dense.weight)"});
+  tensors.erase(dense);
+  WriteTensors(path() / "model.safetensors", tensors);
+  ExpectBroken({"the weights lack it", "[16, 8]", "intermediate.dense.weight)"});
+  const std::vector<SmallTensor> whole = SmallBertTensors();
+  std::vector<TensorToWrite> integers;
+  for (const SmallTensor& tensor : whole) {
+    integers.push_back(Float32Tensor(tensor.name, tensor.shape, tensor.values));
+    integers.back().dtype = Dtype::kI32;
+  }
+  WriteSafetensors(path() / "model.safetensors", integers);
+  ExpectBroken({"has type I32; F32, F16 or BF16 expected"});
+}
+
+TEST_F(SmallModel, BrokenWeightsAreAModelError) {
+  const std::string whole = ReadFile(path() / "model.safetensors");
+  Write("model.safetensors", whole.substr(0, whole.size() - 1));
+  ExpectBroken({"model.safetensors", "cut short"});
+  Remove("model.safetensors");
+  ExpectBroken({"has no weights"});
+}
+
+TEST_F(SmallModel, UnsupportedArchitectureNamesTheSupportedOnes) {
+  ExpectBrokenConfig("\"bert\"", "\"t5\"",
+                     {"the architecture 't5' is not supported; supported: bert"});
+  ExpectBrokenConfig(R"("model_type": "bert",)", "", {"'model_type' is missing"});
+  ExpectBrokenConfig("{", R"({"position_embedding_type": "relative_key",)",
+                     {"\"absolute\" (the only supported one)"});
+  ExpectBrokenConfig("{", R"({"is_decoder": true,)", {"'is_decoder' is true"});
+}
+
+TEST_F(SmallModel, ConfigValuesAreChecked) {
+  ExpectBrokenConfig(R"("vocab_size": 32)", R"("a": 1)", {"'vocab_size' is missing"});
+  ExpectBrokenConfig(R"("vocab_size": 32)", R"("vocab_size": "32")",
+                     {"'vocab_size' is \"32\"; an integer from 1"});
+  ExpectBrokenConfig(R"("num_hidden_layers": 2)", R"("num_hidden_layers": 18446744073709551615)",
+                     {"'num_hidden_layers'", "an integer from 1 to 10000"});
+  ExpectBrokenConfig(R"("num_hidden_layers": 2)", R"("num_hidden_layers": 1e9)",
+                     {"'num_hidden_layers'"});
+  ExpectBrokenConfig(R"("num_attention_heads": 2)", R"("num_attention_heads": 3)",
+                     {"a divisor of hidden_size 8"});
+  ExpectBrokenConfig(R"("hidden_dropout_prob": 0.1)", R"("hidden_dropout_prob": 1.0)",
+                     {"'hidden_dropout_prob' is 1.0"});
+  ExpectBrokenConfig(R"("hidden_act": "gelu")", R"("hidden_act": 5)", {"a string expected"});
+  ExpectBrokenConfig("{", "", {"is not JSON"});
+  Write("config.json", "[1]");
+  ExpectBroken({"config.json: is not a JSON object"});
+  Write("config.json", std::string(1 << 20, '['));
+  ExpectBroken({"nested deeper than 64 levels"});
+  Write("config.json", std::string(17 << 20, ' '));
+  ExpectBroken({"at most 16777216 are expected"});
+}
+
+TEST_F(SmallModel, NewerSpellingIsRead) {
+  Write("modules.json", R"([
+    {"idx": 0, "name": "0", "path": "",
+     "type": "sentence_transformers.base.modules.transformer.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling",
+     "type": "sentence_transformers.sentence_transformer.modules.pooling.Pooling"},
+    {"idx": 2, "name": "2", "path": "2_Normalize",
+     "type": "sentence_transformers.base.modules.normalize.Normalize"}])");
+  Write("1_Pooling/config.json",
+        R"({"embedding_dimension": 8, "pooling_mode": "cls", "include_prompt": true})");
+  Write("2_Normalize/config.json", R"({"module_input_name": "sentence_embedding",
+                                       "module_output_name": "sentence_embedding"})");
+  Write("sentence_bert_config.json", R"({"transformer_task": "feature-extraction"})");
+  Write("tokenizer_config.json", R"({"model_max_length": 20})");
+  const ModelFolder folder = Read();
+  EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kCls);
+  EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
+  EXPECT_EQ(folder.max_tokens.tokens, 20u);
+  EXPECT_EQ(folder.max_tokens.source, "tokenizer_config.json");
+}
+
+TEST_F(SmallModel, ModulesAreChecked) {
+  ExpectBrokenModules("models.Normalize", "models.LSTM",
+                      {"'sentence_transformers.models.LSTM' is not supported; supported: "
+                       "Transformer, Pooling, Dense, Normalize"});
+  ExpectBrokenModules("sentence_transformers.models.Pooling", "custom.Pooling",
+                      {"'custom.Pooling' is not supported"});
+  ExpectBrokenModules("models.Pooling", "models.Normalize", {"module 1 is"});
+  ExpectBrokenModules("models.Normalize", "models.Pooling", {"module 2 is"});
+  ExpectBrokenModules("models.Transformer", "models.Pooling", {"the first module is"});
+  ExpectBrokenModules("1_Pooling", "../1_Pooling", {"leads out of the folder"});
+  ExpectBrokenModules("1_Pooling", "/etc", {"leads out of the folder"});
+  Write("modules.json", "{}");
+  ExpectBroken({"is not a list of modules"});
+  Write("modules.json", R"([{"type": "sentence_transformers.models.Transformer"}])");
+  ExpectBroken({"lists no Pooling module"});
+}
+
+TEST_F(SmallModel, PoolingIsChecked) {
+  const auto expect = [&](const char* config, std::vector<std::string> texts) {
+    Write("1_Pooling/config.json", config);
+    texts.push_back("1_Pooling/config.json");
+    ExpectBroken(texts);
+  };
+  expect(R"({"pooling_mode_max_tokens": true})", {"'max' is not supported; supported: mean, cls"});
+  expect(R"({"pooling_mode": "weightedmean"})", {"'weightedmean' is not supported"});
+  expect(R"({"pooling_mode": ["mean", "cls"]})", {"'mean + cls' is not supported"});
+  expect(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true})",
+         {"'cls + mean' is not supported"});
+  expect(R"({"pooling_mode": 3})", {"'pooling_mode' is 3"});
+  expect(R"({"word_embedding_dimension": 9})", {"is 9; 8, the encoder's hidden_size"});
+  expect(R"({"include_prompt": false})", {"'include_prompt' is false"});
+  Write("1_Pooling/config.json", "{}");  // nothing said is mean, as in sentence-transformers
+  EXPECT_EQ(std::get<Pooling>(Read().head[0]).mode, PoolingMode::kMean);
+}
+
+class DenseModel : public SmallModel {
+ protected:
+  void SetUp() override {
+    SmallModel::SetUp();
+    Write("modules.json", Replaced(Replaced(kSmallModules, "2_Normalize", "2_Dense"),
+                                   "models.Normalize", "models.Dense"));
+    WriteConfig("torch.nn.modules.linear.Identity");
+    WriteWeights({4, 8});
+  }
+  void WriteConfig(const std::string& activation, const std::string& more = "") {
+    Write("2_Dense/config.json", R"({"in_features": 8, "out_features": 4, "bias": true,
+          "activation_function": ")" +
+                                     activation + "\"" + more + "}");
+  }
+  void WriteWeights(const Shape& shape) {
+    WriteTensors(path() / "2_Dense/model.safetensors",
+                 {{"linear.weight", shape, std::vector<float>(32, 0.5f)},
+                  {"linear.bias", {4}, std::vector<float>(4, 0.25f)}});
+  }
+};
+
+TEST_F(DenseModel, IsRead) {
+  const ModelFolder folder = Read();
+  const Dense& dense = std::get<Dense>(folder.head[1]);
+  EXPECT_EQ(dense.activation, Activation::kIdentity);
+  EXPECT_EQ(dense.in_features, 8);
+  EXPECT_TRUE(dense.bias);
+  EXPECT_EQ(dense.folder, "2_Dense");
+  EXPECT_EQ(ToFloat32(*dense.weights->Find("linear.bias")), std::vector<float>(4, 0.25f));
+  EXPECT_EQ(folder.embedding_width, 4);
+}
+
+TEST_F(DenseModel, EveryActivationReadsBackUnderBothNames) {
+  for (const Activation activation : {Activation::kIdentity, Activation::kTanh, Activation::kRelu,
+                                      Activation::kGelu, Activation::kSigmoid}) {
+    const std::string name(ActivationName(activation));
+    WriteConfig(name);
+    EXPECT_EQ(std::get<Dense>(Read().head[1]).activation, activation) << name;
+    WriteConfig("torch.nn." + name.substr(name.rfind('.') + 1));
+    EXPECT_EQ(std::get<Dense>(Read().head[1]).activation, activation) << name;
+  }
+}
+
+TEST_F(DenseModel, IsChecked) {
+  WriteConfig("torch.nn.modules.activation.Mish");
+  ExpectBroken(
+      {"'torch.nn.modules.activation.Mish' is not supported", "torch.nn.modules.activation.Tanh"});
+  WriteConfig("os.system");
+  ExpectBroken({"'os.system' is not supported"});
+  WriteConfig("torch.nn.Tanh", R"(, "use_residual": true)");
+  ExpectBroken({"'use_residual' is true"});
+  WriteConfig("torch.nn.Tanh", R"(, "module_input_name": "token_embeddings")");
+  ExpectBroken({"'module_input_name' is \"token_embeddings\""});
+  WriteConfig("torch.nn.Tanh");
+  WriteWeights({8, 4});
+  ExpectBroken({"of shape [8, 4]", "of shape [4, 8] expected", "(tensor linear.weight)"});
+  Write("2_Dense/config.json", R"({"in_features": 9, "out_features": 4})");
+  ExpectBroken({"'in_features' is 9; 8, what the module before it gives"});
+  Remove("2_Dense");
+  ExpectBroken({"2_Dense/config.json", "cannot be read"});
+}
+
+TEST_F(SmallModel, LengthComesFromTheFirstFileThatSaysSo) {
+  const std::string tokenizer =
+      R"({"truncation": {"max_length": 12}, "model": {"vocab": {"a": 0}}})";
+  Write("tokenizer.json", tokenizer);
+  Write("tokenizer_config.json", R"({"model_max_length": 14})");
+  EXPECT_EQ(Read().max_tokens.tokens, 16u);
+  EXPECT_EQ(Read().max_tokens.source, "sentence_bert_config.json");
+  Write("sentence_bert_config.json", R"({"max_seq_length": null})");
+  EXPECT_EQ(Read().max_tokens.tokens, 14u);
+  Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  EXPECT_EQ(Read().max_tokens.tokens, 12u);
+  EXPECT_EQ(Read().max_tokens.source, "tokenizer.json");
+  Write("tokenizer.json", R"({"truncation": null})");
+  EXPECT_EQ(Read().max_tokens.tokens, 24u);
+  EXPECT_EQ(Read().max_tokens.source, "config.json");
+  Write("sentence_bert_config.json", R"({"max_seq_length": 25})");
+  EXPECT_EQ(Read().max_tokens.tokens, 24u);  // no more positions
+  Write("sentence_bert_config.json", R"({"max_seq_length": 0})");
+  ExpectBroken({"'max_seq_length' is 0"});
+}
+
+TEST_F(SmallModel, LowerCasingAgainstTheTokenizerIsWarnedOf) {
+  const auto warnings = [&] {
+    testing::internal::CaptureStderr();
+    Read();
+    return testing::internal::GetCapturedStderr();
+  };
+  Write("sentence_bert_config.json", R"({"max_seq_length": 16, "do_lower_case": true})");
+  Write("tokenizer.json", R"({"normalizer": {"type": "BertNormalizer", "lowercase": false}})");
+  EXPECT_THAT(warnings(), testing::HasSubstr("the tokenizer wins"));
+  Write("tokenizer.json", R"({"normalizer": {"type": "BertNormalizer", "lowercase": true}})");
+  EXPECT_EQ(warnings(), "");
+  Write("tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers":
+                              [{"type": "NFC"}, {"type": "Lowercase"}]}})");
+  EXPECT_EQ(warnings(), "");
+}
+
+TEST_F(SmallModel, PromptsAndSimilarity) {
+  Write("config_sentence_transformers.json", R"({
+    "prompts": {"query": "query: ", "passage": "passage: ", "other": null},
+    "default_prompt_name": "other", "similarity_fn_name": "dot"})");
+  const ModelFolder folder = Read();
+  EXPECT_EQ(folder.query_prompt, "query: ");
+  EXPECT_EQ(folder.document_prompt, "passage: ");
+  EXPECT_EQ(folder.prompts.at("other"), "");
+  EXPECT_EQ(folder.default_prompt_name, "other");
+  EXPECT_EQ(folder.similarity, Similarity::kDot);
+  Write("config_sentence_transformers.json", R"({"similarity_fn_name": "manhattan"})");
+  ExpectBroken({"'similarity_fn_name' is \"manhattan\"; \"cosine\" or \"dot\""});
+  Write("config_sentence_transformers.json", R"({"default_prompt_name": "query"})");
+  ExpectBroken({"the name of one of the prompts"});
+  Write("config_sentence_transformers.json", R"({"prompts": {"query": 1}})");
+  ExpectBroken({"texts as values"});
+  Write("config_sentence_transformers.json", R"({"model_type": "SparseEncoder"})");
+  ExpectBroken({"'model_type' is \"SparseEncoder\""});
+}
+
+TEST_F(SmallModel, EncoderMayLieInAFolderOfItsOwn) {
+  Write("modules.json", Replaced(kSmallModules, R"("path": "")", R"("path": "0_Transformer")"));
+  std::filesystem::create_directory(path() / "0_Transformer");
+  for (const char* file : {"config.json", "model.safetensors", "sentence_bert_config.json"}) {
+    std::filesystem::rename(path() / file, path() / "0_Transformer" / file);
+  }
+  const ModelFolder folder = Read();
+  EXPECT_EQ(folder.encoder_path, path() / "0_Transformer");
+  EXPECT_EQ(folder.max_tokens.tokens, 16u);
+}
+
+TEST_F(SmallModel, APlainFolderIsReadAsMeanPoolingAndSaysSo) {
+  Remove("modules.json");
+  testing::internal::CaptureStderr();
+  const ModelFolder folder = Read();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("read as encoder with mean pooling"));
+  EXPECT_FALSE(folder.has_modules);
+  ASSERT_EQ(folder.head.size(), 1u);
+  EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
+  EXPECT_EQ(folder.max_tokens.source, "config.json");  // sentence_bert_config is not read then
+}
+
+TEST(ModelFolder, WhatIsNoModelFolderSaysSo) {
+  const TemporaryFolder folder;
+  ExpectError([&] { ReadModelFolder(folder.path()); }, ExitCode::kModel,
+              {"neither modules.json nor config.json"});
+  ExpectError([&] { ReadModelFolder(folder.path() / "none"); }, ExitCode::kModel,
+              {"no such folder"});
+  WriteText(folder.path() / "file", "x");
+  ExpectError([&] { ReadModelFolder(folder.path() / "file"); }, ExitCode::kModel, {"is a file"});
+  WriteText(folder.path() / "modules.json", kSmallModules);
+  ExpectError([&] { ReadModelFolder(folder.path()); }, ExitCode::kModel,
+              {"config.json is missing"});
+}
+
+TEST(ModelFolder, ARealOneHasItsTrapsDecided) {
+  const auto path = ModelDir();
+  if (!path) GTEST_SKIP() << kNoModelDir;
+  testing::internal::CaptureStderr();
+  const ModelFolder folder = ReadModelFolder(*path);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(folder.max_tokens.tokens, 256u);  // tokenizer_config: 512, tokenizer.json: 128
+  EXPECT_EQ(folder.parameter_count(), 22'565'376);
+  EXPECT_EQ(folder.embedding_width, 384);
+  ASSERT_EQ(folder.carried_tensors.size(), 3u);
+  EXPECT_EQ(folder.carried_tensors[0]->name, "embeddings.position_ids");
+  EXPECT_EQ(folder.carried_tensors[0]->dtype, Dtype::kI64);
+  EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head.at(1)));  // its folder does not exist
+}
+
+}  // namespace
+}  // namespace tandem::weights

@@ -1,0 +1,78 @@
+#include "weights/weight_files.h"
+
+#include <gtest/gtest.h>
+
+#include "base/temporary_folder.h"
+#include "weights/error_matching.h"
+#include "weights/small_model_folder.h"
+
+namespace tandem::weights {
+namespace {
+
+void WriteShard(const std::filesystem::path& path, const SmallTensor& tensor) {
+  const std::vector<TensorToWrite> list = {Float32Tensor(tensor.name, tensor.shape, tensor.values)};
+  WriteSafetensors(path, list);
+}
+
+class Shards : public testing::Test {
+ protected:
+  void SetUp() override {
+    WriteShard(path() / "model-00001-of-00002.safetensors", {"a", {2}, {1, 2}});
+    WriteShard(path() / "model-00002-of-00002.safetensors", {"b", {1}, {3}});
+  }
+  const std::filesystem::path& path() const { return folder_.path(); }
+  void WriteIndex(const std::string& map) {
+    WriteText(path() / "model.safetensors.index.json",
+              R"({"metadata": {"total_size": 12}, "weight_map": )" + map + "}");
+  }
+  void ExpectBroken(const std::string& map, const std::vector<std::string>& texts) {
+    WriteIndex(map);
+    ExpectError([&] { WeightFiles weights(path()); }, ExitCode::kModel, texts);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(Shards, AreOneNameSpace) {
+  WriteIndex(R"({"a": "model-00001-of-00002.safetensors",
+                 "b": "model-00002-of-00002.safetensors"})");
+  const WeightFiles weights(path());
+  ASSERT_EQ(weights.tensors().size(), 2u);
+  EXPECT_EQ(ToFloat32(*weights.Find("a")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(ToFloat32(*weights.Find("b")), (std::vector<float>{3}));
+  EXPECT_EQ(weights.FileOf("b").filename(), "model-00002-of-00002.safetensors");
+  EXPECT_EQ(weights.Find("c"), nullptr);
+}
+
+TEST_F(Shards, IndexAndFilesMustAgree) {
+  ExpectBroken(R"({"a": "model-00001-of-00002.safetensors",
+                   "b": "model-00001-of-00002.safetensors"})",
+               {"index.json", "(tensor b)", "does not have it"});
+  ExpectBroken(R"({"a": "model-00001-of-00002.safetensors",
+                   "c": "model-00002-of-00002.safetensors"})",
+               {"has it, the index does not say so", "(tensor b)"});
+  ExpectBroken(R"({"a": "model-00003-of-00002.safetensors"})", {"No such file"});
+  ExpectBroken(R"({"a": "../model.safetensors"})", {"a file in the folder", "(tensor a)"});
+  ExpectBroken(R"({"a": "/etc/passwd"})", {"a file in the folder"});
+  ExpectBroken(R"({"a": ".."})", {"a file in the folder"});
+  ExpectBroken(R"({"a": 1})", {"a file in the folder"});
+  ExpectBroken("{}", {"'weight_map' is {}"});
+  ExpectBroken("[]", {"'weight_map' is []"});
+}
+
+TEST(WeightFiles, PicklesAreNeverLoaded) {
+  const TemporaryFolder folder;
+  WriteText(folder.path() / "pytorch_model.bin", "cos\nsystem\n");
+  ExpectError([&] { WeightFiles weights(folder.path()); }, ExitCode::kModel,
+              {"pytorch_model.bin", "never loaded", "safe_serialization=True"});
+}
+
+TEST(WeightFiles, AFolderWithoutWeightsSaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  ExpectError([&] { WeightFiles weights(folder.path()); }, ExitCode::kModel,
+              {"has no weights", "model.safetensors"});
+}
+
+}  // namespace
+}  // namespace tandem::weights
