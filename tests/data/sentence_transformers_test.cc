@@ -1,0 +1,109 @@
+#include "data/sentence_transformers.h"
+
+#include "data/data_test.h"
+
+namespace tandem::data {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Dataset Read(std::string_view bytes, Warnings& warnings) {
+  LineReader reader("f.jsonl", bytes, warnings);
+  return ReadColumns(reader);
+}
+
+std::string ErrorOf(std::string_view bytes) {
+  Warnings warnings;
+  return DataErrorOf([&] { Read(bytes, warnings); });
+}
+
+// "text=grade" of every judged document of a query.
+std::vector<std::string> Judged(const Dataset& dataset, size_t query) {
+  std::vector<std::string> judged;
+  for (const Judgement& judgement : dataset.judged.at(query).judgements) {
+    judged.push_back(std::string(dataset.documents.text(judgement.document)) + "=" +
+                     std::to_string(static_cast<int>(judgement.grade)));
+  }
+  return judged;
+}
+
+TEST(ReadColumns, TheSameTextIsOneQueryAndOneDocument) {
+  Warnings warnings;
+  const Dataset dataset = Read(R"({"anchor": "a", "positive": "p1", "negative": "n"}
+{"anchor": "b", "positive": "n", "negative": "p1"}
+{"anchor": "a", "positive": "p2"}
+{"anchor": "a", "positive": "p1"}
+)",
+                               warnings);
+  EXPECT_THAT(warnings.Messages(), IsEmpty());
+  ASSERT_EQ(dataset.queries.size(), 2U);
+  ASSERT_EQ(dataset.documents.size(), 3U);
+  EXPECT_THAT(Judged(dataset, 0), ElementsAre("p1=1", "n=0", "p2=1"));
+  EXPECT_THAT(Judged(dataset, 1), ElementsAre("n=1", "p1=0"));
+  EXPECT_EQ(dataset.queries.id(1), "2");
+  EXPECT_EQ(dataset.documents.id(1), "1:negative");
+}
+
+TEST(ReadColumns, OtherNamesNumberedNegativesAndLists) {
+  Warnings warnings;
+  const Dataset dataset = Read(
+      R"({"query": "a", "document": ["p1", "p2"], "negative_1": "n1", "negative_2": ["n2", "n3"], "negative_x": "?"}
+{"question": "b", "answer": "p1", "score": 0.5})",
+      warnings);
+  EXPECT_THAT(Judged(dataset, 0), ElementsAre("p1=1", "p2=1", "n1=0", "n2=0", "n3=0"));
+  EXPECT_THAT(Judged(dataset, 1), ElementsAre("p1=1"));
+  EXPECT_EQ(dataset.documents.id(4), "1:negative_2:2");
+  EXPECT_THAT(warnings.Messages(),
+              ElementsAre("f.jsonl: values of other columns, ignored: 2 (first at line 1, id "
+                          "negative_x)"));
+}
+
+TEST(ReadColumns, APositiveThatIsAlsoANegativeStaysPositive) {
+  Warnings warnings;
+  const Dataset dataset = Read(R"({"anchor": "a", "positive": "x", "negative": "y"}
+{"anchor": "a", "positive": "y", "negative": "x"})",
+                               warnings);
+  EXPECT_THAT(Judged(dataset, 0), ElementsAre("x=1", "y=1"));
+  EXPECT_THAT(warnings.Messages(),
+              ElementsAre("f.jsonl: texts that are positive and negative of one query, taken as "
+                          "positive: 2 (first at line 2)"));
+}
+
+TEST(ReadColumns, EmptyTextsAreCounted) {
+  Warnings warnings;
+  Read(R"({"anchor": "", "positive": " "})", warnings);
+  EXPECT_THAT(warnings.Messages(), ElementsAre("f.jsonl: empty texts, kept: 2 (first at line 1)"));
+}
+
+TEST(ReadColumns, GzipFilesAreRead) {
+  const TemporaryFolder folder;
+  WriteGzip(folder.path() / "train.jsonl.gz", R"({"anchor": "a", "positive": "p"})");
+  EXPECT_EQ(ReadColumns(folder.path() / "train.jsonl.gz").documents.text(0), "p");
+}
+
+TEST(ReadColumns, BrokenLinesAreNamed) {
+  EXPECT_EQ(ErrorOf(R"({"positive": "p"})"),
+            "f.jsonl:1: has no query; expected one of the columns anchor, query or question");
+  EXPECT_EQ(ErrorOf("\n{\"anchor\": \"a\"}"),
+            "f.jsonl:2: has no positive; expected one of the columns positive, document or answer");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "query": "a", "positive": "p"})"),
+            "f.jsonl:1: has both \"anchor\" and \"query\" for the query");
+  EXPECT_EQ(ErrorOf(R"({"anchor": ["a"], "positive": "p"})"),
+            "f.jsonl:1: \"anchor\" is a list of strings; expected a string");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": 3})"),
+            "f.jsonl:1: \"positive\" is an integer; expected a string or a list of strings");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": []})"),
+            "f.jsonl:1: \"positive\" is an empty list");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": ["p", 1]})"),
+            "f.jsonl:1: \"positive\" is neither a string nor an integer; expected a string or a "
+            "list of strings");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "negative": null})"),
+            "f.jsonl:1: \"negative\" is null; expected a string or a list of strings");
+  EXPECT_THAT(ErrorOf("{"), HasSubstr("f.jsonl:1: is not valid JSON"));
+  EXPECT_EQ(ErrorOf(""), "f.jsonl: holds no example");
+}
+
+}  // namespace
+}  // namespace tandem::data

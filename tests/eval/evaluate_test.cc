@@ -1,0 +1,199 @@
+#include "eval/evaluate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace tandem::eval {
+namespace {
+
+using testing::ElementsAre;
+using testing::Optional;
+
+struct Result {
+  std::string_view query;
+  std::string_view document;
+  double score;
+};
+
+data::Run MakeRun(std::initializer_list<Result> results) {
+  data::Run run;
+  for (const Result& result : results) {
+    run.AddQuery(result.query).results.push_back({result.document, result.score});
+  }
+  return run;
+}
+
+data::Qrels MakeQrels(std::initializer_list<Result> judgements) {
+  data::Qrels qrels;
+  for (const Result& judgement : judgements) {
+    qrels.Add(judgement.query, judgement.document, judgement.score);
+  }
+  return qrels;
+}
+
+double ValueOf(std::string_view measure, const data::Run& run, const data::Qrels& qrels,
+               const EvaluationOptions& options = {}) {
+  const std::vector<Measure> measures = ParseMeasures(measure);
+  return *EvaluateRun(run, qrels, measures, options).measures[0].mean;
+}
+
+TEST(EvaluateRun, TiesFallByDocumentIdDescendingInBytes) {
+  const data::Qrels qrels = MakeQrels({{"q", "b", 1}});
+  EXPECT_EQ(ValueOf("mrr", MakeRun({{"q", "a", 1}, {"q", "b", 1}}), qrels), 1);
+  EXPECT_EQ(ValueOf("mrr", MakeRun({{"q", "b", 1}, {"q", "c", 1}}), qrels), 0.5);
+  EXPECT_EQ(ValueOf("mrr", MakeRun({{"q", "b", 1}, {"q", "B", 1}}), qrels), 1);
+  EXPECT_EQ(ValueOf("mrr", MakeRun({{"q", "b", 1}, {"q", "\xC3\xA9", 1}}), qrels), 0.5);
+}
+
+TEST(EvaluateRun, ScoresTieInSinglePrecisionUnlessAsked) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 1}});
+  const data::Run run = MakeRun({{"q", "a", 1 + 1e-9}, {"q", "b", 1}});
+  EXPECT_EQ(ValueOf("mrr", run, qrels), 0.5);
+  EvaluationOptions options;
+  options.ranking.score_precision = ScorePrecision::kDouble;
+  EXPECT_EQ(ValueOf("mrr", run, qrels, options), 1);
+}
+
+TEST(EvaluateRun, NegativeGradesAreNoJudgements) {
+  const data::Qrels qrels =
+      MakeQrels({{"q", "a", 1}, {"q", "b", -1}, {"q", "c", 0}, {"q", "d", 1}});
+  const data::Run run = MakeRun({{"q", "b", 4}, {"q", "a", 3}, {"q", "c", 2}, {"q", "d", 1}});
+  EXPECT_EQ(ValueOf("bpref", run, qrels), 0.5);  // b is skipped; c is before d
+  EXPECT_DOUBLE_EQ(ValueOf("ndcg", run, qrels),
+                   (1 / std::log2(3) + 1 / std::log2(5)) / (1 + 1 / std::log2(3)));
+}
+
+TEST(EvaluateRun, GradesMayBeFractions) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 0.5}, {"q", "b", 0.25}});
+  const data::Run run = MakeRun({{"q", "b", 2}, {"q", "a", 1}});
+  EXPECT_DOUBLE_EQ(ValueOf("ndcg", run, qrels),
+                   (0.25 + 0.5 / std::log2(3)) / (0.5 + 0.25 / std::log2(3)));
+  EvaluationOptions options;
+  options.ranking.relevance_level = 0.5;
+  EXPECT_EQ(ValueOf("mrr", run, qrels, options), 0.5);
+}
+
+TEST(EvaluateRun, QueriesWithoutPositiveCountZero) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 0}, {"r", "a", 1}});
+  const data::Run run = MakeRun({{"q", "a", 1}, {"r", "a", 1}});
+  for (const char* measure : {"ndcg", "map", "mrr", "recall@5", "success@5", "rprec", "bpref"}) {
+    EXPECT_EQ(ValueOf(measure, run, qrels), 0.5) << measure;
+  }
+}
+
+TEST(EvaluateRun, QueriesAreSortedAndCounted) {
+  const data::Qrels qrels = MakeQrels({{"z", "a", 1}, {"b", "a", 1}, {"a", "a", 1}});
+  const data::Run run = MakeRun({{"z", "a", 1}, {"x", "a", 1}, {"b", "a", 1}});
+  const std::vector<Measure> measures = ParseMeasures("map,auc");
+  const Evaluation evaluation = EvaluateRun(run, qrels, measures, {});
+  EXPECT_THAT(evaluation.queries, ElementsAre("b", "z"));
+  EXPECT_EQ(evaluation.unjudged_queries, 1U);
+  EXPECT_EQ(evaluation.missing_queries, 1U);
+  EXPECT_EQ(evaluation.measures[1].mean, std::nullopt);  // no negatives at all
+  EXPECT_TRUE(evaluation.measures[1].per_query.empty());
+  const Evaluation complete = EvaluateRun(run, qrels, measures, {.complete = true});
+  EXPECT_THAT(complete.queries, ElementsAre("a", "b", "z"));
+  EXPECT_THAT(complete.measures[0].per_query, ElementsAre(Optional(0), Optional(1), Optional(1)));
+  EXPECT_EQ(complete.measures[0].mean, 2.0 / 3);
+}
+
+TEST(EvaluateRun, CompleteCountsMissingQueriesInAuc) {
+  const data::Qrels qrels = MakeQrels({{"a", "x", 1}, {"b", "x", 1}});
+  const data::Run run = MakeRun({{"a", "x", 2}, {"a", "y", 1}});
+  EXPECT_EQ(ValueOf("auc", run, qrels), 1);
+  EXPECT_EQ(ValueOf("auc", run, qrels, {.complete = true}), 0.5);
+  EXPECT_EQ(ValueOf("auc_per_query", run, qrels, {.complete = true}), 0.5);
+}
+
+TEST(EvaluateRun, GivenSamplesReplaceTheRuns) {
+  const data::Qrels qrels = MakeQrels({{"a", "x", 1}, {"b", "x", 1}});
+  const data::Run run = MakeRun({{"a", "y", 1}, {"b", "x", 1}});
+  const std::vector<QuerySamples> samples = {{"b", {2}, 0, {1, 3}}, {"a", {5}, 0, {4}}};
+  const std::vector<Measure> measures = ParseMeasures("auc,auc_per_query,map");
+  const Evaluation evaluation = EvaluateRun(run, qrels, measures, {.samples = samples});
+  EXPECT_EQ(evaluation.measures[0].mean, 4.0 / 6);
+  EXPECT_THAT(evaluation.measures[1].per_query, ElementsAre(Optional(1), Optional(0.5)));
+  EXPECT_EQ(evaluation.measures[2].mean, 0.5);
+}
+
+TEST(EvaluateRun, NothingToEvaluateIsAnError) {
+  const std::vector<Measure> measures = ParseMeasures("map");
+  const data::Qrels qrels = MakeQrels({{"q", "a", 1}});
+  EXPECT_THROW(EvaluateRun(MakeRun({{"r", "a", 1}}), qrels, measures, {}), DataError);
+  EXPECT_THROW(EvaluateRun(MakeRun({{"r", "a", 1}}), qrels, measures, {.complete = true}),
+               DataError);
+  EvaluationOptions options;
+  for (const double level : {0.0, -1.0, std::nan("")}) {
+    options.ranking.relevance_level = level;
+    EXPECT_THROW(EvaluateRun(MakeRun({{"q", "a", 1}}), qrels, measures, options), UsageError);
+  }
+}
+
+// Random runs with many ties, half of the documents judged.
+struct RandomCase {
+  data::Run run;
+  data::Qrels qrels;
+};
+
+RandomCase MakeRandomCase(uint64_t seed, bool reversed) {
+  RandomStream random({.seed = seed, .purpose = "run"});
+  std::vector<Result> results;
+  RandomCase made;
+  std::vector<std::string> ids;
+  for (int i = 0; i < 60; ++i) ids.push_back(std::to_string(i));
+  for (int q = 0; q < 40; ++q) {
+    for (const std::string& id : ids) {
+      if (random.Below(2) == 0) {
+        results.push_back({made.run.Keep(std::to_string(q)), made.run.Keep(id),
+                           static_cast<double>(random.Below(8))});
+      }
+      if (random.Below(2) == 0) {
+        made.qrels.Add(std::to_string(q), id, static_cast<double>(random.Below(4)));
+      }
+    }
+  }
+  if (reversed) std::reverse(results.begin(), results.end());
+  for (const Result& result : results) {
+    made.run.AddQuery(result.query).results.push_back({result.document, result.score});
+  }
+  return made;
+}
+
+// Contract of every entry of the catalogue: the order of lines and the number of threads change no
+// bit, values lie in [0, 1], a mean is the mean of its values.
+TEST(EvaluateRun, EveryMeasureKeepsTheContract) {
+  std::vector<Measure> measures;
+  for (const MeasureInfo* info : Measures()) {
+    if (info->cut_off != CutOff::kRequired) measures.push_back({info});
+    if (info->cut_off != CutOff::kNone) measures.push_back({info, 7});
+  }
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const RandomCase forward = MakeRandomCase(seed, false);
+    const RandomCase reversed = MakeRandomCase(seed, true);
+    const Evaluation one = EvaluateRun(forward.run, forward.qrels, measures, {});
+    const Evaluation other = EvaluateRun(reversed.run, reversed.qrels, measures, {.threads = 4});
+    EXPECT_EQ(one.queries, other.queries);
+    for (size_t m = 0; m < measures.size(); ++m) {
+      EXPECT_EQ(one.measures[m].per_query, other.measures[m].per_query) << measures[m].name();
+      EXPECT_EQ(one.measures[m].mean, other.measures[m].mean) << measures[m].name();
+      double sum = 0;
+      for (const std::optional<double>& value : one.measures[m].per_query) {
+        ASSERT_TRUE(value.has_value());
+        EXPECT_GE(*value, 0);
+        EXPECT_LE(*value, 1);
+        sum += *value;
+      }
+      if (!one.measures[m].per_query.empty()) {
+        EXPECT_EQ(one.measures[m].mean, sum / static_cast<double>(one.queries.size()));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::eval
