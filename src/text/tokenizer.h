@@ -14,9 +14,9 @@ namespace tandem::text {
 
 // Token ids of several texts behind each other, nothing padded.
 struct EncodedTexts {
-  std::vector<int32_t> ids;                 // [T]
-  std::vector<int64_t> starts = {0};        // [B + 1]; text b has ids[starts[b] .. starts[b + 1])
-  size_t truncated = 0;                     // texts that were longer than the limit
+  std::vector<int32_t> ids;           // [T]
+  std::vector<int64_t> starts = {0};  // [B + 1]; text b has ids[starts[b] .. starts[b + 1])
+  size_t truncated = 0;               // texts that were longer than the limit
 
   size_t size() const { return starts.size() - 1; }
   std::span<const int32_t> operator[](size_t b) const {
@@ -32,16 +32,26 @@ class Tokenizer {
   // Ids of one text with the special tokens of the post-processor, cut so that there are at most
   // `max_length` of them (special tokens counted; 0: no limit). Any bytes are taken: each maximal
   // invalid subpart of UTF-8 counts as one U+FFFD. Appends to `ids`; returns whether it was cut.
-  virtual bool Encode(std::string_view text, size_t max_length, std::vector<int32_t>* ids) const = 0;
+  // An empty text is its special tokens; a limit below their number cuts them, too.
+  virtual bool Encode(std::string_view text, size_t max_length,
+                      std::vector<int32_t>* ids) const = 0;
 
   // `texts[b]` in order, on up to `threads` threads.
   EncodedTexts EncodeAll(std::span<const std::string_view> texts, size_t max_length,
                          int threads) const;
 
+  // How many special tokens the post-processor puts around a text.
+  virtual size_t special_tokens() const = 0;
+
   // Number of ids: every id is in [0, vocabulary_size()).
   virtual size_t vocabulary_size() const = 0;
   // The token string of an id; empty for an id without token.
   virtual std::string_view token(int32_t id) const = 0;
+
+ protected:
+  // Encodes all `texts` on the calling thread, appending to `encoded`.
+  virtual void EncodeBlock(std::span<const std::string_view> texts, size_t max_length,
+                           EncodedTexts* encoded) const;
 };
 
 // Reads `tokenizer.json`, or where it is absent `vocab.txt` with `tokenizer_config.json`, from a

@@ -1,0 +1,148 @@
+#include "text/pipeline_tokenizer.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "text/utf8.h"
+
+namespace tandem::text {
+namespace {
+
+// A text is worked on in parts of about this many bytes, so that its normal form and its words stay
+// in the first-level cache and a long text is not normalised far beyond the limit.
+constexpr size_t kPartBytes = 4096;
+constexpr size_t kMinPartBytes = 256;
+constexpr size_t kBytesPerId = 6;  // a little more than in English
+
+// The first part of `text`: about `bytes` long, what is left of it starts with a space.
+std::string_view FirstPart(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  const size_t before = text.substr(0, bytes + 1).rfind(' ');
+  if (before != std::string_view::npos && before > 0) return text.substr(0, before);
+  return text.substr(0, text.find(' ', bytes));
+}
+
+}  // namespace
+
+struct PipelineTokenizer::Scratch {
+  std::string normalized;
+  std::vector<TextPiece> pieces;
+  std::vector<TextPiece> normalized_pieces;
+  std::vector<std::string_view> words;
+  WordCache cache;
+};
+
+class PipelineTokenizer::ScratchLease {
+ public:
+  explicit ScratchLease(const PipelineTokenizer& tokenizer) : tokenizer_(tokenizer) {
+    {
+      const std::scoped_lock lock(tokenizer_.pool_mutex_);
+      if (!tokenizer_.pool_.empty()) {
+        scratch_ = std::move(tokenizer_.pool_.back());
+        tokenizer_.pool_.pop_back();
+      }
+    }
+    if (!scratch_) scratch_ = std::make_unique<Scratch>();
+  }
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+  ~ScratchLease() {
+    const std::scoped_lock lock(tokenizer_.pool_mutex_);
+    tokenizer_.pool_.push_back(std::move(scratch_));
+  }
+
+  Scratch* get() const { return scratch_.get(); }
+
+ private:
+  const PipelineTokenizer& tokenizer_;
+  std::unique_ptr<Scratch> scratch_;
+};
+
+PipelineTokenizer::PipelineTokenizer(TokenizerStages stages)
+    : stages_(std::move(stages)),
+      // Added tokens are searched in the whole normal form: one may contain a space.
+      cuts_at_spaces_(stages_.normalizer->CutsAtSpaces() && stages_.pre_tokenizer->CutsAtSpaces() &&
+                      stages_.added_tokens.normalized.empty()) {}
+
+PipelineTokenizer::~PipelineTokenizer() = default;
+
+bool PipelineTokenizer::Encode(std::string_view text, size_t max_length,
+                               std::vector<int32_t>* ids) const {
+  const ScratchLease scratch(*this);
+  return EncodeWith(scratch.get(), text, max_length, ids);
+}
+
+void PipelineTokenizer::EncodeBlock(std::span<const std::string_view> texts, size_t max_length,
+                                    EncodedTexts* encoded) const {
+  const ScratchLease scratch(*this);
+  for (const std::string_view text : texts) {
+    if (EncodeWith(scratch.get(), text, max_length, &encoded->ids)) ++encoded->truncated;
+    encoded->starts.push_back(static_cast<int64_t>(encoded->ids.size()));
+  }
+}
+
+bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
+                                   std::vector<int32_t>* ids) const {
+  if (!IsValidUtf8(text)) {
+    return EncodeWith(scratch, RepairUtf8(text), max_length, ids);
+  }
+  const SpecialTokens& special = stages_.special_tokens;
+  const size_t first = ids->size();
+  ids->insert(ids->end(), special.before.begin(), special.before.end());
+  const size_t reserved = std::min(max_length, special.size());
+  const size_t max_ids = max_length == 0 ? std::numeric_limits<size_t>::max() / 2
+                                         : ids->size() + (max_length - reserved);
+  scratch->pieces.clear();
+  stages_.added_tokens.plain.Split(text, &scratch->pieces);
+  for (const TextPiece& piece : scratch->pieces) {
+    if (ids->size() > max_ids) break;
+    if (piece.id != TextPiece::kText) {
+      ids->push_back(piece.id);
+    } else {
+      EncodePiece(scratch, piece.text, max_ids, ids);
+    }
+  }
+  bool cut = ids->size() > max_ids;
+  if (cut) ids->resize(max_ids);
+  ids->insert(ids->end(), special.after.begin(), special.after.end());
+  if (max_length != 0 && ids->size() - first > max_length) {  // fewer than the special tokens
+    ids->resize(first + max_length);
+    cut = true;
+  }
+  return cut;
+}
+
+void PipelineTokenizer::EncodePiece(Scratch* scratch, std::string_view piece, size_t max_ids,
+                                    std::vector<int32_t>* ids) const {
+  while (!piece.empty() && ids->size() <= max_ids) {
+    const size_t wanted = std::min(kPartBytes, max_ids - ids->size()) * kBytesPerId;
+    const std::string_view part =
+        cuts_at_spaces_ ? FirstPart(piece, std::clamp(wanted, kMinPartBytes, kPartBytes)) : piece;
+    piece.remove_prefix(part.size());
+    scratch->normalized.clear();
+    stages_.normalizer->Normalize(part, &scratch->normalized);
+    EncodeNormalized(scratch, max_ids, ids);
+  }
+}
+
+void PipelineTokenizer::EncodeNormalized(Scratch* scratch, size_t max_ids,
+                                         std::vector<int32_t>* ids) const {
+  const size_t size = scratch->normalized.size();
+  scratch->normalized.append(kWordPadding, '\0');
+  scratch->normalized_pieces.clear();
+  stages_.added_tokens.normalized.Split({scratch->normalized.data(), size},
+                                        &scratch->normalized_pieces);
+  for (const TextPiece& piece : scratch->normalized_pieces) {
+    if (ids->size() > max_ids) return;
+    if (piece.id != TextPiece::kText) {
+      ids->push_back(piece.id);
+      continue;
+    }
+    scratch->words.clear();
+    stages_.pre_tokenizer->Split(piece.text, &scratch->words);
+    stages_.model->Tokenize(scratch->words, max_ids, &scratch->cache, ids);
+  }
+}
+
+}  // namespace tandem::text

@@ -1,0 +1,65 @@
+// A tokenizer put together from its stages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/added_tokens.h"
+#include "text/normalizer.h"
+#include "text/post_processor.h"
+#include "text/pre_tokenizer.h"
+#include "text/subword_model.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
+
+namespace tandem::text {
+
+// text -> added tokens | normalizer -> added tokens | pre-tokenizer -> model -> special tokens
+struct TokenizerStages {
+  std::unique_ptr<const Normalizer> normalizer;
+  std::unique_ptr<const PreTokenizer> pre_tokenizer;
+  std::unique_ptr<const SubwordModel> model;
+  AddedTokens added_tokens;
+  SpecialTokens special_tokens;
+  Vocabulary vocabulary;  // of model and added tokens
+};
+
+class PipelineTokenizer final : public Tokenizer {
+ public:
+  explicit PipelineTokenizer(TokenizerStages stages);
+  ~PipelineTokenizer() override;
+
+  bool Encode(std::string_view text, size_t max_length, std::vector<int32_t>* ids) const override;
+  size_t special_tokens() const override { return stages_.special_tokens.size(); }
+  size_t vocabulary_size() const override { return stages_.vocabulary.size(); }
+  std::string_view token(int32_t id) const override { return stages_.vocabulary.token(id); }
+
+ protected:
+  void EncodeBlock(std::span<const std::string_view> texts, size_t max_length,
+                   EncodedTexts* encoded) const override;
+
+ private:
+  // What one thread needs while it encodes; kept for the next one, so that caches stay warm.
+  struct Scratch;
+  class ScratchLease;
+
+  bool EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
+                  std::vector<int32_t>* ids) const;
+  // Both append ids of a piece without special tokens; they may stop once `ids` has more than
+  // `max_ids`.
+  void EncodePiece(Scratch* scratch, std::string_view piece, size_t max_ids,
+                   std::vector<int32_t>* ids) const;
+  void EncodeNormalized(Scratch* scratch, size_t max_ids, std::vector<int32_t>* ids) const;
+
+  TokenizerStages stages_;
+  bool cuts_at_spaces_;
+  mutable std::mutex pool_mutex_;
+  mutable std::vector<std::unique_ptr<Scratch>> pool_;
+};
+
+}  // namespace tandem::text

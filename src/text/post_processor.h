@@ -1,0 +1,18 @@
+// The last stage of a tokenizer: the special tokens around a text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tandem::text {
+
+// `TemplateProcessing` and `BertProcessing` of one text come to this.
+struct SpecialTokens {
+  std::vector<int32_t> before;  // [CLS]
+  std::vector<int32_t> after;   // [SEP]
+
+  size_t size() const { return before.size() + after.size(); }
+};
+
+}  // namespace tandem::text

@@ -1,0 +1,53 @@
+// The raw character tables that tools/make_unicode_tables.py generates; `unicode.h` makes them
+// quick to look up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tandem::text {
+
+// Bits of Property::flags, in the order of the script's FLAGS. All mean "as the `tokenizers`
+// package does it", which is not always what the newest Unicode says.
+enum CharacterFlag : uint16_t {
+  kRemoved = 1 << 0,        // clean_text drops it (control, unassigned, U+FFFD)
+  kBlank = 1 << 1,          // clean_text turns it into a space
+  kChinese = 1 << 2,        // handle_chinese_chars puts spaces around it
+  kNonspacing = 1 << 3,     // strip_accents drops it
+  kSpace = 1 << 4,          // BertPreTokenizer ends a word there and drops it
+  kPunctuation = 1 << 5,    // BertPreTokenizer makes it a word of its own
+  kWordCharacter = 1 << 6,  // an added token with `single_word` may not touch it
+  kRegexSpace = 1 << 7,     // an added token with `lstrip` or `rstrip` takes it along
+  kDecomposes = 1 << 8,     // has an entry in DecompositionTable()
+  kLowers = 1 << 9,         // has an entry in LowerTable()
+};
+
+struct Property {
+  uint16_t flags;
+  // Rank of the canonical combining class among all classes; 0: a starter.
+  uint8_t combining;
+};
+
+// The code points that `code_point` becomes are pool[offset .. offset + length).
+struct Mapping {
+  char32_t code_point;
+  uint16_t offset;
+  uint8_t length;
+};
+
+struct MappingTable {
+  std::span<const Mapping> entries;  // ascending by code_point
+  std::span<const char32_t> pool;
+
+  // Empty for a code point without entry.
+  std::span<const char32_t> Find(char32_t code_point) const;
+};
+
+std::span<const Property> Properties();
+// Ascending `first code point << 8 | index into Properties()`; the first run starts at U+0000.
+std::span<const uint32_t> PropertyRuns();
+// Full canonical decompositions in canonical order, without the Hangul syllables.
+MappingTable DecompositionTable();
+MappingTable LowerTable();
+
+}  // namespace tandem::text

@@ -1,0 +1,104 @@
+#include "text/vocab_file.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "text/bert_normalizer.h"
+#include "text/bert_pre_tokenizer.h"
+#include "text/settings_file.h"
+#include "text/utf8.h"
+#include "text/word_piece.h"
+
+namespace tandem::text {
+namespace {
+
+Vocabulary ReadLines(const std::string& file) {
+  const std::string bytes = ReadFile(file);
+  Vocabulary vocabulary(file);
+  std::string_view rest = bytes;
+  for (int64_t id = 0; !rest.empty(); ++id) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view token = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (token.ends_with('\r')) token.remove_suffix(1);
+    if (!IsValidUtf8(token)) {
+      throw ModelError(file, "", fmt::format("line {} is not valid UTF-8", id + 1));
+    }
+    vocabulary.Add(token, id);
+  }
+  if (vocabulary.count() == 0) throw ModelError(file, "", "the vocabulary is empty");
+  return vocabulary;
+}
+
+class SpecialNames {
+ public:
+  explicit SpecialNames(const std::filesystem::path& folder, const SettingsFile& config)
+      : config_(config), map_(folder / "special_tokens_map.json") {}
+
+  std::string Of(std::string_view setting, std::string_view otherwise) const {
+    if (const auto name = config_.Token(setting)) return *name;
+    return map_.Token(setting).value_or(std::string(otherwise));
+  }
+
+ private:
+  const SettingsFile& config_;
+  SettingsFile map_;
+};
+
+BertNormalizerOptions NormalizerOptions(const SettingsFile& config) {
+  BertNormalizerOptions options;
+  options.lowercase = config.Boolean("do_lower_case").value_or(true);
+  options.strip_accents = config.Boolean("strip_accents").value_or(options.lowercase);
+  options.handle_chinese_chars = config.Boolean("tokenize_chinese_chars").value_or(true);
+  return options;
+}
+
+int32_t RequiredId(const SubwordModel& model, const std::string& token, const std::string& file) {
+  const int32_t id = model.Find(token);
+  if (id < 0) {
+    throw ModelError(file, "",
+                     fmt::format("the special token \"{}\" is not in the vocabulary", token));
+  }
+  return id;
+}
+
+}  // namespace
+
+TokenizerStages ReadVocabFile(const std::filesystem::path& model_folder) {
+  const std::string file = (model_folder / "vocab.txt").native();
+  const SettingsFile config(model_folder / "tokenizer_config.json");
+  if (!config.Boolean("do_basic_tokenize").value_or(true)) {
+    throw ModelError((model_folder / "tokenizer_config.json").native(), "",
+                     "do_basic_tokenize: false is not supported; supported: true");
+  }
+  const SpecialNames names(model_folder, config);
+  Vocabulary vocabulary = ReadLines(file);
+  WordPieceOptions options;
+  options.unk_token = names.Of("unk_token", "[UNK]");
+  auto model = std::make_unique<const WordPiece>(vocabulary, options, file);
+  const std::string cls = names.Of("cls_token", "[CLS]");
+  const std::string sep = names.Of("sep_token", "[SEP]");
+  SpecialTokens special{.before = {RequiredId(*model, cls, file)},
+                        .after = {RequiredId(*model, sep, file)}};
+  std::vector<AddedToken> added;
+  for (const std::string& token : {options.unk_token, cls, sep, names.Of("pad_token", "[PAD]"),
+                                   names.Of("mask_token", "[MASK]")}) {
+    if (const int32_t id = model->Find(token); id >= 0) {
+      added.push_back({.content = token, .id = id, .special = true});
+    }
+  }
+  auto normalizer = std::make_unique<const BertNormalizer>(NormalizerOptions(config));
+  AddedTokens matchers = AddedTokens::Make(added, *normalizer, file);
+  return {std::move(normalizer), std::make_unique<const BertPreTokenizer>(),
+          std::move(model),      std::move(matchers),
+          std::move(special),    std::move(vocabulary)};
+}
+
+}  // namespace tandem::text
