@@ -11,6 +11,7 @@ namespace {
 const Command* const kCommands[] = {
     &kEvaluateCommand,
     &kLossCommand,
+    &kTokenizeCommand,
 };
 
 }  // namespace

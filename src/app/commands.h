@@ -7,5 +7,6 @@ namespace tandem::app {
 
 extern const Command kEvaluateCommand;
 extern const Command kLossCommand;
+extern const Command kTokenizeCommand;
 
 }  // namespace tandem::app
