@@ -1,0 +1,61 @@
+#include "optim/gradients.h"
+
+#include <ATen/Parallel.h>
+
+#include <cmath>
+#include <vector>
+
+#include "optim/chunks.h"
+
+namespace tandem::optim {
+namespace {
+
+double SumOfSquares(const float* values, int64_t count) {
+  // Four sums, so that additions do not wait for each other.
+  double sums[4] = {0, 0, 0, 0};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int64_t lane = 0; lane < 4; ++lane) {
+      const double value = values[i + lane];
+      sums[lane] += value * value;
+    }
+  }
+  for (; i < count; ++i) sums[0] += static_cast<double>(values[i]) * values[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
+double GradientNorm(std::span<const model::NamedParameter> parameters) {
+  std::vector<at::Tensor> gradients;  // contiguous
+  std::vector<int64_t> elements;
+  for (const model::NamedParameter& parameter : parameters) {
+    if (!parameter.value.grad().defined()) continue;
+    gradients.push_back(parameter.value.grad().contiguous());
+    elements.push_back(gradients.back().numel());
+  }
+  const std::vector<Chunk> chunks = MakeChunks(elements);
+  std::vector<double> sums(chunks.size());
+  at::parallel_for(0, static_cast<int64_t>(chunks.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      const Chunk& chunk = chunks[c];
+      const auto* values = static_cast<const float*>(gradients[chunk.tensor].data_ptr());
+      sums[c] = SumOfSquares(values + chunk.begin, chunk.end - chunk.begin);
+    }
+  });
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return std::sqrt(total);
+}
+
+double ClipFactor(double norm, double limit) {
+  return limit > 0 && norm > limit ? limit / norm : 1.0;
+}
+
+void ClearGradients(std::span<const model::NamedParameter> parameters) {
+  for (const model::NamedParameter& parameter : parameters) {
+    parameter.value.mutable_grad() = at::Tensor();
+  }
+}
+
+}  // namespace tandem::optim
