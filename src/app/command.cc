@@ -10,6 +10,7 @@ namespace {
 // In the order of `tandem --help`: from data to serving.
 const Command* const kCommands[] = {
     &kEvaluateCommand,
+    &kInspectCommand,
     &kLossCommand,
     &kTokenizeCommand,
 };

@@ -6,6 +6,7 @@
 namespace tandem::app {
 
 extern const Command kEvaluateCommand;
+extern const Command kInspectCommand;
 extern const Command kLossCommand;
 extern const Command kTokenizeCommand;
 
