@@ -10,6 +10,9 @@ if(TANDEM_SANITIZE)
        -fno-sanitize-recover=all)
   list(APPEND TANDEM_LINK_OPTIONS -fsanitize=${TANDEM_SANITIZE})
 endif()
+if(TANDEM_WITH_FUZZERS)
+  list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
+endif()
 
 function(tandem_common_options target)
   target_compile_options(${target} PRIVATE ${TANDEM_COMPILE_OPTIONS})
