@@ -13,6 +13,8 @@ const Command* const kCommands[] = {
     &kInspectCommand,
     &kLossCommand,
     &kTokenizeCommand,
+    &kListCommand,
+    &kExplainCommand,
 };
 
 }  // namespace

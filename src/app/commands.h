@@ -9,5 +9,7 @@ extern const Command kEvaluateCommand;
 extern const Command kInspectCommand;
 extern const Command kLossCommand;
 extern const Command kTokenizeCommand;
+extern const Command kListCommand;
+extern const Command kExplainCommand;
 
 }  // namespace tandem::app

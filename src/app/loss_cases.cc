@@ -28,6 +28,11 @@ class CaseReader {
     throw DataError(file_, 0, "", fmt::format("{} {}", place, problem));
   }
 
+  // "FILE: case N: MESSAGE", for errors that are not of the data.
+  std::string Place(std::string_view message) const {
+    return fmt::format("{}: case {}: {}", file_, index_, message);
+  }
+
   bool Has(const char* field) const {
     const auto found = object_.find(field);
     return found != object_.end() && !found->is_null();
@@ -117,7 +122,7 @@ config::Value ToValue(const json& value) {
 }
 
 void ReadParameters(const CaseReader& reader, LossCase& out) {
-  out.params = config::Params(out.objective->entry.params);
+  out.params = config::Params(out.objective->params);
   if (!reader.Has("parameters")) return;
   const json& parameters = reader.Get("parameters");
   if (!parameters.is_object()) reader.Fail("parameters", "must be an object");
@@ -134,7 +139,7 @@ void ReadParameters(const CaseReader& reader, LossCase& out) {
     } else {
       std::vector<std::string_view> known;
       for (const config::ParamInfo& info : out.params.infos()) known.push_back(info.name);
-      reader.Fail(field, fmt::format("is unknown for the objective {}{}", out.objective->entry.name,
+      reader.Fail(field, fmt::format("is unknown for the objective {}{}", out.objective->name,
                                      DidYouMean(name, known)));
     }
   }
@@ -181,10 +186,18 @@ void ReadLabels(const CaseReader& reader, LossCase& out) {
   if (needs.grades) CheckGrades(reader, out);
 }
 
+const objective::ObjectiveInfo& FindObjective(const CaseReader& reader, const std::string& name) {
+  try {
+    return objective::FindObjective(name);
+  } catch (const UsageError& error) {
+    throw UsageError(reader.Place(error.what()));
+  }
+}
+
 LossCase ReadCase(const CaseReader& reader, bool with_expected) {
   LossCase out;
   const std::string name = reader.Text("objective");
-  out.objective = &objective::FindObjective(name);
+  out.objective = &FindObjective(reader, name);
   ReadParameters(reader, out);
   out.queries = reader.ReadMatrix<double>("queries", -1, -1);
   out.documents = reader.ReadMatrix<double>("documents", -1, out.queries.columns);

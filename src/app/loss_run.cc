@@ -67,7 +67,7 @@ LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
   const objective::Scores scores = objective::SimilarityScores(queries, documents, labels.positive,
                                                                one.params.String("similarity_kind"),
                                                                one.objective->needs(one.params));
-  const auto objective = objective::MakeObjective(one.objective->entry.name, one.params);
+  const auto objective = objective::MakeObjective(one.objective->name, one.params);
   const objective::Loss loss = objective->Evaluate(
       scores, labels,
       {.bank_positives = Vector(one.bank_positives), .bank_negatives = Vector(one.bank_negatives)});
@@ -108,7 +108,7 @@ void PrintResults(std::span<const LossCase> cases, at::ScalarType dtype) {
   for (size_t i = 0; i < cases.size(); ++i) {
     const LossResult result = Evaluate(cases[i], dtype);
     out += fmt::format("{}\n {{\"objective\": \"{}\", \"loss\": {}", i == 0 ? "" : ",",
-                       cases[i].objective->entry.name, result.loss);
+                       cases[i].objective->name, result.loss);
     AppendGradient("grad_queries", result.grad_queries, out);
     AppendGradient("grad_documents", result.grad_documents, out);
     out += '}';
@@ -148,7 +148,7 @@ std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dt
   for (size_t i = 0; i < cases.size(); ++i) {
     const LossResult got = Evaluate(cases[i], dtype);
     const ExpectedLoss& want = *cases[i].expected;
-    rows.push_back({i, cases[i].objective->entry.name, WorstError({&got.loss, 1}, {&want.loss, 1}),
+    rows.push_back({i, cases[i].objective->name, WorstError({&got.loss, 1}, {&want.loss, 1}),
                     WorstError(got.grad_queries, want.grad_queries),
                     WorstError(got.grad_documents, want.grad_documents)});
   }

@@ -44,6 +44,7 @@ struct DataRecipe {
 
 struct SamplingRecipe {
   std::string name = "uniform";
+  bool no_duplicates = true;  // no query text and no document text twice in a batch
   bool operator==(const SamplingRecipe&) const = default;
 };
 

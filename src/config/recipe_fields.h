@@ -189,6 +189,8 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   VisitData(recipe.data, visitor);
   visitor.Table("sampling", "Which examples come next");
   visitor.Field("name", recipe.sampling.name, {.doc = "the sampler", .choices = kSamplers});
+  visitor.Field("no_duplicates", recipe.sampling.no_duplicates,
+                {.doc = "no query text and no document text twice in a batch"});
   visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
   visitor.Entry("objective", recipe.objective);
   VisitOptimizer(recipe.optimizer, visitor);

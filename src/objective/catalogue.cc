@@ -6,9 +6,6 @@
 
 namespace tandem::objective {
 
-extern const ObjectiveInfo kInfoNce;
-extern const ObjectiveInfo kMannWhitney;
-
 namespace {
 
 // In the order of docs and `tandem list objectives`.
@@ -24,18 +21,15 @@ std::span<const ObjectiveInfo* const> Objectives() { return kObjectives; }
 std::span<const config::EntryInfo* const> ObjectiveEntries() {
   static const auto entries = [] {
     std::array<const config::EntryInfo*, kObjectives.size()> all{};
-    for (size_t i = 0; i < all.size(); ++i) all[i] = &kObjectives[i]->entry;
+    for (size_t i = 0; i < all.size(); ++i) all[i] = kObjectives[i];
     return all;
   }();
   return entries;
 }
 
 const ObjectiveInfo& FindObjective(std::string_view name) {
-  for (const ObjectiveInfo* info : kObjectives) {
-    if (info->entry.name == name) return *info;
-  }
-  throw UsageError("objective " +
-                   config::UnknownName(name, config::EntryNames(ObjectiveEntries())));
+  if (const ObjectiveInfo* info = config::FindEntry(Objectives(), name)) return *info;
+  throw UsageError("objective " + config::UnknownName(name, config::EntryNames(Objectives())));
 }
 
 }  // namespace tandem::objective

@@ -21,8 +21,7 @@ struct Needs {
   bool separable_by_row = true;    // the loss is a mean over queries of what each row says alone
 };
 
-struct ObjectiveInfo {
-  config::EntryInfo entry;
+struct ObjectiveInfo : config::EntryInfo {
   Needs (*needs)(const config::Params& params);
   std::unique_ptr<const Formula> (*make)(const config::Params& params);
 };
@@ -33,5 +32,9 @@ std::span<const config::EntryInfo* const> ObjectiveEntries();
 
 // Throws UsageError naming the known objectives and the nearest of them.
 const ObjectiveInfo& FindObjective(std::string_view name);
+
+// Each is defined in its own file.
+extern const ObjectiveInfo kInfoNce;
+extern const ObjectiveInfo kMannWhitney;
 
 }  // namespace tandem::objective

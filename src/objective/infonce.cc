@@ -37,17 +37,15 @@ constexpr config::ParamInfo kParams[] = {Temperature(0.02), Directions(), Simila
 
 }  // namespace
 
-extern const ObjectiveInfo kInfoNce;
-const ObjectiveInfo kInfoNce = {
-    .entry = {.name = "infonce",
-              .summary = "softmax cross-entropy of the own document against the negatives",
-              .source = "MW paper eq. 4; van den Oord et al. 2018",
-              .params = kParams},
-    .needs =
-        [](const config::Params& params) {
-          return Needs{.separable_by_row = params.String("directions") != "both"};
-        },
-    .make = [](const config::Params& params) -> std::unique_ptr<const Formula> {
+const ObjectiveInfo kInfoNce{
+    {.name = "infonce",
+     .summary = "softmax cross-entropy of the own document against the negatives",
+     .source = "MW paper eq. 4; van den Oord et al. 2018",
+     .params = kParams},
+    [](const config::Params& params) {
+      return Needs{.separable_by_row = params.String("directions") != "both"};
+    },
+    [](const config::Params& params) -> std::unique_ptr<const Formula> {
       return std::make_unique<InfoNce>(params);
     }};
 

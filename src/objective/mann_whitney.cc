@@ -175,14 +175,13 @@ constexpr config::ParamInfo kParams[] = {
 
 }  // namespace
 
-extern const ObjectiveInfo kMannWhitney;
-const ObjectiveInfo kMannWhitney = {
-    .entry = {.name = "mann_whitney",
-              .summary = "smooth 1 - AUC: every own document above every query's negatives",
-              .source = "MW paper eq. 2 and 3, with temperature and 1/N",
-              .params = kParams},
-    .needs = [](const config::Params&) { return Needs{.separable_by_row = false}; },
-    .make = [](const config::Params& params) -> std::unique_ptr<const Formula> {
+const ObjectiveInfo kMannWhitney{
+    {.name = "mann_whitney",
+     .summary = "smooth 1 - AUC: every own document above every query's negatives",
+     .source = "MW paper eq. 2 and 3, with temperature and 1/N",
+     .params = kParams},
+    [](const config::Params&) { return Needs{.separable_by_row = false}; },
+    [](const config::Params& params) -> std::unique_ptr<const Formula> {
       return std::make_unique<MannWhitney>(params);
     }};
 

@@ -40,7 +40,7 @@ struct Tensors {
 };
 
 Loss Evaluate(const Variant& variant, const Tensors& tensors) {
-  return MakeObjective(variant.info->entry.name, variant.params)
+  return MakeObjective(variant.info->name, variant.params)
       ->Evaluate(tensors.scores, tensors.labels);
 }
 

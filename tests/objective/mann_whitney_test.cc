@@ -13,7 +13,7 @@ namespace {
 std::unique_ptr<const Formula> Make(std::string_view name, double temperature,
                                     const char* normalization = nullptr) {
   const ObjectiveInfo& info = FindObjective(name);
-  config::Params params(info.entry.params);
+  config::Params params(info.params);
   EXPECT_EQ(params.Set("temperature", temperature), "");
   if (normalization != nullptr) {
     EXPECT_EQ(params.Set("normalization", std::string(normalization)), "");

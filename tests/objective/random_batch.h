@@ -159,8 +159,8 @@ struct Variant {
 inline std::vector<Variant> AllVariants() {
   std::vector<Variant> variants;
   for (const ObjectiveInfo* info : Objectives()) {
-    const config::Params defaults(info->entry.params);
-    const std::string name(info->entry.name);
+    const config::Params defaults(info->params);
+    const std::string name(info->name);
     variants.push_back({info, defaults, name});
     const auto add = [&](const config::ParamInfo& param, const config::Value& value) {
       config::Params params = defaults;
@@ -168,7 +168,7 @@ inline std::vector<Variant> AllVariants() {
       variants.push_back(
           {info, params, name + " " + std::string(param.name) + "=" + config::FormatValue(value)});
     };
-    for (const config::ParamInfo& param : info->entry.params) {
+    for (const config::ParamInfo& param : info->params) {
       if (param.name == "similarity_kind") continue;  // is not the formula's
       for (const config::ChoiceInfo& choice : param.choices) add(param, std::string(choice.name));
       if (param.kind == config::ParamKind::kBoolean) {

@@ -1,0 +1,92 @@
+// `tandem list [CATALOGUE]`: the names that recipes and flags take.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/catalogues.h"
+#include "app/commands.h"
+#include "base/error.h"
+#include "config/recipe_text.h"
+
+namespace tandem::app {
+namespace {
+
+struct ListOptions {
+  std::string catalogue;
+  std::string format = "text";
+};
+
+struct Row {
+  std::string name;
+  std::string summary;
+};
+
+std::vector<Row> RecipeKeyRows() {
+  std::vector<Row> rows;
+  for (const config::RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+    rows.push_back({key.path(), std::string(key.info.doc)});
+  }
+  return rows;
+}
+
+// Without a catalogue: the catalogues themselves.
+std::vector<Row> Rows(const std::string& wanted) {
+  const std::vector<CatalogueView> catalogues = AllCatalogues();
+  std::vector<Row> overview;
+  std::vector<std::string_view> names;
+  for (const CatalogueView& catalogue : catalogues) {
+    std::vector<Row> rows;
+    for (const config::EntryInfo& entry : catalogue.entries) {
+      rows.push_back({std::string(entry.name), std::string(entry.summary)});
+    }
+    if (catalogue.name == wanted) return rows;
+    overview.push_back({std::string(catalogue.name), std::string(catalogue.summary)});
+    names.push_back(catalogue.name);
+  }
+  if (wanted == "keys") return RecipeKeyRows();
+  overview.push_back({"keys", "every key of a recipe"});
+  names.push_back("keys");
+  if (wanted.empty()) return overview;
+  throw UsageError("catalogue " + config::UnknownName(wanted, names));
+}
+
+void Print(const std::vector<Row>& rows, const std::string& format) {
+  if (format == "json") {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Row& row : rows) list.push_back({{"name", row.name}, {"summary", row.summary}});
+    fmt::print("{}\n", list.dump(1));
+    return;
+  }
+  size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, row.name.size());
+  for (const Row& row : rows) {
+    if (format == "tsv") {
+      fmt::print("{}\t{}\n", row.name, row.summary);
+    } else {
+      fmt::print("{:<{}}  {}\n", row.name, width, row.summary);
+    }
+  }
+}
+
+std::function<void()> Configure(CLI::App& app) {
+  const auto options = std::make_shared<ListOptions>();
+  app.add_option("catalogue", options->catalogue,
+                 "samplers, objectives, optimizers, schedules, measures, commands or keys; without "
+                 "it, what catalogues there are");
+  app.add_option("--format", options->format, "text, tsv or json")
+      ->check(CLI::IsMember({"text", "tsv", "json"}))
+      ->capture_default_str();
+  return [options] { Print(Rows(options->catalogue), options->format); };
+}
+
+}  // namespace
+
+const Command kListCommand{"list", "List objectives, measures, recipe keys and other names",
+                           Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,82 @@
+// `tandem list` and `tandem explain`.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/run_tandem.h"
+#include "config/recipe_text.h"
+#include "objective/catalogue.h"
+#include "sampling/catalogue.h"
+
+namespace tandem {
+namespace {
+
+TEST(List, NamesEveryCatalogue) {
+  const ProgramResult result = RunTandem({"list"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* name :
+       {"samplers", "objectives", "optimizers", "schedules", "measures", "commands", "keys"}) {
+    EXPECT_NE(("\n" + result.out).find(std::string("\n") + name + " "), std::string::npos) << name;
+    const ProgramResult one = RunTandem({"list", name, "--format", "json"});
+    EXPECT_EQ(one.exit_code, 0);
+    EXPECT_FALSE(nlohmann::json::parse(one.out).empty()) << name;
+  }
+}
+
+TEST(List, HoldsEveryObjective) {
+  const auto list =
+      nlohmann::json::parse(RunTandem({"list", "objectives", "--format", "json"}).out);
+  ASSERT_EQ(list.size(), objective::Objectives().size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    EXPECT_EQ(list[i]["name"], objective::Objectives()[i]->name);
+  }
+}
+
+TEST(List, SuggestsTheNearestCatalogue) {
+  const ProgramResult result = RunTandem({"list", "objectivs"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "error: catalogue objectivs is unknown; known are samplers, objectives, optimizers, "
+            "schedules, measures, commands, keys; did you mean objectives?\n");
+}
+
+TEST(Explain, KnowsEveryEntryAndEveryKey) {
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    const ProgramResult result = RunTandem({"explain", std::string(info->name)});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.out.find(std::string(info->source)), std::string::npos) << info->name;
+  }
+  for (const config::RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+    const ProgramResult result = RunTandem({"explain", key.path()});
+    EXPECT_EQ(result.exit_code, 0) << key.path();
+    EXPECT_NE(result.out.find(std::string(key.info.doc)), std::string::npos) << key.path();
+  }
+  EXPECT_NE(RunTandem({"explain", "ndcg@10"}).out.find("ndcg (measures)"), std::string::npos);
+  EXPECT_NE(RunTandem({"explain", "optimizer"}).out.find("optimizer.learning_rate: number"),
+            std::string::npos);
+}
+
+TEST(Explain, SuggestsTheNearestName) {
+  const ProgramResult result = RunTandem({"explain", "infonec"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "error: nothing is called infonec; `tandem list` shows what there is; did you mean "
+            "infonce?\n");
+  EXPECT_NE(RunTandem({"explain", "ndgc@10"}).err.find("did you mean ndcg?"), std::string::npos);
+}
+
+TEST(Explain, TheReferenceOfRecipesIsWhatItPrints) {
+  EXPECT_EQ(RunTandem({"explain", "recipe"}).out,
+            ReadFile(std::string(TANDEM_SOURCE_DIR) + "/docs/recipes.md"))
+      << "run: tandem explain recipe > docs/recipes.md";
+}
+
+// Recipes check a sampler's name before the catalogue of samplers is there.
+TEST(Recipe, KnowsTheSamplersOfTheCatalogue) {
+  std::vector<std::string_view> names;
+  for (const config::ChoiceInfo& choice : config::kSamplers) names.push_back(choice.name);
+  EXPECT_EQ(names, config::EntryNames(sampling::Samplers()));
+}
+
+}  // namespace
+}  // namespace tandem
