@@ -19,6 +19,23 @@ function(tandem_common_options target)
   target_link_options(${target} PRIVATE ${TANDEM_LINK_OPTIONS})
 endfunction()
 
+# Sets RESULT to the export set of a target with these dependencies: `tandemTorch` when libtorch is
+# among them or behind one of them, else `tandem`. Users of the package ask for the former by
+# COMPONENTS torch.
+function(tandem_export_set result)
+  set(${result} tandem PARENT_SCOPE)
+  foreach(dependency IN LISTS ARGN)
+    if(dependency STREQUAL "torch")
+      set(${result} tandemTorch PARENT_SCOPE)
+    elseif(dependency MATCHES "^tandem::(.*)")
+      get_target_property(set_of_dependency tandem_${CMAKE_MATCH_1} TANDEM_EXPORT_SET)
+      if(set_of_dependency STREQUAL "tandemTorch")
+        set(${result} tandemTorch PARENT_SCOPE)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
 # tandem_room(NAME SOURCES a.cc ... [DEPENDS rooms or libraries that its headers show]
 #             [PRIVATE_DEPENDS libraries that only its sources use]
 #             [NO_HEADERS])
@@ -35,7 +52,9 @@ function(tandem_room name)
                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tandem>)
   target_compile_features(tandem_${name} PUBLIC cxx_std_20)
   target_link_libraries(tandem_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
-  install(TARGETS tandem_${name} EXPORT tandem ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  tandem_export_set(export_set ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
+  set_target_properties(tandem_${name} PROPERTIES TANDEM_EXPORT_SET ${export_set})
+  install(TARGETS tandem_${name} EXPORT ${export_set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(NOT ARG_NO_HEADERS)
     install(
       DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/

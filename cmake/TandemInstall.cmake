@@ -1,0 +1,24 @@
+# The CMake package that an installation carries: find_package(tandem [COMPONENTS torch]).
+include(CMakePackageConfigHelpers)
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tandem")
+configure_package_config_file(
+  cmake/tandemConfig.cmake.in "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
+  INSTALL_DESTINATION "${package_folder}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
+              "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake" DESTINATION "${package_folder}")
+
+install(
+  EXPORT tandem
+  NAMESPACE tandem::
+  FILE tandemTargets.cmake
+  DESTINATION "${package_folder}")
+if(TANDEM_WITH_TORCH)
+  install(
+    EXPORT tandemTorch
+    NAMESPACE tandem::
+    FILE tandemTorchTargets.cmake
+    DESTINATION "${package_folder}")
+endif()

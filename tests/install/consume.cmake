@@ -1,0 +1,20 @@
+# Run by ctest: installs BUILD, builds CONSUMER against the installation for COMPONENT (core or
+# torch) and runs it. Everything lies under SCRATCH and starts from nothing.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command} ended with ${status}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE "${SCRATCH}")
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/prefix)
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${SCRATCH}/build -G ${GENERATOR}
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${SCRATCH}/prefix -DCOMPONENT=${COMPONENT})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
+run(${SCRATCH}/build/consumer)
+run(${SCRATCH}/prefix/bin/tandem --version)
+if(COMPONENT STREQUAL "torch")  # starts the other program of the installation
+  run(${SCRATCH}/prefix/bin/tandem loss ${CONSUMER}/../one_case.json)
+endif()
