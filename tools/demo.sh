@@ -1,0 +1,94 @@
+#!/bin/sh
+# The demo, "find the package for a job": demo.sh TANDEM MODEL_FOLDER tiny|default|full
+#
+# Measures MODEL_FOLDER on the machine's own package index, trains it once with each of two
+# objectives, measures again, prints one table, and asks all three models the same questions.
+# Everything lies under demo/SIZE; a second run trains again and prints the same numbers.
+set -eu
+
+tandem=$1
+model=$2
+size=$3
+folder=demo/$size
+data=$folder/data
+objectives="infonce mann_whitney"
+measures=ndcg@10,mrr@10,recall@10,auc
+
+started=$(date +%s)
+step() { printf '\n== %s (%s s) ==\n' "$*" $(($(date +%s) - started)) >&2; }
+
+model_of() {
+  case $1 in
+    base) echo "$model" ;;
+    *) echo "$folder/$1/model" ;;
+  esac
+}
+
+# measure NAME: leaves $folder/NAME.tsv. The package itself has grade 2, its siblings 1: nDCG uses
+# both, the other measures ask for the package itself.
+measure() {
+  "$tandem" evaluate --model "$(model_of "$1")" --dataset "$data" --split test \
+    --measures "$measures" --relevance-level 2 --format tsv >"$folder/$1.tsv"
+}
+
+# train OBJECTIVE: leaves the run in $folder/OBJECTIVE and its seconds in $folder/OBJECTIVE.seconds.
+train() {
+  rm -rf "${folder:?}/$1"
+  before=$(date +%s)
+  "$tandem" train "recipes/demo-$1.toml" --output "$folder/$1" --set "model.base=$model" \
+    --set "data.train=$data"
+  echo $(($(date +%s) - before)) >"$folder/$1.seconds"
+}
+
+table() {
+  printf '%-14s %8s %8s %10s %8s %16s\n' model nDCG@10 MRR@10 Recall@10 AUC 'training seconds'
+  for name in base $objectives; do
+    seconds=-
+    [ "$name" = base ] || seconds=$(cat "$folder/$name.seconds")
+    awk -F '\t' -v name="$name" -v seconds="$seconds" '
+      $2 == "all" { value[$1] = $3 }
+      END {
+        printf "%-14s %8.4f %8.4f %10.4f %8.4f %16s\n", name, value["ndcg@10"], value["mrr@10"],
+               value["recall@10"], value["auc"], seconds
+      }' "$folder/$name.tsv"
+  done
+}
+
+ask() {
+  printf '\n%s:\n' "$1"
+  "$tandem" search --model "$(model_of "$1")" --dataset "$data" --top-k 3 \
+    --embeddings "$folder/embeddings-$1" \
+    --query "convert a video to another format" \
+    --query "find out which program fills my disk" \
+    --query "read scientific papers and manage their references"
+}
+
+step "data: find the package for a job ($size)"
+python3 tools/package_dataset.py --index demo/index --output "$data" --size "$size"
+step "measuring the base model"
+measure base
+for objective in $objectives; do
+  step "training with $objective"
+  train "$objective"
+  step "measuring after $objective"
+  measure "$objective"
+done
+
+step "the same questions to each model"
+for name in base $objectives; do
+  rm -rf "$folder/embeddings-$name"
+  ask "$name"
+done
+printf '\nTest queries: what a package does in one line; documents: %s package descriptions.\n\n' \
+  "$(wc -l <"$data/corpus.jsonl")"
+table
+cat <<EOF
+
+What to try next:
+  $tandem search --model $folder/mann_whitney/model --dataset $data --query "your question"
+  $tandem train recipes/demo-mann_whitney.toml --output runs/mine --set train.epochs=3 \\
+    --set model.base=$model --set data.train=$data
+  DEMO=full ./dev demo          all packages: about ten times the data, and the time
+  $tandem explain mann_whitney  what the objective computes, and its parameters
+EOF
+step "done"
