@@ -10,48 +10,37 @@
 #include <string>
 #include <vector>
 
+#include "model/forward.h"
 #include "tensor/packed_tokens.h"
-#include "tensor/precision.h"
 #include "text/tokenizer.h"
+#include "weights/model_card.h"
 
 namespace tandem::model {
 
 enum class TextKind { kQuery, kDocument };
 
 struct LoadOptions {
-  std::optional<double> dropout;                 // default: the folder's config.json
-  std::optional<size_t> max_query_tokens;        // default: the folder's
-  std::optional<size_t> max_document_tokens;     // default: the folder's
-  std::optional<std::string> query_prompt;       // default: the folder's prompts
+  std::optional<double> dropout;              // default: the folder's config.json
+  std::optional<size_t> max_query_tokens;     // default: the folder's; 0: what the encoder takes
+  std::optional<size_t> max_document_tokens;  // default: the folder's; 0: what the encoder takes
+  std::optional<std::string> query_prompt;    // default: the folder's prompts
   std::optional<std::string> document_prompt;
-};
-
-struct NamedParameter {
-  std::string name;    // as in the weights file
-  at::Tensor value;    // float32 leaf with requires_grad
-  bool decay = true;   // false for biases and normalisation weights
-};
-
-// How one forward pass is run.
-struct ForwardOptions {
-  tensor::Precision precision = tensor::Precision::kFp32;
-  bool training = false;  // dropout on
-  uint64_t seed = 0;      // with `step` and the pack's text_keys: names the dropout mask
-  uint64_t step = 0;
 };
 
 class DualEncoder {
  public:
-  // Reads a sentence-transformers or plain Hugging Face folder. Throws ModelError.
+  // Reads a sentence-transformers or plain Hugging Face folder. Throws ModelError for a broken or
+  // unsupported one, UsageError for a length above what the encoder's position table has.
   static std::unique_ptr<DualEncoder> Load(const std::filesystem::path& folder,
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
 
-  // Packed texts to embeddings, float32 [B, E]; differentiable where gradients are enabled.
-  virtual at::Tensor Encode(const tensor::PackedTokens& tokens,
-                            const ForwardOptions& options) = 0;
+  // Packed texts to embeddings, float32 [B, E]; differentiable where gradients are enabled. Throws
+  // UsageError for a text longer than the encoder's position table.
+  virtual at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) = 0;
 
   virtual int64_t embedding_width() const = 0;  // E
+  // In a fixed order; the same tensors at every call.
   virtual std::vector<NamedParameter> Parameters() = 0;
   virtual const text::Tokenizer& tokenizer() const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
@@ -61,8 +50,11 @@ class DualEncoder {
   // FLOPs of the encoder's matrix products for one token forward (attention not counted).
   virtual double flops_per_token() const = 0;
 
-  // Writes a sentence-transformers folder (older layout), complete or not at all.
-  virtual void Save(const std::filesystem::path& folder) const = 0;
+  // Writes a sentence-transformers folder (older layout), complete or not at all; what the encoder
+  // does not use is carried through. Throws OutputError, or UsageError when something that is no
+  // model is in the way.
+  virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
+  void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
 };
 
 }  // namespace tandem::model

@@ -1,0 +1,150 @@
+#include "model/bert.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "tensor/ops.h"
+
+namespace tandem::model {
+namespace {
+
+using tensor::Dropout;
+using tensor::LayerNorm;
+using tensor::Linear;
+
+// Each place of dropout has a number of its own: 0 for the embeddings, then three for each layer.
+constexpr uint32_t kEmbeddingSite = 0;
+enum LayerSite : uint32_t {
+  kAttentionSite,
+  kAttentionOutputSite,
+  kFeedForwardSite,
+  kSitesPerLayer
+};
+
+uint32_t SiteOf(size_t layer, LayerSite site) {
+  return 1 + static_cast<uint32_t>(layer) * kSitesPerLayer + site;
+}
+
+struct BertLayer {
+  Linear query_key_value;
+  Linear attention_output;
+  LayerNorm attention_norm;
+  Linear up;
+  Linear down;
+  LayerNorm output_norm;
+};
+
+// Takes tensors by name and remembers them as parameters.
+class ParameterReader {
+ public:
+  ParameterReader(const TensorSource& source, double epsilon)
+      : source_(source), epsilon_(epsilon) {}
+
+  at::Tensor Take(const std::string& name, bool decay) {
+    at::Tensor value = source_(name);
+    parameters_.push_back({name, value, decay});
+    return value;
+  }
+  Linear TakeLinear(const std::vector<std::string>& names) {
+    std::vector<at::Tensor> weights, biases;
+    for (const std::string& name : names) weights.push_back(Take(name + ".weight", true));
+    for (const std::string& name : names) biases.push_back(Take(name + ".bias", false));
+    return {std::move(weights), std::move(biases)};
+  }
+  LayerNorm TakeNorm(const std::string& name) {
+    const at::Tensor gamma = Take(name + ".weight", false);
+    return {gamma, Take(name + ".bias", false), epsilon_};
+  }
+  std::vector<NamedParameter> parameters() const { return parameters_; }
+
+ private:
+  const TensorSource& source_;
+  double epsilon_;
+  std::vector<NamedParameter> parameters_;
+};
+
+BertLayer TakeLayer(ParameterReader* reader, int64_t index) {
+  const std::string layer = fmt::format("encoder.layer.{}.", index);
+  const std::string self = layer + "attention.self.";
+  return {.query_key_value = reader->TakeLinear({self + "query", self + "key", self + "value"}),
+          .attention_output = reader->TakeLinear({layer + "attention.output.dense"}),
+          .attention_norm = reader->TakeNorm(layer + "attention.output.LayerNorm"),
+          .up = reader->TakeLinear({layer + "intermediate.dense"}),
+          .down = reader->TakeLinear({layer + "output.dense"}),
+          .output_norm = reader->TakeNorm(layer + "output.LayerNorm")};
+}
+
+class Bert final : public Encoder {
+ public:
+  Bert(const weights::EncoderConfig& config, const BertDropout& dropout,
+       const TensorSource& tensors)
+      : config_(config), dropout_(dropout) {
+    ParameterReader reader(tensors, config.layer_norm_epsilon);
+    tables_.word = reader.Take("embeddings.word_embeddings.weight", true);
+    tables_.position = reader.Take("embeddings.position_embeddings.weight", true);
+    tables_.type = reader.Take("embeddings.token_type_embeddings.weight", true);
+    embedding_norm_ = reader.TakeNorm("embeddings.LayerNorm");
+    for (int64_t i = 0; i < config.layers; ++i) layers_.push_back(TakeLayer(&reader, i));
+    parameters_ = reader.parameters();
+  }
+
+  at::Tensor Forward(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {
+    const at::ScalarType activation =
+        options.precision == tensor::Precision::kBf16 ? at::kBFloat16 : tables_.word.scalar_type();
+    const double hidden = dropout_.hidden;
+    at::Tensor x = tensor::EmbeddingNorm(tokens, tables_, embedding_norm_,
+                                         Drop(options, hidden, kEmbeddingSite), activation);
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      BertLayer& layer = layers_[i];
+      const at::Tensor mixed =
+          tensor::SelfAttention(tensor::Affine(x, layer.query_key_value), tokens, config_.heads,
+                                Drop(options, dropout_.attention, SiteOf(i, kAttentionSite)));
+      x = tensor::AffineNorm(mixed, x, layer.attention_output, layer.attention_norm, tokens,
+                             Drop(options, hidden, SiteOf(i, kAttentionOutputSite)));
+      x = tensor::FeedForwardNorm(x, layer.up, layer.down, layer.output_norm, tokens,
+                                  Drop(options, hidden, SiteOf(i, kFeedForwardSite)));
+    }
+    return x;
+  }
+
+  std::vector<NamedParameter> Parameters() override { return parameters_; }
+  int64_t hidden_size() const override { return config_.hidden_size; }
+  int64_t vocabulary_size() const override { return config_.vocabulary_size; }
+  int64_t max_positions() const override { return config_.max_positions; }
+  double flops_per_token() const override {
+    const auto hidden = static_cast<double>(config_.hidden_size);
+    const auto inner = static_cast<double>(config_.intermediate_size);
+    return static_cast<double>(config_.layers) * 2 * (4 * hidden * hidden + 2 * hidden * inner);
+  }
+
+ private:
+  static Dropout Drop(const ForwardOptions& options, double rate, uint32_t site) {
+    return {.rate = options.training ? rate : 0,
+            .seed = options.seed,
+            .step = options.step,
+            .site = site};
+  }
+
+  weights::EncoderConfig config_;
+  BertDropout dropout_;
+  tensor::EmbeddingTables tables_;
+  LayerNorm embedding_norm_;
+  std::vector<BertLayer> layers_;
+  std::vector<NamedParameter> parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoder> MakeBert(const weights::EncoderConfig& config, const BertDropout& dropout,
+                                  const TensorSource& tensors) {
+  if (config.activation != "gelu") {
+    throw ModelError(
+        "config.json", "",
+        fmt::format("hidden_act is {}; for BERT, gelu is supported", config.activation));
+  }
+  return std::make_unique<Bert>(config, dropout, tensors);
+}
+
+}  // namespace tandem::model

@@ -1,0 +1,141 @@
+#include "model/dual_encoder.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "model/bert.h"
+#include "model/head.h"
+#include "weights/model_folder.h"
+#include "weights/model_folder_writer.h"
+
+namespace tandem::model {
+namespace {
+
+// The one place that knows which architectures there are.
+std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder,
+                                     const LoadOptions& options) {
+  const TensorSource tensors = [&](std::string_view name) {
+    return ParameterFrom(*folder.tensor(name).view);
+  };
+  const weights::EncoderConfig& config = folder.config;
+  return MakeBert(config,
+                  {.hidden = options.dropout.value_or(config.hidden_dropout),
+                   .attention = options.dropout.value_or(config.attention_dropout)},
+                  tensors);
+}
+
+size_t LengthLimit(const std::optional<size_t>& wanted, const weights::ModelFolder& folder,
+                   const Encoder& encoder) {
+  const auto most = static_cast<size_t>(encoder.max_positions());
+  if (!wanted) return folder.max_tokens.tokens;
+  if (*wanted == 0) return most;
+  if (*wanted > most) {
+    throw UsageError(
+        fmt::format("{}: a text may have at most {} tokens (its position table), not {}",
+                    folder.path.native(), most, *wanted));
+  }
+  return *wanted;
+}
+
+class SharedEncoder final : public DualEncoder {
+ public:
+  SharedEncoder(weights::ModelFolder folder, const LoadOptions& options)
+      : folder_(std::move(folder)),
+        tokenizer_(text::LoadTokenizer(folder_.encoder_path)),
+        encoder_(MakeEncoder(folder_, options)),
+        head_(folder_.head),
+        max_query_tokens_(LengthLimit(options.max_query_tokens, folder_, *encoder_)),
+        max_document_tokens_(LengthLimit(options.max_document_tokens, folder_, *encoder_)),
+        query_prompt_(options.query_prompt.value_or(folder_.query_prompt)),
+        document_prompt_(options.document_prompt.value_or(folder_.document_prompt)),
+        similarity_(weights::SimilarityName(folder_.similarity)) {
+    if (tokenizer_->vocabulary_size() > static_cast<size_t>(encoder_->vocabulary_size())) {
+      throw ModelError(
+          folder_.encoder_path.native(), "",
+          fmt::format("its tokenizer has {} tokens and its word embeddings {} rows; tokenizer and "
+                      "weights are of different models",
+                      tokenizer_->vocabulary_size(), encoder_->vocabulary_size()));
+    }
+  }
+
+  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {
+    if (tokens.longest > encoder_->max_positions()) {
+      throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
+                                   tokens.longest, encoder_->max_positions()));
+    }
+    return head_.Forward(encoder_->Forward(tokens, options), tokens);
+  }
+
+  int64_t embedding_width() const override { return folder_.embedding_width; }
+  std::vector<NamedParameter> Parameters() override {
+    std::vector<NamedParameter> parameters = encoder_->Parameters();
+    parameters.insert(parameters.end(), head_.parameters().begin(), head_.parameters().end());
+    return parameters;
+  }
+  const text::Tokenizer& tokenizer() const override { return *tokenizer_; }
+  size_t max_tokens(TextKind kind) const override {
+    return kind == TextKind::kQuery ? max_query_tokens_ : max_document_tokens_;
+  }
+  const std::string& prompt(TextKind kind) const override {
+    return kind == TextKind::kQuery ? query_prompt_ : document_prompt_;
+  }
+  const std::string& similarity() const override { return similarity_; }
+  double flops_per_token() const override { return encoder_->flops_per_token(); }
+
+  void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
+    weights::FolderChanges changes;
+    for (const NamedParameter& parameter : encoder_->Parameters()) {
+      Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
+    }
+    for (const NamedParameter& parameter : head_.parameters()) {
+      Append(parameter.name, parameter.value, &changes);
+    }
+    // One limit is all that the format holds; the longer text decides.
+    const size_t limit = std::max(max_query_tokens_, max_document_tokens_);
+    if (limit != folder_.max_tokens.tokens) changes.max_tokens = limit;
+    changes.prompts = PromptsToWrite();
+    weights::WriteModelFolder(folder_, changes, card, path);
+  }
+
+ private:
+  static void Append(std::string name, const at::Tensor& value, weights::FolderChanges* changes) {
+    const auto sizes = value.sizes();
+    changes->tensors.push_back(
+        weights::Float32Tensor(std::move(name), weights::Shape(sizes.begin(), sizes.end()),
+                               {value.data_ptr<float>(), static_cast<size_t>(value.numel())}));
+  }
+
+  // The folder's prompts with those that this model really uses; nothing when they are the same.
+  std::optional<std::map<std::string, std::string>> PromptsToWrite() const {
+    if (query_prompt_ == folder_.query_prompt && document_prompt_ == folder_.document_prompt) {
+      return std::nullopt;
+    }
+    std::map<std::string, std::string> prompts = folder_.prompts;
+    prompts["query"] = query_prompt_;
+    prompts["document"] = document_prompt_;
+    return prompts;
+  }
+
+  weights::ModelFolder folder_;
+  std::unique_ptr<const text::Tokenizer> tokenizer_;
+  std::unique_ptr<Encoder> encoder_;
+  Head head_;
+  size_t max_query_tokens_;
+  size_t max_document_tokens_;
+  std::string query_prompt_;
+  std::string document_prompt_;
+  std::string similarity_;
+};
+
+}  // namespace
+
+std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& folder,
+                                               const LoadOptions& options) {
+  return std::make_unique<SharedEncoder>(weights::ReadModelFolder(folder), options);
+}
+
+}  // namespace tandem::model

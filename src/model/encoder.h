@@ -1,0 +1,37 @@
+// From packed token ids to one row of hidden values for each token.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/forward.h"
+#include "tensor/packed_tokens.h"
+
+namespace tandem::model {
+
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+
+  // [T, H]: float32 or bf16 by `options.precision` (double where the parameters are double).
+  // Positions and ids must be inside the tables.
+  virtual at::Tensor Forward(const tensor::PackedTokens& tokens, const ForwardOptions& options) = 0;
+
+  virtual std::vector<NamedParameter> Parameters() = 0;
+  virtual int64_t hidden_size() const = 0;      // H
+  virtual int64_t vocabulary_size() const = 0;  // ids are below it
+  virtual int64_t max_positions() const = 0;    // texts have at most this many tokens
+  // FLOPs of the matrix products for one token forward, attention's own not counted.
+  virtual double flops_per_token() const = 0;
+};
+
+// Gives a parameter by its name in the folder: a leaf tensor of the shape that the configuration
+// asks for.
+using TensorSource = std::function<at::Tensor(std::string_view name)>;
+
+}  // namespace tandem::model

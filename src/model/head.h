@@ -1,0 +1,42 @@
+// What follows the encoder: pooling, dense layers, normalisation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <variant>
+#include <vector>
+
+#include "model/encoder.h"
+#include "tensor/ops.h"
+#include "weights/model_folder.h"
+
+namespace tandem::model {
+
+// y = activation(x W^T + b) on embeddings.
+struct DenseModule {
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out], or undefined
+  weights::Activation activation = weights::Activation::kIdentity;
+};
+
+struct NormalizeModule {};
+
+class Head {
+ public:
+  // Names of Dense parameters carry their folder: "2_Dense/linear.weight".
+  explicit Head(const std::vector<weights::HeadModule>& modules);
+
+  // Hidden rows [T, H] to embeddings [B, E], float32 (double for double).
+  at::Tensor Forward(const at::Tensor& hidden, const tensor::PackedTokens& tokens) const;
+  const std::vector<NamedParameter>& parameters() const { return parameters_; }
+
+ private:
+  using Module = std::variant<tensor::Pooling, DenseModule, NormalizeModule>;
+  std::vector<Module> modules_;
+  std::vector<NamedParameter> parameters_;
+};
+
+// A float32 leaf with gradient, from a tensor of a weights file.
+at::Tensor ParameterFrom(const weights::TensorView& view);
+
+}  // namespace tandem::model

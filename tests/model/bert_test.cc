@@ -1,0 +1,153 @@
+// A small encoder in float64 against central differences, and its fused float form against it.
+#include "model/bert.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "tensor/ops.h"
+#include "tensor/precision.h"
+
+namespace tandem::model {
+namespace {
+
+weights::EncoderConfig SmallConfig(int64_t hidden, int64_t intermediate) {
+  weights::EncoderConfig config;
+  config.model_type = "bert";
+  config.vocabulary_size = 19;
+  config.hidden_size = hidden;
+  config.layers = 2;
+  config.heads = 2;
+  config.intermediate_size = intermediate;
+  config.max_positions = 16;
+  return config;
+}
+
+// Hands out random leaves of the shapes that the configuration implies.
+class RandomTensors {
+ public:
+  RandomTensors(weights::EncoderConfig config, at::ScalarType type)
+      : config_(std::move(config)), type_(type), stream_({.seed = 3, .purpose = "bert_test"}) {}
+
+  at::Tensor operator()(std::string_view name) {
+    const std::vector<int64_t> shape = ShapeOf(std::string(name));
+    at::Tensor values = at::empty(shape, at::kDouble);
+    const bool gamma = name.find("LayerNorm.weight") != name.npos;
+    for (int64_t i = 0; i < values.numel(); ++i) {
+      values.data_ptr<double>()[i] = (gamma ? 1.0 : 0.0) + 0.6 * (stream_.Uniform() - 0.5);
+    }
+    return values.to(type_).requires_grad_(true);
+  }
+
+ private:
+  std::vector<int64_t> ShapeOf(const std::string& name) const {
+    const auto has = [&](const char* part) { return name.find(part) != name.npos; };
+    const int64_t h = config_.hidden_size, f = config_.intermediate_size;
+    if (has("word_embeddings")) return {config_.vocabulary_size, h};
+    if (has("position_embeddings")) return {config_.max_positions, h};
+    if (has("token_type")) return {2, h};
+    const bool up = has("intermediate"), down = has(".output.dense") && !has("attention");
+    if (has("LayerNorm") || has("bias")) return {up ? f : h};
+    return {up ? f : h, down ? f : h};
+  }
+
+  weights::EncoderConfig config_;
+  at::ScalarType type_;
+  RandomStream stream_;
+};
+
+tensor::PackedTokens SomeTokens() {
+  const std::vector<int32_t> a = {3, 1, 18, 7}, b = {5}, c = {2, 2, 9, 11, 0, 4, 17};
+  return tensor::Pack(std::vector<std::span<const int32_t>>{a, b, c});
+}
+
+double Loss(Encoder* encoder, const tensor::PackedTokens& tokens, const ForwardOptions& options,
+            at::Tensor* graph = nullptr) {
+  const at::Tensor pooled =
+      tensor::Pool(encoder->Forward(tokens, options), tokens, tensor::Pooling::kMean);
+  const at::Tensor weights = at::cos(at::arange(pooled.numel(), at::kDouble)).view(pooled.sizes());
+  const at::Tensor loss = (at::sin(pooled).to(at::kDouble) * weights).sum();
+  if (graph) *graph = loss;
+  return loss.item<double>();
+}
+
+class BertGradient : public testing::TestWithParam<bool> {};
+
+// Every parameter, a few elements each, dropout off and on (the mask is a function of names, so
+// the loss is differentiable with it).
+TEST_P(BertGradient, EqualsCentralDifferencesInFloat64) {
+  const weights::EncoderConfig config = SmallConfig(8, 12);
+  const auto encoder = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kDouble));
+  const tensor::PackedTokens tokens = SomeTokens();
+  const ForwardOptions options{.training = GetParam(), .seed = 5, .step = 6};
+  at::Tensor loss;
+  Loss(encoder.get(), tokens, options, &loss);
+  loss.backward();
+  const at::NoGradGuard no_gradient;
+  RandomStream stream({.seed = 8, .purpose = "elements"});
+  constexpr double kStep = 1e-5;
+  for (const NamedParameter& parameter : encoder->Parameters()) {
+    auto* values = parameter.value.data_ptr<double>();
+    const auto count = static_cast<uint64_t>(parameter.value.numel());
+    for (int i = 0; i < 6; ++i) {
+      const uint64_t element = stream.Below(count);
+      const double kept = values[element];
+      values[element] = kept + kStep;
+      const double above = Loss(encoder.get(), tokens, options);
+      values[element] = kept - kStep;
+      const double below = Loss(encoder.get(), tokens, options);
+      values[element] = kept;
+      const double got = parameter.value.grad().contiguous().data_ptr<double>()[element];
+      EXPECT_NEAR(got, (above - below) / (2 * kStep), 1e-7)
+          << parameter.name << "[" << element << "]";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dropout, BertGradient, testing::Bool());
+
+TEST(Bert, FusedFloatGradientsFollowTheFloat64Reference) {
+  tensor::SetThreads(0);
+  const weights::EncoderConfig config = SmallConfig(64, 96);
+  const auto reference = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kDouble));
+  const auto fused = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kFloat));
+  const tensor::PackedTokens tokens = SomeTokens();
+  const ForwardOptions options{.training = true, .seed = 5, .step = 6};
+  at::Tensor want, got;
+  Loss(reference.get(), tokens, options, &want);
+  Loss(fused.get(), tokens, options, &got);
+  want.backward();
+  got.backward();
+  EXPECT_NEAR(got.item<double>(), want.item<double>(), 1e-4);
+  const std::vector<NamedParameter> expected = reference->Parameters();
+  const std::vector<NamedParameter> parameters = fused->Parameters();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const at::Tensor a = expected[i].value.grad(), b = parameters[i].value.grad();
+    const double error = (a - b).abs().max().item<double>();
+    EXPECT_LE(error, 5e-5 * std::max(1.0, a.abs().max().item<double>())) << expected[i].name;
+  }
+}
+
+TEST(Bert, WeightDecayLeavesOutBiasesAndNorms) {
+  const weights::EncoderConfig config = SmallConfig(8, 12);
+  const auto encoder = MakeBert(config, {}, RandomTensors(config, at::kFloat));
+  EXPECT_EQ(encoder->Parameters().size(), 5U + 2U * 16U);
+  for (const NamedParameter& parameter : encoder->Parameters()) {
+    const bool matrix = parameter.value.dim() == 2;
+    EXPECT_EQ(parameter.decay, matrix) << parameter.name;
+  }
+}
+
+TEST(Bert, CountsTheFlopsOfItsProducts) {
+  const weights::EncoderConfig config = SmallConfig(8, 12);
+  const auto encoder = MakeBert(config, {}, RandomTensors(config, at::kFloat));
+  EXPECT_EQ(encoder->flops_per_token(), 2.0 * 2 * (4 * 8 * 8 + 2 * 8 * 12));
+}
+
+}  // namespace
+}  // namespace tandem::model

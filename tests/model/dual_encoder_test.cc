@@ -1,0 +1,135 @@
+#include "model/dual_encoder.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+
+namespace tandem::model {
+namespace {
+
+using testing::HasSubstr;
+
+at::Tensor EncodeTexts(DualEncoder* model, const std::vector<std::string_view>& texts,
+                       const ForwardOptions& options = {}) {
+  const at::NoGradGuard no_gradient;
+  const text::EncodedTexts encoded =
+      model->tokenizer().EncodeAll(texts, model->max_tokens(TextKind::kDocument), 1);
+  std::vector<std::span<const int32_t>> spans;
+  for (size_t b = 0; b < encoded.size(); ++b) spans.push_back(encoded[b]);
+  return model->Encode(tensor::Pack(spans), options);
+}
+
+struct NamedShape {
+  const char* name;
+  TinyModelOptions options;
+};
+constexpr size_t kShapes = 4;
+NamedShape ShapeAt(size_t index) {
+  const NamedShape shapes[kShapes] = {{"Mean", {}},
+                                      {"WidthsWithoutFusedForm", {.hidden = 24, .heads = 3}},
+                                      {"Dense", {.dense = true}},
+                                      {"Cls", {.pooling = "cls"}}};
+  return shapes[index];
+}
+
+class DualEncoderTest : public testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    tensor::SetThreads(0);
+    WriteTinyModel(folder_.path() / "model", ShapeAt(GetParam()).options);
+    model_ = DualEncoder::Load(folder_.path() / "model");
+  }
+  TemporaryFolder folder_;
+  std::unique_ptr<DualEncoder> model_;
+};
+
+TEST_P(DualEncoderTest, AnEmbeddingDoesNotDependOnItsNeighbours) {
+  const at::Tensor alone = EncodeTexts(model_.get(), {"red photo editor"});
+  const at::Tensor among = EncodeTexts(
+      model_.get(), {"a", "fast music server for alpha beta gamma", "red photo editor", "game"});
+  EXPECT_EQ(alone.size(1), model_->embedding_width());
+  EXPECT_LE((alone[0] - among[2]).abs().max().item<double>(), 1e-6);
+  EXPECT_GT((alone[0] - among[1]).abs().max().item<double>(), 1e-3);
+}
+
+TEST_P(DualEncoderTest, EmbeddingsHaveUnitLength) {
+  const at::Tensor embeddings = EncodeTexts(model_.get(), {"red", "", "slow file"});
+  EXPECT_LE((embeddings.norm(2, 1) - 1).abs().max().item<double>(), 1e-6);
+}
+
+TEST_P(DualEncoderTest, SaveAndLoadGiveTheSameBytes) {
+  for (NamedParameter& parameter : model_->Parameters()) {
+    const at::NoGradGuard no_gradient;
+    parameter.value.add_(0.01);
+  }
+  const at::Tensor before = EncodeTexts(model_.get(), {"green graph", "slow game server"});
+  model_->Save(folder_.path() / "saved");
+  const auto loaded = DualEncoder::Load(folder_.path() / "saved");
+  EXPECT_TRUE(at::equal(EncodeTexts(loaded.get(), {"green graph", "slow game server"}), before));
+  loaded->Save(folder_.path() / "again");
+  EXPECT_EQ(ReadFile(folder_.path() / "again" / "model.safetensors"),
+            ReadFile(folder_.path() / "saved" / "model.safetensors"));
+}
+
+TEST_P(DualEncoderTest, DropoutIsOnInTrainingOnlyAndFollowsItsNames) {
+  const std::vector<std::string_view> texts = {"red photo editor", "fast music"};
+  const ForwardOptions training{.training = true, .seed = 1, .step = 1};
+  const at::Tensor plain = EncodeTexts(model_.get(), texts);
+  const at::Tensor dropped = EncodeTexts(model_.get(), texts, training);
+  EXPECT_GT((plain - dropped).abs().max().item<double>(), 1e-4);
+  EXPECT_TRUE(at::equal(dropped, EncodeTexts(model_.get(), texts, training)));
+  const at::Tensor next =
+      EncodeTexts(model_.get(), texts, {.training = true, .seed = 1, .step = 2});
+  EXPECT_GT((next - dropped).abs().max().item<double>(), 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DualEncoderTest, testing::Range(size_t{0}, kShapes),
+                         [](const auto& info) { return ShapeAt(info.param).name; });
+
+TEST(DualEncoder, LengthsAndPromptsCanBeGiven) {
+  const TemporaryFolder folder;
+  WriteTinyModel(folder.path() / "model");
+  const auto model = DualEncoder::Load(
+      folder.path() / "model",
+      {.max_query_tokens = 8, .max_document_tokens = 0, .query_prompt = "find: "});
+  EXPECT_EQ(model->max_tokens(TextKind::kQuery), 8U);
+  EXPECT_EQ(model->max_tokens(TextKind::kDocument), 64U);
+  EXPECT_EQ(model->prompt(TextKind::kQuery), "find: ");
+  EXPECT_EQ(model->prompt(TextKind::kDocument), "");
+}
+
+TEST(DualEncoder, ALengthAboveThePositionTableIsAUsageError) {
+  const TemporaryFolder folder;
+  WriteTinyModel(folder.path() / "model");
+  try {
+    DualEncoder::Load(folder.path() / "model", {.max_document_tokens = 65});
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("at most 64 tokens (its position table), not 65"));
+  }
+}
+
+TEST(DualEncoder, ATokenizerOfAnotherModelIsAModelError) {
+  const TemporaryFolder folder;
+  WriteTinyModel(folder.path() / "model");
+  const auto vocabulary = folder.path() / "model" / "vocab.txt";
+  WriteFileAtomically(vocabulary, ReadFile(vocabulary) + "another\n");
+  try {
+    DualEncoder::Load(folder.path() / "model");
+    FAIL() << "no error";
+  } catch (const ModelError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("tokenizer has 94 tokens and its word embeddings 93 rows"));
+  }
+}
+
+}  // namespace
+}  // namespace tandem::model
