@@ -1,0 +1,53 @@
+// Texts to embeddings in bulk: tokenised, sorted by length, packed and encoded window by window.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "data/texts.h"
+#include "model/dual_encoder.h"
+
+namespace tandem::search {
+
+struct EncodeOptions {
+  tensor::Precision precision = tensor::Precision::kFp32;
+  int threads = 1;              // of the tokenizer; tensor operations use libtorch's count
+  size_t batch_tokens = 8192;   // tokens of one forward pass: enough rows to fill the processor
+  size_t window_texts = 16384;  // texts in memory as ids and embeddings at a time
+  std::string label;            // of the progress bar; empty: none
+};
+
+struct EncodeCounts {
+  size_t texts = 0;
+  size_t tokens = 0;
+  size_t truncated = 0;  // texts longer than the model's limit
+  size_t empty = 0;      // texts without a token of their own: encoded as their special tokens
+};
+
+// Gives the text of an index.
+using TextSource = std::function<std::string_view(size_t index)>;
+// Takes embeddings of texts first .. first + rows.size(0), float32 [n, E], in the order of the
+// texts.
+using EmbeddingSink = std::function<void(size_t first, const at::Tensor& rows)>;
+
+// Encodes `count` texts, each with the model's prompt for `kind` in front and cut at its length
+// limit. Needs memory for one window, whatever `count` is. An embedding does not depend on the
+// other texts but for rounding.
+EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
+                         const TextSource& text, const EncodeOptions& options,
+                         const EmbeddingSink& sink);
+
+// All of `texts` at once: float32 [N, E].
+at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
+                     const EncodeOptions& options, EncodeCounts* counts = nullptr);
+
+// Warnings about truncated and empty texts, one line each; silent where there are none. `what` is
+// a plural ("documents").
+void ReportCounts(const EncodeCounts& counts, std::string_view what, size_t limit);
+
+}  // namespace tandem::search

@@ -1,0 +1,120 @@
+#include "search/exact.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "tensor/kernels/cpu/products.h"
+#include "tensor/ops.h"
+
+namespace tandem::search {
+namespace {
+
+// A tile of scores, 64 x 1,024 floats, stays in the second cache between product and selection.
+constexpr size_t kQueryTile = 64;
+constexpr size_t kDocumentTile = 1024;
+
+}  // namespace
+
+ExactSearch::ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents)
+    : queries_(queries.contiguous()), k_(k), documents_(documents) {
+  found_.resize(static_cast<size_t>(queries.size(0)));
+}
+
+void ExactSearch::Watch(std::vector<std::vector<uint32_t>> documents) {
+  if (documents.size() != found_.size()) throw std::logic_error("Watch takes one list per query");
+  watched_ = std::move(documents);
+  for (size_t q = 0; q < found_.size(); ++q) found_[q].watched.resize(watched_[q].size());
+}
+
+bool ExactSearch::Better(const Hit& a, const Hit& b) const {
+  if (a.score != b.score) return a.score > b.score;
+  return documents_.id(a.document) > documents_.id(b.document);
+}
+
+void ExactSearch::Offer(size_t query, const Block& block, const float* scores) {
+  std::vector<Hit>& heap = found_[query].hits;
+  const auto better = [this](const Hit& a, const Hit& b) { return Better(a, b); };
+  for (size_t i = 0; i < block.count; ++i) {
+    const bool full = heap.size() == k_;
+    if (full && (k_ == 0 || scores[i] < heap.front().score)) continue;
+    const Hit hit{static_cast<uint32_t>(block.first + i), scores[i]};
+    if (full) {
+      if (!Better(hit, heap.front())) continue;
+      std::pop_heap(heap.begin(), heap.end(), better);
+      heap.back() = hit;
+    } else {
+      heap.push_back(hit);
+    }
+    std::push_heap(heap.begin(), heap.end(), better);
+  }
+}
+
+void ExactSearch::KeepWatched(size_t query, const Block& block, const float* scores) {
+  const std::vector<uint32_t>& wanted = watched_[query];
+  auto at = std::lower_bound(wanted.begin(), wanted.end(), block.first);
+  for (; at != wanted.end() && *at < block.first + block.count; ++at) {
+    found_[query].watched[static_cast<size_t>(at - wanted.begin())] = scores[*at - block.first];
+  }
+}
+
+void ExactSearch::ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores) {
+  const auto width = queries_.size(1);
+  const float* query_rows = queries_.data_ptr<float>() + first_query * static_cast<size_t>(width);
+  tensor::cpu::MultiplyRowsByRows(query_rows, static_cast<int64_t>(queries), block.rows,
+                                  static_cast<int64_t>(block.count), width, scores);
+  for (size_t q = 0; q < queries; ++q) {
+    const float* row = scores + q * block.count;
+    if (!std::all_of(row, row + block.count, [](float s) { return std::isfinite(s); })) {
+      throw NumericError(
+          "a score of the search is not finite, so the model's embeddings are not: its weights are "
+          "broken");
+    }
+    Offer(first_query + q, block, row);
+    if (!watched_.empty()) KeepWatched(first_query + q, block, row);
+  }
+}
+
+void ExactSearch::Add(const at::Tensor& all_rows) {
+  const at::Tensor rows = all_rows.contiguous();
+  const auto total = static_cast<size_t>(rows.size(0)), width = static_cast<size_t>(rows.size(1));
+  const size_t tiles = (found_.size() + kQueryTile - 1) / kQueryTile;
+  for (size_t first = 0; first < total; first += kDocumentTile) {
+    const Block block{rows.data_ptr<float>() + first * width, next_document_,
+                      std::min(kDocumentTile, total - first)};
+    at::parallel_for(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
+      thread_local std::vector<float> scores;
+      scores.resize(kQueryTile * kDocumentTile);
+      for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
+        const size_t query = tile * kQueryTile;
+        ScoreTile(block, query, std::min(kQueryTile, found_.size() - query), scores.data());
+      }
+    });
+    next_document_ += block.count;
+  }
+}
+
+std::vector<QueryHits> ExactSearch::Take() {
+  for (QueryHits& query : found_) {
+    std::sort(query.hits.begin(), query.hits.end(),
+              [this](const Hit& a, const Hit& b) { return Better(a, b); });
+  }
+  return std::exchange(found_, {});
+}
+
+at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity) {
+  return similarity == "dot" ? embeddings : tensor::NormalizeRows(embeddings);
+}
+
+std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& documents, size_t k,
+                                 const data::Texts& texts) {
+  ExactSearch search(queries, k, texts);
+  search.Add(documents);
+  return search.Take();
+}
+
+}  // namespace tandem::search

@@ -1,0 +1,77 @@
+// Exact search: the best k documents of every query, without a matrix of queries x corpus.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "data/texts.h"
+
+namespace tandem::search {
+
+struct Hit {
+  uint32_t document = 0;
+  float score = 0;
+};
+
+struct QueryHits {
+  // Best first; equal scores by document id, descending in bytes, as trec_eval breaks ties.
+  std::vector<Hit> hits;
+  // Scores of the documents that were watched for this query, in their order.
+  std::vector<float> watched;
+};
+
+// Documents come in blocks, in order; memory is O(Q k) and one block of scores.
+//
+//   ExactSearch search(queries, 100, documents);
+//   for each block: search.Add(rows);
+//   std::vector<QueryHits> found = search.Take();
+class ExactSearch {
+ public:
+  // `queries` float32 [Q, E]; scores are dot products (normalise both sides for cosines).
+  // `documents` gives the ids that break ties and must outlive the search. k may exceed the number
+  // of documents.
+  ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents);
+
+  // For each query the documents, ascending, whose scores are wanted whatever their rank (the
+  // positives, for an AUC). Call before Add.
+  void Watch(std::vector<std::vector<uint32_t>> documents);
+
+  // The next documents' embeddings, float32 [n, E]. Throws NumericError for a score that is not
+  // finite.
+  void Add(const at::Tensor& rows);
+
+  // The results of all documents so far; the search is then empty.
+  std::vector<QueryHits> Take();
+
+ private:
+  struct Block {
+    const float* rows;  // [count, E]
+    size_t first;       // document
+    size_t count;
+  };
+  void ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores);
+  void Offer(size_t query, const Block& block, const float* scores);
+  void KeepWatched(size_t query, const Block& block, const float* scores);
+  // Whether a is ranked above b.
+  bool Better(const Hit& a, const Hit& b) const;
+
+  at::Tensor queries_;
+  size_t k_;
+  const data::Texts& documents_;
+  size_t next_document_ = 0;
+  std::vector<QueryHits> found_;  // hits: a heap with the worst on top, until Take
+  std::vector<std::vector<uint32_t>> watched_;
+};
+
+// What dot products are taken of for a similarity: unit rows for "cosine", as they are for "dot".
+at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity);
+
+// All documents in memory at once.
+std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& documents, size_t k,
+                                 const data::Texts& texts);
+
+}  // namespace tandem::search

@@ -1,0 +1,123 @@
+#include "search/retrieve.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "search/kept_embeddings.h"
+
+namespace tandem::search {
+namespace {
+
+using model::TextKind;
+
+EncodeOptions Labelled(const RetrieveOptions& options, const char* label) {
+  EncodeOptions encode = options.encode;
+  encode.label = options.progress ? label : "";
+  return encode;
+}
+
+at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
+                         const RetrieveOptions& options) {
+  data::Texts queries;
+  for (size_t i = 0; i < count; ++i) queries.Add(std::to_string(i), text(i));
+  EncodeCounts counts;
+  const at::Tensor rows =
+      EncodeAll(model, TextKind::kQuery, queries, Labelled(options, "encode queries"), &counts);
+  ReportCounts(counts, "queries", model.max_tokens(TextKind::kQuery));
+  return RowsFor(rows, model.similarity());
+}
+
+// Feeds all documents to `search`: from the kept embeddings, or encoded window by window.
+void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
+                     const RetrieveOptions& options, ExactSearch* search) {
+  EncodeCounts counts;
+  const EncodeOptions encode = Labelled(options, "encode documents");
+  if (options.embeddings.empty()) {
+    counts = EncodeTexts(
+        model, TextKind::kDocument, documents.size(), [&](size_t i) { return documents.text(i); },
+        encode,
+        [&](size_t, const at::Tensor& rows) { search->Add(RowsFor(rows, model.similarity())); });
+  } else {
+    const std::string source =
+        SourceOf(model, TextKind::kDocument, documents, options.encode.precision);
+    std::optional<at::Tensor> rows = ReadKept(options.embeddings, source);
+    if (!rows) {
+      rows = EncodeAll(model, TextKind::kDocument, documents, encode, &counts);
+      WriteKept(options.embeddings, source, documents, *rows);
+    }
+    search->Add(RowsFor(*rows, model.similarity()));
+  }
+  ReportCounts(counts, "documents", model.max_tokens(TextKind::kDocument));
+}
+
+std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevance_level) {
+  std::vector<uint32_t> positives;
+  for (const data::Judgement& judgement : query.judgements) {
+    if (judgement.grade >= relevance_level) positives.push_back(judgement.document);
+  }
+  std::sort(positives.begin(), positives.end());
+  return positives;
+}
+
+eval::QuerySamples SamplesFrom(std::string_view query, const QueryHits& found,
+                               const std::vector<uint32_t>& positives) {
+  eval::QuerySamples samples;
+  samples.query = query;
+  samples.positives.assign(found.watched.begin(), found.watched.end());
+  for (const Hit& hit : found.hits) {
+    if (samples.negatives.size() == eval::kNegativesPerQuery) break;
+    if (!std::binary_search(positives.begin(), positives.end(), hit.document)) {
+      samples.negatives.push_back(hit.score);
+    }
+  }
+  return samples;
+}
+
+}  // namespace
+
+Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
+                   const RetrieveOptions& options) {
+  const auto& judged = dataset.judged;
+  const at::Tensor queries = EncodeQueries(
+      model, judged.size(), [&](size_t i) { return dataset.queries.text(judged[i].query); },
+      options);
+  std::vector<std::vector<uint32_t>> positives(judged.size());
+  size_t depth = options.top_k;
+  if (options.relevance_level > 0) {
+    for (size_t i = 0; i < judged.size(); ++i) {
+      positives[i] = PositivesOf(judged[i], options.relevance_level);
+      depth = std::max(depth, eval::kNegativesPerQuery + positives[i].size());
+    }
+  }
+  ExactSearch search(queries, depth, dataset.documents);
+  if (options.relevance_level > 0) search.Watch(positives);
+  SearchDocuments(model, dataset.documents, options, &search);
+  const std::vector<QueryHits> found = search.Take();
+  Retrieved retrieved;
+  for (size_t i = 0; i < judged.size(); ++i) {
+    const std::string_view query = dataset.queries.id(judged[i].query);
+    data::QueryResults& results = retrieved.run.AddQuery(query);
+    const size_t count = std::min(options.top_k, found[i].hits.size());
+    for (size_t h = 0; h < count; ++h) {
+      const Hit& hit = found[i].hits[h];
+      results.results.push_back({dataset.documents.id(hit.document), hit.score});
+    }
+    if (options.relevance_level > 0) {
+      retrieved.samples.push_back(SamplesFrom(query, found[i], positives[i]));
+    }
+  }
+  return retrieved;
+}
+
+std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
+                                        std::span<const std::string> queries,
+                                        const RetrieveOptions& options) {
+  const at::Tensor rows = EncodeQueries(
+      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
+  ExactSearch search(rows, options.top_k, documents);
+  SearchDocuments(model, documents, options, &search);
+  return search.Take();
+}
+
+}  // namespace tandem::search

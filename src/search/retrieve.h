@@ -1,0 +1,47 @@
+// From a model and a data set to a ranking of the corpus for each judged query, and the score
+// samples of an AUC.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/run.h"
+#include "eval/auc.h"
+#include "model/dual_encoder.h"
+#include "search/encode.h"
+#include "search/exact.h"
+
+namespace tandem::search {
+
+struct RetrieveOptions {
+  size_t top_k = 1000;
+  // > 0: also collect score samples for an AUC, where a document is a positive from this grade on.
+  double relevance_level = 0;
+  EncodeOptions encode;  // its label is not used
+  bool progress = true;
+  // Folder that keeps the corpus's embeddings: used when it has those of the same model and texts,
+  // else they are made and kept there. Empty: none.
+  std::filesystem::path embeddings;
+};
+
+struct Retrieved {
+  data::Run run;                            // views into the data set's documents
+  std::vector<eval::QuerySamples> samples;  // of the judged queries; views into its queries
+};
+
+// Every query of `dataset.judged` against all documents. Never holds a matrix of queries x corpus;
+// holds all embeddings of the corpus only where `options.embeddings` keeps them. Warns about
+// truncated and empty texts.
+Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
+                   const RetrieveOptions& options);
+
+// The best documents for each of `queries`, given as text.
+std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
+                                        std::span<const std::string> queries,
+                                        const RetrieveOptions& options);
+
+}  // namespace tandem::search

@@ -1,0 +1,74 @@
+#include "search/encode.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+
+namespace tandem::search {
+namespace {
+
+data::Texts SomeTexts(size_t count) {
+  const std::vector<std::string> words = TinyWords();
+  RandomStream stream({.seed = 1, .purpose = "encode_test"});
+  data::Texts texts;
+  for (size_t i = 0; i < count; ++i) {
+    std::string text;
+    for (uint64_t w = stream.Below(12); w > 0; --w) text += words[stream.Below(words.size())] + " ";
+    texts.Add("t" + std::to_string(i), text);
+  }
+  return texts;
+}
+
+class EncodeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    tensor::SetThreads(0);
+    WriteTinyModel(folder_.path() / "model");
+  }
+  std::unique_ptr<model::DualEncoder> Load(const model::LoadOptions& options = {}) const {
+    return model::DualEncoder::Load(folder_.path() / "model", options);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(EncodeTest, WindowsAndBatchesChangeNothingButRounding) {
+  const auto model = Load();
+  const data::Texts texts = SomeTexts(57);
+  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {});
+  const at::Tensor pieces =
+      EncodeAll(*model, model::TextKind::kDocument, texts, {.batch_tokens = 2, .window_texts = 2});
+  EXPECT_LE((whole - pieces).abs().max().item<double>(), 1e-6);
+}
+
+TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {
+  const auto model = Load({.max_document_tokens = 6});
+  data::Texts texts;
+  texts.Add("long", "red green blue red green blue");
+  texts.Add("fits", "red green blue fast");
+  texts.Add("empty", "  ");
+  EncodeCounts counts;
+  EncodeAll(*model, model::TextKind::kDocument, texts, {}, &counts);
+  EXPECT_EQ(counts.truncated, 1U);
+  EXPECT_EQ(counts.empty, 1U);
+  EXPECT_EQ(counts.tokens, 6U + 6U + 2U);
+}
+
+TEST_F(EncodeTest, APromptGoesBeforeTheText) {
+  const auto prompted = Load({.query_prompt = "red "});
+  const auto plain = Load();
+  data::Texts without, with;
+  without.Add("q", "file");
+  with.Add("q", "red file");
+  const at::Tensor a = EncodeAll(*prompted, model::TextKind::kQuery, without, {});
+  const at::Tensor b = EncodeAll(*plain, model::TextKind::kQuery, with, {});
+  EXPECT_TRUE(at::equal(a, b));
+}
+
+}  // namespace
+}  // namespace tandem::search
