@@ -59,8 +59,9 @@ int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
     const std::string word = extras.empty() ? std::string() : extras.front();
     const bool flag = word.rfind('-', 0) == 0;
     const std::string name = word.substr(0, word.find('='));
-    message = fmt::format("unknown {} {}{}", flag ? "flag" : (&active == &app ? "command" : "argument"),
-                          name, Suggestion(flag || &active == &app ? active : app, name));
+    message =
+        fmt::format("unknown {} {}{}", flag ? "flag" : (&active == &app ? "command" : "argument"),
+                    name, Suggestion(flag || &active == &app ? active : app, name));
   }
   ReportError(message);
   std::fputs(fmt::format("Run `tandem{} --help` for what there is.\n",
@@ -93,7 +94,8 @@ int RunGuarded(const std::function<void()>& body) {
 }  // namespace
 
 int RunCommandLine(int argc, const char* const* argv) {
-  CLI::App app("Trains, prunes the data of, evaluates and serves dual-encoder retrievers.", "tandem");
+  CLI::App app("Trains, prunes the data of, evaluates and serves dual-encoder retrievers.",
+               "tandem");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.set_version_flag("--version", [] { return VersionText(); });
   app.require_subcommand(0, 1);

@@ -9,6 +9,8 @@ namespace {
 
 // In the order of `tandem --help`: from data to serving.
 const Command* const kCommands[] = {
+    &kEncodeCommand,
+    &kSearchCommand,
     &kEvaluateCommand,
     &kInspectCommand,
     &kLossCommand,

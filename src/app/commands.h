@@ -5,9 +5,11 @@
 
 namespace tandem::app {
 
+extern const Command kEncodeCommand;
 extern const Command kEvaluateCommand;
 extern const Command kInspectCommand;
 extern const Command kLossCommand;
+extern const Command kSearchCommand;
 extern const Command kTokenizeCommand;
 extern const Command kListCommand;
 extern const Command kExplainCommand;

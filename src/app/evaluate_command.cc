@@ -24,9 +24,12 @@ constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
 void AddInputFlags(CLI::App& app, EvaluateOptions& options) {
   app.add_option("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
   app.add_option("--run", options.run, "A TREC run: query Q0 document rank score tag");
-  app.add_option("--model", options.model, "Model folder to evaluate instead of a run");
+  app.add_option("--model", options.model.model, "Model folder to evaluate instead of a run");
   app.add_option("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
   app.add_option("--split", options.split, "Split of the data set (default test)");
+  app.add_option("--embeddings", options.embeddings,
+                 "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
+  AddLengthFlags(app, options.model);
 }
 
 void AddMeasureFlags(CLI::App& app, EvaluateOptions& options) {
@@ -55,11 +58,12 @@ void AddMeasureFlags(CLI::App& app, EvaluateOptions& options) {
 
 void CheckInputs(const EvaluateOptions& options) {
   const bool with_run = !options.run.empty() || !options.qrels.empty();
-  const bool with_model =
-      !options.model.empty() || !options.dataset.empty() || !options.split.empty();
+  const bool with_model = !options.model.model.empty() || !options.dataset.empty() ||
+                          !options.split.empty() || !options.embeddings.empty() ||
+                          options.model.max_query_tokens || options.model.max_document_tokens;
   if (with_run && with_model) {
     throw UsageError(
-        "--qrels and --run exclude --model, --dataset and --split; give one or the "
+        "--qrels and --run exclude --model, --dataset and what goes with them; give one or the "
         "other");
   }
   if (!with_run && !with_model) {
@@ -68,8 +72,8 @@ void CheckInputs(const EvaluateOptions& options) {
   if (with_run && (options.run.empty() || options.qrels.empty())) {
     throw UsageError(options.run.empty() ? "--qrels needs --run" : "--run needs --qrels");
   }
-  if (with_model && options.model.empty()) {
-    throw UsageError(options.dataset.empty() ? "--split needs --model and --dataset"
+  if (with_model && options.model.model.empty()) {
+    throw UsageError(options.dataset.empty() ? "this needs --model and --dataset"
                                              : "--dataset needs --model");
   }
   if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
@@ -103,7 +107,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
 
 void RunEvaluate(EvaluateOptions options) {
   CheckOptions(options);
-  if (options.model.empty()) {
+  if (options.model.model.empty()) {
     RunEvaluateRun(options);
     return;
   }

@@ -4,16 +4,19 @@
 #include <cstddef>
 #include <string>
 
+#include "app/model_flags.h"
+
 namespace tandem::app {
 
 struct EvaluateOptions {
   // Either these two ...
   std::string qrels;
   std::string run;
-  // ... or these three.
-  std::string model;
+  // ... or these.
+  ModelFlags model;
   std::string dataset;
-  std::string split;  // "" where not given: test
+  std::string split;       // "" where not given: test
+  std::string embeddings;  // folder that keeps the corpus's vectors; "": none
 
   std::string measures;  // comma-separated
   bool per_query = false;

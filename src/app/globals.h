@@ -7,8 +7,8 @@
 namespace tandem::app {
 
 struct Globals {
-  int threads = 0;                  // 0: all that the machine gives
-  std::string precision = "";       // "" (the command's default), auto, fp32, bf16
+  int threads = 0;             // 0: all that the machine gives
+  std::string precision = "";  // "" (the command's default), auto, fp32, bf16
   bool quiet = false;
 };
 

@@ -1,4 +1,5 @@
-// Entry of both programs, `tandem` and `tandem-torch`: parse, dispatch, turn errors into exit codes.
+// Entry of both programs, `tandem` and `tandem-torch`: parse, dispatch, turn errors into exit
+// codes.
 #include <csignal>
 
 #include "app/cli.h"

@@ -11,6 +11,12 @@ namespace tandem::app {
 
 // Each command that needs tensors declares its options struct and its Run function here. Run starts
 // with tensor::SetThreads: libtorch begins with one thread.
+struct EncodeCommandOptions;  // app/encode_command.h
+void RunEncode(const EncodeCommandOptions& options);
+
+struct SearchOptions;  // app/search_command.h
+void RunSearch(const SearchOptions& options);
+
 struct LossOptions;
 void RunLoss(const LossOptions& options);
 

@@ -3,7 +3,9 @@
 
 namespace tandem::app {
 
+void RunEncode(const EncodeCommandOptions&) { ReplaceByTorchHalf(); }
 void RunEvaluateModel(const EvaluateOptions&) { ReplaceByTorchHalf(); }
 void RunLoss(const LossOptions&) { ReplaceByTorchHalf(); }
+void RunSearch(const SearchOptions&) { ReplaceByTorchHalf(); }
 
 }  // namespace tandem::app

@@ -1,0 +1,17 @@
+// `tandem encode`: texts to embeddings.
+#pragma once
+
+#include <string>
+
+#include "app/model_flags.h"
+
+namespace tandem::app {
+
+struct EncodeCommandOptions {
+  ModelFlags model;
+  std::string input;              // JSONL file, or "-"
+  std::string output;             // folder
+  std::string kind = "document";  // or "query"
+};
+
+}  // namespace tandem::app

@@ -1,0 +1,23 @@
+// `tandem search`: the best documents of a corpus for the queries of a data set, or for free text.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/model_flags.h"
+
+namespace tandem::app {
+
+struct SearchOptions {
+  ModelFlags model;
+  std::string dataset;
+  std::string split;                 // "" where not given: test
+  std::vector<std::string> queries;  // free text; empty: the split's
+  size_t top_k = 0;                  // 0 where not given: 100, or 10 for free text
+  std::string output;                // TREC run
+  std::string embeddings;            // folder that keeps the corpus's vectors; "": none
+  std::string format = "text";       // of the hits for free text
+};
+
+}  // namespace tandem::app
