@@ -1,7 +1,7 @@
 # One function per kind of target, so that flags, include paths and install rules are said once.
 
 set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
-    -Wno-restrict) # false alarms of g++ 12 on string concatenation
+    -Wno-restrict -Wno-maybe-uninitialized) # false alarms of g++ 12 on strings
 if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
 endif()

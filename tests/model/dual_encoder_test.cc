@@ -93,7 +93,7 @@ TEST_P(DualEncoderTest, DropoutIsOnInTrainingOnlyAndFollowsItsNames) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DualEncoderTest, testing::Range(size_t{0}, kShapes),
-                         [](const auto& info) { return ShapeAt(info.param).name; });
+                         [](const auto& shape) { return ShapeAt(shape.param).name; });
 
 TEST(DualEncoder, LengthsAndPromptsCanBeGiven) {
   const TemporaryFolder folder;
