@@ -9,6 +9,7 @@ namespace {
 
 // In the order of `tandem --help`: from data to serving.
 const Command* const kCommands[] = {
+    &kTrainCommand,
     &kEncodeCommand,
     &kSearchCommand,
     &kEvaluateCommand,

@@ -13,5 +13,6 @@ extern const Command kSearchCommand;
 extern const Command kTokenizeCommand;
 extern const Command kListCommand;
 extern const Command kExplainCommand;
+extern const Command kTrainCommand;
 
 }  // namespace tandem::app

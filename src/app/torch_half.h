@@ -25,6 +25,9 @@ struct EvaluateOptions;  // app/evaluate_command.h
 // evaluates, and prints with PrintEvaluation. The options are checked.
 void RunEvaluateModel(const EvaluateOptions& options);
 
+struct TrainOptions;  // app/train_command.h
+void RunTrain(const TrainOptions& options);
+
 // Called by torch_half_exec.cc: never returns. Throws UsageError when this build has no torch half.
 [[noreturn]] void ReplaceByTorchHalf();
 

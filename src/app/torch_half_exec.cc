@@ -7,5 +7,6 @@ void RunEncode(const EncodeCommandOptions&) { ReplaceByTorchHalf(); }
 void RunEvaluateModel(const EvaluateOptions&) { ReplaceByTorchHalf(); }
 void RunLoss(const LossOptions&) { ReplaceByTorchHalf(); }
 void RunSearch(const SearchOptions&) { ReplaceByTorchHalf(); }
+void RunTrain(const TrainOptions&) { ReplaceByTorchHalf(); }
 
 }  // namespace tandem::app

@@ -1,0 +1,27 @@
+// The work of `tandem train`.
+#include <cstdio>
+#include <string>
+
+#include "app/globals.h"
+#include "app/torch_half.h"
+#include "app/train_command.h"
+#include "objective/catalogue.h"
+#include "train/run.h"
+
+namespace tandem::app {
+
+void RunTrain(const TrainOptions& options) {
+  config::LoadedRecipe loaded =
+      config::LoadRecipe(options.recipe, options.sets, {objective::ObjectiveEntries()});
+  const Globals& globals = GlobalOptions();
+  if (globals.threads > 0) loaded.recipe.threads = globals.threads;
+  if (!globals.precision.empty()) loaded.recipe.precision = globals.precision;
+  if (options.check) {
+    const std::string report = train::CheckTraining(std::move(loaded));
+    std::fputs(report.c_str(), stdout);
+    return;
+  }
+  train::RunTraining(std::move(loaded), {.output = options.output, .resume = options.resume});
+}
+
+}  // namespace tandem::app

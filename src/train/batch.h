@@ -1,0 +1,57 @@
+// From a sampler's plan to what a step computes on: token ids and labels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "objective/objective.h"
+#include "sampling/examples.h"
+#include "sampling/masks.h"
+#include "tensor/packed_tokens.h"
+#include "train/token_store.h"
+
+namespace tandem::train {
+
+// Texts and labels of one batch: queries first, then documents in the order of its columns.
+class TrainingBatch {
+ public:
+  int64_t queries = 0;    // Q
+  int64_t documents = 0;  // D
+  objective::Labels labels;
+
+  int64_t texts() const { return queries + documents; }
+  int64_t tokens() const { return static_cast<int64_t>(ids_.size()); }
+  int64_t length(int64_t text) const { return starts_[text + 1] - starts_[text]; }
+  // Texts [begin, end) as one pack. A text's key for dropout is its index in the batch, whichever
+  // pack it is in.
+  tensor::PackedTokens Pack(int64_t begin, int64_t end) const;
+
+ private:
+  friend class BatchMaker;
+  std::vector<int32_t> ids_;           // [T]
+  std::vector<int64_t> starts_ = {0};  // [texts + 1]
+};
+
+// Everything that batches are made of. The examples' queries are query_texts[q] of `queries`.
+struct ExampleTexts {
+  sampling::Examples examples{1, {}};
+  std::vector<uint32_t> query_texts;  // [examples.size()]
+  TokenStore queries;
+  TokenStore documents;
+};
+
+class BatchMaker {
+ public:
+  // `texts` must outlive the maker.
+  BatchMaker(const ExampleTexts& texts, const sampling::MaskRules& rules)
+      : texts_(texts), rules_(rules) {}
+
+  TrainingBatch Make(const sampling::Batch& batch) const;
+
+ private:
+  const ExampleTexts& texts_;
+  sampling::MaskRules rules_;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,122 @@
+#include "train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "weights/atomic_folder.h"
+#include "weights/safetensors.h"
+#include "weights/safetensors_writer.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kState = "state.json";
+
+struct NamedTensor {
+  std::string name;
+  at::Tensor value;  // float32, contiguous
+};
+
+std::vector<NamedTensor> TensorsOf(std::span<const model::NamedParameter> parameters) {
+  std::vector<NamedTensor> tensors;
+  for (const model::NamedParameter& parameter : parameters) {
+    tensors.push_back({parameter.name, parameter.value});
+  }
+  return tensors;
+}
+
+std::vector<NamedTensor> TensorsOf(const optim::Optimizer& optimizer) {
+  std::vector<NamedTensor> tensors;
+  for (optim::StateTensor& state : optimizer.State()) {
+    tensors.push_back({std::move(state.name), state.value});
+  }
+  return tensors;
+}
+
+void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
+  std::vector<weights::TensorToWrite> views;
+  for (const NamedTensor& tensor : tensors) {
+    const auto sizes = tensor.value.sizes();
+    views.push_back(weights::Float32Tensor(tensor.name, weights::Shape(sizes.begin(), sizes.end()),
+                                           {static_cast<const float*>(tensor.value.data_ptr()),
+                                            static_cast<size_t>(tensor.value.numel())}));
+  }
+  weights::WriteSafetensors(path, views);
+}
+
+void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
+  const weights::SafetensorsFile file(path);
+  for (const NamedTensor& tensor : tensors) {
+    const weights::TensorView* view = file.Find(tensor.name);
+    if (view == nullptr) {
+      throw ModelError(path.native(), tensor.name, "is not in this checkpoint of another model");
+    }
+    const auto sizes = tensor.value.sizes();
+    const weights::Shape shape(sizes.begin(), sizes.end());
+    if (view->shape != shape || view->dtype != weights::Dtype::kF32) {
+      throw ModelError(path.native(), tensor.name,
+                       fmt::format("has shape {} in the model and {} here; the checkpoint is of "
+                                   "another model",
+                                   weights::ShapeText(shape), weights::ShapeText(view->shape)));
+    }
+    weights::CopyAsFloat32(*view, {static_cast<float*>(tensor.value.data_ptr()),
+                                   static_cast<size_t>(tensor.value.numel())});
+    tensor.value.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
+  }
+  if (file.tensors().size() != tensors.size()) {
+    throw ModelError(path.native(), "",
+                     fmt::format("has {} tensors, the model {}; the checkpoint is of another model",
+                                 file.tensors().size(), tensors.size()));
+  }
+}
+
+}  // namespace
+
+void SaveCheckpoint(const std::filesystem::path& folder,
+                    std::span<const model::NamedParameter> parameters,
+                    const optim::Optimizer& optimizer, const nlohmann::json& state) {
+  weights::AtomicFolder atomic(folder);
+  WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
+  WriteTensors(atomic.staging() / kOptimizer, TensorsOf(optimizer));
+  WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
+  atomic.Commit();
+}
+
+void SaveWeights(const std::filesystem::path& folder,
+                 std::span<const model::NamedParameter> parameters, const nlohmann::json& state) {
+  weights::AtomicFolder atomic(folder);
+  WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
+  WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
+  atomic.Commit();
+}
+
+nlohmann::json ReadState(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kState;
+  try {
+    return nlohmann::json::parse(ReadFile(path));
+  } catch (const DataError& error) {
+    throw ModelError(folder.native(), "",
+                     fmt::format("is no complete checkpoint: {}", error.what()));
+  } catch (const nlohmann::json::exception&) {
+    throw ModelError(path.native(), "",
+                     "is not the JSON that a run writes; remove this checkpoint's folder to go on "
+                     "from the one before");
+  }
+}
+
+void LoadWeights(const std::filesystem::path& folder,
+                 std::span<const model::NamedParameter> parameters) {
+  ReadTensors(folder / kWeights, TensorsOf(parameters));
+}
+
+void LoadOptimizer(const std::filesystem::path& folder, optim::Optimizer& optimizer) {
+  ReadTensors(folder / kOptimizer, TensorsOf(optimizer));
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,53 @@
+#include "train/example_texts.h"
+
+#include <vector>
+
+#include "train/run_data.h"
+
+namespace tandem::train {
+namespace {
+
+TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, model::TextKind kind,
+                  const model::DualEncoder& model, int threads) {
+  return TokenStore(model.tokenizer(), {.count = texts.size(),
+                                        .text = [&texts](size_t i) { return texts.text(i); },
+                                        .wanted = [&wanted](size_t i) { return wanted[i]; },
+                                        .prompt = model.prompt(kind),
+                                        .max_length = model.max_tokens(kind),
+                                        .threads = threads});
+}
+
+}  // namespace
+
+ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
+                              std::span<const uint32_t> which, const model::DualEncoder& model,
+                              int threads) {
+  std::vector<bool> queries(set.queries.size()), documents(set.documents.size());
+  std::vector<uint32_t> query_texts;
+  for (const uint32_t e : which) {
+    const data::TrainingQuery& example = set.examples[e];
+    query_texts.push_back(example.query);
+    queries[example.query] = true;
+    for (const data::Judgement& judgement : example.positives) documents[judgement.document] = true;
+    for (const data::Judgement& judgement : example.others) documents[judgement.document] = true;
+  }
+  return {
+      .examples = MakeExamples(set, positive_grade, which),
+      .query_texts = std::move(query_texts),
+      .queries = Tokens(set.queries, queries, model::TextKind::kQuery, model, threads),
+      .documents = Tokens(set.documents, documents, model::TextKind::kDocument, model, threads)};
+}
+
+sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe) {
+  return {.seed = static_cast<uint64_t>(recipe.seed),
+          .batch = static_cast<size_t>(recipe.train.batch),
+          .negatives = static_cast<size_t>(recipe.data.negatives)};
+}
+
+sampling::MaskRules MaskRulesOf(const config::Recipe& recipe) {
+  return {.copies = recipe.data.masks.copies,
+          .known_positives = recipe.data.masks.known_positives,
+          .same_query = recipe.data.masks.same_query};
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,24 @@
+// Token ids and numbers of the examples that a run trains or validates on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "config/recipe.h"
+#include "data/training_set.h"
+#include "model/dual_encoder.h"
+#include "sampling/masks.h"
+#include "sampling/sampler.h"
+#include "train/batch.h"
+
+namespace tandem::train {
+
+// `which` of set.examples, with the ids of their queries and of every document judged for them.
+ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
+                              std::span<const uint32_t> which, const model::DualEncoder& model,
+                              int threads);
+
+sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe);
+sampling::MaskRules MaskRulesOf(const config::Recipe& recipe);
+
+}  // namespace tandem::train

@@ -1,0 +1,32 @@
+// A file of lines that grows while a run goes on: metrics.jsonl and timing.jsonl.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace tandem::train {
+
+class LineLog {
+ public:
+  // Opens for appending, made where it is missing; with `keep_bytes` it is first cut back to that
+  // length. Throws OutputError, and ModelError where the file is shorter than `keep_bytes`.
+  LineLog(std::filesystem::path path, std::optional<uint64_t> keep_bytes);
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+  ~LineLog();
+
+  // Appends one line in one write. Throws OutputError.
+  void Write(const nlohmann::ordered_json& line);
+  // Flushes to the disk.
+  void Sync();
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace tandem::train

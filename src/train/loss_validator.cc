@@ -1,0 +1,80 @@
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "data/training_set.h"
+#include "sampling/catalogue.h"
+#include "train/example_texts.h"
+#include "train/validator.h"
+
+namespace tandem::train {
+namespace {
+
+class LossValidator final : public Validator {
+ public:
+  LossValidator(ExampleTexts texts, const config::Recipe& recipe, const Goal& goal,
+                const ValidatorOptions& options)
+      : texts_(std::move(texts)),
+        goal_(goal),
+        sampler_options_(SamplerOptionsOf(recipe)),
+        maker_(texts_, MaskRulesOf(recipe)),
+        step_{.forward = {.precision = options.precision},
+              .chunk_tokens = recipe.train.chunk_tokens} {}
+
+  std::optional<double> Measure(model::DualEncoder& model,
+                                const std::function<bool()>& stop) override {
+    const auto sampler = sampling::kUniform.make(texts_.examples, sampler_options_);
+    double sum = 0, queries = 0;
+    for (uint64_t left = sampler->BatchesIn(1); left > 0; --left) {
+      if (stop()) return std::nullopt;
+      const TrainingBatch batch = maker_.Make(sampler->Next());
+      const auto count = static_cast<double>(batch.queries);
+      sum += Forward(model, batch, goal_, step_).loss * count;
+      queries += count;
+    }
+    return sum / queries;
+  }
+
+  std::string name() const override { return "loss"; }
+  bool Better(double value, double other) const override { return value < other; }
+
+ private:
+  ExampleTexts texts_;
+  const Goal& goal_;
+  sampling::SamplerOptions sampler_options_;
+  BatchMaker maker_;
+  StepOptions step_;
+};
+
+// The validation data set as training sees one: its documents and queries are copied, so that the
+// data set stays as it was read.
+data::TrainingSet TrainingSetOf(const data::Dataset& dataset, double positive_grade) {
+  data::Dataset copy{.judged = dataset.judged};
+  for (size_t i = 0; i < dataset.documents.size(); ++i) {
+    copy.documents.Add(dataset.documents.id(i), dataset.documents.text(i));
+  }
+  for (size_t i = 0; i < dataset.queries.size(); ++i) {
+    copy.queries.Add(dataset.queries.id(i), dataset.queries.text(i));
+  }
+  return data::BuildTrainingSet(std::move(copy), positive_grade);
+}
+
+}  // namespace
+
+std::unique_ptr<Validator> MakeLossValidator(const RunData& data, const config::Recipe& recipe,
+                                             const Goal& goal, const model::DualEncoder& model,
+                                             const ValidatorOptions& options) {
+  const double grade = recipe.data.positive_grade;
+  if (!data.validation) {
+    return std::make_unique<LossValidator>(
+        MakeExampleTexts(data.set, grade, data.held_out, model, options.threads), recipe, goal,
+        options);
+  }
+  const data::TrainingSet set = TrainingSetOf(*data.validation, grade);
+  std::vector<uint32_t> all(set.examples.size());
+  std::iota(all.begin(), all.end(), 0);
+  return std::make_unique<LossValidator>(MakeExampleTexts(set, grade, all, model, options.threads),
+                                         recipe, goal, options);
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,143 @@
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "eval/evaluate.h"
+#include "search/encode.h"
+#include "search/exact.h"
+#include "train/validator.h"
+
+namespace tandem::train {
+namespace {
+
+// Results that count for a measure without cut-off, as in `trec_eval -M1000`.
+constexpr size_t kFullDepth = 1000;
+// Texts between two looks at whether the run is to stop.
+constexpr size_t kWindowTexts = 2048;
+
+struct Stopped {};  // thrown through the encoder's sink
+
+std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevance_level) {
+  std::vector<uint32_t> positives;
+  for (const data::Judgement& judgement : query.judgements) {
+    if (judgement.grade >= relevance_level) positives.push_back(judgement.document);
+  }
+  std::sort(positives.begin(), positives.end());
+  return positives;
+}
+
+class MeasureValidator final : public Validator {
+ public:
+  MeasureValidator(JudgedCorpus corpus, const std::string& measure, double relevance_level,
+                   const ValidatorOptions& options)
+      : corpus_(std::move(corpus)),
+        measures_{eval::ParseMeasure(measure)},
+        relevance_level_(relevance_level),
+        encode_{.precision = options.precision,
+                .threads = options.threads,
+                .window_texts = kWindowTexts} {
+    for (const data::JudgedQuery& query : corpus_.judged) {
+      positives_.push_back(PositivesOf(query, relevance_level));
+      for (const data::Judgement& judgement : query.judgements) {
+        qrels_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
+                   judgement.grade);
+      }
+    }
+  }
+
+  std::optional<double> Measure(model::DualEncoder& model,
+                                const std::function<bool()>& stop) override {
+    try {
+      return MeanOf(Search(model, stop));
+    } catch (const Stopped&) {
+      return std::nullopt;
+    }
+  }
+
+  std::string name() const override { return measures_.front().name(); }
+  bool Better(double value, double other) const override { return value > other; }
+
+ private:
+  bool NeedsSamples() const { return measures_.front().info->kind != eval::MeasureKind::kRanking; }
+
+  size_t Depth() const {
+    if (NeedsSamples()) {
+      size_t most = 0;
+      for (const auto& positives : positives_) most = std::max(most, positives.size());
+      return eval::kNegativesPerQuery + most;
+    }
+    const size_t cut_off = measures_.front().cut_off;
+    return cut_off == eval::kAllResults ? kFullDepth : cut_off;
+  }
+
+  std::vector<search::QueryHits> Search(model::DualEncoder& model,
+                                        const std::function<bool()>& stop) const {
+    std::vector<at::Tensor> queries;
+    search::EncodeTexts(
+        model, model::TextKind::kQuery, corpus_.judged.size(),
+        [this](size_t i) { return corpus_.queries->text(corpus_.judged[i].query); }, encode_,
+        [&queries](size_t, const at::Tensor& rows) { queries.push_back(rows); });
+    search::ExactSearch search(search::RowsFor(at::cat(queries), model.similarity()), Depth(),
+                               *corpus_.documents);
+    if (NeedsSamples()) search.Watch(positives_);
+    search::EncodeTexts(
+        model, model::TextKind::kDocument, corpus_.documents->size(),
+        [this](size_t i) { return corpus_.documents->text(i); }, encode_,
+        [&](size_t, const at::Tensor& rows) {
+          if (stop()) throw Stopped();
+          search.Add(search::RowsFor(rows, model.similarity()));
+        });
+    return search.Take();
+  }
+
+  eval::QuerySamples SamplesOf(size_t q, const search::QueryHits& found) const {
+    eval::QuerySamples samples{.query = corpus_.queries->id(corpus_.judged[q].query)};
+    samples.positives.assign(found.watched.begin(), found.watched.end());
+    for (const search::Hit& hit : found.hits) {
+      if (samples.negatives.size() == eval::kNegativesPerQuery) break;
+      if (!std::binary_search(positives_[q].begin(), positives_[q].end(), hit.document)) {
+        samples.negatives.push_back(hit.score);
+      }
+    }
+    return samples;
+  }
+
+  // 0 where no query has a value, as for a query that finds nothing.
+  double MeanOf(const std::vector<search::QueryHits>& found) const {
+    data::Run run;
+    std::vector<eval::QuerySamples> samples;
+    for (size_t q = 0; q < found.size(); ++q) {
+      data::QueryResults& results = run.AddQuery(corpus_.queries->id(corpus_.judged[q].query));
+      for (const search::Hit& hit : found[q].hits) {
+        results.results.push_back({corpus_.documents->id(hit.document), hit.score});
+      }
+      if (NeedsSamples()) samples.push_back(SamplesOf(q, found[q]));
+    }
+    const eval::Evaluation evaluation =
+        eval::EvaluateRun(run, qrels_, measures_,
+                          {.ranking = {.relevance_level = relevance_level_},
+                           .complete = true,
+                           .threads = encode_.threads,
+                           .samples = samples});
+    return evaluation.measures.front().mean.value_or(0);
+  }
+
+  JudgedCorpus corpus_;
+  std::vector<eval::Measure> measures_;
+  double relevance_level_;
+  search::EncodeOptions encode_;
+  std::vector<std::vector<uint32_t>> positives_;  // of each judged query, ascending
+  data::Qrels qrels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus, const std::string& measure,
+                                                double relevance_level,
+                                                const ValidatorOptions& options) {
+  return std::make_unique<MeasureValidator>(std::move(corpus), measure, relevance_level, options);
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,28 @@
+// `tandem train`: from a recipe to a run folder.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "config/recipe_parse.h"
+
+namespace tandem::train {
+
+struct RunOptions {
+  std::filesystem::path output;  // empty: the recipe's
+  bool resume = false;
+};
+
+// Trains and writes the run folder (DESIGN section 5). Reads everything before it writes anything.
+// Throws what the parts throw; UsageError where the output is missing or there is a run already,
+// RecipeError where a resumed run's recipe differs in what may not change, DataError where its data
+// differ, Interrupted after saving.
+void RunTraining(config::LoadedRecipe recipe, const RunOptions& options);
+
+// `tandem train --check`: reads everything, trains nothing. The report says what is there (counts,
+// lengths, truncated texts) and estimates memory and time from one timed step, whose gradients are
+// thrown away.
+std::string CheckTraining(config::LoadedRecipe recipe);
+
+}  // namespace tandem::train

@@ -1,0 +1,46 @@
+// What a run trains on and what it is measured on, read once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/recipe_parse.h"
+#include "data/dataset.h"
+#include "data/training_set.h"
+#include "sampling/examples.h"
+
+namespace tandem::train {
+
+// Queries with judgements over a corpus; what it points to must outlive it.
+struct JudgedCorpus {
+  const data::Texts* documents = nullptr;
+  const data::Texts* queries = nullptr;
+  std::vector<data::JudgedQuery> judged;
+};
+
+struct RunData {
+  data::TrainingSet set;
+  std::vector<uint32_t> training;           // of set.examples: trained on
+  std::vector<uint32_t> held_out;           // of set.examples: `validation.holdout`
+  std::optional<data::Dataset> validation;  // `validation.data`
+  // Changes with every id, text, judgement and grade that was read.
+  uint64_t fingerprint = 0;
+
+  // What is validated on; only where validation is enabled. Points into this object.
+  JudgedCorpus ValidationCorpus() const;
+};
+
+// Reads what the recipe names. Held-out queries are drawn from stream (seed, "holdout"), and with
+// a query all that have the same text. Throws DataError as the readers do and for a corpus of one
+// document; RecipeError where the holdout leaves nothing to train or nothing to validate on.
+RunData ReadRunData(const config::LoadedRecipe& recipe);
+
+// The numbers of `which` of set.examples, in that order. A judgement below 0 means "not judged" and
+// is left out.
+sampling::Examples MakeExamples(const data::TrainingSet& set, double positive_grade,
+                                std::span<const uint32_t> which);
+
+}  // namespace tandem::train

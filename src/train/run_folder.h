@@ -1,0 +1,44 @@
+// The folder that a run writes: its parts, and which checkpoints stay.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "train/plan.h"
+
+namespace tandem::train {
+
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path recipe() const { return path_ / "recipe.resolved.toml"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path timing() const { return path_ / "timing.jsonl"; }
+  std::filesystem::path model() const { return path_ / "model"; }
+  std::filesystem::path Checkpoint(int64_t step) const;  // checkpoints/step-00000100
+  std::filesystem::path Best(int64_t step) const;        // checkpoints/best-00000100
+
+  // Throws UsageError where the folder holds anything and `resume` is false, or holds no run and
+  // `resume` is true; OutputError for a file in its place.
+  void CheckUsable(bool resume) const;
+  // Makes the folders and removes what an earlier process left half-written.
+  void Prepare() const;
+
+  // Steps of the checkpoints that are there, ascending.
+  std::vector<int64_t> Checkpoints() const;
+  std::optional<int64_t> LatestCheckpoint() const;
+  // Keeps the last two checkpoints that the plan asks for, the one at `step`, and the best weights;
+  // removes the others. What is kept does not depend on interruptions.
+  void Prune(const RunPlan& plan, int64_t step, int64_t best_step) const;
+
+ private:
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+
+  std::filesystem::path path_;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,152 @@
+#include "train/setup.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "config/catalogue.h"
+#include "config/recipe_text.h"
+#include "eval/measure.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr const char* kLoss = "loss";  // the measure that is no ranking's
+
+void CheckMeasure(const config::LoadedRecipe& loaded) {
+  const config::ValidationRecipe& validation = loaded.recipe.validation;
+  if (!validation.enabled() || validation.measure == kLoss) return;
+  const std::string problem = eval::MeasureProblem(validation.measure);
+  if (!problem.empty()) {
+    throw loaded.ErrorAt("validation.measure", fmt::format("is no measure: {}", problem));
+  }
+}
+
+std::optional<size_t> Length(const std::optional<int64_t>& tokens) {
+  if (!tokens) return std::nullopt;
+  return static_cast<size_t>(*tokens);
+}
+
+std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe) {
+  return model::DualEncoder::Load(recipe.base,
+                                  {.dropout = recipe.dropout,
+                                   .max_query_tokens = Length(recipe.max_query_tokens),
+                                   .max_document_tokens = Length(recipe.max_document_tokens),
+                                   .query_prompt = recipe.query_prompt,
+                                   .document_prompt = recipe.document_prompt});
+}
+
+// Writes what the machine and the model decided into the recipe.
+void Resolve(Setup& setup) {
+  config::Recipe& recipe = setup.loaded.recipe;
+  recipe.threads = setup.threads;
+  recipe.precision = tensor::PrecisionName(setup.precision);
+  const model::DualEncoder& model = *setup.model;
+  recipe.model.max_query_tokens = static_cast<int64_t>(model.max_tokens(model::TextKind::kQuery));
+  recipe.model.max_document_tokens =
+      static_cast<int64_t>(model.max_tokens(model::TextKind::kDocument));
+  recipe.model.query_prompt = model.prompt(model::TextKind::kQuery);
+  recipe.model.document_prompt = model.prompt(model::TextKind::kDocument);
+}
+
+void NoteData(const Setup& setup) {
+  const ExampleTexts& texts = setup.texts;
+  size_t pairs = 0;
+  for (const uint32_t e : setup.data.training) pairs += setup.data.set.examples[e].positives.size();
+  Note(
+      fmt::format("training on {} queries with {} positives, {} documents in the corpus; {} steps "
+                  "of {} queries",
+                  setup.data.training.size(), pairs, setup.data.set.documents.size(),
+                  setup.plan.steps, setup.recipe().train.batch * setup.recipe().train.accumulate));
+  const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
+    if (store.truncated() == 0) return;
+    Warn(fmt::format("{} of {} {} are longer than {} tokens and were truncated", store.truncated(),
+                     store.wanted(), what, limit));
+  };
+  truncated(texts.queries, "queries", *setup.recipe().model.max_query_tokens);
+  truncated(texts.documents, "documents", *setup.recipe().model.max_document_tokens);
+}
+
+std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
+  const config::Recipe& recipe = setup.recipe();
+  if (!recipe.validation.enabled()) return nullptr;
+  const ValidatorOptions options{.precision = setup.precision, .threads = setup.threads};
+  if (recipe.validation.measure == kLoss) {
+    return MakeLossValidator(setup.data, recipe, setup.goal, *setup.model, options);
+  }
+  return MakeMeasureValidator(setup.data.ValidationCorpus(), recipe.validation.measure,
+                              recipe.data.positive_grade, options);
+}
+
+// The catalogue's entry; parsing has checked the name.
+template <typename Info>
+const Info& Entry(std::span<const Info* const> catalogue, const std::string& name) {
+  const Info* info = config::FindEntry(catalogue, name);
+  if (info == nullptr) {
+    throw UsageError(config::UnknownName(name, config::EntryNames(catalogue)));
+  }
+  return *info;
+}
+
+std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup) {
+  const config::OptimizerRecipe& recipe = setup.recipe().optimizer;
+  return Entry(optim::Optimizers(), recipe.name)
+      .make(setup.model->Parameters(), {.weight_decay = recipe.weight_decay,
+                                        .beta1 = recipe.beta1,
+                                        .beta2 = recipe.beta2,
+                                        .epsilon = recipe.epsilon});
+}
+
+// A relative path stays as it was given; of an absolute one the last part is kept, so that the
+// same run in another place writes the same bytes.
+std::string PortablePath(const std::string& text) {
+  const std::filesystem::path path(text);
+  if (!path.is_absolute()) return text;
+  const std::filesystem::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal.filename().native()
+                               : normal.parent_path().filename().native();
+}
+
+}  // namespace
+
+std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
+  CheckMeasure(loaded);
+  auto setup = std::make_unique<Setup>();
+  setup->loaded = std::move(loaded);
+  const config::Recipe& recipe = setup->recipe();
+  setup->goal = MakeGoal(recipe.objective);
+  setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
+  tensor::SetThreads(setup->threads);
+  setup->precision = tensor::ResolvePrecision(recipe.precision);
+  setup->model = LoadModel(recipe.model);
+  setup->data = ReadRunData(setup->loaded);
+  Resolve(*setup);
+  setup->texts = MakeExampleTexts(setup->data.set, recipe.data.positive_grade, setup->data.training,
+                                  *setup->model, setup->threads);
+  setup->batches = std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe));
+  setup->sampler = Entry(sampling::Samplers(), recipe.sampling.name)
+                       .make(setup->texts.examples, SamplerOptionsOf(recipe));
+  setup->optimizer = MakeOptimizer(*setup);
+  setup->schedule = &Entry(optim::Schedules(), recipe.schedule.name);
+  setup->plan = MakePlan(recipe, *setup->sampler);
+  setup->validator = MakeValidator(*setup);
+  NoteData(*setup);
+  return setup;
+}
+
+std::string ResolvedRecipeText(const Setup& setup) {
+  config::Recipe recipe = setup.recipe();
+  recipe.output.clear();
+  recipe.model.base = PortablePath(recipe.model.base);
+  recipe.data.train = PortablePath(recipe.data.train);
+  if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
+  return fmt::format("# The recipe of this run with every value resolved; computed on {}.\n{}",
+                     tensor::IsaName(), config::FormatRecipe(recipe));
+}
+
+}  // namespace tandem::train

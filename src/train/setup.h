@@ -1,0 +1,44 @@
+// Everything that a run consists of, made from a recipe before anything is written.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "config/recipe_parse.h"
+#include "model/dual_encoder.h"
+#include "optim/catalogue.h"
+#include "sampling/catalogue.h"
+#include "train/example_texts.h"
+#include "train/plan.h"
+#include "train/run_data.h"
+#include "train/step.h"
+#include "train/validator.h"
+
+namespace tandem::train {
+
+struct Setup {
+  config::LoadedRecipe loaded;  // its recipe is resolved: threads, precision, lengths, prompts
+  int threads = 1;
+  tensor::Precision precision = tensor::Precision::kFp32;
+  std::unique_ptr<model::DualEncoder> model;
+  Goal goal;
+  RunData data;
+  ExampleTexts texts;
+  std::unique_ptr<BatchMaker> batches;
+  std::unique_ptr<sampling::Sampler> sampler;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  const optim::ScheduleInfo* schedule = nullptr;
+  std::unique_ptr<Validator> validator;  // null: none
+  RunPlan plan;
+
+  const config::Recipe& recipe() const { return loaded.recipe; }
+};
+
+// Checks the recipe, sets the number of threads, reads model and data, makes the token ids. An
+// unknown measure is a RecipeError before anything is read. Reports counts in notes.
+std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded);
+
+// The recipe as a run folder keeps it: resolved, absolute paths cut to their last part, no output.
+std::string ResolvedRecipeText(const Setup& setup);
+
+}  // namespace tandem::train

@@ -1,0 +1,113 @@
+#include "train/step.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cosine_similarity.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "base/error.h"
+#include "objective/similarity.h"
+
+namespace tandem::train {
+namespace {
+
+struct Judged {
+  at::Tensor loss;  // 0-dimensional
+  StepOutcome outcome;
+};
+
+// Everything behind the encoder: embeddings [Q + D, E] to the loss.
+Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goal& goal) {
+  const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
+  const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
+  const objective::Scores scores = objective::SimilarityScores(
+      queries, documents, batch.labels.positive, goal.similarity, goal.needs);
+  const objective::Loss loss = goal.objective->Evaluate(scores, batch.labels);
+  Judged judged{loss.value,
+                {.loss = loss.value.item<double>(), .count = loss.count, .cosines = {}}};
+  if (!std::isfinite(judged.outcome.loss)) {
+    throw NumericError(fmt::format("the loss is {}", judged.outcome.loss));
+  }
+  const at::NoGradGuard no_gradient;
+  const at::Tensor cosines =
+      at::cosine_similarity(queries, documents.narrow(0, 0, batch.queries)).contiguous();
+  const auto* values = static_cast<const float*>(cosines.data_ptr());
+  judged.outcome.cosines.assign(values, values + batch.queries);
+  return judged;
+}
+
+// Calls `body` for consecutive ranges of texts of at most `limit` tokens, or one text.
+void ForEachChunk(const TrainingBatch& batch, int64_t limit,
+                  const std::function<void(int64_t begin, int64_t end)>& body) {
+  for (int64_t begin = 0; begin < batch.texts();) {
+    int64_t end = begin + 1, tokens = batch.length(begin);
+    while (end < batch.texts() && tokens + batch.length(end) <= limit)
+      tokens += batch.length(end++);
+    body(begin, end);
+    begin = end;
+  }
+}
+
+at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
+                          const StepOptions& options) {
+  const at::NoGradGuard no_gradient;
+  std::vector<at::Tensor> chunks;
+  ForEachChunk(batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
+    chunks.push_back(model.Encode(batch.Pack(begin, end), options.forward));
+  });
+  return at::cat(chunks);
+}
+
+StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
+                                  const Goal& goal, const StepOptions& options) {
+  const at::Tensor embeddings = EncodeInChunks(model, batch, options).requires_grad_(true);
+  Judged judged = Judge(embeddings, batch, goal);
+  judged.loss.backward();
+  const at::Tensor gradient = embeddings.grad();
+  ForEachChunk(batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
+    model.Encode(batch.Pack(begin, end), options.forward)
+        .backward(gradient.narrow(0, begin, end - begin));
+  });
+  return std::move(judged.outcome);
+}
+
+}  // namespace
+
+Goal MakeGoal(const config::ObjectiveRecipe& recipe) {
+  const objective::ObjectiveInfo& info = objective::FindObjective(recipe.name);
+  Goal goal{.objective = objective::MakeObjective(recipe.name, recipe.params),
+            .needs = info.needs(recipe.params),
+            .similarity = recipe.params.String("similarity_kind")};
+  if (goal.needs.grades || goal.needs.teacher || goal.needs.graded_own) {
+    throw UsageError(fmt::format(
+        "objective {} needs grades or teacher scores, which training does not give it yet; "
+        "`tandem loss` evaluates it on given scores",
+        recipe.name));
+  }
+  return goal;
+}
+
+StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
+                            const StepOptions& options) {
+  if (options.chunk_tokens > 0) return CachedForwardBackward(model, batch, goal, options);
+  Judged judged = Judge(model.Encode(batch.Pack(0, batch.texts()), options.forward), batch, goal);
+  judged.loss.backward();
+  return std::move(judged.outcome);
+}
+
+StepOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
+                    const StepOptions& options) {
+  const at::NoGradGuard no_gradient;
+  StepOptions plain = options;
+  plain.forward.training = false;
+  const at::Tensor embeddings = options.chunk_tokens > 0
+                                    ? EncodeInChunks(model, batch, plain)
+                                    : model.Encode(batch.Pack(0, batch.texts()), plain.forward);
+  return Judge(embeddings, batch, goal).outcome;
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,68 @@
+#include "train/token_store.h"
+
+#include <algorithm>
+
+namespace tandem::train {
+namespace {
+
+constexpr size_t kWindow = 65536;       // texts in memory as 32-bit ids at a time
+constexpr size_t kNarrowLimit = 65536;  // ids below it fit 16 bits
+
+}  // namespace
+
+TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input)
+    : narrow_(tokenizer.vocabulary_size() <= kNarrowLimit) {
+  starts_.reserve(input.count + 1);
+  for (size_t begin = 0; begin < input.count; begin += kWindow) {
+    const size_t end = std::min(input.count, begin + kWindow);
+    std::vector<size_t> indexes;
+    std::vector<std::string> prompted;
+    for (size_t i = begin; i < end; ++i) {
+      if (!input.wanted(i)) continue;
+      indexes.push_back(i);
+      if (!input.prompt.empty()) {
+        prompted.push_back(input.prompt);
+        prompted.back() += input.text(i);
+      }
+    }
+    std::vector<std::string_view> texts(prompted.begin(), prompted.end());
+    if (input.prompt.empty()) {
+      for (const size_t i : indexes) texts.push_back(input.text(i));
+    }
+    AppendWindow(tokenizer.EncodeAll(texts, input.max_length, input.threads), indexes);
+    starts_.resize(end + 1, tokens());
+  }
+}
+
+void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
+                              const std::vector<size_t>& indexes) {
+  for (size_t b = 0; b < indexes.size(); ++b) {
+    starts_.resize(indexes[b] + 1, tokens());  // texts in between have no ids
+    const auto ids = encoded[b];
+    if (narrow_) {
+      narrow_ids_.insert(narrow_ids_.end(), ids.begin(), ids.end());
+    } else {
+      wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
+    }
+    starts_.push_back(starts_.back() + ids.size());
+  }
+  wanted_ += indexes.size();
+  truncated_ += encoded.truncated;
+}
+
+void TokenStore::Append(size_t index, std::vector<int32_t>* ids) const {
+  const auto begin = static_cast<ptrdiff_t>(starts_[index]);
+  const auto end = static_cast<ptrdiff_t>(starts_[index + 1]);
+  if (narrow_) {
+    ids->insert(ids->end(), narrow_ids_.begin() + begin, narrow_ids_.begin() + end);
+  } else {
+    ids->insert(ids->end(), wide_ids_.begin() + begin, wide_ids_.begin() + end);
+  }
+}
+
+size_t TokenStore::bytes() const {
+  return narrow_ids_.capacity() * sizeof(uint16_t) + wide_ids_.capacity() * sizeof(int32_t) +
+         starts_.capacity() * sizeof(size_t);
+}
+
+}  // namespace tandem::train

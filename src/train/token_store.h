@@ -1,0 +1,54 @@
+// Token ids of a run's texts, made once and kept in memory, 16 bits each where the vocabulary
+// allows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace tandem::train {
+
+// Which texts, and how they are cut.
+struct TokenStoreInput {
+  size_t count = 0;
+  std::function<std::string_view(size_t index)> text;
+  std::function<bool(size_t index)> wanted;  // the others get no ids
+  std::string prompt;                        // put before every text
+  size_t max_length = 0;                     // tokens, special ones counted
+  int threads = 1;
+};
+
+class TokenStore {
+ public:
+  TokenStore() = default;
+  // Ids of all wanted texts.
+  TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input);
+
+  size_t size() const { return starts_.size() - 1; }
+  // Tokens of a text; 0 for one that was not wanted.
+  size_t length(size_t index) const { return starts_[index + 1] - starts_[index]; }
+  // Appends the ids of a text.
+  void Append(size_t index, std::vector<int32_t>* ids) const;
+
+  size_t tokens() const { return starts_.back(); }
+  size_t wanted() const { return wanted_; }
+  size_t truncated() const { return truncated_; }  // of the wanted texts
+  size_t bytes() const;                            // of memory
+
+ private:
+  void AppendWindow(const text::EncodedTexts& encoded, const std::vector<size_t>& indexes);
+
+  bool narrow_ = true;
+  std::vector<uint16_t> narrow_ids_;  // one of the two is used
+  std::vector<int32_t> wide_ids_;
+  std::vector<size_t> starts_ = {0};  // [n + 1]
+  size_t wanted_ = 0;
+  size_t truncated_ = 0;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,48 @@
+// What decides which model of a run is best.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "config/recipe.h"
+#include "model/dual_encoder.h"
+#include "sampling/masks.h"
+#include "train/run_data.h"
+#include "train/step.h"
+
+namespace tandem::train {
+
+class Validator {
+ public:
+  virtual ~Validator() = default;
+  // The model's value; `stop` is asked now and then, and where it says true the value is lost:
+  // nothing comes back.
+  virtual std::optional<double> Measure(model::DualEncoder& model,
+                                        const std::function<bool()>& stop) = 0;
+  // "ndcg@10" or "loss".
+  virtual std::string name() const = 0;
+  // Whether `value` is better than `other`.
+  virtual bool Better(double value, double other) const = 0;
+};
+
+struct ValidatorOptions {
+  tensor::Precision precision = tensor::Precision::kFp32;
+  int threads = 1;
+};
+
+// A measure of eval/measure.h on a ranking of the whole corpus for each judged query: documents are
+// encoded window by window and searched exactly; binary measures take `relevance_level`. The
+// higher the better. `corpus` points to what must outlive the validator.
+std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus, const std::string& measure,
+                                                double relevance_level,
+                                                const ValidatorOptions& options);
+
+// The objective on the validation queries, batched as in training: always the same batches,
+// without dropout; the mean over queries. The lower the better. `recipe` must outlive it.
+std::unique_ptr<Validator> MakeLossValidator(const RunData& data, const config::Recipe& recipe,
+                                             const Goal& goal, const model::DualEncoder& model,
+                                             const ValidatorOptions& options);
+
+}  // namespace tandem::train

@@ -1,0 +1,104 @@
+// A model that is as small as a dual encoder can be and still learns: the mean of its words' rows
+// of a table, times a matrix, plus a bias. Words are split at spaces; each has its own id.
+#pragma once
+
+#include <ATen/ops/embedding_bag.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/random.h"
+#include "data/text_hash.h"
+#include "model/dual_encoder.h"
+
+namespace tandem::model {
+
+// One id for each word (a hash below the vocabulary's size), between a start (0) and an end (1).
+class WordTokenizer final : public text::Tokenizer {
+ public:
+  explicit WordTokenizer(size_t vocabulary) : vocabulary_(vocabulary) {}
+
+  bool Encode(std::string_view text, size_t max_length, std::vector<int32_t>* ids) const override {
+    const size_t begin = ids->size();
+    ids->push_back(0);
+    bool cut = false;
+    while (!text.empty() && !cut) {
+      const std::string_view word = text.substr(0, text.find(' '));
+      text.remove_prefix(std::min(text.size(), word.size() + 1));
+      if (word.empty()) continue;
+      cut = max_length > 0 && ids->size() - begin + 1 >= max_length;
+      if (!cut) ids->push_back(Id(word));
+    }
+    ids->push_back(1);
+    return cut;
+  }
+  size_t special_tokens() const override { return 2; }
+  size_t vocabulary_size() const override { return vocabulary_; }
+  std::string_view token(int32_t) const override { return "word"; }
+  int32_t Id(std::string_view word) const {
+    return static_cast<int32_t>(2 + data::TextHash(word) % (vocabulary_ - 2));
+  }
+
+ private:
+  size_t vocabulary_;
+};
+
+class BagEncoder final : public DualEncoder {
+ public:
+  explicit BagEncoder(size_t vocabulary = 997, int64_t width = 16) : tokenizer_(vocabulary) {
+    RandomStream stream({1, "bag encoder"});
+    table_ = Random(stream, {static_cast<int64_t>(vocabulary), width}, 1);
+    weight_ = Random(stream, {width, width}, 1);
+    bias_ = Random(stream, {width}, 0.1);
+  }
+
+  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {
+    seen_options.push_back(options);
+    seen_keys.push_back(tokens.text_keys);
+    const at::Tensor starts = tokens.sequence_starts.narrow(0, 0, tokens.texts());
+    const at::Tensor bags = std::get<0>(at::embedding_bag(table_, tokens.ids, starts,
+                                                          /*scale_grad_by_freq=*/false,
+                                                          /*mode=*/1));
+    return at::linear(bags, weight_, bias_);
+  }
+  int64_t embedding_width() const override { return weight_.size(0); }
+  std::vector<NamedParameter> Parameters() override {
+    return {
+        {"table", table_, true}, {"linear.weight", weight_, true}, {"linear.bias", bias_, false}};
+  }
+  const text::Tokenizer& tokenizer() const override { return tokenizer_; }
+  size_t max_tokens(TextKind kind) const override { return kind == TextKind::kQuery ? 8 : 16; }
+  const std::string& prompt(TextKind kind) const override {
+    return kind == TextKind::kQuery ? query_prompt : document_prompt;
+  }
+  const std::string& similarity() const override { return similarity_; }
+  double flops_per_token() const override { return 512; }
+  void Save(const std::filesystem::path&, const weights::ModelCard&) const override {}
+
+  std::string query_prompt, document_prompt;
+  std::vector<ForwardOptions> seen_options;  // of every call of Encode
+  std::vector<at::Tensor> seen_keys;         // text_keys of every call
+
+ private:
+  static at::Tensor Random(RandomStream& stream, at::IntArrayRef shape, double scale) {
+    at::Tensor tensor = at::empty(shape, at::kFloat);
+    auto* values = static_cast<float*>(tensor.data_ptr());
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      values[i] = static_cast<float>(scale * (2 * stream.Uniform() - 1));
+    }
+    return tensor.set_requires_grad(true);
+  }
+
+  at::Tensor table_, weight_, bias_;
+  WordTokenizer tokenizer_;
+  std::string similarity_ = "cosine";
+};
+
+}  // namespace tandem::model

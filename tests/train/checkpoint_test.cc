@@ -1,0 +1,74 @@
+#include "train/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "optim/catalogue.h"
+#include "train/bag_encoder.h"
+#include "weights/error_matching.h"
+
+namespace tandem::train {
+namespace {
+
+// A model and an optimizer that have made a step.
+struct Trained {
+  explicit Trained(size_t vocabulary = 97, int64_t width = 8)
+      : model(vocabulary, width), optimizer(optim::kAdamW.make(model.Parameters(), {})) {}
+  void Step(double size) {
+    for (const auto& parameter : model.Parameters()) {
+      parameter.value.mutable_grad() = parameter.value.detach().mul(size);
+    }
+    optimizer->Step(0.01, 1);
+  }
+  model::BagEncoder model;
+  std::unique_ptr<optim::Optimizer> optimizer;
+};
+
+TEST(Checkpoint, ContinuesBitForBit) {
+  const TemporaryFolder folder;
+  Trained one, other;
+  one.Step(0.5);
+  one.Step(-0.3);
+  other.Step(2);  // something else to be overwritten
+  SaveCheckpoint(folder.path() / "c", one.model.Parameters(), *one.optimizer, {{"step", 2}});
+  EXPECT_EQ(ReadState(folder.path() / "c").at("step"), 2);
+  const auto version = other.model.Parameters()[0].value._version();
+  LoadWeights(folder.path() / "c", other.model.Parameters());
+  LoadOptimizer(folder.path() / "c", *other.optimizer);
+  other.optimizer->set_steps(2);
+  EXPECT_GT(other.model.Parameters()[0].value._version(), version);
+  one.Step(0.7);
+  other.Step(0.7);
+  for (size_t p = 0; p < 3; ++p) {
+    EXPECT_TRUE(one.model.Parameters()[p].value.equal(other.model.Parameters()[p].value)) << p;
+  }
+}
+
+TEST(Checkpoint, OfAnotherModelIsAModelError) {
+  const TemporaryFolder folder;
+  Trained one, wide(97, 16);
+  SaveCheckpoint(folder.path() / "c", one.model.Parameters(), *one.optimizer, {});
+  ExpectError(
+      [&] { LoadWeights(folder.path() / "c", wide.model.Parameters()); }, ExitCode::kModel,
+      {"weights.safetensors", "has shape [97, 16] in the model and [97, 8] here", "tensor table"});
+  auto parameters = one.model.Parameters();
+  parameters[1].name = "other";
+  ExpectError([&] { LoadWeights(folder.path() / "c", parameters); }, ExitCode::kModel,
+              {"tensor other"});
+  parameters.resize(1);
+  ExpectError([&] { LoadWeights(folder.path() / "c", parameters); }, ExitCode::kModel,
+              {"has 3 tensors, the model 1"});
+}
+
+TEST(Checkpoint, WithABrokenStateIsAModelError) {
+  const TemporaryFolder folder;
+  ExpectError([&] { ReadState(folder.path() / "none"); }, ExitCode::kModel,
+              {"is no complete checkpoint"});
+  WriteFileAtomically(folder.path() / "state.json", "{\"loop\": ");
+  ExpectError([&] { ReadState(folder.path()); }, ExitCode::kModel,
+              {"state.json", "remove this checkpoint's folder"});
+}
+
+}  // namespace
+}  // namespace tandem::train

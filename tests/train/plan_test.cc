@@ -1,0 +1,66 @@
+#include "train/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sampling/catalogue.h"
+
+namespace tandem::train {
+namespace {
+
+RunPlan Plan(const config::Recipe& recipe) {
+  std::vector<uint64_t> hashes(100);
+  for (uint64_t d = 0; d < 100; ++d) hashes[d] = d;
+  sampling::Examples examples(1, hashes);
+  for (uint32_t q = 0; q < 100; ++q) examples.Add(q, std::vector<sampling::Judged>{{q, 1}});
+  return MakePlan(recipe, *sampling::kUniform.make(
+                              examples, {.batch = static_cast<size_t>(recipe.train.batch)}));
+}
+
+TEST(Plan, CountsStepsOfEpochsWithAccumulation) {
+  config::Recipe recipe;
+  recipe.train.batch = 8;  // 13 batches a pass
+  EXPECT_EQ(Plan(recipe).steps, 13);
+  recipe.train.epochs = 2.5;
+  EXPECT_EQ(Plan(recipe).steps, 33);
+  recipe.train.accumulate = 4;
+  EXPECT_EQ(Plan(recipe).steps, 9);
+  recipe.train.epochs.reset();
+  recipe.train.steps = 70;
+  EXPECT_EQ(Plan(recipe).steps, 70);
+}
+
+TEST(Plan, SharesAreOfTheRunAndAtLeastOneStep) {
+  config::Recipe recipe;
+  recipe.train.epochs.reset();
+  recipe.train.steps = 200;
+  recipe.validation.holdout = config::Quantity::Percent(5);
+  recipe.schedule.warmup = config::Quantity::Percent(5);
+  recipe.train.checkpoint_every = config::Quantity::Percent(25);
+  recipe.validation.every = config::Quantity::Percent(0.1);
+  const RunPlan plan = Plan(recipe);
+  EXPECT_EQ(plan.warmup, 10);
+  EXPECT_EQ(plan.checkpoint_every, 50);
+  EXPECT_EQ(plan.validate_every, 1);
+  recipe.schedule.warmup = config::Quantity::Count(500);
+  EXPECT_EQ(Plan(recipe).warmup, 200);
+}
+
+TEST(Plan, TheLastStepIsAlwaysSavedAndValidated) {
+  RunPlan plan{.steps = 25, .checkpoint_every = 10, .validate_every = 10};
+  for (const int64_t step : {10, 20, 25}) {
+    EXPECT_TRUE(plan.CheckpointDue(step));
+    EXPECT_TRUE(plan.ValidationDue(step));
+  }
+  EXPECT_FALSE(plan.CheckpointDue(24));
+  EXPECT_FALSE(plan.ValidationDue(11));
+  plan.checkpoint_every = 0;
+  plan.validate_every = 0;
+  EXPECT_FALSE(plan.CheckpointDue(10));
+  EXPECT_TRUE(plan.CheckpointDue(25));
+  EXPECT_FALSE(plan.ValidationDue(25));
+}
+
+}  // namespace
+}  // namespace tandem::train

@@ -1,0 +1,180 @@
+// One step: what the model gets to see, the gradient cache against the direct gradient, learning.
+#include "train/step.h"
+
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "config/params.h"
+#include "data/text_hash.h"
+#include "optim/catalogue.h"
+#include "optim/gradients.h"
+#include "sampling/catalogue.h"
+#include "train/bag_encoder.h"
+#include "train/example_texts.h"
+
+namespace tandem::train {
+namespace {
+
+config::ObjectiveRecipe Objective(std::string_view name) {
+  return {std::string(name), config::Params(objective::FindObjective(name).entry.params)};
+}
+
+// Twelve topics; query and document of a topic share a word.
+data::TrainingSet Topics() {
+  data::Dataset dataset;
+  for (int t = 0; t < 12; ++t) {
+    const std::string topic = fmt::format("topic{}", t);
+    dataset.queries.Add(fmt::format("q{}", t), fmt::format("about {} please", topic));
+    dataset.documents.Add(fmt::format("d{}", t), fmt::format("a text on {} and more of it", topic));
+    dataset.documents.Add(fmt::format("n{}", t), fmt::format("noise {}", t));
+    dataset.judged.push_back(
+        {.query = static_cast<uint32_t>(t),
+         .judgements = {{static_cast<uint32_t>(2 * t), 1}, {static_cast<uint32_t>(2 * t + 1), 0}}});
+  }
+  return data::BuildTrainingSet(std::move(dataset), 1);
+}
+
+class Step : public testing::Test {
+ protected:
+  Step() : set_(Topics()) {
+    for (uint32_t e = 0; e < 12; ++e) all_.push_back(e);
+    texts_ = std::make_unique<ExampleTexts>(MakeExampleTexts(set_, 1, all_, model_, 1));
+    maker_ = std::make_unique<BatchMaker>(*texts_, sampling::MaskRules());
+    sampler_ = sampling::kUniform.make(texts_->examples, {.seed = 3, .batch = 8, .negatives = 1});
+  }
+  std::vector<at::Tensor> Gradients() {
+    std::vector<at::Tensor> gradients;
+    for (const auto& parameter : model_.Parameters()) {
+      gradients.push_back(parameter.value.grad().clone());
+    }
+    optim::ClearGradients(model_.Parameters());
+    return gradients;
+  }
+
+  model::BagEncoder model_;
+  data::TrainingSet set_;
+  std::vector<uint32_t> all_;
+  std::unique_ptr<ExampleTexts> texts_;
+  std::unique_ptr<BatchMaker> maker_;
+  std::unique_ptr<sampling::Sampler> sampler_;
+};
+
+TEST_F(Step, EncodesQueriesAndDocumentsInOnePassWithKeysOfTheBatch) {
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  EXPECT_EQ(batch.queries, 8);
+  EXPECT_EQ(batch.documents, 16);
+  ForwardBackward(model_, batch, MakeGoal(Objective("infonce")),
+                  {.forward = {.training = true, .seed = 5, .step = 7}});
+  ASSERT_EQ(model_.seen_options.size(), 1);
+  EXPECT_TRUE(model_.seen_options[0].training);
+  EXPECT_EQ(model_.seen_options[0].seed, 5);
+  EXPECT_EQ(model_.seen_options[0].step, 7);
+  const auto* keys = static_cast<const int64_t*>(model_.seen_keys[0].data_ptr());
+  for (int64_t text = 0; text < 24; ++text) EXPECT_EQ(keys[text], text);
+}
+
+TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
+  const sampling::Batch plan = sampler_->Next();
+  const TrainingBatch batch = maker_->Make(plan);
+  const tensor::PackedTokens all = batch.Pack(0, batch.texts());
+  const auto* ids = static_cast<const int32_t*>(all.ids.data_ptr());
+  std::vector<int32_t> want;
+  for (const uint32_t q : plan.queries) model_.tokenizer().Encode(set_.queries.text(q), 8, &want);
+  for (const uint32_t d : plan.documents) {
+    model_.tokenizer().Encode(set_.documents.text(d), 16, &want);
+  }
+  EXPECT_EQ(std::vector<int32_t>(ids, ids + all.tokens()), want);
+  EXPECT_EQ(batch.tokens(), static_cast<int64_t>(want.size()));
+  for (int64_t row = 0; row < 8; ++row) {
+    EXPECT_EQ(batch.labels.positive[row].item<int64_t>(), row);
+    EXPECT_FALSE(batch.labels.negative[row][row].item<bool>());
+    EXPECT_TRUE(batch.labels.negative[row][8 + row].item<bool>());  // its judged negative
+    EXPECT_TRUE(batch.labels.labelled[row][8 + row].item<bool>());
+    EXPECT_FALSE(batch.labels.labelled[row][(row + 1) % 8].item<bool>());
+  }
+}
+
+TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    const Goal goal = MakeGoal(Objective(info->entry.name));
+    const TrainingBatch batch = maker_->Make(sampler_->Next());
+    const StepOutcome direct = ForwardBackward(model_, batch, goal, {});
+    const std::vector<at::Tensor> want = Gradients();
+    for (const int64_t chunk : {1, 7, 40, 100000}) {
+      model_.seen_keys.clear();
+      const StepOutcome cached = ForwardBackward(model_, batch, goal, {.chunk_tokens = chunk});
+      EXPECT_NEAR(cached.loss, direct.loss, 1e-5 * std::max(1.0, direct.loss));
+      const std::vector<at::Tensor> got = Gradients();
+      for (size_t p = 0; p < got.size(); ++p) {
+        const double worst = (got[p] - want[p]).abs().max().item<double>();
+        const double size = want[p].abs().max().item<double>();
+        ASSERT_GT(size, 0) << info->entry.name;
+        EXPECT_LT(worst, 1e-5 * size) << info->entry.name << " in chunks of " << chunk;
+      }
+      // Whatever the chunks: keys are those of the batch, once without and once with graph.
+      int64_t key = 0;
+      for (const at::Tensor& keys : model_.seen_keys) {
+        for (int64_t i = 0; i < keys.size(0); ++i) {
+          EXPECT_EQ(keys[i].item<int64_t>(), key++ % batch.texts());
+        }
+      }
+      EXPECT_EQ(key, 2 * batch.texts());
+    }
+  }
+}
+
+TEST_F(Step, ForwardHasNoDropoutAndNoGradient) {
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  const Goal goal = MakeGoal(Objective("mann_whitney"));
+  const double loss = Forward(model_, batch, goal, {.forward = {.training = true}}).loss;
+  EXPECT_FALSE(model_.seen_options[0].training);
+  for (const auto& parameter : model_.Parameters()) {
+    EXPECT_FALSE(parameter.value.grad().defined());
+  }
+  EXPECT_EQ(loss, ForwardBackward(model_, batch, goal, {}).loss);
+}
+
+TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  const StepOutcome outcome = Forward(model_, batch, MakeGoal(Objective("infonce")), {});
+  const at::Tensor rows = model_.Encode(batch.Pack(0, batch.texts()), {}).detach();
+  ASSERT_EQ(outcome.cosines.size(), 8);
+  for (int64_t i = 0; i < 8; ++i) {
+    const at::Tensor a = rows[i], b = rows[8 + i];
+    const double want = (a.dot(b) / (a.norm() * b.norm())).item<double>();
+    EXPECT_NEAR(outcome.cosines[i], want, 1e-5);
+  }
+}
+
+TEST_F(Step, EveryObjectiveLearnsTheTopics) {
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    model::BagEncoder model;
+    const Goal goal = MakeGoal(Objective(info->entry.name));
+    const auto optimizer = optim::kAdamW.make(model.Parameters(), {.weight_decay = 0});
+    double first = 0, last = 0;
+    for (int step = 0; step < 60; ++step) {
+      optim::ClearGradients(model.Parameters());
+      last = ForwardBackward(model, maker_->Make(sampler_->Next()), goal, {}).loss;
+      if (step == 0) first = last;
+      optimizer->Step(0.02, 1);
+    }
+    EXPECT_LT(last, 0.1 * first) << info->entry.name;
+  }
+}
+
+TEST_F(Step, AWeightThatIsNotFiniteIsANumericError) {
+  model_.Parameters()[2].value.detach().fill_(std::numeric_limits<float>::infinity());
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  EXPECT_THROW(ForwardBackward(model_, batch, MakeGoal(Objective("infonce")), {}), NumericError);
+}
+
+}  // namespace
+}  // namespace tandem::train
