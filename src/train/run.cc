@@ -125,7 +125,10 @@ void TrainIn(const RunFolder& folder, Setup& setup) {
   parts.timing = &timing;
   const SignalWatch signals;
   Loop loop(parts);
-  if (checkpoint) loop.Restore(*checkpoint);
+  if (checkpoint) {
+    loop.Restore(*checkpoint);
+    folder.Prune(setup.plan, *checkpoint, loop.state().best_step);  // a kill may have cut it short
+  }
   loop.Run();
   SaveModel(setup, folder, loop.state(), metrics);
 }

@@ -24,7 +24,7 @@ namespace tandem::train {
 namespace {
 
 config::ObjectiveRecipe Objective(std::string_view name) {
-  return {std::string(name), config::Params(objective::FindObjective(name).entry.params)};
+  return {std::string(name), config::Params(objective::FindObjective(name).params)};
 }
 
 // Twelve topics; query and document of a topic share a word.
@@ -104,7 +104,7 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
 
 TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
-    const Goal goal = MakeGoal(Objective(info->entry.name));
+    const Goal goal = MakeGoal(Objective(info->name));
     const TrainingBatch batch = maker_->Make(sampler_->Next());
     const StepOutcome direct = ForwardBackward(model_, batch, goal, {});
     const std::vector<at::Tensor> want = Gradients();
@@ -116,8 +116,8 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
       for (size_t p = 0; p < got.size(); ++p) {
         const double worst = (got[p] - want[p]).abs().max().item<double>();
         const double size = want[p].abs().max().item<double>();
-        ASSERT_GT(size, 0) << info->entry.name;
-        EXPECT_LT(worst, 1e-5 * size) << info->entry.name << " in chunks of " << chunk;
+        ASSERT_GT(size, 0) << info->name;
+        EXPECT_LT(worst, 1e-5 * size) << info->name << " in chunks of " << chunk;
       }
       // Whatever the chunks: keys are those of the batch, once without and once with graph.
       int64_t key = 0;
@@ -157,7 +157,7 @@ TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
 TEST_F(Step, EveryObjectiveLearnsTheTopics) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     model::BagEncoder model;
-    const Goal goal = MakeGoal(Objective(info->entry.name));
+    const Goal goal = MakeGoal(Objective(info->name));
     const auto optimizer = optim::kAdamW.make(model.Parameters(), {.weight_decay = 0});
     double first = 0, last = 0;
     for (int step = 0; step < 60; ++step) {
@@ -166,7 +166,7 @@ TEST_F(Step, EveryObjectiveLearnsTheTopics) {
       if (step == 0) first = last;
       optimizer->Step(0.02, 1);
     }
-    EXPECT_LT(last, 0.1 * first) << info->entry.name;
+    EXPECT_LT(last, 0.1 * first) << info->name;
   }
 }
 

@@ -10,8 +10,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -96,17 +99,27 @@ every = 3
     return child;
   }
 
-  // Waits for the child's end and, after `seconds`, brings it about; the status of waitpid.
-  static int KillAfter(pid_t child, double seconds) {
-    const auto begin = std::chrono::steady_clock::now();
+  // Grows when a process begins its loop.
+  uintmax_t TimingBytes(const std::string& output) const {
+    std::error_code error;
+    const uintmax_t size = std::filesystem::file_size(Path(output + "/timing.jsonl"), error);
+    return error ? 0 : size;
+  }
+
+  // Waits for the child's end and, `seconds` after `started` says true, brings it about; the status
+  // of waitpid.
+  static int KillAfter(pid_t child, double seconds, const std::function<bool()>& started) {
+    std::optional<std::chrono::steady_clock::time_point> begin;
     int status = 0;
     while (::waitpid(child, &status, WNOHANG) == 0) {
-      if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(seconds)) {
+      if (!begin && started()) begin = std::chrono::steady_clock::now();
+      if (begin &&
+          std::chrono::steady_clock::now() - *begin >= std::chrono::duration<double>(seconds)) {
         ::kill(child, SIGKILL);
         ::waitpid(child, &status, 0);
         break;
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
     return status;
   }
@@ -177,32 +190,35 @@ TEST_F(TrainCommand, SameRecipeSameBytesOtherSeedOtherBytes) {
   EXPECT_NE(FilesOf("three").at("metrics.jsonl"), FilesOf("one").at("metrics.jsonl"));
 }
 
-// Kills at random moments, more often than a run has steps between two checkpoints, and resumes.
+// Kills at random moments of the loop, at least three times in each run, and resumes.
 TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytes) {
-  const auto begin = std::chrono::steady_clock::now();
-  ASSERT_EQ(Train("whole").exit_code, 0);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::vector<std::string> longer = {"--set", "train.epochs=30"};
+  ASSERT_EQ(Train("whole", longer).exit_code, 0);
   RandomStream stream({20, "kill"});
-  for (int round = 0; round < 3; ++round) {
+  double most_seconds = 0.6;  // from the loop's start to a kill; less where runs end before
+  for (int round = 0, done = 0; done < 4; ++round) {
+    ASSERT_LT(round, 40) << "runs end before they can be killed";
     const std::string output = fmt::format("killed{}", round);
-    int kills = 0, exit_code = -1;
-    while (exit_code != 0 && kills < 40) {
-      const bool resume = std::filesystem::exists(Path(output));
-      const pid_t child = Start(Arguments(
-          output, resume ? std::vector<std::string>{"--resume"} : std::vector<std::string>{}));
-      // Somewhere within the time of a whole run; at last let it end.
-      const double wait = seconds * (0.1 + 1.1 * stream.Uniform());
-      const int status = KillAfter(child, kills < 12 ? wait : 1e9);
-      exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-      if (WIFEXITED(status)) {
-        ASSERT_EQ(exit_code, 0) << ReadFile(Path("child.err"));
-      } else {
-        ++kills;
+    int kills = 0;
+    for (bool ended = false; !ended;) {
+      std::vector<std::string> arguments = Arguments(output, longer);
+      if (std::filesystem::exists(Path(output))) arguments.push_back("--resume");
+      const uintmax_t before = TimingBytes(output);
+      const pid_t child = Start(arguments);
+      const double wait = kills < 8 ? most_seconds * stream.Uniform() : 1e9;
+      const int status = KillAfter(child, wait, [&] { return TimingBytes(output) > before; });
+      ended = WIFEXITED(status);
+      kills += !ended;
+      if (ended) {
+        ASSERT_EQ(WEXITSTATUS(status), 0) << ReadFile(Path("child.err"));
       }
     }
-    ASSERT_EQ(exit_code, 0);
     ExpectSameFiles(output, "whole");
+    if (kills >= 3) {
+      ++done;
+    } else {
+      most_seconds *= 0.7;
+    }
   }
 }
 
