@@ -13,6 +13,7 @@ folder=demo/$size
 data=$folder/data
 objectives="infonce mann_whitney"
 measures=ndcg@10,mrr@10,recall@10,auc
+lengths="--max-query-tokens 128 --max-document-tokens 128"  # as in the recipes
 
 started=$(date +%s)
 step() { printf '\n== %s (%s s) ==\n' "$*" $(($(date +%s) - started)) >&2; }
@@ -24,11 +25,12 @@ model_of() {
   esac
 }
 
-# measure NAME: leaves $folder/NAME.tsv. The package itself has grade 2, its siblings 1: nDCG uses
-# both, the other measures ask for the package itself.
+# measure NAME: leaves $folder/NAME.tsv, and the documents' embeddings for `ask`. The package itself
+# has grade 2, its siblings 1: nDCG uses both, the other measures ask for the package itself.
 measure() {
-  "$tandem" evaluate --model "$(model_of "$1")" --dataset "$data" --split test \
-    --measures "$measures" --relevance-level 2 --format tsv >"$folder/$1.tsv"
+  rm -rf "$folder/embeddings-$1"
+  "$tandem" evaluate --model "$(model_of "$1")" --dataset "$data" --split test $lengths \
+    --embeddings "$folder/embeddings-$1" --measures "$measures" --relevance-level 2 --format tsv >"$folder/$1.tsv"
 }
 
 # train OBJECTIVE: leaves the run in $folder/OBJECTIVE and its seconds in $folder/OBJECTIVE.seconds.
@@ -56,7 +58,7 @@ table() {
 
 ask() {
   printf '\n%s:\n' "$1"
-  "$tandem" search --model "$(model_of "$1")" --dataset "$data" --top-k 3 \
+  "$tandem" search --quiet --model "$(model_of "$1")" --dataset "$data" --top-k 3 $lengths \
     --embeddings "$folder/embeddings-$1" \
     --query "convert a video to another format" \
     --query "find out which program fills my disk" \
@@ -76,7 +78,6 @@ done
 
 step "the same questions to each model"
 for name in base $objectives; do
-  rm -rf "$folder/embeddings-$name"
   ask "$name"
 done
 printf '\nTest queries: what a package does in one line; documents: %s package descriptions.\n\n' \
