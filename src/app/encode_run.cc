@@ -32,8 +32,8 @@ void RunEncode(const EncodeCommandOptions& options) {
       [&](size_t, const at::Tensor& rows) {
         writer.Append({rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
       });
-  search::WriteIds(folder / "ids.txt", texts);
   writer.Commit();
+  search::WriteIds(folder / "ids.txt", texts);
   search::ReportCounts(counts, query ? "queries" : "documents", model->max_tokens(kind));
   Note(fmt::format("{} texts, {} tokens -> {}", counts.texts, counts.tokens,
                    (folder / "embeddings.npy").native()));
