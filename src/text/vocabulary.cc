@@ -40,8 +40,9 @@ ByteTrie Vocabulary::MakeTrie() const {
     const auto value = static_cast<int32_t>(id);
     if (tokens_[id].length > 0) entries.push_back({token(value), value});
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const auto& a, const auto& b) { return a.key < b.key; });
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return a.key != b.key ? a.key < b.key : a.value < b.value;
+  });
   const auto twice = std::adjacent_find(
       entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.key == b.key; });
   if (twice != entries.end()) {

@@ -1,0 +1,111 @@
+// Texts over all of Unicode, the same that tools/generated_texts.py makes: the golden hashes are of
+// these.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace tandem::text {
+
+// SplitMix64 (Steele et al. 2014).
+class SplitMix {
+ public:
+  explicit SplitMix(uint64_t seed) : state_(seed) {}
+  uint64_t Below(uint64_t bound) { return Next() % bound; }
+
+ private:
+  uint64_t Next() {
+    state_ += 0x9E3779B97F4A7C15U;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31);
+  }
+  uint64_t state_;
+};
+
+inline bool IsSurrogate(char32_t c) { return c >= 0xD800 && c < 0xE000; }
+
+inline char32_t DrawCharacter(SplitMix* random) {
+  using Ranges = std::vector<std::pair<char32_t, char32_t>>;
+  static const std::vector<Ranges> kinds = {
+      {{0x0, 0x10FFFF}},
+      {{0x20, 0x7E}},
+      {{0x0, 0xA0}, {0x2000, 0x206F}, {0xFFF0, 0xFFFF}, {0xFE00, 0xFE0F}, {0xE000, 0xE010}},
+      {{0x300, 0x36F}, {0x1AB0, 0x1AFF}, {0x20D0, 0x20FF}},
+      {{0x590, 0x8FF}, {0x900, 0xDFF}},
+      {{0x302A, 0x302F}, {0x1D150, 0x1D1FF}, {0x16FF0, 0x16FF1}, {0x1E000, 0x1E2FF}},
+      {{0xAC00, 0xD7A3}, {0x1100, 0x11FF}, {0xA960, 0xA97F}, {0xD7B0, 0xD7FF}},
+      {{0xC0, 0x24F}, {0x370, 0x52F}, {0x1E00, 0x1FFF}, {0xA640, 0xA7FF}, {0x10400, 0x104FF}},
+      {{0x3000, 0x30FF}, {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x2FA1F}},
+      {{0x344, 0x344},
+       {0x34F, 0x34F},
+       {0x130, 0x131},
+       {0x3A3, 0x3C3},
+       {0x1E9E, 0x1E9E},
+       {0x302E, 0x302F},
+       {0x1D165, 0x1D172},
+       {0x200B, 0x200F},
+       {0xFFFD, 0xFFFD},
+       {0x180E, 0x180E},
+       {0x1F1E6, 0x1F64F},
+       {0x2028, 0x202F},
+       {0xFEFF, 0xFEFF},
+       {0x85, 0x85}},
+  };
+  for (;;) {
+    const Ranges& ranges = kinds[random->Below(kinds.size())];
+    const auto [low, high] = ranges[random->Below(ranges.size())];
+    const auto c = static_cast<char32_t>(low + random->Below(high - low + 1));
+    if (!IsSurrogate(c)) return c;
+  }
+}
+
+// 1 to 40 characters.
+inline std::string RandomText(uint64_t number) {
+  SplitMix random(number);
+  const uint64_t length = 1 + random.Below(40);
+  std::string text;
+  for (uint64_t i = 0; i < length; ++i) AppendUtf8(DrawCharacter(&random), &text);
+  return text;
+}
+
+// Every code point between letters, 64 in a text.
+inline std::vector<std::string> EveryCharacter() {
+  std::vector<std::string> texts;
+  for (char32_t start = 0; start <= kLastCodePoint; start += 64) {
+    if (IsSurrogate(start)) continue;
+    std::string text;
+    for (char32_t i = 0; i < 64; ++i) {
+      text += 'a';
+      AppendUtf8(start + i, &text);
+      text += 'B';
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+// Texts in which added tokens are looked for (golden/added_*.json).
+inline std::string SnippetText(uint64_t number) {
+  static const std::vector<std::string_view> snippets = {
+      "[CLS]",  "[MASK]",  "[SEP]",  "<x>",    "<xy>",        "<xyz>",    "<left>",    "<right>",
+      "<both>", "<word>",  "<Norm>", "<norm>", "<n\u00f6rm>", "new york", "New  York", " ",
+      "  ",     "\t",      "\n",     "\u00a0", "\u3000",      "a",        "b",         "A",
+      "\u00e9", "e\u0301", "_",      "-",      "9",           ".",        "\u4e2d",    "[",
+      "<",      "hello",   "world",  "Word",   "\u200d",      "\u0301"};
+  SplitMix random(number);
+  std::string text;
+  for (uint64_t left = random.Below(13); left > 0; --left) {
+    text += snippets[random.Below(snippets.size())];
+  }
+  return text;
+}
+
+}  // namespace tandem::text
