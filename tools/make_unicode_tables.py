@@ -196,6 +196,9 @@ def main():
     probe_words(flags)
     probe_added(flags)
     classes = probe_combining_classes()
+    for parts in decompositions.values():  # BertNormalizer::NormalizeMarks relies on it
+        marks = [ord(part) in classes for part in parts]
+        assert marks == sorted(marks), parts
     properties, runs, previous = {}, [], None
     for c in range(0x110000):
         bits = sum(1 << i for i, name in enumerate(FLAGS) if name in flags[c])

@@ -168,22 +168,15 @@ bool BertNormalizer::ContinuesMarks(char32_t code_point) const {
 }
 
 // Normalises the character at `p` and the marks behind it in canonical order; returns where it
-// stopped. A nonspacing mark with a combining class is dropped without ending the run.
+// stopped. A nonspacing mark with a combining class is dropped without ending the run. Starters
+// come first: no decomposition has one behind a mark (the generator of the tables checks that).
 const char* BertNormalizer::NormalizeMarks(const char* p, const char* end, std::string* out) const {
   std::vector<std::pair<uint8_t, char32_t>> marks;
-  const auto flush = [&] {
-    std::stable_sort(marks.begin(), marks.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [rank, mark] : marks) AppendLowered(mark, out);
-    marks.clear();
-  };
   const auto take = [&](char32_t code_point) {
     const MappedCharacter parts = Decompose(code_point);
     for (const char32_t part : std::span(parts.code_points).first(parts.size)) {
       const Property property = PropertyOf(part);
-      const bool dropped = (property.flags & kNonspacing) != 0;
-      if (property.combining == 0) flush();
-      if (dropped) continue;
+      if ((property.flags & kNonspacing) != 0) continue;
       if (property.combining == 0) {
         AppendLowered(part, out);
       } else {
@@ -199,7 +192,9 @@ const char* BertNormalizer::NormalizeMarks(const char* p, const char* end, std::
     if (!options_.clean_text || !Has(code_point, kRemoved)) take(code_point);
     p = next;
   }
-  flush();
+  std::stable_sort(marks.begin(), marks.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [rank, mark] : marks) AppendLowered(mark, out);
   return p;
 }
 
