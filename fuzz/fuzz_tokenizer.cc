@@ -1,0 +1,51 @@
+// Texts (text/tokenizer.h): any bytes, against tokenizers with and without added tokens. The first
+// byte is the length limit.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "text/pipeline_tokenizer.h"
+#include "text/tokenizer_json.h"
+
+namespace {
+
+using tandem::text::PipelineTokenizer;
+
+PipelineTokenizer Load(const std::string& name) {
+  const std::string file = TANDEM_SOURCE_DIR "/tests/text/golden/" + name;
+  return PipelineTokenizer(tandem::text::ReadTokenizerJson(tandem::ReadFile(file), file));
+}
+
+void Check(const PipelineTokenizer& tokenizer, std::string_view text, size_t max_length) {
+  std::vector<int32_t> whole;
+  std::vector<int32_t> some;
+  if (tokenizer.Encode(text, 0, &whole)) std::abort();
+  const bool cut = tokenizer.Encode(text, max_length, &some);
+  if (max_length == 0) max_length = whole.size();
+  if (cut != (whole.size() > max_length)) std::abort();
+  if (some.size() != std::min(max_length, whole.size())) std::abort();
+  for (const int32_t id : whole) {
+    if (id < 0 || static_cast<size_t>(id) >= tokenizer.vocabulary_size()) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  static const PipelineTokenizer uncased = Load("added_uncased.json");
+  static const PipelineTokenizer cased = Load("added_cased.json");
+  static const PipelineTokenizer bare = Load("added_bare.json");
+  if (size == 0) return 0;
+  const size_t max_length = bytes[0];
+  // A copy of exactly this size: reading behind it is an error that AddressSanitizer sees.
+  const std::vector<char> text(bytes + 1, bytes + size);
+  for (const PipelineTokenizer* tokenizer : {&uncased, &cased, &bare}) {
+    Check(*tokenizer, {text.data(), text.size()}, max_length);
+  }
+  return 0;
+}
