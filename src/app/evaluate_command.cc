@@ -63,8 +63,8 @@ void CheckInputs(const EvaluateOptions& options) {
                           options.model.max_query_tokens || options.model.max_document_tokens;
   if (with_run && with_model) {
     throw UsageError(
-        "--qrels and --run exclude --model, --dataset and what goes with them; give one or the "
-        "other");
+        "--qrels and --run exclude --model, --dataset and --split, and the flags that go with "
+        "them; give one or the other");
   }
   if (!with_run && !with_model) {
     throw UsageError("nothing to evaluate: give --qrels and --run, or --model and --dataset");
@@ -73,8 +73,10 @@ void CheckInputs(const EvaluateOptions& options) {
     throw UsageError(options.run.empty() ? "--qrels needs --run" : "--run needs --qrels");
   }
   if (with_model && options.model.model.empty()) {
-    throw UsageError(options.dataset.empty() ? "this needs --model and --dataset"
-                                             : "--dataset needs --model");
+    if (!options.dataset.empty()) throw UsageError("--dataset needs --model");
+    throw UsageError(options.split.empty()
+                         ? "--embeddings and the length limits need --model and --dataset"
+                         : "--split needs --model and --dataset");
   }
   if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
   if (with_model && options.complete) {
