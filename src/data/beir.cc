@@ -58,7 +58,8 @@ std::vector<std::string> SplitsOf(const fs::path& qrels_folder) {
   std::vector<std::string> splits;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(qrels_folder, error)) {
-    std::string_view name = entry.path().filename().native();
+    const std::string file = entry.path().filename().native();  // outlives the view below
+    std::string_view name = file;
     if (name.ends_with(".gz")) name.remove_suffix(3);
     if (!name.ends_with(".tsv")) continue;
     name.remove_suffix(4);
