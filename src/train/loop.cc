@@ -163,7 +163,11 @@ void Loop::AfterStep() {
 void Loop::ValidateOnce() {
   const Clock::time_point start = Clock::now();
   const std::optional<double> value =
-      parts_.validator->Measure(*parts_.model, [] { return SignalWatch::Received() != 0; });
+      parts_.validator->Measure(*parts_.model, [this](double share) {
+        progress_->Update(static_cast<uint64_t>(state_.step),
+                          fmt::format("validating {:.0f}%", 100 * share));
+        return SignalWatch::Received() == 0;
+      });
   if (!value) StopForSignal();
   if (!std::isfinite(*value)) {
     throw Diverged(state_.step,

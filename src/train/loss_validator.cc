@@ -21,12 +21,12 @@ class LossValidator final : public Validator {
         step_{.forward = {.precision = options.precision},
               .chunk_tokens = recipe.train.chunk_tokens} {}
 
-  std::optional<double> Measure(model::DualEncoder& model,
-                                const std::function<bool()>& stop) override {
+  std::optional<double> Measure(model::DualEncoder& model, const GoOn& go_on) override {
     const auto sampler = sampling::kUniform.make(texts_.examples, sampler_options_);
     double sum = 0, queries = 0;
-    for (uint64_t left = sampler->BatchesIn(1); left > 0; --left) {
-      if (stop()) return std::nullopt;
+    const uint64_t batches = sampler->BatchesIn(1);
+    for (uint64_t b = 0; b < batches; ++b) {
+      if (!go_on(static_cast<double>(b) / static_cast<double>(batches))) return std::nullopt;
       const TrainingBatch batch = maker_.Make(sampler->Next());
       const auto count = static_cast<double>(batch.queries);
       sum += Forward(model, batch, goal_, step_).loss * count;

@@ -15,7 +15,7 @@ namespace {
 // Results that count for a measure without cut-off, as in `trec_eval -M1000`.
 constexpr size_t kFullDepth = 1000;
 // Texts between two looks at whether the run is to stop.
-constexpr size_t kWindowTexts = 2048;
+constexpr size_t kWindowTexts = 1024;
 
 struct Stopped {};  // thrown through the encoder's sink
 
@@ -47,10 +47,9 @@ class MeasureValidator final : public Validator {
     }
   }
 
-  std::optional<double> Measure(model::DualEncoder& model,
-                                const std::function<bool()>& stop) override {
+  std::optional<double> Measure(model::DualEncoder& model, const GoOn& go_on) override {
     try {
-      return MeanOf(Search(model, stop));
+      return MeanOf(Search(model, go_on));
     } catch (const Stopped&) {
       return std::nullopt;
     }
@@ -72,8 +71,7 @@ class MeasureValidator final : public Validator {
     return cut_off == eval::kAllResults ? kFullDepth : cut_off;
   }
 
-  std::vector<search::QueryHits> Search(model::DualEncoder& model,
-                                        const std::function<bool()>& stop) const {
+  std::vector<search::QueryHits> Search(model::DualEncoder& model, const GoOn& go_on) const {
     std::vector<at::Tensor> queries;
     search::EncodeTexts(
         model, model::TextKind::kQuery, corpus_.judged.size(),
@@ -85,8 +83,10 @@ class MeasureValidator final : public Validator {
     search::EncodeTexts(
         model, model::TextKind::kDocument, corpus_.documents->size(),
         [this](size_t i) { return corpus_.documents->text(i); }, encode_,
-        [&](size_t, const at::Tensor& rows) {
-          if (stop()) throw Stopped();
+        [&](size_t first, const at::Tensor& rows) {
+          const double share =
+              static_cast<double>(first) / static_cast<double>(corpus_.documents->size());
+          if (!go_on(share)) throw Stopped();
           search.Add(search::RowsFor(rows, model.similarity()));
         });
     return search.Take();

@@ -14,13 +14,14 @@
 
 namespace tandem::train {
 
+// Called now and then with the share that is done; false stops the validation.
+using GoOn = std::function<bool(double share)>;
+
 class Validator {
  public:
   virtual ~Validator() = default;
-  // The model's value; `stop` is asked now and then, and where it says true the value is lost:
-  // nothing comes back.
-  virtual std::optional<double> Measure(model::DualEncoder& model,
-                                        const std::function<bool()>& stop) = 0;
+  // The model's value; nothing where `go_on` stopped it.
+  virtual std::optional<double> Measure(model::DualEncoder& model, const GoOn& go_on) = 0;
   // "ndcg@10" or "loss".
   virtual std::string name() const = 0;
   // Whether `value` is better than `other`.
