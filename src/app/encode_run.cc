@@ -21,6 +21,8 @@ void RunEncode(const EncodeCommandOptions& options) {
   const auto model = LoadModel(options.model);
   const std::filesystem::path folder = options.output;
   MakeFolder(folder);
+  std::error_code ignored;  // what `search --embeddings` kept here is about to be overwritten
+  std::filesystem::remove(folder / "source.txt", ignored);
   NpyWriter writer(folder / "embeddings.npy", static_cast<size_t>(model->embedding_width()));
   data::Warnings warnings;  // empty texts are counted below, as what they are encoded as
   const data::Texts texts = data::ReadTexts(

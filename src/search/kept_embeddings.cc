@@ -1,15 +1,19 @@
 #include "search/kept_embeddings.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/npy.h"
 #include "data/text_hash.h"
+#include "tensor/packed_tokens.h"
 
 namespace tandem::search {
 namespace {
@@ -33,22 +37,41 @@ uint64_t HashParameters(model::DualEncoder& model) {
   return hash;
 }
 
-// Of what the model sees: the token ids would do, but hashing bytes is cheaper than tokenising.
-uint64_t HashTexts(const data::Texts& texts) {
+// Of ids and of what the model sees of each text: its token ids, so that another tokenizer is
+// another source.
+uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
+                   const data::Texts& texts) {
   uint64_t hash = texts.size();
+  std::vector<int32_t> ids;
   for (size_t i = 0; i < texts.size(); ++i) {
-    hash = Combine(Combine(hash, data::TextHash(texts.id(i))), data::TextHash(texts.text(i)));
+    ids.clear();
+    model.tokenizer().Encode(model.prompt(kind) + std::string(texts.text(i)),
+                             model.max_tokens(kind), &ids);
+    hash = Combine(hash, data::TextHash(texts.id(i)));
+    hash = Combine(hash, data::TextHash({reinterpret_cast<const char*>(ids.data()),
+                                         ids.size() * sizeof(int32_t)}));
   }
   return hash;
+}
+
+// Of the embedding of one fixed text: pooling and the modules behind it have no parameters to hash.
+uint64_t HashProbe(model::DualEncoder& model, model::TextKind kind) {
+  const at::NoGradGuard no_gradient;
+  std::vector<int32_t> ids;
+  model.tokenizer().Encode("a text of several words", model.max_tokens(kind), &ids);
+  const std::span<const int32_t> texts[] = {ids};
+  const at::Tensor row = model.Encode(tensor::Pack(texts), {}).contiguous();
+  return data::TextHash(
+      {static_cast<const char*>(row.data_ptr()), static_cast<size_t>(row.nbytes())});
 }
 
 }  // namespace
 
 std::string SourceOf(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
                      tensor::Precision precision) {
-  return fmt::format("parameters {:016x}\ntexts {:016x}\nprompt {:016x}\nmax_tokens {}\n{}\n",
-                     HashParameters(model), HashTexts(texts), data::TextHash(model.prompt(kind)),
-                     model.max_tokens(kind), tensor::PrecisionName(precision));
+  return fmt::format("parameters {:016x}\nmodules {:016x}\ntexts {:016x}\n{}\n",
+                     HashParameters(model), HashProbe(model, kind), HashTexts(model, kind, texts),
+                     tensor::PrecisionName(precision));
 }
 
 std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const std::string& source) {
