@@ -16,9 +16,20 @@ std::function<void()> Configure(CLI::App& app) {
   app.add_option("--output", options->output, "Run folder; wins over the recipe's `output`");
   CLI::Option* resume =
       app.add_flag("--resume", options->resume, "Continue the run in the run folder");
-  app.add_flag("--check", options->check,
-               "Read everything, train nothing: counts, lengths, memory and time")
-      ->excludes(resume);
+  CLI::Option* check =
+      app.add_flag("--check", options->check,
+                   "Read everything, train nothing: counts, lengths, memory and time")
+          ->excludes(resume);
+  app.add_flag("--profile", options->profile,
+               "After the run, print where its steps' time went, by operation");
+  app.add_option("--profile-steps", options->profile_steps,
+                 "Make so many steps only, print where their time went, write nothing")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->excludes(resume)
+      ->excludes(check);
+  app.add_option("--format", options->format, "Of the profile: text, tsv or json")
+      ->check(CLI::IsMember({"text", "tsv", "json"}))
+      ->capture_default_str();
   return [options] { RunTrain(*options); };
 }
 

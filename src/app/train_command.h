@@ -1,6 +1,7 @@
 // `tandem train`: options; the work is in train_run.cc.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ struct TrainOptions {
   std::string output;
   bool resume = false;
   bool check = false;
+  bool profile = false;
+  int64_t profile_steps = 0;  // > 0: only so many steps
+  std::string format = "text";
 };
 
 }  // namespace tandem::app

@@ -21,7 +21,14 @@ void RunTrain(const TrainOptions& options) {
     std::fputs(report.c_str(), stdout);
     return;
   }
-  train::RunTraining(std::move(loaded), {.output = options.output, .resume = options.resume});
+  const std::string profile =
+      options.profile_steps > 0
+          ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format)
+          : train::RunTraining(std::move(loaded),
+                               {.output = options.output,
+                                .resume = options.resume,
+                                .profile_format = options.profile ? options.format : ""});
+  std::fputs(profile.c_str(), stdout);
 }
 
 }  // namespace tandem::app

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tensor/operation_work.h"
+
 namespace tandem::tensor {
 
 Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
@@ -38,6 +40,11 @@ uint64_t Linear::Version(const std::vector<at::Tensor>& tensors) const {
 const cpu::PackedMatrix& Linear::Pack(Packed* packed, cpu::Type type, bool transposed) {
   const uint64_t version = Version(weights_);
   if (packed->version == version) return *packed->matrix;
+  const ProfileScope scope("pack weights",
+                           RowsWork(in_, out_, type == cpu::Type::kFloat ? 2 : 1.5, at::kFloat));
+  if (Profile* profile = Profile::Active()) {
+    profile->AddProduct(transposed ? ProductShape{in_, out_} : ProductShape{out_, in_});
+  }
   if (!packed->matrix) {
     packed->matrix.emplace(transposed ? in_ : out_, transposed ? out_ : in_, type);
   }

@@ -13,6 +13,7 @@
 #include "tensor/kernels/cpu/attention.h"
 #include "tensor/kernels/cpu/layers.h"
 #include "tensor/kernels/cpu/pooling.h"
+#include "tensor/operation_work.h"
 #include "tensor/reference_ops.h"
 
 namespace tandem::tensor {
@@ -132,6 +133,8 @@ cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables
 std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
                                           const LayerNorm& norm, const Dropout& dropout,
                                           const Kept& kept, const at::Tensor& grad) {
+  const ProfileScope backward_scope("EmbeddingNorm backward",
+                                    RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
   const at::Tensor word = at::zeros(tables.word.sizes(), at::kFloat);
   const at::Tensor position = at::zeros(tables.position.sizes(), at::kFloat);
   const at::Tensor type = at::zeros(tables.type.sizes(), at::kFloat);
@@ -154,6 +157,8 @@ ReferenceForms::~ReferenceForms() { --reference_forms; }
 
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation) {
+  const ProfileScope scope("EmbeddingNorm",
+                           RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
   const at::Tensor out = at::empty({tokens.tokens(), tables.word.size(1)},
                                    tables.word.options().dtype(activation).requires_grad(false));
   if (tables.word.scalar_type() != at::kFloat || !Fusable(out, {tables.word.size(1)})) {
@@ -175,6 +180,7 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
 }
 
 at::Tensor Affine(const at::Tensor& x, Linear& linear) {
+  const ProfileScope scope("Affine", AffineWork(x, linear, Pass::kForward));
   if (!Fusable(x, {linear.in(), linear.out()})) return reference::Affine(x, linear);
   const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
   ForType(x, [&](auto zero) {
@@ -184,6 +190,7 @@ at::Tensor Affine(const at::Tensor& x, Linear& linear) {
   const std::vector<at::Tensor> inputs = Join({x}, linear.parameters());
   if (!NeedsGradient(inputs)) return out;
   return WithBackward("Affine", out, inputs, [x = Detached(x), &linear](const at::Tensor& grad) {
+    const ProfileScope backward_scope("Affine backward", AffineWork(x, linear, Pass::kBackward));
     std::vector<at::Tensor> gradients = {EmptyLike(x)};
     const LinearSums sums(linear);
     ForType(x, [&](auto zero) {
@@ -198,6 +205,7 @@ at::Tensor Affine(const at::Tensor& x, Linear& linear) {
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout) {
+  const ProfileScope scope("AffineNorm", AffineNormWork(x, linear, Pass::kForward));
   if (!Fusable(x, {linear.in(), linear.out()})) {
     return reference::AffineNorm(x, residual, linear, norm, tokens, dropout);
   }
@@ -215,6 +223,8 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& l
   if (!needs_gradient) return out;
   const auto backward = [x = Detached(x), &linear, norm, tokens, dropout,
                          kept](const at::Tensor& grad) {
+    const ProfileScope backward_scope("AffineNorm backward",
+                                      AffineNormWork(x, linear, Pass::kBackward));
     std::vector<at::Tensor> gradients = {EmptyLike(x), EmptyLike(grad)};
     const LinearSums sums(linear);
     const NormSums norm_sums(norm);
@@ -233,6 +243,7 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& l
 
 at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const LayerNorm& norm,
                            const PackedTokens& tokens, const Dropout& dropout) {
+  const ProfileScope scope("FeedForwardNorm", FeedForwardWork(x, up, down, Pass::kForward));
   if (!Fusable(x, {up.in(), up.out(), down.out()})) {
     return reference::FeedForwardNorm(x, up, down, norm, tokens, dropout);
   }
@@ -252,6 +263,8 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const 
   if (!needs_gradient) return out;
   const auto backward = [x = Detached(x), before_gelu, &up, &down, norm, tokens, dropout,
                          kept](const at::Tensor& grad) {
+    const ProfileScope backward_scope("FeedForwardNorm backward",
+                                      FeedForwardWork(x, up, down, Pass::kBackward));
     std::vector<at::Tensor> gradients = {EmptyLike(x)};
     const LinearSums up_sums(up), down_sums(down);
     const NormSums norm_sums(norm);
@@ -287,6 +300,7 @@ cpu::AttentionInput<A> KernelAttention(const at::Tensor& qkv, const PackedTokens
 
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout) {
+  const ProfileScope scope("SelfAttention", AttentionWork(qkv, tokens, Pass::kForward));
   const int64_t hidden = qkv.size(1) / 3;
   if (!Fusable(qkv, {hidden / heads})) {
     return reference::SelfAttention(qkv, tokens, heads, dropout);
@@ -303,6 +317,8 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
   if (!needs_gradient) return out;
   const auto backward = [qkv = Detached(qkv), out = Detached(out), tokens, heads, dropout,
                          log_sums](const at::Tensor& grad) {
+    const ProfileScope backward_scope("SelfAttention backward",
+                                      AttentionWork(qkv, tokens, Pass::kBackward));
     const at::Tensor grad_qkv = EmptyLike(qkv);
     ForType(qkv, [&](auto zero) {
       using A = decltype(zero);
@@ -316,6 +332,7 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
 }
 
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
+  const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.scalar_type()));
   if (pooling != Pooling::kMean || !Fusable(x, {x.size(1)})) {
     return reference::Pool(x, tokens, pooling);
   }
@@ -329,6 +346,9 @@ at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling
   if (!NeedsGradient({x})) return out;
   const auto backward = [like = x.options().requires_grad(false), tokens,
                          width](const at::Tensor& grad) {
+    const ProfileScope backward_scope(
+        "Pool backward",
+        RowsWork(tokens.tokens(), grad.size(1), 1, c10::typeMetaToScalarType(like.dtype())));
     const at::Tensor grad_x = at::empty({tokens.tokens(), grad.size(1)}, like);
     ForType(grad_x, [&](auto zero) {
       using A = decltype(zero);

@@ -22,14 +22,33 @@ double SecondsSince(Clock::time_point start) {
 }
 
 // What NumericErrors of a step are turned into: where, and what to try.
-NumericError Diverged(int64_t step, const std::string& what, const RunFolder& folder) {
-  const auto last = folder.LatestCheckpoint();
+NumericError Diverged(int64_t step, const std::string& what, const RunFolder* folder) {
+  const auto last = folder != nullptr ? folder->LatestCheckpoint() : std::nullopt;
   return NumericError(fmt::format(
       "step {}: {}; try a lower optimizer.learning_rate, a longer schedule.warmup, optimizer.clip "
       "or precision = \"fp32\". {}",
       step, what,
-      last ? fmt::format("The last good checkpoint is {}", folder.Checkpoint(*last).native())
+      last ? fmt::format("The last good checkpoint is {}", folder->Checkpoint(*last).native())
            : std::string("No checkpoint had been saved yet")));
+}
+
+sampling::Batch NextBatch(sampling::Sampler& sampler) {
+  const tensor::ProfileScope scope("sample");
+  return sampler.Next();
+}
+
+TrainingBatch MakeBatch(const BatchMaker& batches, const sampling::Batch& plan) {
+  const tensor::ProfileScope scope("assemble batch");
+  return batches.Make(plan);
+}
+
+// `passes` over an array as large as all parameters.
+tensor::Work ParameterWork(const std::vector<model::NamedParameter>& parameters, double passes) {
+  double elements = 0;
+  for (const model::NamedParameter& parameter : parameters) {
+    elements += static_cast<double>(parameter.value.numel());
+  }
+  return {.bytes = passes * elements * sizeof(float)};
 }
 
 }  // namespace
@@ -70,32 +89,59 @@ void Loop::Run() {
   }
   while (!Done()) {
     if (SignalWatch::Received() != 0) StopForSignal();
-    const StepFigures figures = TrainStep();
+    const StepFigures figures = ProfiledStep();
     Report(figures);
     AfterStep();
   }
   progress_->Finish();
 }
 
+void Loop::Measure() {
+  while (!Done()) {
+    if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
+    ProfiledStep();
+  }
+}
+
+// The first step of a process pays for what is made once, and does not count.
+Loop::StepFigures Loop::ProfiledStep() {
+  if (parts_.profile == nullptr || !std::exchange(warm_, true)) return TrainStep();
+  const int64_t tokens = state_.tokens;
+  const tensor::ActiveProfile active(&parts_.profile->operations);
+  const tensor::ProfileScope scope("everything else");
+  const StepFigures figures = TrainStep();
+  ++parts_.profile->steps;
+  parts_.profile->tokens += state_.tokens - tokens;
+  return figures;
+}
+
 Loop::StepFigures Loop::TrainStep() {
   const int64_t step = state_.step + 1;
   StepFigures figures;
-  optim::ClearGradients(parameters_);
+  {
+    const tensor::ProfileScope scope("clear gradients");
+    optim::ClearGradients(parameters_);
+  }
   try {
     Accumulate(figures);
   } catch (const NumericError& error) {
-    throw Diverged(step, error.what(), *parts_.folder);
+    throw Diverged(step, error.what(), parts_.folder);
   }
   const config::Recipe& recipe = *parts_.recipe;
   const double share = 1.0 / static_cast<double>(recipe.train.accumulate);
   figures.loss *= share;
-  figures.gradient_norm = share * optim::GradientNorm(parameters_);
+  {
+    const tensor::ProfileScope scope("gradient norm", ParameterWork(parameters_, 1));
+    figures.gradient_norm = share * optim::GradientNorm(parameters_);
+  }
   if (!std::isfinite(figures.gradient_norm)) {
-    throw Diverged(step, "the gradient is not finite", *parts_.folder);
+    throw Diverged(step, "the gradient is not finite", parts_.folder);
   }
   figures.learning_rate =
       recipe.optimizer.learning_rate *
       optim::ScheduleFactor(*parts_.schedule, {state_.step, parts_.plan.warmup, parts_.plan.steps});
+  // Reads the gradient; reads and writes the weights and two moments.
+  const tensor::ProfileScope scope("optimizer", ParameterWork(parameters_, 7));
   parts_.optimizer->Step(figures.learning_rate,
                          share * optim::ClipFactor(figures.gradient_norm, recipe.optimizer.clip));
   state_.step = step;
@@ -108,8 +154,8 @@ Loop::StepFigures Loop::TrainStep() {
 void Loop::Accumulate(StepFigures& figures) {
   const config::Recipe& recipe = *parts_.recipe;
   for (int64_t part = 0; part < recipe.train.accumulate; ++part) {
-    const sampling::Batch plan = parts_.sampler->Next();
-    const TrainingBatch batch = parts_.batches->Make(plan);
+    const sampling::Batch plan = NextBatch(*parts_.sampler);
+    const TrainingBatch batch = MakeBatch(*parts_.batches, plan);
     const StepOptions options{
         .forward = {.precision = parts_.precision,
                     .training = true,
@@ -172,7 +218,7 @@ void Loop::ValidateOnce() {
   if (!std::isfinite(*value)) {
     throw Diverged(state_.step,
                    fmt::format("the validation's {} is {}", parts_.validator->name(), *value),
-                   *parts_.folder);
+                   parts_.folder);
   }
   const bool best = state_.best_step == 0 || parts_.validator->Better(*value, state_.best_value);
   state_.validated_step = state_.step;

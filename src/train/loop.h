@@ -16,6 +16,7 @@
 #include "train/plan.h"
 #include "train/run_folder.h"
 #include "train/step.h"
+#include "train/step_profile.h"
 #include "train/validator.h"
 
 namespace tandem::train {
@@ -31,10 +32,11 @@ struct LoopParts {
   sampling::Sampler* sampler = nullptr;
   optim::Optimizer* optimizer = nullptr;
   const optim::ScheduleInfo* schedule = nullptr;
-  Validator* validator = nullptr;  // null: none
-  const RunFolder* folder = nullptr;
+  Validator* validator = nullptr;     // null: none
+  const RunFolder* folder = nullptr;  // null: Run is not called, and the two logs are not used
   LineLog* metrics = nullptr;
   LineLog* timing = nullptr;
+  StepProfile* profile = nullptr;  // null: off
   uint64_t data_fingerprint = 0;
 };
 
@@ -52,11 +54,15 @@ class Loop {
   // (SignalWatch).
   void Run();
 
+  // Steps until the plan's end and nothing else, for measurements.
+  void Measure();
+
   const LoopState& state() const { return state_; }
 
  private:
   struct StepFigures;
   StepFigures TrainStep();
+  StepFigures ProfiledStep();
   void Accumulate(StepFigures& figures);
   void Report(const StepFigures& figures);
   void WriteMetrics(const StepFigures& figures);
@@ -71,6 +77,7 @@ class Loop {
   LoopState state_;
   std::unique_ptr<Progress> progress_;
   std::string last_validation_;
+  bool warm_ = false;  // a step was made by this process
   std::chrono::steady_clock::time_point line_start_;
   int64_t line_tokens_ = 0;  // tokens when the last line was written
 };

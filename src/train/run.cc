@@ -93,21 +93,7 @@ bool IsFinished(const RunFolder& folder) {
   return std::filesystem::exists(folder.model()) && folder.LatestCheckpoint().has_value();
 }
 
-LoopParts PartsOf(Setup& setup) {
-  return {.recipe = &setup.recipe(),
-          .plan = setup.plan,
-          .model = setup.model.get(),
-          .precision = setup.precision,
-          .goal = &setup.goal,
-          .batches = setup.batches.get(),
-          .sampler = setup.sampler.get(),
-          .optimizer = setup.optimizer.get(),
-          .schedule = setup.schedule,
-          .validator = setup.validator.get(),
-          .data_fingerprint = setup.data.fingerprint};
-}
-
-void TrainIn(const RunFolder& folder, Setup& setup) {
+void TrainIn(const RunFolder& folder, Setup& setup, StepProfile* profile) {
   const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
   folder.Prepare();
   if (!std::filesystem::exists(folder.recipe())) {
@@ -123,6 +109,7 @@ void TrainIn(const RunFolder& folder, Setup& setup) {
   parts.folder = &folder;
   parts.metrics = &metrics;
   parts.timing = &timing;
+  parts.profile = profile;
   const SignalWatch signals;
   Loop loop(parts);
   if (checkpoint) {
@@ -135,7 +122,7 @@ void TrainIn(const RunFolder& folder, Setup& setup) {
 
 }  // namespace
 
-void RunTraining(config::LoadedRecipe loaded, const RunOptions& options) {
+std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) {
   const std::filesystem::path output =
       options.output.empty() ? std::filesystem::path(loaded.recipe.output) : options.output;
   if (output.empty()) {
@@ -150,10 +137,18 @@ void RunTraining(config::LoadedRecipe loaded, const RunOptions& options) {
     if (IsFinished(folder)) {
       Note(fmt::format("{}: this run is finished; its model is {}", output.native(),
                        folder.model().native()));
-      return;
+      return "";
     }
   }
-  TrainIn(folder, *setup);
+  if (options.profile_format.empty()) {
+    TrainIn(folder, *setup, nullptr);
+    return "";
+  }
+  StepProfile profile;
+  TrainIn(folder, *setup, &profile);
+  return FormatProfile(
+      profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
+      options.profile_format);
 }
 
 }  // namespace tandem::train

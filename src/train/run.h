@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "config/recipe_parse.h"
 
@@ -12,17 +13,23 @@ namespace tandem::train {
 struct RunOptions {
   std::filesystem::path output;  // empty: the recipe's
   bool resume = false;
+  std::string profile_format;  // text, tsv or json; empty: no profile
 };
 
 // Trains and writes the run folder (DESIGN section 5). Reads everything before it writes anything.
 // Throws what the parts throw; UsageError where the output is missing or there is a run already,
 // RecipeError where a resumed run's recipe differs in what may not change, DataError where its data
 // differ, Interrupted after saving.
-void RunTraining(config::LoadedRecipe recipe, const RunOptions& options);
+// Returns the profile of the steps that were made, in the format that was asked for.
+std::string RunTraining(config::LoadedRecipe recipe, const RunOptions& options);
 
 // `tandem train --check`: reads everything, trains nothing. The report says what is there (counts,
 // lengths, truncated texts) and estimates memory and time from one timed step, whose gradients are
 // thrown away.
 std::string CheckTraining(config::LoadedRecipe recipe);
+
+// `tandem train --profile-steps`: one step to warm up and `steps` more, neither validated nor
+// saved; the profile of these.
+std::string ProfileTraining(config::LoadedRecipe recipe, int64_t steps, std::string_view format);
 
 }  // namespace tandem::train

@@ -139,6 +139,20 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   return setup;
 }
 
+LoopParts PartsOf(Setup& setup) {
+  return {.recipe = &setup.recipe(),
+          .plan = setup.plan,
+          .model = setup.model.get(),
+          .precision = setup.precision,
+          .goal = &setup.goal,
+          .batches = setup.batches.get(),
+          .sampler = setup.sampler.get(),
+          .optimizer = setup.optimizer.get(),
+          .schedule = setup.schedule,
+          .validator = setup.validator.get(),
+          .data_fingerprint = setup.data.fingerprint};
+}
+
 std::string ResolvedRecipeText(const Setup& setup) {
   config::Recipe recipe = setup.recipe();
   recipe.output.clear();

@@ -9,6 +9,7 @@
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
 #include "train/example_texts.h"
+#include "train/loop.h"
 #include "train/plan.h"
 #include "train/run_data.h"
 #include "train/step.h"
@@ -37,6 +38,9 @@ struct Setup {
 // Checks the recipe, sets the number of threads, reads model and data, makes the token ids. An
 // unknown measure is a RecipeError before anything is read. Reports counts in notes.
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded);
+
+// What a loop takes of it; folder, logs and profile are the caller's to add.
+LoopParts PartsOf(Setup& setup);
 
 // The recipe as a run folder keeps it: resolved, absolute paths cut to their last part, no output.
 std::string ResolvedRecipeText(const Setup& setup);

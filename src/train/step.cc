@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "objective/similarity.h"
+#include "tensor/profile.h"
 
 namespace tandem::train {
 namespace {
@@ -22,6 +23,7 @@ struct Judged {
 
 // Everything behind the encoder: embeddings [Q + D, E] to the loss.
 Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goal& goal) {
+  const tensor::ProfileScope scope("scores and loss");
   const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
   const objective::Scores scores = objective::SimilarityScores(
@@ -62,15 +64,22 @@ at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
   return at::cat(chunks);
 }
 
+// The operations' own backward passes are profiled by themselves; the rest is the graph, the
+// scores, and adding gradients up.
+void BackPropagate(const at::Tensor& value, const at::Tensor& gradient = {}) {
+  const tensor::ProfileScope scope("backward of scores, graph");
+  value.backward(gradient);
+}
+
 StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
                                   const Goal& goal, const StepOptions& options) {
   const at::Tensor embeddings = EncodeInChunks(model, batch, options).requires_grad_(true);
   Judged judged = Judge(embeddings, batch, goal);
-  judged.loss.backward();
+  BackPropagate(judged.loss);
   const at::Tensor gradient = embeddings.grad();
   ForEachChunk(batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
-    model.Encode(batch.Pack(begin, end), options.forward)
-        .backward(gradient.narrow(0, begin, end - begin));
+    BackPropagate(model.Encode(batch.Pack(begin, end), options.forward),
+                  gradient.narrow(0, begin, end - begin));
   });
   return std::move(judged.outcome);
 }
@@ -95,7 +104,7 @@ StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batc
                             const StepOptions& options) {
   if (options.chunk_tokens > 0) return CachedForwardBackward(model, batch, goal, options);
   Judged judged = Judge(model.Encode(batch.Pack(0, batch.texts()), options.forward), batch, goal);
-  judged.loss.backward();
+  BackPropagate(judged.loss);
   return std::move(judged.outcome);
 }
 

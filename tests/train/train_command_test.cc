@@ -314,6 +314,42 @@ TEST_F(TrainCommand, CheckReadsEverythingAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
 }
 
+TEST_F(TrainCommand, ProfileSaysWhereTheTimeWentAndChangesNothing) {
+  ASSERT_EQ(Train("plain").exit_code, 0);
+  const ProgramResult result = Train("run", {"--profile", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ExpectSameFiles("run", "plain");
+  const nlohmann::json profile = nlohmann::json::parse(result.out);
+  EXPECT_EQ(profile["steps"], 29);  // of 30; the first warms up
+  std::map<std::string, double> calls;
+  double share = 0;
+  for (const nlohmann::json& row : profile["operations"]) {
+    calls[row["operation"]] = row["calls"];
+    share += row["share"].get<double>();
+  }
+  EXPECT_NEAR(share, 1, 1e-9);
+  // Two batches a step, two layers.
+  for (const char* name : {"Affine", "Affine backward", "SelfAttention", "SelfAttention backward",
+                           "FeedForwardNorm", "FeedForwardNorm backward", "AffineNorm backward"}) {
+    EXPECT_EQ(calls[name], 4) << name;
+  }
+  for (const char* name : {"EmbeddingNorm", "EmbeddingNorm backward", "Pool", "Pool backward",
+                           "scores and loss", "assemble batch", "sample"}) {
+    EXPECT_EQ(calls[name], 2) << name;
+  }
+  EXPECT_EQ(calls["optimizer"], 1);
+  EXPECT_GT(calls["pack weights"], 0);
+}
+
+TEST_F(TrainCommand, ProfileStepsWritesNothing) {
+  const ProgramResult result = Train("run", {"--profile-steps", "3"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::StartsWith("profile of 3 steps (fp32, 1 threads, "));
+  EXPECT_THAT(result.out, testing::HasSubstr("FeedForwardNorm backward"));
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+  EXPECT_EQ(Train("run", {"--profile-steps", "3", "--resume"}).exit_code, 2);
+}
+
 TEST_F(TrainCommand, AFinishedRunSaysSo) {
   ASSERT_EQ(Train("run").exit_code, 0);
   const Contents before = FilesOf("run");

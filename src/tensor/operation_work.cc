@@ -1,0 +1,69 @@
+#include "tensor/operation_work.h"
+
+#include <c10/core/ScalarType.h>
+
+namespace tandem::tensor {
+namespace {
+
+bool Off() { return Profile::Active() == nullptr; }
+
+Work operator+(const Work& a, const Work& b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
+
+double BytesOf(at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); }
+
+// The products of one map, and its weights once; activations are the callers'.
+Work MapWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+  const auto rows = static_cast<double>(x.size(0));
+  const double weights = static_cast<double>(linear.in()) * static_cast<double>(linear.out());
+  const bool forward = pass == Pass::kForward;
+  return {.flops = (forward ? 2 : 4) * rows * weights,
+          .bytes = weights * (BytesOf(x.scalar_type()) + (forward ? 0 : 4))};
+}
+
+}  // namespace
+
+Work RowsWork(int64_t rows, int64_t width, double arrays, at::ScalarType activation) {
+  if (Off()) return {};
+  return {.bytes = static_cast<double>(rows * width) * arrays * BytesOf(activation)};
+}
+
+Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+  if (Off()) return {};
+  const int64_t rows = x.size(0);
+  const double x_arrays = pass == Pass::kForward ? 1 : 2;  // x; backward its gradient too
+  return MapWork(x, linear, pass) + RowsWork(rows, linear.in(), x_arrays, x.scalar_type()) +
+         RowsWork(rows, linear.out(), 1, x.scalar_type());
+}
+
+Work AffineNormWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+  if (Off()) return {};
+  // Residual and normalised rows; backward the normalised rows and the residual's gradient.
+  return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), 2, x.scalar_type());
+}
+
+Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass) {
+  if (Off()) return {};
+  // x, normalised rows, out (backward: its gradient), backward also x's gradient; and the inner
+  // rows before the GELU.
+  const double arrays = pass == Pass::kForward ? 3 : 4;
+  return MapWork(x, up, pass) + MapWork(x, down, pass) +
+         RowsWork(x.size(0), up.in(), arrays, x.scalar_type()) +
+         RowsWork(x.size(0), up.out(), 1, x.scalar_type());
+}
+
+Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, Pass pass) {
+  if (Off()) return {};
+  const int64_t hidden = qkv.size(1) / 3;
+  const auto* starts = tokens.sequence_starts.data_ptr<int32_t>();
+  double pairs = 0;
+  for (int64_t text = 0; text < tokens.texts(); ++text) {
+    const double length = starts[text + 1] - starts[text];
+    pairs += length * length;
+  }
+  const bool forward = pass == Pass::kForward;
+  Work work = RowsWork(qkv.size(0), hidden, forward ? 4 : 8, qkv.scalar_type());
+  work.flops = (forward ? 2 : 5) * 2 * pairs * static_cast<double>(hidden);
+  return work;
+}
+
+}  // namespace tandem::tensor

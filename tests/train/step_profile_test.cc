@@ -1,0 +1,71 @@
+#include "train/step_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace tandem::train {
+namespace {
+
+// Two steps: products for 30 ms, memory for 10 ms, and something that is neither.
+StepProfile Example() {
+  StepProfile profile;
+  const tensor::ActiveProfile active(&profile.operations);
+  for (int step = 0; step < 2; ++step) {
+    const tensor::ProfileScope whole("everything else");
+    {
+      const tensor::ProfileScope scope("product", {.flops = 4e9, .bytes = 1e6});
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+    const tensor::ProfileScope scope("copy", {.bytes = 1e8});
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  profile.steps = 2;
+  profile.tokens = 600;
+  return profile;
+}
+
+// 4e9 FLOPs take 20 ms of these, 1e8 bytes 5 ms, 1e6 bytes next to nothing.
+const ProfileSetting kSetting{.product_rate = 2e11, .memory_rate = 2e10, .flops_per_token = 1e7};
+
+TEST(StepProfile, ComparesEachOperationWithItsLimit) {
+  const std::vector<ProfileRow> rows = ProfileRows(Example(), kSetting);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].name, "product");
+  EXPECT_EQ(rows[1].name, "copy");
+  EXPECT_EQ(rows[0].calls, 1);
+  EXPECT_NEAR(rows[0].limit_seconds, 0.020, 1e-12);
+  EXPECT_FALSE(rows[0].memory_bound);
+  EXPECT_NEAR(rows[0].flops_per_second * rows[0].seconds, 4e9, 1);
+  EXPECT_NEAR(rows[1].limit_seconds, 0.005, 1e-12);
+  EXPECT_TRUE(rows[1].memory_bound);
+  EXPECT_EQ(rows[1].flops_per_second, 0);
+  EXPECT_EQ(rows[2].limit_seconds, 0);
+  EXPECT_NEAR(rows[0].share + rows[1].share + rows[2].share, 1, 1e-12);
+}
+
+TEST(StepProfile, PrintsTextTsvAndJson) {
+  const StepProfile profile = Example();
+  const std::string text = FormatProfile(profile, kSetting, "text");
+  EXPECT_THAT(text, testing::HasSubstr("profile of 2 steps"));
+  EXPECT_THAT(text, testing::HasSubstr("300 tokens and "));
+  EXPECT_THAT(text, testing::HasSubstr("200 GFLOP/s in products"));
+  EXPECT_THAT(text, testing::ContainsRegex("product +1\\.0 .* products "));
+  EXPECT_THAT(text, testing::ContainsRegex("copy +1\\.0 .* memory "));
+  EXPECT_THAT(FormatProfile(profile, kSetting, "tsv"),
+              testing::StartsWith("operation\tcalls\tseconds\tshare\tflops_per_second\t"));
+  const auto json = nlohmann::json::parse(FormatProfile(profile, kSetting, "json"));
+  EXPECT_EQ(json["steps"], 2);
+  EXPECT_EQ(json["operations"][1]["operation"], "copy");
+  EXPECT_EQ(json["operations"][1]["bound_by"], "memory");
+}
+
+TEST(StepProfile, ARunOfOneStepHasNothingToShow) {
+  EXPECT_THAT(FormatProfile({}, kSetting, "text"), testing::HasSubstr("there is no step to show"));
+}
+
+}  // namespace
+}  // namespace tandem::train
