@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
@@ -26,6 +28,8 @@ void AddGlobalFlags(CLI::App& app) {
   app.add_option("--threads", globals.threads, "Threads to use; 0: all that the machine gives")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
+  app.add_option("--seed", globals.seed, "Names every random stream; wins over the recipe's `seed`")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
   app.add_option("--precision", globals.precision,
                  "Arithmetic of matrix products: auto, fp32 or bf16 (train: auto; others: fp32)")
       ->check(CLI::IsMember({"auto", "fp32", "bf16"}));
@@ -54,9 +58,10 @@ const CLI::App& ActiveApp(const CLI::App& app) {
 int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& active = ActiveApp(app);
   std::string message = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::vector<std::string> extras = app.remaining(true);
-    const std::string word = extras.empty() ? std::string() : extras.front();
+  // What nobody knows comes first: a misspelt flag is why the right one is missing.
+  const std::vector<std::string> extras = app.remaining(true);
+  if (!extras.empty()) {
+    const std::string& word = extras.front();
     const bool flag = word.rfind('-', 0) == 0;
     const std::string name = word.substr(0, word.find('='));
     message =
@@ -94,7 +99,7 @@ int RunGuarded(const std::function<void()>& body) {
 }  // namespace
 
 int RunCommandLine(int argc, const char* const* argv) {
-  CLI::App app("Trains, prunes the data of, evaluates and serves dual-encoder retrievers.",
+  CLI::App app("Trains, evaluates and searches with dual-encoder retrievers (embedding models).",
                "tandem");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.set_version_flag("--version", [] { return VersionText(); });

@@ -1,7 +1,10 @@
-// The work of `tandem encode`.
+// The work of `tandem encode`: texts stream through, whatever their number.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <string_view>
+#include <vector>
 
 #include "app/encode_command.h"
 #include "app/load_model.h"
@@ -11,9 +14,39 @@
 #include "base/npy.h"
 #include "data/texts_file.h"
 #include "search/encode.h"
-#include "search/kept_embeddings.h"
 
 namespace tandem::app {
+namespace {
+
+// Texts of the input, their ids written as they pass. Ids stay in memory, to find one that comes
+// twice.
+class InputTexts {
+ public:
+  InputTexts(data::LineReader& reader, data::TextRole role, AtomicFile& ids)
+      : reader_(reader), stream_(reader, role), ids_(ids) {}
+
+  bool Next(std::string_view* text) {
+    std::string_view id;
+    if (!stream_.Next(&id, text)) return false;
+    if (!seen_.Add(id, {})) {
+      throw reader_.Error(fmt::format("has the same \"_id\" as line {}", lines_[*seen_.Find(id)]),
+                          id);
+    }
+    lines_.push_back(reader_.line_number());
+    ids_.Write(id);
+    ids_.Write("\n");
+    return true;
+  }
+
+ private:
+  data::LineReader& reader_;
+  data::TextStream stream_;
+  AtomicFile& ids_;
+  data::Texts seen_;  // without text
+  std::vector<int64_t> lines_;
+};
+
+}  // namespace
 
 void RunEncode(const EncodeCommandOptions& options) {
   const bool query = options.kind == "query";
@@ -21,21 +54,22 @@ void RunEncode(const EncodeCommandOptions& options) {
   const auto model = LoadModel(options.model);
   const std::filesystem::path folder = options.output;
   MakeFolder(folder);
-  std::error_code ignored;  // what `search --embeddings` kept here is about to be overwritten
-  std::filesystem::remove(folder / "source.txt", ignored);
   NpyWriter writer(folder / "embeddings.npy", static_cast<size_t>(model->embedding_width()));
+  AtomicFile ids(folder / "ids.txt");
   data::Warnings warnings;  // empty texts are counted below, as what they are encoded as
-  const data::Texts texts = data::ReadTexts(
-      options.input, query ? data::TextRole::kQuery : data::TextRole::kDocument, &warnings);
+  data::LineReader reader(options.input, warnings);
+  InputTexts texts(reader, query ? data::TextRole::kQuery : data::TextRole::kDocument, ids);
   search::EncodeOptions bulk = BulkOptions();
   bulk.label = "encode";
-  const search::EncodeCounts counts = search::EncodeTexts(
-      *model, kind, texts.size(), [&](size_t i) { return texts.text(i); }, bulk,
+  const search::EncodeCounts counts = search::EncodeStream(
+      *model, kind, [&](std::string_view* text) { return texts.Next(text); }, bulk,
       [&](size_t, const at::Tensor& rows) {
         writer.Append({rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
       });
+  std::error_code ignored;  // what `search --embeddings` kept here is no more what it says
+  std::filesystem::remove(folder / "source.txt", ignored);
   writer.Commit();
-  search::WriteIds(folder / "ids.txt", texts);
+  ids.Commit();
   search::ReportCounts(counts, query ? "queries" : "documents", model->max_tokens(kind));
   Note(fmt::format("{} texts, {} tokens -> {}", counts.texts, counts.tokens,
                    (folder / "embeddings.npy").native()));

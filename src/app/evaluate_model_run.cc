@@ -6,6 +6,7 @@
 #include "app/evaluation_output.h"
 #include "app/load_model.h"
 #include "app/torch_half.h"
+#include "base/error.h"
 #include "data/beir.h"
 #include "eval/evaluate.h"
 #include "search/retrieve.h"
@@ -36,6 +37,11 @@ void RunEvaluateModel(const EvaluateOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const auto model = LoadModel(options.model);
   const data::Dataset dataset = data::LoadBeir(options.dataset, options.split);
+  if (dataset.documents.size() < 2) {
+    throw DataError(options.dataset, 0, "",
+                    "the corpus has one document, so that every ranking of it is the same; "
+                    "an evaluation needs at least two");
+  }
   const search::Retrieved retrieved =
       search::Retrieve(*model, dataset,
                        {.top_k = DepthFor(measures),

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tandem::app {
 
 struct Globals {
-  int threads = 0;             // 0: all that the machine gives
-  std::string precision = "";  // "" (the command's default), auto, fp32, bf16
+  int threads = 0;              // 0: all that the machine gives
+  std::string precision = "";   // "" (the command's default), auto, fp32, bf16
+  std::optional<int64_t> seed;  // none: the recipe's
   bool quiet = false;
 };
 

@@ -15,6 +15,7 @@ void RunTrain(const TrainOptions& options) {
       config::LoadRecipe(options.recipe, options.sets, {objective::ObjectiveEntries()});
   const Globals& globals = GlobalOptions();
   if (globals.threads > 0) loaded.recipe.threads = globals.threads;
+  if (globals.seed) loaded.recipe.seed = *globals.seed;
   if (!globals.precision.empty()) loaded.recipe.precision = globals.precision;
   if (options.check) {
     const std::string report = train::CheckTraining(std::move(loaded));

@@ -54,6 +54,7 @@ void Progress::Update(uint64_t done, std::string_view detail) {
     started_ = true;
     first_ = done <= 1 ? 0 : done - 1;
   }
+  drawn_ = drawn_ && done_ == done && detail_ == detail;
   done_ = done;
   detail_ = detail;
   const Clock::time_point now = Clock::now();
@@ -68,7 +69,8 @@ void Progress::Finish() {
 }
 
 void Progress::Draw(Clock::time_point now, bool last) {
-  if (IsQuiet()) return;
+  if (IsQuiet() || (last && !terminal_ && drawn_)) return;
+  drawn_ = true;
   last_draw_ = now;
   std::string line = Line(now);
   if (terminal_) {

@@ -41,6 +41,7 @@ class Progress {
   bool started_ = false;
   std::string detail_;
   bool terminal_;
+  bool drawn_ = false;  // the current state is on the screen
   bool finished_ = false;
 };
 

@@ -147,7 +147,7 @@ void VisitTrain(R& train, Visitor& visitor) {
                  .range = {1, 1e12},
                  .unset_doc = "`epochs` decides"});
   visitor.Field("accumulate", train.accumulate,
-                {.doc = "batches whose gradients are added to one step",
+                {.doc = "batches of a step; its gradient is their mean",
                  .unit = "batches",
                  .range = {1, 65536}});
   visitor.Field("chunk_tokens", train.chunk_tokens,

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
+#include <span>
 #include <vector>
-
-#include "data/json_line.h"
 
 namespace tandem::data {
 namespace {
@@ -56,35 +53,41 @@ bool IsBlank(std::string_view text) {
 
 }  // namespace
 
+bool TextStream::Next(std::string_view* id, std::string_view* text) {
+  std::string_view line;
+  if (!reader_.Next(&line)) {
+    if (any_) return false;
+    throw DataError(reader_.file(), 0, "",
+                    role_ == TextRole::kDocument ? "holds no document" : "holds no query");
+  }
+  any_ = true;
+  const std::span<const JsonField> fields = parser_.Parse(reader_, line);
+  *id = IdOf(reader_, fields);
+  *text = StringField(reader_, fields, "text", *id);
+  if (role_ == TextRole::kDocument) {
+    const std::string_view title = TitleOf(reader_, fields, *id);
+    if (!title.empty()) {
+      joined_.assign(title).append(" ").append(*text);
+      *text = joined_;
+    }
+  }
+  if (IsBlank(*text)) {
+    reader_.warnings().Count(reader_.file(), "empty texts, kept", reader_.line_number(), *id);
+  }
+  return true;
+}
+
 Texts ReadTexts(LineReader& reader, TextRole role) {
   Texts texts;
-  JsonLineParser parser;
+  TextStream stream(reader, role);
   std::vector<int64_t> lines;  // of each text, to name both places of a duplicate
-  std::string joined;
-  std::string_view line;
-  while (reader.Next(&line)) {
-    const std::span<const JsonField> fields = parser.Parse(reader, line);
-    const std::string_view id = IdOf(reader, fields);
-    std::string_view text = StringField(reader, fields, "text", id);
-    if (role == TextRole::kDocument) {
-      const std::string_view title = TitleOf(reader, fields, id);
-      if (!title.empty()) {
-        joined.assign(title).append(" ").append(text);
-        text = joined;
-      }
-    }
-    if (IsBlank(text)) {
-      reader.warnings().Count(reader.file(), "empty texts, kept", reader.line_number(), id);
-    }
+  std::string_view id, text;
+  while (stream.Next(&id, &text)) {
     if (!texts.Add(id, text)) {
       throw reader.Error(fmt::format("has the same \"_id\" as line {}", lines[*texts.Find(id)]),
                          id);
     }
     lines.push_back(reader.line_number());
-  }
-  if (texts.size() == 0) {
-    throw DataError(reader.file(), 0, "",
-                    role == TextRole::kDocument ? "holds no document" : "holds no query");
   }
   return texts;
 }

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
+#include "data/json_line.h"
 #include "data/line_reader.h"
 #include "data/texts.h"
 #include "data/warnings.h"
@@ -13,6 +16,25 @@ namespace tandem::data {
 // Documents have titles: text = title + " " + text where the title is not empty. A query's title,
 // if any, is no part of its text.
 enum class TextRole { kDocument, kQuery };
+
+// The texts of an open reader, one by one; ids may come twice. Everything else is checked and
+// counted as ReadTexts does.
+class TextStream {
+ public:
+  // `reader` must outlive the stream.
+  TextStream(LineReader& reader, TextRole role) : reader_(reader), role_(role) {}
+
+  // False at the end. The views are valid until the next call. Throws DataError, also at the end of
+  // a file without any text.
+  bool Next(std::string_view* id, std::string_view* text);
+
+ private:
+  LineReader& reader_;
+  TextRole role_;
+  JsonLineParser parser_;
+  std::string joined_;
+  bool any_ = false;
+};
 
 // Reads a file, or standard input for "-". `_id` is a string or an integer (taken in decimal) and
 // must be unique, not empty and without control characters; other keys are ignored, as BEIR files

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <unordered_map>
 
@@ -49,6 +50,32 @@ std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool c
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair& a, const Pair& b) { return a.judgements->query < b.judgements->query; });
   return pairs;
+}
+
+bool HasGrade(const Pair& pair, double level) {
+  return std::any_of(
+      pair.judgements->judgements.begin(), pair.judgements->judgements.end(),
+      [level](const data::GradedDocument& judgement) { return judgement.grade >= level; });
+}
+
+// A measure without a single positive to find would be 0 for every run: judgements of another
+// scale, or a relevance level above them. For graded measures any grade above 0 counts.
+void CheckPositives(std::span<const Pair> pairs, std::span<const Measure> measures, double level,
+                    Evaluation& evaluation) {
+  constexpr double kAboveZero = std::numeric_limits<double>::min();
+  evaluation.queries_without_positive = static_cast<size_t>(std::count_if(
+      pairs.begin(), pairs.end(), [level](const Pair& pair) { return !HasGrade(pair, level); }));
+  if (evaluation.queries_without_positive < pairs.size()) return;
+  const bool any_grade = std::any_of(pairs.begin(), pairs.end(),
+                                     [](const Pair& pair) { return HasGrade(pair, kAboveZero); });
+  for (const Measure& measure : measures) {
+    if (measure.info->graded && any_grade) continue;
+    throw DataError("judgements", 0, "",
+                    fmt::format("none of the {} evaluated queries has a document of grade {} or "
+                                "more, so that {} would be 0 whatever is found; lower the "
+                                "relevance level, or give judgements with positives",
+                                pairs.size(), level, measure.name()));
+  }
 }
 
 // Samples that were given, in the order of `pairs`.
@@ -125,6 +152,7 @@ Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
     evaluation.measures.push_back({measure, std::nullopt, {}});
     evaluation.measures.back().per_query.resize(pooled ? 0 : pairs.size());
   }
+  CheckPositives(pairs, measures, options.ranking.relevance_level, evaluation);
   const bool wants_samples = NeedsSamples(measures);
   const bool takes_samples = wants_samples && options.samples.empty();
   std::vector<QuerySamples> samples;
@@ -157,6 +185,7 @@ std::vector<Remark> RemarksOn(const Evaluation& evaluation, const EvaluationOpti
   remark(evaluation.missing_queries, options.complete
                                          ? "judged queries without results, counted as 0"
                                          : "judged queries without results, left out of the means");
+  remark(evaluation.queries_without_positive, "judged queries without a positive, counted as 0");
   if (evaluation.samples) {
     remark(evaluation.samples->missing_positives,
            "auc: positives without a score, counted below every score");

@@ -40,12 +40,14 @@ struct Evaluation {
   std::vector<MeasureValues> measures;  // as asked for
   size_t unjudged_queries = 0;          // of the run, ignored
   size_t missing_queries = 0;           // judged, not in the run (counted as 0 where `complete`)
+  size_t queries_without_positive = 0;  // evaluated, without a grade at the relevance level
   std::optional<SampleCounts> samples;  // where an AUC measure was asked for
 };
 
 // Evaluates the queries that are judged and in the run. Means are sums in the order of `queries`
 // over their number, in double precision; the number of threads changes nothing. A query without a
-// positive counts with 0. Throws DataError when no query is left, UsageError for a relevance level
+// positive counts with 0. Throws DataError when no query is left and when
+// none of them has a positive for a measure, UsageError for a relevance level
 // that is not above 0, NumericError for a sample that is not a number.
 Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
                        std::span<const Measure> measures, const EvaluationOptions& options);

@@ -41,6 +41,17 @@ size_t LengthLimit(const std::optional<size_t>& wanted, const weights::ModelFold
   return *wanted;
 }
 
+std::string ModuleText(const weights::HeadModule& module) {
+  if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
+    return fmt::format("pooling {}\n", weights::PoolingModeName(pooling->mode));
+  }
+  if (const auto* dense = std::get_if<weights::Dense>(&module)) {
+    return fmt::format("dense {} to {}, {}\n", dense->in_features, dense->out_features,
+                       weights::ActivationName(dense->activation));
+  }
+  return "normalize\n";
+}
+
 class SharedEncoder final : public DualEncoder {
  public:
   SharedEncoder(weights::ModelFolder folder, const LoadOptions& options)
@@ -84,6 +95,15 @@ class SharedEncoder final : public DualEncoder {
     return kind == TextKind::kQuery ? query_prompt_ : document_prompt_;
   }
   const std::string& similarity() const override { return similarity_; }
+  std::string settings() const override {
+    const weights::EncoderConfig& config = folder_.config;
+    std::string text = fmt::format(
+        "{}, {} layers of {}, {} heads, {}, layer norm epsilon {}, dropout {} and {}\n",
+        config.model_type, config.layers, config.hidden_size, config.heads, config.activation,
+        config.layer_norm_epsilon, config.hidden_dropout, config.attention_dropout);
+    for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
+    return text + fmt::format("similarity {}\n", similarity_);
+  }
   double flops_per_token() const override { return encoder_->flops_per_token(); }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {

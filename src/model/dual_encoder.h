@@ -47,6 +47,10 @@ class DualEncoder {
   virtual const std::string& prompt(TextKind kind) const = 0;
   // "cosine" or "dot", of the folder (cosine where it says nothing).
   virtual const std::string& similarity() const = 0;
+  // What decides an embedding besides parameters and token ids, as lines of text: sizes,
+  // activation, the folder's dropout, pooling, the modules behind it. For fingerprints and
+  // messages.
+  virtual std::string settings() const = 0;
   // FLOPs of the encoder's matrix products for one token forward (attention not counted).
   virtual double flops_per_token() const = 0;
 

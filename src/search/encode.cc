@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/log.h"
@@ -75,39 +76,86 @@ size_t EmptyLength(const model::DualEncoder& model, model::TextKind kind) {
   return ids.size();
 }
 
+// One pass over texts, window by window; keeps what is counted and shown.
+class Encoding {
+ public:
+  // `total`: texts in all, 0 where nobody knows.
+  Encoding(model::DualEncoder& model, model::TextKind kind, const EncodeOptions& options,
+           size_t total)
+      : model_(model), kind_(kind), options_(options), empty_length_(EmptyLength(model, kind)) {
+    if (!options.label.empty()) {
+      progress_.emplace(ProgressOptions{.label = options.label, .total = total});
+    }
+  }
+
+  // Encodes texts first .. first + size as they were numbered over all windows.
+  at::Tensor Window(size_t first, size_t size, const TextSource& text) {
+    const EncodedTexts texts = Tokenize(model_, kind_, first, size, text, options_.threads);
+    counts_.texts += size;
+    counts_.tokens += texts.ids.size();
+    counts_.truncated += texts.truncated;
+    for (size_t i = 0; i < size; ++i) counts_.empty += texts[i].size() <= empty_length_;
+    const at::Tensor rows =
+        at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
+    const std::vector<size_t> order = LongestFirst(texts);
+    size_t tokens_done = 0;
+    for (size_t begin = 0; begin < order.size();) {
+      const size_t end = BatchEnd(texts, order, begin, options_.batch_tokens);
+      EncodeBatch(model_, texts, std::span(order).subspan(begin, end - begin), options_.precision,
+                  rows);
+      for (size_t i = begin; i < end; ++i) tokens_done += texts[order[i]].size();
+      begin = end;
+      // Long texts come first: the share of tokens is the share of the work.
+      const size_t tokens = std::max<size_t>(1, texts.ids.size());
+      if (progress_) progress_->Update(first + size * tokens_done / tokens);
+    }
+    return rows;
+  }
+
+  const EncodeCounts& counts() const { return counts_; }
+
+ private:
+  model::DualEncoder& model_;
+  model::TextKind kind_;
+  const EncodeOptions& options_;
+  size_t empty_length_;
+  std::optional<Progress> progress_;
+  EncodeCounts counts_;
+};
+
 }  // namespace
 
 EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink) {
   const at::NoGradGuard no_gradient;
-  EncodeCounts counts{.texts = count};
-  const size_t empty_length = EmptyLength(model, kind);
-  std::optional<Progress> progress;
-  if (!options.label.empty()) {
-    progress.emplace(ProgressOptions{.label = options.label, .total = count});
-  }
-  size_t done = 0;
+  Encoding encoding(model, kind, options, count);
   for (size_t first = 0; first < count; first += options.window_texts) {
-    const size_t size = std::min(options.window_texts, count - first);
-    const EncodedTexts texts = Tokenize(model, kind, first, size, text, options.threads);
-    counts.tokens += texts.ids.size();
-    counts.truncated += texts.truncated;
-    for (size_t i = 0; i < size; ++i) counts.empty += texts[i].size() <= empty_length;
-    const at::Tensor rows =
-        at::empty({static_cast<int64_t>(size), model.embedding_width()}, at::kFloat);
-    const std::vector<size_t> order = LongestFirst(texts);
-    for (size_t begin = 0; begin < order.size();) {
-      const size_t end = BatchEnd(texts, order, begin, options.batch_tokens);
-      EncodeBatch(model, texts, std::span(order).subspan(begin, end - begin), options.precision,
-                  rows);
-      done += end - begin;
-      begin = end;
-      if (progress) progress->Update(done);
-    }
-    sink(first, rows);
+    sink(first, encoding.Window(first, std::min(options.window_texts, count - first), text));
   }
-  return counts;
+  return encoding.counts();
+}
+
+EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const NextText& next,
+                          const EncodeOptions& options, const EmbeddingSink& sink) {
+  const at::NoGradGuard no_gradient;
+  Encoding encoding(model, kind, options, 0);
+  bool more = true;
+  for (size_t first = 0; more;) {
+    std::vector<std::string> window;
+    size_t bytes = 0;
+    std::string_view text;
+    while (window.size() < options.window_texts && bytes < options.window_bytes &&
+           (more = next(&text))) {
+      window.emplace_back(text);
+      bytes += text.size();
+    }
+    if (window.empty()) break;
+    sink(first, encoding.Window(first, window.size(),
+                                [&](size_t i) -> std::string_view { return window[i - first]; }));
+    first += window.size();
+  }
+  return encoding.counts();
 }
 
 at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,

@@ -19,7 +19,8 @@ struct EncodeOptions {
   int threads = 1;              // of the tokenizer; tensor operations use libtorch's count
   size_t batch_tokens = 8192;   // tokens of one forward pass: enough rows to fill the processor
   size_t window_texts = 16384;  // texts in memory as ids and embeddings at a time
-  std::string label;            // of the progress bar; empty: none
+  size_t window_bytes = size_t{256} << 20;  // and of a stream, of text at a time
+  std::string label;                        // of the progress bar; empty: none
 };
 
 struct EncodeCounts {
@@ -41,6 +42,13 @@ using EmbeddingSink = std::function<void(size_t first, const at::Tensor& rows)>;
 EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink);
+
+// Gives the next text, valid until the next call; false at the end.
+using NextText = std::function<bool(std::string_view* text)>;
+
+// The same for texts that come one by one: memory holds one window of them, however many there are.
+EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const NextText& next,
+                          const EncodeOptions& options, const EmbeddingSink& sink);
 
 // All of `texts` at once: float32 [N, E].
 at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,

@@ -41,7 +41,8 @@ void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
   } else {
     const std::string source =
         SourceOf(model, TextKind::kDocument, documents, options.encode.precision);
-    std::optional<at::Tensor> rows = ReadKept(options.embeddings, source);
+    std::optional<at::Tensor> rows =
+        ReadKept(options.embeddings, source, documents.size(), model.embedding_width());
     if (!rows) {
       rows = EncodeAll(model, TextKind::kDocument, documents, encode, &counts);
       WriteKept(options.embeddings, source, documents, *rows);
@@ -78,6 +79,7 @@ eval::QuerySamples SamplesFrom(std::string_view query, const QueryHits& found,
 
 Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
                    const RetrieveOptions& options) {
+  if (!options.embeddings.empty()) CheckUsableForKept(options.embeddings);
   const auto& judged = dataset.judged;
   const at::Tensor queries = EncodeQueries(
       model, judged.size(), [&](size_t i) { return dataset.queries.text(judged[i].query); },
@@ -113,6 +115,7 @@ Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options) {
+  if (!options.embeddings.empty()) CheckUsableForKept(options.embeddings);
   const at::Tensor rows = EncodeQueries(
       model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
   ExactSearch search(rows, options.top_k, documents);

@@ -14,20 +14,26 @@ extern "C" void NoteSignal(int signal) {
   received = signal;
 }
 
+void Watch(int signal, struct sigaction* before) {
+  ::sigaction(signal, nullptr, before);
+  if (before->sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = NoteSignal;
+  action.sa_flags = SA_RESTART;  // a write that is under way goes on
+  ::sigaction(signal, &action, nullptr);
+}
+
 }  // namespace
 
 SignalWatch::SignalWatch() {
   received = 0;
-  struct sigaction action {};
-  action.sa_handler = NoteSignal;
-  action.sa_flags = SA_RESTART;  // a write that is under way goes on
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  Watch(SIGINT, &interrupt_before_);
+  Watch(SIGTERM, &terminate_before_);
 }
 
 SignalWatch::~SignalWatch() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  ::sigaction(SIGINT, &interrupt_before_, nullptr);
+  ::sigaction(SIGTERM, &terminate_before_, nullptr);
 }
 
 int SignalWatch::Received() { return received; }

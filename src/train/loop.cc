@@ -251,6 +251,7 @@ void Loop::Save() {
   SaveCheckpoint(parts_.folder->Checkpoint(state_.step), parameters_, *parts_.optimizer,
                  {{"format", 1},
                   {"data_fingerprint", parts_.data_fingerprint},
+                  {"base_fingerprint", parts_.base_fingerprint},
                   {"loop", state_},
                   {"sampler", parts_.sampler->State()},
                   {"optimizer_steps", parts_.optimizer->steps()}});

@@ -38,6 +38,7 @@ struct LoopParts {
   LineLog* timing = nullptr;
   StepProfile* profile = nullptr;  // null: off
   uint64_t data_fingerprint = 0;
+  uint64_t base_fingerprint = 0;
 };
 
 class Loop {

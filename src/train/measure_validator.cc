@@ -1,9 +1,11 @@
 #include <ATen/ops/cat.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "eval/evaluate.h"
 #include "search/encode.h"
 #include "search/exact.h"
@@ -44,6 +46,14 @@ class MeasureValidator final : public Validator {
         qrels_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
                    judgement.grade);
       }
+    }
+    const bool none = std::all_of(positives_.begin(), positives_.end(),
+                                  [](const auto& positives) { return positives.empty(); });
+    if (none) {
+      throw DataError("validation data", 0, "",
+                      fmt::format("none of its {} judged queries has a document of grade {} or "
+                                  "more (data.positive_grade), so that {} would always be 0",
+                                  corpus_.judged.size(), relevance_level, name()));
     }
   }
 

@@ -34,14 +34,23 @@ void CheckSameRecipe(const Setup& setup, const RunFolder& folder) {
                   folder.path().native(), fmt::join(changed, ", ")));
 }
 
-// Of the checkpoint that is resumed.
-void CheckSameData(const Setup& setup, const RunFolder& folder, int64_t step) {
+// With the checkpoint of `step`, which is resumed. Another tokenizer makes another base of the same
+// data, so data come first.
+void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
   const nlohmann::json state = ReadState(folder.Checkpoint(step));
-  if (state.value("data_fingerprint", uint64_t{0}) == setup.data.fingerprint) return;
-  throw DataError(setup.recipe().data.train, 0, "",
-                  fmt::format("its documents, queries or judgements are not those that the run in "
-                              "{} was started with; give the same data, or start a new run",
-                              folder.path().native()));
+  if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
+    throw DataError(setup.recipe().data.train, 0, "",
+                    fmt::format("its documents, queries or judgements are not those that the run "
+                                "in {} was started with; give the same data, or start a new run",
+                                folder.path().native()));
+  }
+  if (state.value("base_fingerprint", uint64_t{0}) != setup.base_fingerprint) {
+    throw ModelError(setup.recipe().model.base, "",
+                     fmt::format("its weights, settings or tokenizer are not those of the model "
+                                 "that the run in {} was started with; give the same model, or "
+                                 "start a new run",
+                                 folder.path().native()));
+  }
 }
 
 uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& checkpoint) {
@@ -133,7 +142,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
   if (options.resume) {
     CheckSameRecipe(*setup, folder);
-    if (const auto step = folder.LatestCheckpoint()) CheckSameData(*setup, folder, *step);
+    if (const auto step = folder.LatestCheckpoint()) CheckSameInputs(*setup, folder, *step);
     if (IsFinished(folder)) {
       Note(fmt::format("{}: this run is finished; its model is {}", output.native(),
                        folder.model().native()));

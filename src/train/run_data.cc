@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "data/beir.h"
+#include "data/fingerprint.h"
 #include "data/sentence_transformers.h"
 #include "data/text_hash.h"
 
@@ -25,35 +26,22 @@ data::Dataset ReadDataset(const std::string& path, const std::string& format,
   return columns ? data::ReadColumns(path) : data::LoadBeir(path, split);
 }
 
-// A running hash of 64-bit numbers and strings.
-class Fingerprint {
- public:
-  void Add(uint64_t value) {
-    const uint64_t pair[2] = {hash_, value};
-    hash_ = data::TextHash({reinterpret_cast<const char*>(pair), sizeof pair});
-  }
-  void Add(std::string_view text) { Add(data::TextHash(text)); }
-  void Add(double value) {
-    Add(std::string_view(reinterpret_cast<const char*>(&value), sizeof value));
-  }
-  void Add(const data::Texts& texts, std::span<const uint64_t> hashes) {
-    for (size_t i = 0; i < texts.size(); ++i) {
-      Add(texts.id(i));
-      Add(hashes[i]);
-    }
-  }
-  void Add(std::span<const data::Judgement> judgements) {
-    Add(judgements.size());
-    for (const data::Judgement& judgement : judgements) {
-      Add(uint64_t{judgement.document});
-      Add(judgement.grade);
-    }
-  }
-  uint64_t value() const { return hash_; }
+using data::Fingerprint;
 
- private:
-  uint64_t hash_ = 0;
-};
+void Add(Fingerprint& fingerprint, const data::Texts& texts, std::span<const uint64_t> hashes) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    fingerprint.Add(texts.id(i));
+    fingerprint.Add(hashes[i]);
+  }
+}
+
+void Add(Fingerprint& fingerprint, std::span<const data::Judgement> judgements) {
+  fingerprint.Add(uint64_t{judgements.size()});
+  for (const data::Judgement& judgement : judgements) {
+    fingerprint.Add(uint64_t{judgement.document});
+    fingerprint.Add(judgement.grade);
+  }
+}
 
 std::vector<uint64_t> HashesOf(const data::Texts& texts) {
   std::vector<uint64_t> hashes;
@@ -63,19 +51,19 @@ std::vector<uint64_t> HashesOf(const data::Texts& texts) {
 
 uint64_t FingerprintOf(const RunData& data) {
   Fingerprint fingerprint;
-  fingerprint.Add(data.set.queries, data.set.query_hashes);
-  fingerprint.Add(data.set.documents, data.set.document_hashes);
+  Add(fingerprint, data.set.queries, data.set.query_hashes);
+  Add(fingerprint, data.set.documents, data.set.document_hashes);
   for (const data::TrainingQuery& query : data.set.examples) {
     fingerprint.Add(uint64_t{query.query});
-    fingerprint.Add(query.positives);
-    fingerprint.Add(query.others);
+    Add(fingerprint, query.positives);
+    Add(fingerprint, query.others);
   }
   if (data.validation) {
-    fingerprint.Add(data.validation->queries, HashesOf(data.validation->queries));
-    fingerprint.Add(data.validation->documents, HashesOf(data.validation->documents));
+    Add(fingerprint, data.validation->queries, HashesOf(data.validation->queries));
+    Add(fingerprint, data.validation->documents, HashesOf(data.validation->documents));
     for (const data::JudgedQuery& query : data.validation->judged) {
       fingerprint.Add(uint64_t{query.query});
-      fingerprint.Add(query.judgements);
+      Add(fingerprint, query.judgements);
     }
   }
   return fingerprint.value();

@@ -11,7 +11,9 @@
 #include "base/threads.h"
 #include "config/catalogue.h"
 #include "config/recipe_text.h"
+#include "data/fingerprint.h"
 #include "eval/measure.h"
+#include "model/fingerprint.h"
 
 namespace tandem::train {
 namespace {
@@ -83,6 +85,15 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
                               recipe.data.positive_grade, options);
 }
 
+// Of parameters, settings and tokenizer: the last as the ids of the run's texts.
+uint64_t BaseFingerprint(const Setup& setup) {
+  data::Fingerprint fingerprint;
+  fingerprint.Add(model::Fingerprint(*setup.model));
+  fingerprint.Add(setup.texts.queries.hash());
+  fingerprint.Add(setup.texts.documents.hash());
+  return fingerprint.value();
+}
+
 // The catalogue's entry; parsing has checked the name.
 template <typename Info>
 const Info& Entry(std::span<const Info* const> catalogue, const std::string& name) {
@@ -128,6 +139,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   Resolve(*setup);
   setup->texts = MakeExampleTexts(setup->data.set, recipe.data.positive_grade, setup->data.training,
                                   *setup->model, setup->threads);
+  setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches = std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe));
   setup->sampler = Entry(sampling::Samplers(), recipe.sampling.name)
                        .make(setup->texts.examples, SamplerOptionsOf(recipe));
@@ -150,7 +162,8 @@ LoopParts PartsOf(Setup& setup) {
           .optimizer = setup.optimizer.get(),
           .schedule = setup.schedule,
           .validator = setup.validator.get(),
-          .data_fingerprint = setup.data.fingerprint};
+          .data_fingerprint = setup.data.fingerprint,
+          .base_fingerprint = setup.base_fingerprint};
 }
 
 std::string ResolvedRecipeText(const Setup& setup) {
@@ -159,8 +172,10 @@ std::string ResolvedRecipeText(const Setup& setup) {
   recipe.model.base = PortablePath(recipe.model.base);
   recipe.data.train = PortablePath(recipe.data.train);
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
-  return fmt::format("# The recipe of this run with every value resolved; computed on {}.\n{}",
-                     tensor::IsaName(), config::FormatRecipe(recipe));
+  return fmt::format(
+      "# A record of this run's recipe with every value resolved; computed on {}.\n"
+      "# Paths are cut to their last part: to run it again, give yours.\n{}",
+      tensor::IsaName(), config::FormatRecipe(recipe));
 }
 
 }  // namespace tandem::train

@@ -25,6 +25,7 @@ struct Setup {
   Goal goal;
   RunData data;
   ExampleTexts texts;
+  uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;
   std::unique_ptr<sampling::Sampler> sampler;
   std::unique_ptr<optim::Optimizer> optimizer;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/fingerprint.h"
+
 namespace tandem::train {
 namespace {
 
@@ -58,6 +60,14 @@ void TokenStore::Append(size_t index, std::vector<int32_t>* ids) const {
   } else {
     ids->insert(ids->end(), wide_ids_.begin() + begin, wide_ids_.begin() + end);
   }
+}
+
+uint64_t TokenStore::hash() const {
+  data::Fingerprint fingerprint;
+  fingerprint.AddBytes(narrow_ids_.data(), narrow_ids_.size() * sizeof(uint16_t));
+  fingerprint.AddBytes(wide_ids_.data(), wide_ids_.size() * sizeof(int32_t));
+  fingerprint.AddBytes(starts_.data(), starts_.size() * sizeof(size_t));
+  return fingerprint.value();
 }
 
 size_t TokenStore::bytes() const {

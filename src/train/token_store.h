@@ -38,6 +38,7 @@ class TokenStore {
   size_t tokens() const { return starts_.back(); }
   size_t wanted() const { return wanted_; }
   size_t truncated() const { return truncated_; }  // of the wanted texts
+  uint64_t hash() const;                           // of all ids and where texts end
   size_t bytes() const;                            // of memory
 
  private:

@@ -59,6 +59,25 @@ TEST(EvaluateRun, ScoresTieInSinglePrecisionUnlessAsked) {
   EXPECT_EQ(ValueOf("mrr", run, qrels, options), 1);
 }
 
+// A measure that could only be 0 is a mistake in the judgements or in the level, not a result.
+TEST(EvaluateRun, NoPositiveAnywhereIsAnError) {
+  const data::Run run = MakeRun({{"q", "a", 2}, {"q", "b", 1}, {"r", "a", 1}});
+  const data::Qrels zeros = MakeQrels({{"q", "a", 0}, {"r", "b", 0}});
+  EXPECT_THROW(ValueOf("map", run, zeros), DataError);
+  EXPECT_THROW(ValueOf("ndcg", run, zeros), DataError);
+  const data::Qrels ones = MakeQrels({{"q", "a", 1}, {"r", "b", 0}});
+  EvaluationOptions strict;
+  strict.ranking.relevance_level = 2;
+  EXPECT_THROW(ValueOf("map", run, ones, strict), DataError);
+  EXPECT_EQ(ValueOf("ndcg", run, ones, strict), 0.5);  // grades are its gains, at any level
+  EXPECT_EQ(ValueOf("map", run, ones), 0.5);
+  const std::vector<Measure> measures = ParseMeasures("map");
+  const Evaluation evaluation = EvaluateRun(run, ones, measures, {});
+  EXPECT_EQ(evaluation.queries_without_positive, 1U);
+  EXPECT_EQ(RemarksOn(evaluation, {}).front().text,
+            "judged queries without a positive, counted as 0: 1");
+}
+
 TEST(EvaluateRun, NegativeGradesAreNoJudgements) {
   const data::Qrels qrels =
       MakeQrels({{"q", "a", 1}, {"q", "b", -1}, {"q", "c", 0}, {"q", "d", 1}});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -44,6 +45,32 @@ TEST_F(EncodeTest, WindowsAndBatchesChangeNothingButRounding) {
   const at::Tensor pieces =
       EncodeAll(*model, model::TextKind::kDocument, texts, {.batch_tokens = 2, .window_texts = 2});
   EXPECT_LE((whole - pieces).abs().max().item<double>(), 1e-6);
+}
+
+TEST_F(EncodeTest, AStreamGivesTheSameRowsInWindowsOfTextsOrBytes) {
+  const auto model = Load();
+  const data::Texts texts = SomeTexts(57);
+  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {});
+  for (const EncodeOptions& options :
+       {EncodeOptions{}, EncodeOptions{.window_texts = 5}, EncodeOptions{.window_bytes = 100}}) {
+    size_t read = 0, written = 0;
+    const EncodeCounts counts = EncodeStream(
+        *model, model::TextKind::kDocument,
+        [&](std::string_view* text) {
+          if (read == texts.size()) return false;
+          *text = texts.text(read++);
+          return true;
+        },
+        options,
+        [&](size_t first, const at::Tensor& rows) {
+          EXPECT_EQ(first, written);
+          written += static_cast<size_t>(rows.size(0));
+          const at::Tensor want = whole.narrow(0, static_cast<int64_t>(first), rows.size(0));
+          EXPECT_LE((rows - want).abs().max().item<double>(), 1e-6);
+        });
+    EXPECT_EQ(written, 57U);
+    EXPECT_EQ(counts.texts, 57U);
+  }
 }
 
 TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {

@@ -79,6 +79,7 @@ class BagEncoder final : public DualEncoder {
     return kind == TextKind::kQuery ? query_prompt : document_prompt;
   }
   const std::string& similarity() const override { return similarity_; }
+  std::string settings() const override { return "mean of words\n"; }
   double flops_per_token() const override { return 512; }
   void Save(const std::filesystem::path&, const weights::ModelCard&) const override {}
 

@@ -155,6 +155,21 @@ TEST_F(TrainErrors, ResumeWithOtherData) {
                 {"--resume"});
 }
 
+TEST_F(TrainErrors, ResumeWithAnotherBase) {
+  ASSERT_EQ(RunTandem(Arguments({})).exit_code, 0);
+  const std::string message =
+      "its weights, settings or tokenizer are not those of the model that the run in";
+  WriteTinyModel(Path("base"), {.seed = 2});
+  ExpectFailure(4, message, {"--resume"});
+  WriteTinyModel(Path("base"), {.pooling = "cls"});
+  ExpectFailure(4, message, {"--resume"});
+  WriteTinyModel(Path("base"));
+  EXPECT_EQ(RunTandem(Arguments({"--resume"})).exit_code, 0);
+  // The same weights under another tokenizer: two words have changed places.
+  Replace("base/vocab.txt", "alpha\n", "alphb\n");
+  ExpectFailure(4, message, {"--resume"});
+}
+
 TEST_F(TrainErrors, ResumeFromABrokenCheckpoint) {
   ASSERT_EQ(RunTandem(Arguments({})).exit_code, 0);
   std::filesystem::remove_all(Path("run/model"));
