@@ -34,6 +34,7 @@ SignalWatch::SignalWatch() {
 SignalWatch::~SignalWatch() {
   ::sigaction(SIGINT, &interrupt_before_, nullptr);
   ::sigaction(SIGTERM, &terminate_before_, nullptr);
+  received = 0;
 }
 
 int SignalWatch::Received() { return received; }
