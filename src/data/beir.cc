@@ -101,7 +101,8 @@ void Resolve(const fs::path& file, const Qrels& qrels, Dataset& dataset, Warning
                        judgement.document);
         continue;
       }
-      judged.judgements.push_back({*document, judgement.grade});
+      judged.judgements.push_back(
+          {.document = *document, .grade = judgement.grade, .line = judgement.line});
     }
     if (judged.judgements.empty()) continue;
     judged.query = *query;
@@ -131,6 +132,8 @@ Dataset LoadBeir(const fs::path& folder, std::string_view split, Warnings* warni
   const fs::path qrels_file = RequireSplit(folder, split);
   const Qrels qrels = ReadQrels(qrels_file, &scope.get());
   Dataset dataset;
+  dataset.file = qrels_file.native();
+  dataset.has_grades = true;
   dataset.queries = ReadTexts(queries, TextRole::kQuery, &scope.get());
   dataset.documents = ReadTexts(corpus, TextRole::kDocument, &scope.get());
   Resolve(qrels_file, qrels, dataset, scope.get());

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <deque>
 
 namespace tandem::data {
 namespace {
@@ -14,11 +15,28 @@ constexpr size_t kIntegerBytes = 24;
 // No format has as many; keeps the search for keys that come twice short.
 constexpr size_t kMaxKeys = 1000;
 
+// The decimal digits of a line's integers: places stay where they are while more are added.
+class Digits {
+ public:
+  void Clear() { used_ = 0; }
+  template <typename Integer>
+  std::string_view Write(Integer value) {
+    if (used_ == places_.size()) places_.emplace_back();
+    std::array<char, kIntegerBytes>& place = places_[used_++];
+    const auto end = std::to_chars(place.data(), place.data() + place.size(), value).ptr;
+    return {place.data(), static_cast<size_t>(end - place.data())};
+  }
+
+ private:
+  std::deque<std::array<char, kIntegerBytes>> places_;
+  size_t used_ = 0;
+};
+
 }  // namespace
 
 struct JsonLineParser::State {
   simdjson::dom::parser parser;
-  std::array<std::array<char, kIntegerBytes>, kMaxKeys> digits;  // one place per field
+  Digits digits;
 };
 
 JsonLineParser::JsonLineParser() : state_(std::make_unique<State>()), fields_(kMaxKeys) {}
@@ -26,47 +44,110 @@ JsonLineParser::~JsonLineParser() = default;
 
 namespace {
 
-template <typename Integer>
-void SetInteger(JsonField& field, std::array<char, kIntegerBytes>& digits, Integer value) {
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  field.kind = JsonField::Kind::kInteger;
-  field.text = std::string_view(digits.data(), static_cast<size_t>(end - digits.data()));
-}
+using Kind = JsonField::Kind;
 
-void SetStrings(JsonField& field, simdjson::dom::array array) {
+bool ReadStrings(simdjson::dom::array array, std::vector<std::string_view>& list) {
   for (simdjson::dom::element element : array) {
-    if (!element.is_string()) return;  // stays kOther
-    field.list.push_back(element.get_string().value_unsafe());
+    if (!element.is_string()) return false;
+    list.push_back(element.get_string().value_unsafe());
   }
-  field.kind = JsonField::Kind::kStrings;
+  return true;
 }
 
-void SetValue(JsonField& field, std::array<char, kIntegerBytes>& digits,
-              simdjson::dom::element value) {
-  using simdjson::dom::element_type;
-  field.kind = JsonField::Kind::kOther;
-  field.list.clear();
-  switch (value.type()) {
-    case element_type::STRING:
-      field.kind = JsonField::Kind::kString;
-      field.text = value.get_string().value_unsafe();
-      break;
-    case element_type::INT64:
-      SetInteger(field, digits, value.get_int64().value_unsafe());
-      break;
-    case element_type::UINT64:
-      SetInteger(field, digits, value.get_uint64().value_unsafe());
-      break;
-    case element_type::ARRAY:
-      SetStrings(field, value.get_array().value_unsafe());
-      break;
-    case element_type::NULL_VALUE:
-      field.kind = JsonField::Kind::kNull;
-      break;
-    default:
-      break;
+bool ReadNumbers(simdjson::dom::array array, std::vector<double>& numbers) {
+  for (simdjson::dom::element element : array) {
+    double value = 0;
+    if (element.get(value) != simdjson::SUCCESS) return false;
+    numbers.push_back(value);
   }
+  return true;
 }
+
+bool ReadNumberLists(simdjson::dom::array array, std::vector<std::vector<double>>& lists) {
+  for (simdjson::dom::element element : array) {
+    simdjson::dom::array inner;
+    if (element.get(inner) != simdjson::SUCCESS) return false;
+    if (!ReadNumbers(inner, lists.emplace_back())) return false;
+  }
+  return true;
+}
+
+// Fields of a line's object, or of an object in one of its lists.
+class FieldReader {
+ public:
+  explicit FieldReader(Digits& digits) : digits_(digits) {}
+
+  void Set(simdjson::dom::key_value_pair pair, JsonField& field) {
+    field.key = pair.key;
+    SetValue(pair.value, field);
+  }
+
+ private:
+  void SetValue(simdjson::dom::element value, JsonField& field) {
+    using simdjson::dom::element_type;
+    field.kind = Kind::kOther;
+    switch (value.type()) {
+      case element_type::STRING:
+        field.kind = Kind::kString;
+        field.text = value.get_string().value_unsafe();
+        break;
+      case element_type::INT64:
+        field.kind = Kind::kInteger;
+        field.text = digits_.Write(value.get_int64().value_unsafe());
+        field.number = static_cast<double>(value.get_int64().value_unsafe());
+        break;
+      case element_type::UINT64:
+        field.kind = Kind::kInteger;
+        field.text = digits_.Write(value.get_uint64().value_unsafe());
+        field.number = static_cast<double>(value.get_uint64().value_unsafe());
+        break;
+      case element_type::DOUBLE:
+        field.kind = Kind::kNumber;
+        field.number = value.get_double().value_unsafe();
+        break;
+      case element_type::ARRAY:
+        field.kind = SetList(value.get_array().value_unsafe(), field);
+        break;
+      case element_type::NULL_VALUE:
+        field.kind = Kind::kNull;
+        break;
+      default:
+        break;
+    }
+  }
+
+  // The first element says what the others have to be.
+  Kind SetList(simdjson::dom::array array, JsonField& field) {
+    field.list.clear();
+    field.numbers.clear();
+    field.number_lists.clear();
+    field.objects.clear();
+    if (array.begin() == array.end()) return Kind::kStrings;
+    const simdjson::dom::element first = *array.begin();
+    if (first.is_string() && ReadStrings(array, field.list)) return Kind::kStrings;
+    if (first.is_number() && ReadNumbers(array, field.numbers)) return Kind::kNumbers;
+    if (first.is_array() && ReadNumberLists(array, field.number_lists)) return Kind::kNumberLists;
+    if (first.is_object() && ReadObjects(array, field.objects)) return Kind::kObjects;
+    return Kind::kOther;
+  }
+
+  bool ReadObjects(simdjson::dom::array array, std::vector<JsonField::Object>& objects) {
+    for (simdjson::dom::element element : array) {
+      simdjson::dom::object object;
+      if (element.get(object) != simdjson::SUCCESS || object.size() > kMaxKeys) return false;
+      JsonField::Object& fields = objects.emplace_back();
+      for (const simdjson::dom::key_value_pair& pair : object) {
+        if (FindField(fields, pair.key) != nullptr) return false;
+        JsonField field;
+        Set(pair, field);
+        fields.push_back(std::move(field));
+      }
+    }
+    return true;
+  }
+
+  Digits& digits_;
+};
 
 }  // namespace
 
@@ -85,15 +166,16 @@ std::span<const JsonField> JsonLineParser::Parse(const LineReader& reader, std::
     throw reader.Error("is not a JSON object; expected one object per line");
   }
   used_ = 0;
+  state_->digits.Clear();
   if (object.size() > kMaxKeys) {
     throw reader.Error(fmt::format("has more than {} keys", kMaxKeys));
   }
+  FieldReader fields(state_->digits);
   for (const simdjson::dom::key_value_pair& pair : object) {
     if (FindField({fields_.data(), used_}, pair.key) != nullptr) {
       throw reader.Error(fmt::format("has the key {} twice", pair.key));
     }
-    fields_[used_].key = pair.key;
-    SetValue(fields_[used_], state_->digits[used_], pair.value);
+    fields.Set(pair, fields_[used_]);
     ++used_;
   }
   return {fields_.data(), used_};
@@ -108,15 +190,23 @@ const JsonField* FindField(std::span<const JsonField> fields, std::string_view k
 
 std::string_view KindName(JsonField::Kind kind) {
   switch (kind) {
-    case JsonField::Kind::kString:
+    case Kind::kString:
       return "a string";
-    case JsonField::Kind::kInteger:
+    case Kind::kInteger:
       return "an integer";
-    case JsonField::Kind::kStrings:
+    case Kind::kNumber:
+      return "a number";
+    case Kind::kStrings:
       return "a list of strings";
-    case JsonField::Kind::kNull:
+    case Kind::kNumbers:
+      return "a list of numbers";
+    case Kind::kNumberLists:
+      return "a list of lists of numbers";
+    case Kind::kObjects:
+      return "a list of objects";
+    case Kind::kNull:
       return "null";
-    case JsonField::Kind::kOther:
+    case Kind::kOther:
       break;
   }
   return "neither a string nor an integer";

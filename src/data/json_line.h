@@ -13,12 +13,30 @@
 namespace tandem::data {
 
 struct JsonField {
-  enum class Kind { kString, kInteger, kStrings, kNull, kOther };
+  enum class Kind {
+    kString,
+    kInteger,
+    kNumber,
+    kStrings,      // a list of them, or an empty list
+    kNumbers,      // a list of at least one number
+    kNumberLists,  // a list of lists of numbers, one list at least
+    kObjects,      // a list of at least one object, without keys that come twice
+    kNull,
+    kOther
+  };
+  using Object = std::vector<JsonField>;
 
   std::string_view key;
   Kind kind = Kind::kOther;
   std::string_view text;               // kString: the value; kInteger: its decimal digits
+  double number = 0;                   // kInteger, kNumber
   std::vector<std::string_view> list;  // kStrings
+  std::vector<double> numbers;         // kNumbers
+  std::vector<std::vector<double>> number_lists;  // kNumberLists
+  std::vector<Object> objects;                    // kObjects
+
+  bool is_number() const { return kind == Kind::kInteger || kind == Kind::kNumber; }
+  bool is_empty_list() const { return kind == Kind::kStrings && list.empty(); }
 };
 
 class JsonLineParser {
@@ -41,7 +59,7 @@ class JsonLineParser {
 // The field of that name, or null.
 const JsonField* FindField(std::span<const JsonField> fields, std::string_view key);
 
-// "an object", "a number", ... for messages.
+// "a string", "a number", ... for messages.
 std::string_view KindName(JsonField::Kind kind);
 
 }  // namespace tandem::data

@@ -32,7 +32,8 @@ uint32_t Qrels::QueryIndex(std::string_view query) {
   return last_query_;
 }
 
-Qrels::Added Qrels::Add(std::string_view query, std::string_view document, double grade) {
+Qrels::Added Qrels::Add(std::string_view query, std::string_view document, double grade,
+                        uint32_t line) {
   if (places_.size() >= UINT32_MAX) throw std::length_error("more than 2^32 - 1 judgements");
   const uint32_t q = QueryIndex(query);
   const uint64_t hash = PlaceHash(q, document);
@@ -47,7 +48,7 @@ Qrels::Added Qrels::Add(std::string_view query, std::string_view document, doubl
   std::vector<GradedDocument>& judgements = queries_[q].judgements;
   place_index_.Insert(hash, order);
   places_.push_back({q, static_cast<uint32_t>(judgements.size())});
-  judgements.push_back({arena_.Copy(document), grade});
+  judgements.push_back({arena_.Copy(document), grade, line});
   return {true, grade, order};
 }
 

@@ -14,6 +14,7 @@ namespace tandem::data {
 struct GradedDocument {
   std::string_view document;
   double grade = 0;
+  uint32_t line = 0;  // of the file; 0: not known
 };
 
 struct QueryJudgements {
@@ -37,7 +38,7 @@ class Qrels {
   };
   // Nothing changes where the document is judged for the query already. Throws std::length_error
   // beyond 2^32 - 1 judgements.
-  Added Add(std::string_view query, std::string_view document, double grade);
+  Added Add(std::string_view query, std::string_view document, double grade, uint32_t line = 0);
 
  private:
   struct Place {

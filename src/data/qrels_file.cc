@@ -21,7 +21,8 @@ namespace {
 
 void AddJudgement(LineReader& reader, const QrelsLine& read, Qrels& qrels,
                   std::vector<int64_t>& lines) {
-  const Qrels::Added added = qrels.Add(read.query, read.document, read.grade);
+  const Qrels::Added added =
+      qrels.Add(read.query, read.document, read.grade, static_cast<uint32_t>(reader.line_number()));
   if (added.is_new) {
     lines.push_back(reader.line_number());
   } else if (added.grade == read.grade) {

@@ -1,24 +1,29 @@
 #include "data/sentence_transformers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
+#include "data/dataset_builder.h"
 #include "data/json_line.h"
-#include "data/slot_table.h"
-#include "data/text_hash.h"
+#include "data/line_documents.h"
+#include "data/score_fields.h"
 
 namespace tandem::data {
 namespace {
 
 using Kind = JsonField::Kind;
-using Names = std::array<std::string_view, 3>;
+using Names = std::array<std::string_view, 4>;
 
-constexpr Names kQueryNames = {"anchor", "query", "question"};
-constexpr Names kPositiveNames = {"positive", "document", "answer"};
+constexpr Names kQueryNames = {"anchor", "query", "question", "sentence1"};
+constexpr Names kPositiveNames = {"positive", "document", "answer", "sentence2"};
+constexpr Names kScoreNames = {"score", "scores", "label", "labels"};
+constexpr std::string_view kProbabilities = "probabilities";
 
 // "negative" or "negative_N".
 bool IsNegative(std::string_view key) {
@@ -30,60 +35,41 @@ bool IsNegative(std::string_view key) {
          key.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-// Texts that are known by their bytes.
-class DistinctTexts {
- public:
-  // The index of `text`, added under `id` where it is new.
-  uint32_t Intern(std::string_view text, std::string_view id) {
-    const uint64_t hash = TextHash(text);
-    const auto found =
-        by_text_.Find(hash, [&](uint32_t index) { return texts_.text(index) == text; });
-    if (found) return *found;
-    const auto index = static_cast<uint32_t>(texts_.size());
-    texts_.Add(id, text);
-    by_text_.Insert(hash, index);
-    return index;
-  }
-  Texts Take() { return std::move(texts_); }
-
- private:
-  Texts texts_;
-  SlotTable by_text_;
+// The columns of one line.
+struct Columns {
+  const JsonField* query = nullptr;
+  const JsonField* positive = nullptr;
+  const JsonField* score = nullptr;          // or null
+  const JsonField* probabilities = nullptr;  // or null
 };
 
 class ColumnsReader {
  public:
-  explicit ColumnsReader(LineReader& reader) : reader_(reader) {}
+  explicit ColumnsReader(LineReader& reader) : reader_(reader), builder_(reader) {}
   Dataset Read();
 
  private:
   void ReadLine(std::span<const JsonField> fields);
-  const JsonField& RequireOne(std::span<const JsonField> fields, const Names& names,
+  Columns Find(std::span<const JsonField> fields) const;
+  const JsonField* FindOne(std::span<const JsonField> fields, const Names& names,
+                           std::string_view what) const;
+  const JsonField* RequireOne(std::span<const JsonField> fields, const Names& names,
                               std::string_view what) const;
-  void AddDocuments(JudgedQuery& judged, const JsonField& field, double grade);
-  void AddDocument(JudgedQuery& judged, std::string_view text, std::string_view id, double grade);
-  void CountIfEmpty(std::string_view text);
+  void CollectDocuments(std::span<const JsonField> fields, const Columns& columns);
+  void AddProbabilities(const JsonField& field);
+  void AddScores(const JsonField& field, std::string_view query);
+  void AddMargins(std::span<const double> margins, std::string_view query);
 
   LineReader& reader_;
-  DistinctTexts queries_;
-  DistinctTexts documents_;
-  Dataset dataset_;
-  SlotTable judged_index_;  // (query, document) -> place in judged_places_
-  struct Place {
-    uint32_t query;
-    uint32_t judgement;
-  };
-  std::vector<Place> judged_places_;
+  DatasetBuilder builder_;
+  std::vector<LineDocument> documents_;  // of the line
+  size_t positives_ = 0;                 // of the line, before the negatives
+  // The positive that a query's margins are measured from.
+  std::unordered_map<std::string, std::string> margin_positives_;
 };
 
-void ColumnsReader::CountIfEmpty(std::string_view text) {
-  if (text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos) {
-    reader_.warnings().Count(reader_.file(), "empty texts, kept", reader_.line_number());
-  }
-}
-
-const JsonField& ColumnsReader::RequireOne(std::span<const JsonField> fields, const Names& names,
-                                           std::string_view what) const {
+const JsonField* ColumnsReader::FindOne(std::span<const JsonField> fields, const Names& names,
+                                        std::string_view what) const {
   const JsonField* found = nullptr;
   for (std::string_view name : names) {
     const JsonField* field = FindField(fields, name);
@@ -94,85 +80,99 @@ const JsonField& ColumnsReader::RequireOne(std::span<const JsonField> fields, co
     }
     found = field;
   }
-  if (found == nullptr) {
-    throw reader_.Error(fmt::format("has no {}; expected one of the columns {}, {} or {}", what,
-                                    names[0], names[1], names[2]));
-  }
-  return *found;
+  return found;
 }
 
-void ColumnsReader::AddDocument(JudgedQuery& judged, std::string_view text, std::string_view id,
-                                double grade) {
-  CountIfEmpty(text);
-  const uint32_t document = documents_.Intern(text, id);
-  const uint64_t hash =
-      (uint64_t{judged.query} << 32 | document) * 0x9e3779b97f4a7c15;  // spreads the low bits
-  const auto there = judged_index_.Find(hash, [&](uint32_t index) {
-    const Place place = judged_places_[index];
-    return place.query == judged.query && judged.judgements[place.judgement].document == document;
-  });
-  if (!there) {
-    judged_index_.Insert(hash, static_cast<uint32_t>(judged_places_.size()));
-    judged_places_.push_back({judged.query, static_cast<uint32_t>(judged.judgements.size())});
-    judged.judgements.push_back({document, grade});
+const JsonField* ColumnsReader::RequireOne(std::span<const JsonField> fields, const Names& names,
+                                           std::string_view what) const {
+  if (const JsonField* found = FindOne(fields, names, what)) return found;
+  throw reader_.Error(fmt::format("has no {}; expected one of the columns {}, {}, {} or {}", what,
+                                  names[0], names[1], names[2], names[3]));
+}
+
+Columns ColumnsReader::Find(std::span<const JsonField> fields) const {
+  Columns columns{.query = RequireOne(fields, kQueryNames, "query"),
+                  .positive = RequireOne(fields, kPositiveNames, "positive"),
+                  .score = FindOne(fields, kScoreNames, "scores"),
+                  .probabilities = FindField(fields, kProbabilities)};
+  if (columns.positive->is_empty_list()) {
+    throw reader_.Error(fmt::format("\"{}\" is an empty list", columns.positive->key));
+  }
+  // A label in words is no score.
+  if (columns.score != nullptr && columns.score->kind == Kind::kString) columns.score = nullptr;
+  if (IsGiven(columns.score) && IsGiven(columns.probabilities)) {
+    throw reader_.Error(fmt::format("has both \"{}\" and \"{}\" for the scores", columns.score->key,
+                                    kProbabilities));
+  }
+  return columns;
+}
+
+void ColumnsReader::CollectDocuments(std::span<const JsonField> fields, const Columns& columns) {
+  documents_.clear();
+  AppendDocuments(reader_, *columns.positive, 1, documents_);
+  positives_ = documents_.size();
+  for (const JsonField& field : fields) {
+    if (IsNegative(field.key)) {
+      AppendDocuments(reader_, field, 0, documents_);
+    } else if (&field != columns.query && &field != columns.positive && &field != columns.score &&
+               &field != columns.probabilities) {
+      builder_.CountIgnored(field.key);
+    }
+  }
+}
+
+void ColumnsReader::AddProbabilities(const JsonField& field) {
+  builder_.SetScoreKind(ScoreKind::kProbabilities);
+  if (field.kind == Kind::kNumbers && documents_.size() == 1) {
+    documents_[0].score = ExpectedGrade(reader_, field.key, field.numbers);
     return;
   }
-  double& standing = judged.judgements[judged_places_[*there].judgement].grade;
-  if (standing != grade) {
-    standing = std::max(standing, grade);
-    reader_.warnings().Count(reader_.file(),
-                             "texts that are positive and negative of one query, taken as positive",
-                             reader_.line_number());
+  const std::vector<double> grades = ExpectedGradeList(reader_, field, documents_.size());
+  for (size_t i = 0; i < documents_.size(); ++i) documents_[i].score = grades[i];
+}
+
+void ColumnsReader::AddScores(const JsonField& field, std::string_view query) {
+  const size_t negatives = documents_.size() - positives_;
+  if (field.is_number() && negatives == 0 && positives_ == 1) {
+    builder_.SetScoreKind(ScoreKind::kPairs);
+    documents_[0].score = field.number;
+  } else if (field.is_number() && negatives == 1 && positives_ == 1) {
+    AddMargins({&field.number, 1}, query);
+  } else if (field.kind == Kind::kNumbers && field.numbers.size() == negatives && positives_ == 1) {
+    AddMargins(field.numbers, query);
+  } else {
+    builder_.SetScoreKind(ScoreKind::kLists);
+    const std::span<const double> scores = ScoreList(reader_, field, documents_.size());
+    for (size_t i = 0; i < documents_.size(); ++i) documents_[i].score = scores[i];
   }
 }
 
-void ColumnsReader::AddDocuments(JudgedQuery& judged, const JsonField& field, double grade) {
-  const std::string id = fmt::format("{}:{}", reader_.line_number(), field.key);
-  if (field.kind == Kind::kString) {
-    AddDocument(judged, field.text, id, grade);
-  } else if (field.kind == Kind::kStrings) {
-    for (size_t i = 0; i < field.list.size(); ++i) {
-      AddDocument(judged, field.list[i], fmt::format("{}:{}", id, i + 1), grade);
-    }
-  } else {
-    throw reader_.Error(fmt::format("\"{}\" is {}; expected a string or a list of strings",
-                                    field.key, KindName(field.kind)));
+void ColumnsReader::AddMargins(std::span<const double> margins, std::string_view query) {
+  builder_.SetScoreKind(ScoreKind::kMargins);
+  const std::string positive(documents_[0].text);
+  if (margin_positives_.try_emplace(std::string(query), positive).first->second != positive) {
+    throw reader_.Error(
+        "has margins to another positive than an earlier line of the same query, so that its "
+        "documents cannot be compared; give a list with the score of every document");
   }
+  documents_[0].score = 0;
+  for (size_t i = 0; i < margins.size(); ++i) documents_[i + 1].score = -margins[i];
 }
 
 void ColumnsReader::ReadLine(std::span<const JsonField> fields) {
-  const JsonField& query = RequireOne(fields, kQueryNames, "query");
-  const JsonField& positive = RequireOne(fields, kPositiveNames, "positive");
-  if (query.kind != Kind::kString) {
-    throw reader_.Error(
-        fmt::format("\"{}\" is {}; expected a string", query.key, KindName(query.kind)));
-  }
-  if (positive.kind == Kind::kStrings && positive.list.empty()) {
-    throw reader_.Error(fmt::format("\"{}\" is an empty list", positive.key));
-  }
-  CountIfEmpty(query.text);
-  const uint32_t index = queries_.Intern(query.text, fmt::format("{}", reader_.line_number()));
-  if (index == dataset_.judged.size()) dataset_.judged.push_back({index, {}});
-  JudgedQuery& judged = dataset_.judged[index];
-  AddDocuments(judged, positive, 1);
-  for (const JsonField& field : fields) {
-    if (IsNegative(field.key)) {
-      AddDocuments(judged, field, 0);
-    } else if (&field != &query && &field != &positive) {
-      reader_.warnings().Count(reader_.file(), "values of other columns, ignored",
-                               reader_.line_number(), field.key);
-    }
-  }
+  const Columns columns = Find(fields);
+  const std::string_view query = RequireString(reader_, *columns.query);
+  CollectDocuments(fields, columns);
+  if (IsGiven(columns.probabilities)) AddProbabilities(*columns.probabilities);
+  if (IsGiven(columns.score)) AddScores(*columns.score, query);
+  JudgeLine(builder_, reader_, query, documents_);
 }
 
 Dataset ColumnsReader::Read() {
   JsonLineParser parser;
   std::string_view line;
   while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
-  if (dataset_.judged.empty()) throw DataError(reader_.file(), 0, "", "holds no example");
-  dataset_.queries = queries_.Take();
-  dataset_.documents = documents_.Take();
-  return std::move(dataset_);
+  return builder_.Take();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// sentence-transformers columns as JSON lines: `{"anchor", "positive"[, "negative"...]}`.
+// sentence-transformers columns as JSON lines: `{"anchor", "positive"[, "negative"...][,
+// "score"]}`.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +10,19 @@
 
 namespace tandem::data {
 
-// Reads a file, plain or gzip. The query is `anchor`, `query` or `question`; the positive
-// `positive`, `document` or `answer`; negatives `negative`, `negative_1`, `negative_2`, ...
-// Positive and negatives may be lists of strings. Other keys are ignored and counted.
+// Reads a file, plain or gzip. The query is `anchor`, `query`, `question` or `sentence1`; the
+// positive `positive`, `document`, `answer` or `sentence2`; negatives `negative`, `negative_1`,
+// `negative_2`, ... Positive and negatives may be lists of strings. Other keys are ignored and
+// counted.
+//
+// Scores are in `score`, `scores`, `label` or `labels`, by what sentence-transformers' losses take:
+//  - a number on a line without negatives is the score of its pair (ScoreKind::kPairs);
+//  - a list with a number for each document, positives first, then negatives in the order of their
+//    columns: their scores (kLists);
+//  - with one positive, a list with a number for each negative, or a number for the only one:
+//    margins, positive minus negative (kMargins). A query has margins to one positive only.
+// A label in words is ignored and counted as other keys are. `probabilities` are a judge's p(0..N)
+// of the pair, or a list of such lists (kProbabilities).
 //
 // The columns know texts, not ids: the same text is one query or one document wherever it stands,
 // so a query knows the positives of all its lines. Ids say where a text was first seen: query
@@ -20,8 +31,9 @@ namespace tandem::data {
 // is counted. Empty texts are kept and counted.
 //
 // Throws DataError naming file and line for broken JSON, a missing column or two that mean the
-// same, a value of another type, a line without positive, and a file without lines. What is counted
-// goes to `warnings`, or to stderr where null.
+// same, a value of another type, a line without positive, scores that do not match the documents,
+// lines whose scores are of different kinds, and a file without lines. What is counted goes to
+// `warnings`, or to stderr where null.
 Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
 // The same from an open reader.

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 #include <vector>
+
+#include "data/json_id.h"
 
 namespace tandem::data {
 namespace {
@@ -12,20 +13,10 @@ namespace {
 using Kind = JsonField::Kind;
 
 std::string_view IdOf(const LineReader& reader, std::span<const JsonField> fields) {
-  const JsonField* field = FindField(fields, "_id");
-  if (field == nullptr) {
+  if (FindField(fields, "_id") == nullptr) {
     throw reader.Error(R"(has no "_id"; expected {"_id": ..., "text": ...})");
   }
-  if (field->kind != Kind::kString && field->kind != Kind::kInteger) {
-    throw reader.Error(fmt::format("\"_id\" is {}; expected a string", KindName(field->kind)));
-  }
-  if (field->text.empty()) throw reader.Error("\"_id\" is empty");
-  // Tabs and line ends would break every file that ids are written to.
-  if (std::any_of(field->text.begin(), field->text.end(),
-                  [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
-    throw reader.Error("\"_id\" contains a control character");
-  }
-  return field->text;
+  return RequireId(reader, fields, "_id");
 }
 
 std::string_view StringField(const LineReader& reader, std::span<const JsonField> fields,

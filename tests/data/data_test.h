@@ -1,6 +1,7 @@
 // Helpers for tests of readers: files from literals, errors as text.
 #pragma once
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "data/dataset.h"
 #include "data/line_reader.h"
 #include "data/warnings.h"
 
@@ -27,6 +29,18 @@ std::string DataErrorOf(const Body& body) {
     return error.what();
   }
   return "no error";
+}
+
+// "TEXT=GRADE@LINE", or "TEXT=GRADE/SCORE@LINE", of every judged document of a query.
+inline std::string JudgedTexts(const Dataset& dataset, size_t query) {
+  std::string all;
+  for (const Judgement& judgement : dataset.judged.at(query).judgements) {
+    all += fmt::format("{}{}={}{}@{}", all.empty() ? "" : " ",
+                       dataset.documents.text(judgement.document), judgement.grade,
+                       judgement.has_score() ? fmt::format("/{}", judgement.score) : "",
+                       judgement.line);
+  }
+  return all;
 }
 
 inline void WriteGzip(const std::filesystem::path& path, std::string_view bytes) {

@@ -50,14 +50,60 @@ TEST(ReadColumns, OtherNamesNumberedNegativesAndLists) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "document": ["p1", "p2"], "negative_1": "n1", "negative_2": ["n2", "n3"], "negative_x": "?"}
-{"question": "b", "answer": "p1", "score": 0.5})",
+{"question": "b", "answer": "p1", "kind": 0.5, "label": "science"}
+{"sentence1": "c", "sentence2": "p1"})",
       warnings);
   EXPECT_THAT(Judged(dataset, 0), ElementsAre("p1=1", "p2=1", "n1=0", "n2=0", "n3=0"));
   EXPECT_THAT(Judged(dataset, 1), ElementsAre("p1=1"));
   EXPECT_EQ(dataset.documents.id(4), "1:negative_2:2");
   EXPECT_THAT(warnings.Messages(),
-              ElementsAre("f.jsonl: values of other columns, ignored: 2 (first at line 1, id "
+              ElementsAre("f.jsonl: values of other columns, ignored: 3 (first at line 1, id "
                           "negative_x)"));
+  EXPECT_EQ(dataset.scores, ScoreKind::kNone);
+}
+
+TEST(ReadColumns, AScoreOfAPair) {
+  Warnings warnings;
+  const Dataset dataset = Read(R"({"sentence1": "a", "sentence2": "p", "score": 0.5}
+{"anchor": "a", "positive": "q", "label": 1}
+{"anchor": "b", "positive": ["p"], "score": null})",
+                               warnings);
+  EXPECT_EQ(JudgedTexts(dataset, 0), "p=1/0.5@1 q=1/1@2");
+  EXPECT_EQ(JudgedTexts(dataset, 1), "p=1@3");
+  EXPECT_EQ(dataset.scores, ScoreKind::kPairs);
+  EXPECT_THAT(warnings.Messages(), IsEmpty());
+}
+
+TEST(ReadColumns, AScoreForEachDocument) {
+  Warnings warnings;
+  const Dataset dataset = Read(
+      R"({"query": "a", "positive": "p", "negative_1": "m", "negative_2": ["n", "o"], "scores": [9, 1.5, -2, 0]}
+{"query": "b", "positive": "p", "label": [3]})",
+      warnings);
+  EXPECT_EQ(JudgedTexts(dataset, 0), "p=1/9@1 m=0/1.5@1 n=0/-2@1 o=0/0@1");
+  EXPECT_EQ(JudgedTexts(dataset, 1), "p=1/3@2");
+  EXPECT_EQ(dataset.scores, ScoreKind::kLists);
+}
+
+TEST(ReadColumns, MarginsAreATeachersScoresBelowThePositive) {
+  Warnings warnings;
+  const Dataset dataset = Read(
+      R"({"query": "a", "positive": "p", "negative": "m", "label": 4.5}
+{"query": "a", "positive": "p", "negative_1": "n", "negative_2": "o", "label": [1, -2]})",
+      warnings);
+  EXPECT_EQ(JudgedTexts(dataset, 0), "p=1/0@1 m=0/-4.5@1 n=0/-1@2 o=0/2@2");
+  EXPECT_EQ(dataset.scores, ScoreKind::kMargins);
+}
+
+TEST(ReadColumns, AJudgesProbabilities) {
+  Warnings warnings;
+  const Dataset dataset = Read(
+      R"({"query": "a", "positive": "p", "probabilities": [0.25, 0, 0.75]}
+{"query": "b", "positive": "p", "negative": "n", "probabilities": [[0, 1], [0.5, 0.5]]})",
+      warnings);
+  EXPECT_EQ(JudgedTexts(dataset, 0), "p=1/0.75@1");
+  EXPECT_EQ(JudgedTexts(dataset, 1), "p=1/1@2 n=0/0.5@2");
+  EXPECT_EQ(dataset.scores, ScoreKind::kProbabilities);
 }
 
 TEST(ReadColumns, APositiveThatIsAlsoANegativeStaysPositive) {
@@ -83,11 +129,32 @@ TEST(ReadColumns, GzipFilesAreRead) {
   EXPECT_EQ(ReadColumns(folder.path() / "train.jsonl.gz").documents.text(0), "p");
 }
 
+TEST(ReadColumns, BrokenScoresAreNamed) {
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "score": 1, "label": 1})"),
+            "f.jsonl:1: has both \"score\" and \"label\" for the scores");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "score": 1, "probabilities": [1, 0]})"),
+            "f.jsonl:1: has both \"score\" and \"probabilities\" for the scores");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": ["p", "q"], "score": 1})"),
+            "f.jsonl:1: \"score\" is an integer; expected a list of numbers");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "negative": ["m", "n"], "score": [1]})"),
+            "f.jsonl:1: \"score\" has 1 entries for 3 documents");
+  EXPECT_EQ(ErrorOf("{\"anchor\": \"a\", \"positive\": \"p\", \"score\": 1}\n"
+                    "{\"anchor\": \"a\", \"positive\": \"p\", \"score\": [1]}"),
+            "f.jsonl:2: has a score for each document, where earlier lines have a score for its "
+            "pair; a file can have one of them only");
+  EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "negative": "n", "label": 1}
+{"anchor": "a", "positive": "q", "negative": "n", "label": 1})"),
+            "f.jsonl:2: has margins to another positive than an earlier line of the same query, so "
+            "that its documents cannot be compared; give a list with the score of every document");
+}
+
 TEST(ReadColumns, BrokenLinesAreNamed) {
-  EXPECT_EQ(ErrorOf(R"({"positive": "p"})"),
-            "f.jsonl:1: has no query; expected one of the columns anchor, query or question");
+  EXPECT_EQ(
+      ErrorOf(R"({"positive": "p"})"),
+      "f.jsonl:1: has no query; expected one of the columns anchor, query, question or sentence1");
   EXPECT_EQ(ErrorOf("\n{\"anchor\": \"a\"}"),
-            "f.jsonl:2: has no positive; expected one of the columns positive, document or answer");
+            "f.jsonl:2: has no positive; expected one of the columns positive, document, answer or "
+            "sentence2");
   EXPECT_EQ(ErrorOf(R"({"anchor": "a", "query": "a", "positive": "p"})"),
             "f.jsonl:1: has both \"anchor\" and \"query\" for the query");
   EXPECT_EQ(ErrorOf(R"({"anchor": ["a"], "positive": "p"})"),

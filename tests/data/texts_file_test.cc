@@ -65,7 +65,7 @@ TEST(ReadTexts, MissingAndWrongValuesAreNamed) {
   EXPECT_EQ(ErrorOf(R"({"_id": "b", "text": "x", "title": ["x"]})"),
             "f.jsonl:1: \"title\" is a list of strings; expected a string (id b)");
   EXPECT_EQ(ErrorOf(R"({"_id": 1.5, "text": "x"})"),
-            "f.jsonl:1: \"_id\" is neither a string nor an integer; expected a string");
+            "f.jsonl:1: \"_id\" is a number; expected a string");
   EXPECT_EQ(ErrorOf(R"({"_id": "", "text": "x"})"), "f.jsonl:1: \"_id\" is empty");
   EXPECT_EQ(ErrorOf(R"({"_id": "a\tb", "text": "x"})"),
             "f.jsonl:1: \"_id\" contains a control character");

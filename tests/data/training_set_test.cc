@@ -16,7 +16,9 @@ using testing::IsEmpty;
 Dataset Graded() {
   BeirFolder folder;
   folder.Write("qrels/test.tsv", "q2\td1\t1\nq2\td2\t2\nq2\td3\t0\nq1\td3\t1\nq1\td1\t-1\n");
-  return LoadBeir(folder.path(), "test");
+  Dataset dataset = LoadBeir(folder.path(), "test");
+  dataset.file = "qrels.tsv";
+  return dataset;
 }
 
 TEST(BuildTrainingSet, SplitsAtThePositiveGrade) {
@@ -57,10 +59,27 @@ TEST(BuildTrainingSet, GradeOneTakesAll) {
 TEST(BuildTrainingSet, NoPositiveAtAllIsAnError) {
   Warnings warnings;
   EXPECT_EQ(DataErrorOf([&] { BuildTrainingSet(Graded(), 3, &warnings); }),
-            "training data: none of the 2 judged queries has a document of grade 3 or more");
+            "qrels.tsv: none of the 2 judged queries has a document of grade 3 or more "
+            "(data.positive_grade)");
   for (const double grade : {0.0, -1.0, std::nan("")}) {
     EXPECT_THROW(BuildTrainingSet(Graded(), grade, &warnings), UsageError);
   }
+}
+
+TEST(BuildTrainingSet, AnOwnDocumentOfAnyGrade) {
+  Warnings warnings;
+  const TrainingSet set = BuildTrainingSet(Graded(), 3, OwnDocument::kAnyGrade, &warnings);
+  EXPECT_THAT(warnings.Messages(), IsEmpty());
+  ASSERT_EQ(set.examples.size(), 2U);
+  EXPECT_TRUE(set.examples[0].positives.empty());
+  EXPECT_EQ(set.examples[0].others.size(), 3U);
+  Dataset none = Graded();
+  none.judged.resize(1);
+  none.judged[0].judgements.resize(1);
+  none.judged[0].judgements[0].grade = -1;  // not judged
+  EXPECT_EQ(
+      DataErrorOf([&] { BuildTrainingSet(std::move(none), 3, OwnDocument::kAnyGrade, &warnings); }),
+      "qrels.tsv: none of the 1 judged queries has a document of grade 0 or more");
 }
 
 TEST(BuildTrainingSet, TakesColumns) {

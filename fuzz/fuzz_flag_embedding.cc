@@ -1,0 +1,10 @@
+// FlagEmbedding's training lines (data/flag_embedding.h) and what training makes of them.
+#include "data/flag_embedding.h"
+#include "training_lines.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  tandem::data::FuzzTrainingLines(bytes, size, [](tandem::data::LineReader& reader) {
+    return tandem::data::ReadFlagEmbedding(reader);
+  });
+  return 0;
+}

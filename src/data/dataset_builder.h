@@ -1,0 +1,65 @@
+// Collects a Dataset from lines that carry their texts: what the readers of training lines share.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/line_reader.h"
+#include "data/slot_table.h"
+
+namespace tandem::data {
+
+// Queries and documents are known by their text or by their id, as the format has it. Everything is
+// counted and reported at the reader's current line.
+class DatasetBuilder {
+ public:
+  // `reader` must outlive the builder.
+  explicit DatasetBuilder(LineReader& reader) : reader_(reader) {}
+
+  // One query for each different text, named `id` where it is new.
+  uint32_t QueryOfText(std::string_view text, std::string_view id);
+  uint32_t DocumentOfText(std::string_view text, std::string_view id);
+  // One query for each id. Throws DataError where the id had another text before.
+  uint32_t QueryOfId(std::string_view id, std::string_view text);
+  uint32_t DocumentOfId(std::string_view id, std::string_view text);
+
+  // A document of the line: grade 1 for a positive, 0 for a negative. A document that is both for
+  // one query stays positive, one with two scores keeps the first; both are counted.
+  void Judge(uint32_t query, uint32_t document, double grade, double score = kNoScore);
+
+  // What the line's scores are. Throws DataError where an earlier line's were something else.
+  void SetScoreKind(ScoreKind kind);
+  // A line has a value that no training reads.
+  void CountIgnored(std::string_view key);
+
+  // Throws DataError where no query was added.
+  Dataset Take();
+
+ private:
+  struct Interned {
+    Texts texts;
+    SlotTable by_text;
+  };
+  struct Place {
+    uint32_t query;
+    uint32_t judgement;
+  };
+  uint32_t InternText(Interned& interned, std::string_view text, std::string_view id);
+  uint32_t InternId(Interned& interned, std::string_view what, std::string_view id,
+                    std::string_view text);
+  uint32_t Judged(uint32_t query);
+  void CountIfEmpty(std::string_view text);
+  void Merge(Judgement& standing, const Judgement& found);
+
+  LineReader& reader_;
+  Interned queries_;
+  Interned documents_;
+  std::vector<JudgedQuery> judged_;  // one for each query
+  SlotTable judged_index_;           // (query, document) -> place in judged_places_
+  std::vector<Place> judged_places_;
+  ScoreKind scores_ = ScoreKind::kNone;
+};
+
+}  // namespace tandem::data

@@ -1,0 +1,42 @@
+// From what a data set says to the grades and teacher scores that training uses (METHODS sections 1
+// and 2).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "data/dataset.h"
+
+namespace tandem::data {
+
+// What the scores of lines are taken for.
+enum class ScoreUse { kIgnored, kGrades, kTeacher };
+
+// kGrades: each score becomes its document's grade; throws DataError naming file, line and id where
+// a document has none, where the file has none at all, and for margins. kTeacher: scores stay.
+// kIgnored: they go.
+void ApplyScores(Dataset& dataset, ScoreUse use);
+
+// The lowest and the highest grade that a judge gives.
+struct GradeScale {
+  double minimum = 0;
+  double maximum = 1;
+};
+
+struct GradeRules {
+  std::optional<GradeScale> scale;  // none: grades stay as they are
+  // Why grades must be in [0, 1] although no scale is given ("objective bixse needs it"); empty:
+  // they may be anything.
+  std::string reason;
+};
+
+// (grade - minimum) / (maximum - minimum), or `grade` without a scale.
+double Scaled(double grade, const std::optional<GradeScale>& scale);
+
+// Takes every grade to its place on the scale, from 0 to 1. A judgement below 0 of a file of
+// judgements means "not judged" and stays as it is, unless the scale goes below 0. Throws DataError
+// naming file, line, query and document for a grade outside the scale, or outside [0, 1] where
+// there is a `reason`.
+void ScaleGrades(Dataset& dataset, const GradeRules& rules);
+
+}  // namespace tandem::data

@@ -1,0 +1,24 @@
+#include "data/json_id.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tandem::data {
+
+std::string_view RequireId(const LineReader& reader, std::span<const JsonField> fields,
+                           std::string_view key) {
+  const JsonField* field = FindField(fields, key);
+  if (field == nullptr) throw reader.Error(fmt::format("has no \"{}\"", key));
+  if (field->kind != JsonField::Kind::kString && field->kind != JsonField::Kind::kInteger) {
+    throw reader.Error(fmt::format("\"{}\" is {}; expected a string", key, KindName(field->kind)));
+  }
+  if (field->text.empty()) throw reader.Error(fmt::format("\"{}\" is empty", key));
+  if (std::any_of(field->text.begin(), field->text.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+    throw reader.Error(fmt::format("\"{}\" contains a control character", key));
+  }
+  return field->text;
+}
+
+}  // namespace tandem::data

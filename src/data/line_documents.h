@@ -1,0 +1,34 @@
+// The documents of one training line with their scores, before they are judged; internal to the
+// readers of formats whose texts have no ids.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/dataset_builder.h"
+#include "data/json_line.h"
+#include "data/line_reader.h"
+
+namespace tandem::data {
+
+struct LineDocument {
+  std::string_view text;
+  std::string id;
+  double grade = 0;  // 1 for a positive, 0 for a negative
+  double score = kNoScore;
+};
+
+// The texts of `field` (a string, or a list of them) behind `documents`, named LINE:KEY, and
+// LINE:KEY:PLACE in a list. Throws DataError for another type.
+void AppendDocuments(const LineReader& reader, const JsonField& field, double grade,
+                     std::vector<LineDocument>& documents);
+
+// Judges them all for the query of that text.
+void JudgeLine(DatasetBuilder& builder, const LineReader& reader, std::string_view query,
+               const std::vector<LineDocument>& documents);
+
+// "f.jsonl:3: "query" is null; expected a string".
+std::string_view RequireString(const LineReader& reader, const JsonField& field);
+
+}  // namespace tandem::data

@@ -1,0 +1,45 @@
+#include "data/read_dataset.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "data/beir.h"
+#include "data/flag_embedding.h"
+#include "data/json_line.h"
+#include "data/sentence_transformers.h"
+#include "data/tevatron.h"
+
+namespace tandem::data {
+namespace {
+
+// Of a file of training lines.
+std::string_view FormatOfFile(const std::filesystem::path& path) {
+  Warnings ignored;  // the reader that follows counts them
+  LineReader reader(path, ignored);
+  std::string_view line;
+  if (!reader.Next(&line)) throw DataError(reader.file(), 0, "", "holds no example");
+  JsonLineParser parser;
+  const std::span<const JsonField> fields = parser.Parse(reader, line);
+  if (FindField(fields, "positive_passages") != nullptr) return "tevatron";
+  if (FindField(fields, "pos") != nullptr) return "flag_embedding";
+  return "sentence_transformers";
+}
+
+}  // namespace
+
+Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
+                    std::string_view split, Warnings* warnings) {
+  if (format == "auto") {
+    format = std::filesystem::is_regular_file(path) ? FormatOfFile(path) : "beir";
+  }
+  if (format == "beir") return LoadBeir(path, split, warnings);
+  if (format == "sentence_transformers") return ReadColumns(path, warnings);
+  if (format == "flag_embedding") return ReadFlagEmbedding(path, warnings);
+  if (format == "tevatron") return ReadTevatron(path, warnings);
+  throw UsageError(fmt::format(
+      "data format {} is unknown; known are auto, beir, sentence_transformers, flag_embedding, "
+      "tevatron",
+      format));
+}
+
+}  // namespace tandem::data

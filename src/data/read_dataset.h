@@ -1,0 +1,19 @@
+// A data set of any format.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "data/dataset.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// `format` as recipes spell it: beir, sentence_transformers, flag_embedding, tevatron, or auto: a
+// folder is beir, and the keys of a file's first line tell the others apart (`positive_passages`:
+// tevatron; `pos`: flag_embedding; else columns). `split` is for folders. Throws what the readers
+// throw, and UsageError for an unknown format.
+Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
+                    std::string_view split, Warnings* warnings = nullptr);
+
+}  // namespace tandem::data

@@ -1,0 +1,124 @@
+#include "data/tevatron.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "data/dataset_builder.h"
+#include "data/json_id.h"
+#include "data/json_line.h"
+#include "data/score_fields.h"
+
+namespace tandem::data {
+namespace {
+
+using Kind = JsonField::Kind;
+
+constexpr std::string_view kPositives = "positive_passages";
+constexpr std::string_view kNegatives = "negative_passages";
+constexpr std::array<std::string_view, 4> kKeys = {"query_id", "query", kPositives, kNegatives};
+
+class TevatronReader {
+ public:
+  explicit TevatronReader(LineReader& reader) : reader_(reader), builder_(reader) {}
+
+  Dataset Read() {
+    JsonLineParser parser;
+    std::string_view line;
+    while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
+    return builder_.Take();
+  }
+
+ private:
+  void ReadLine(std::span<const JsonField> fields) {
+    const std::string_view id = RequireId(reader_, fields, "query_id");
+    const uint32_t query = builder_.QueryOfId(id, Text(fields, "query", id));
+    if (AddPassages(fields, kPositives, query, 1) == 0) {
+      throw reader_.Error(fmt::format("has no \"{}\"", kPositives), id);
+    }
+    AddPassages(fields, kNegatives, query, 0);
+    for (const JsonField& field : fields) {
+      if (std::find(kKeys.begin(), kKeys.end(), field.key) == kKeys.end()) {
+        builder_.CountIgnored(field.key);
+      }
+    }
+  }
+
+  std::string_view Text(std::span<const JsonField> fields, std::string_view key,
+                        std::string_view id) const {
+    const JsonField* field = FindField(fields, key);
+    if (field == nullptr) throw reader_.Error(fmt::format("has no \"{}\"", key), id);
+    if (field->kind != Kind::kString) {
+      throw reader_.Error(
+          fmt::format("\"{}\" is {}; expected a string", key, KindName(field->kind)), id);
+    }
+    return field->text;
+  }
+
+  // Returns how many there are.
+  size_t AddPassages(std::span<const JsonField> fields, std::string_view key, uint32_t query,
+                     double grade) {
+    const JsonField* passages = FindField(fields, key);
+    if (!IsGiven(passages) || passages->is_empty_list()) return 0;
+    if (passages->kind != Kind::kObjects) {
+      throw reader_.Error(
+          fmt::format("\"{}\" is {}; expected a list of {{\"docid\", \"title\", \"text\"}}", key,
+                      KindName(passages->kind)));
+    }
+    for (const JsonField::Object& passage : passages->objects) {
+      const std::string_view id = RequireId(reader_, passage, "docid");
+      const uint32_t document = builder_.DocumentOfId(id, DocumentText(passage, id));
+      builder_.Judge(query, document, grade, Score(passage, id));
+    }
+    return passages->objects.size();
+  }
+
+  std::string_view DocumentText(std::span<const JsonField> passage, std::string_view id) {
+    const std::string_view text = Text(passage, "text", id);
+    if (!IsGiven(FindField(passage, "title"))) return text;
+    const std::string_view title = Text(passage, "title", id);
+    if (title.empty()) return text;
+    joined_.assign(title).append(" ").append(text);
+    return joined_;
+  }
+
+  double Score(std::span<const JsonField> passage, std::string_view id) {
+    const JsonField* score = FindField(passage, "score");
+    const JsonField* probabilities = FindField(passage, "probabilities");
+    if (IsGiven(score)) {
+      if (!score->is_number()) {
+        throw reader_.Error(
+            fmt::format("\"score\" is {}; expected a number", KindName(score->kind)), id);
+      }
+      builder_.SetScoreKind(ScoreKind::kLists);
+      return score->number;
+    }
+    if (!IsGiven(probabilities)) return kNoScore;
+    builder_.SetScoreKind(ScoreKind::kProbabilities);
+    if (probabilities->kind != Kind::kNumbers) {
+      throw reader_.Error(fmt::format("\"probabilities\" is {}; expected a list of numbers",
+                                      KindName(probabilities->kind)),
+                          id);
+    }
+    return ExpectedGrade(reader_, "probabilities", probabilities->numbers);
+  }
+
+  LineReader& reader_;
+  DatasetBuilder builder_;
+  std::string joined_;  // title and text
+};
+
+}  // namespace
+
+Dataset ReadTevatron(LineReader& reader) { return TevatronReader(reader).Read(); }
+
+Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings) {
+  WarningScope scope(warnings);
+  LineReader reader(path, scope.get());
+  return ReadTevatron(reader);
+}
+
+}  // namespace tandem::data

@@ -1,0 +1,30 @@
+// Tevatron's training lines: `{"query_id", "query", "positive_passages", "negative_passages"}`.
+#pragma once
+
+#include <filesystem>
+
+#include "data/dataset.h"
+#include "data/line_reader.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// Reads a file, plain or gzip. Passages are lists of `{"docid", "text"[, "title"][, "score"]}`; a
+// document's text is title + " " + text where there is a title. `negative_passages` may be missing
+// or empty. Ids are strings or integers (taken in decimal); a query or document that comes again
+// must have the same text. A passage's `score` is a grade or a teacher's score (ScoreKind::kLists);
+// instead, `probabilities` are a judge's p(0..N) (kProbabilities). Null is as good as missing.
+// Other keys of a line are ignored and counted, those of a passage ignored.
+//
+// Positives have grade 1, negatives grade 0; a document that is both for one query stays positive
+// and is counted. Empty texts are kept and counted.
+//
+// Throws DataError naming file, line and id for broken JSON, a missing or empty key, a value of
+// another type, an id with two texts, a line without positive, lines whose scores are of different
+// kinds, and a file without lines. What is counted goes to `warnings`, or to stderr where null.
+Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings = nullptr);
+
+// The same from an open reader.
+Dataset ReadTevatron(LineReader& reader);
+
+}  // namespace tandem::data

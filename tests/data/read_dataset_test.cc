@@ -1,0 +1,114 @@
+// Formats told apart, and the same data in every format.
+#include "data/read_dataset.h"
+
+#include <map>
+
+#include "base/test_data.h"
+#include "data/beir.h"
+#include "data/data_test.h"
+
+namespace tandem::data {
+namespace {
+
+constexpr std::string_view kColumns = R"({"anchor": "a", "positive": "p"})";
+constexpr std::string_view kFlag = R"({"query": "a", "pos": ["p"]})";
+constexpr std::string_view kTevatron =
+    R"({"query_id": "q", "query": "a", "positive_passages": [{"docid": "d", "text": "p"}]})";
+
+TEST(ReadDataset, TheFirstLineTellsTheFormat) {
+  const TemporaryFolder folder;
+  for (const std::string_view line : {kColumns, kFlag, kTevatron}) {
+    WriteFileAtomically(folder.path() / "f.jsonl", line);
+    WriteGzip(folder.path() / "f.jsonl.gz", line);
+    for (const char* name : {"f.jsonl", "f.jsonl.gz"}) {
+      const Dataset dataset = ReadDataset(folder.path() / name, "auto", "train");
+      EXPECT_EQ(JudgedTexts(dataset, 0), "p=1@1");
+      EXPECT_EQ(dataset.queries.id(0), line == kTevatron ? "q" : "1");
+      EXPECT_EQ(dataset.documents.id(0), line == kTevatron ? "d"
+                                         : line == kFlag   ? "1:pos:1"
+                                                           : "1:positive");
+    }
+  }
+  const BeirFolder beir;
+  const Dataset dataset = ReadDataset(beir.path(), "auto", "test");
+  EXPECT_EQ(JudgedTexts(dataset, 0), "Title first document=2@2 second document=0@4");
+  EXPECT_TRUE(dataset.has_grades);
+}
+
+TEST(ReadDataset, AFormatThatIsNamedIsTaken) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "f.jsonl";
+  WriteFileAtomically(path, kFlag);
+  EXPECT_EQ(ReadDataset(path, "flag_embedding", "").documents.id(0), "1:pos:1");
+  EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "tevatron", ""); }),
+            path.native() + ":1: has no \"query_id\"");
+  EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "sentence_transformers", ""); }),
+            path.native() +
+                ":1: has no positive; expected one of the columns positive, document, "
+                "answer or sentence2");
+  EXPECT_THROW(ReadDataset(path, "parquet", ""), UsageError);
+  WriteFileAtomically(path, "\n");
+  EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }),
+            path.native() + ": holds no example");
+}
+
+// What a JSON string needs; real texts have quotes, backslashes and line ends.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", c);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+using Judgements = std::map<std::string, std::map<std::string, double>>;  // query, document, grade
+
+Judgements ByText(const Dataset& dataset) {
+  Judgements all;
+  for (const JudgedQuery& query : dataset.judged) {
+    for (const Judgement& judgement : query.judgements) {
+      all[std::string(dataset.queries.text(query.query))]
+         [std::string(dataset.documents.text(judgement.document))] = judgement.grade;
+    }
+  }
+  return all;
+}
+
+TEST(ReadDataset, RealDataAreTheSameInEveryFormat) {
+  const auto shared = SharedDir();
+  if (!shared) GTEST_SKIP() << kNoSharedDir;
+  const Dataset beir = ReadDataset(*shared / "data/scifact", "auto", "test");
+  std::string columns, flag, tevatron;
+  for (const JudgedQuery& query : beir.judged) {
+    std::string texts, passages;
+    for (const Judgement& judgement : query.judgements) {
+      const std::string_view comma = texts.empty() ? "" : ", ";
+      const std::string text = Quoted(beir.documents.text(judgement.document));
+      texts += fmt::format("{}{}", comma, text);
+      passages += fmt::format("{}{{\"docid\": {}, \"text\": {}}}", comma,
+                              Quoted(beir.documents.id(judgement.document)), text);
+    }
+    const std::string text = Quoted(beir.queries.text(query.query));
+    columns += fmt::format("{{\"anchor\": {}, \"positive\": [{}]}}\n", text, texts);
+    flag += fmt::format("{{\"query\": {}, \"pos\": [{}], \"neg\": []}}\n", text, texts);
+    tevatron += fmt::format(
+        "{{\"query_id\": {}, \"query\": {}, \"positive_passages\": [{}], \"negative_passages\": "
+        "[]}}\n",
+        Quoted(beir.queries.id(query.query)), text, passages);
+  }
+  const Judgements want = ByText(beir);
+  ASSERT_EQ(want.size(), 300U);
+  const TemporaryFolder folder;
+  for (const std::string& lines : {columns, flag, tevatron}) {
+    WriteFileAtomically(folder.path() / "f.jsonl", lines);
+    EXPECT_EQ(ByText(ReadDataset(folder.path() / "f.jsonl", "auto", "")), want);
+  }
+}
+
+}  // namespace
+}  // namespace tandem::data
