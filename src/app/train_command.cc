@@ -20,6 +20,11 @@ std::function<void()> Configure(CLI::App& app) {
       app.add_flag("--check", options->check,
                    "Read everything, train nothing: counts, lengths, memory and time")
           ->excludes(resume);
+  app.add_flag(
+         "--check-gradient-cache", options->check_gradient_cache,
+         "Train nothing: compare the gradient in chunks with the direct one on the first batch")
+      ->excludes(resume)
+      ->excludes(check);
   app.add_flag("--profile", options->profile,
                "After the run, print where its steps' time went, by operation");
   app.add_option("--profile-steps", options->profile_steps,

@@ -13,6 +13,7 @@ struct TrainOptions {
   std::string output;
   bool resume = false;
   bool check = false;
+  bool check_gradient_cache = false;
   bool profile = false;
   int64_t profile_steps = 0;  // > 0: only so many steps
   std::string format = "text";

@@ -1,14 +1,30 @@
 // The work of `tandem train`.
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <string>
 
 #include "app/globals.h"
 #include "app/torch_half.h"
 #include "app/train_command.h"
+#include "base/error.h"
 #include "objective/catalogue.h"
+#include "train/gradient_cache_check.h"
 #include "train/run.h"
 
 namespace tandem::app {
+namespace {
+
+void CheckCache(config::LoadedRecipe loaded) {
+  const train::GradientCacheReport report = train::CheckGradientCache(std::move(loaded));
+  std::fputs(report.text.c_str(), stdout);
+  if (report.holds()) return;
+  throw CheckFailed(
+      fmt::format("the gradient cache differs from the direct gradient by {:.2e}, more than {:.0e}",
+                  report.worst, report.bound));
+}
+
+}  // namespace
 
 void RunTrain(const TrainOptions& options) {
   config::LoadedRecipe loaded =
@@ -22,6 +38,7 @@ void RunTrain(const TrainOptions& options) {
     std::fputs(report.c_str(), stdout);
     return;
   }
+  if (options.check_gradient_cache) return CheckCache(std::move(loaded));
   const std::string profile =
       options.profile_steps > 0
           ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format)

@@ -12,8 +12,8 @@ namespace tandem::config {
 namespace {
 
 std::string Found(const Value& value) {
-  static constexpr std::string_view kTypes[] = {"nothing", "boolean", "integer", "number",
-                                                "string"};
+  static constexpr std::string_view kTypes[] = {"nothing", "boolean", "integer",
+                                                "number",  "string",  "range"};
   return fmt::format("found {} {}", kTypes[value.index()], FormatValue(value));
 }
 
@@ -65,6 +65,15 @@ CheckedValue CheckQuantity(const ParamInfo& info, const Value& value) {
   return inside ? CheckedValue{value, ""} : CheckedValue{{}, OutOfRange(info, value)};
 }
 
+CheckedValue CheckRange(const ParamInfo& info, const Value& value) {
+  const auto* range = std::get_if<Range>(&value);
+  if (range == nullptr) return WrongType(info, value);
+  const bool ordered = std::isfinite(range->minimum) && std::isfinite(range->maximum) &&
+                       range->minimum < range->maximum;
+  return ordered ? CheckedValue{value, ""}
+                 : CheckedValue{{}, fmt::format("must rise, found {}", FormatValue(value))};
+}
+
 // Control characters, quotes and backslashes escaped as TOML's basic strings want them.
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
@@ -112,6 +121,8 @@ CheckedValue CheckValue(const ParamInfo& info, const Value& value) {
                                                         : WrongType(info, value);
     case ParamKind::kQuantity:
       return CheckQuantity(info, value);
+    case ParamKind::kRange:
+      return CheckRange(info, value);
   }
   return WrongType(info, value);
 }
@@ -135,6 +146,9 @@ std::string FormatValue(const Value& value) {
     std::string operator()(int64_t integer) const { return fmt::format("{}", integer); }
     std::string operator()(double number) const { return FormatNumber(number); }
     std::string operator()(const std::string& text) const { return Quote(text); }
+    std::string operator()(const Range& range) const {
+      return fmt::format("[{}, {}]", FormatNumber(range.minimum), FormatNumber(range.maximum));
+    }
   };
   return std::visit(Formatter(), value);
 }
@@ -172,13 +186,15 @@ std::string_view KindPhrase(ParamKind kind) {
       return "a string";
     case ParamKind::kQuantity:
       return "a quantity";
+    case ParamKind::kRange:
+      return "two numbers [lowest, highest]";
   }
   return "";
 }
 
 std::string_view KindName(ParamKind kind) {
-  static constexpr std::string_view kNames[] = {"number", "integer", "boolean",
-                                                "choice", "string",  "quantity"};
+  static constexpr std::string_view kNames[] = {"number", "integer",  "boolean", "choice",
+                                                "string", "quantity", "range"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -18,21 +18,22 @@
 
 namespace tandem::config {
 
-enum class ParamKind { kNumber, kInteger, kBoolean, kChoice, kString, kQuantity };
-
-// A value that was read or is a default; monostate is "not set".
-using Value = std::variant<std::monostate, bool, int64_t, double, std::string>;
-
-// One spelling that a choice takes, with a one-line meaning.
-struct ChoiceInfo {
-  std::string_view name;
-  std::string_view doc;
-};
+enum class ParamKind { kNumber, kInteger, kBoolean, kChoice, kString, kQuantity, kRange };
 
 // Both ends belong to the range.
 struct Range {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
+  bool operator==(const Range&) const = default;
+};
+
+// A value that was read or is a default; monostate is "not set".
+using Value = std::variant<std::monostate, bool, int64_t, double, std::string, Range>;
+
+// One spelling that a choice takes, with a one-line meaning.
+struct ChoiceInfo {
+  std::string_view name;
+  std::string_view doc;
 };
 
 // The default of a descriptor; monostate: none, `unset_doc` says what happens then.
@@ -91,7 +92,7 @@ Value DefaultOf(const ParamInfo& info);
 std::string FormatValue(const Value& value);
 // "from 1 to 64 queries", "at least 0", "one of mean, sum"; "" where anything of the type is right.
 std::string FormatRange(const ParamInfo& info);
-// "number", "integer", "boolean", "choice", "string" or "quantity".
+// "number", "integer", "boolean", "choice", "string", "quantity" or "range".
 std::string_view KindName(ParamKind kind);
 // "a number", "an integer", "true or false", ... as in "must be a number".
 std::string_view KindPhrase(ParamKind kind);

@@ -29,6 +29,10 @@ struct MaskRecipe {
   bool copies = true;
   bool known_positives = true;
   bool same_query = true;
+  // The false-negative filter (train/false_negatives.h); all none: off.
+  std::optional<double> false_negative_score;
+  std::optional<double> false_negative_absolute_margin;
+  std::optional<double> false_negative_relative_margin;
   bool operator==(const MaskRecipe&) const = default;
 };
 
@@ -38,6 +42,12 @@ struct DataRecipe {
   std::string split = "train";
   double positive_grade = 1;
   int64_t negatives = 0;  // further labelled documents per query
+  std::string scores = "auto";
+  std::optional<Range> grade_scale;     // none: grades are in [0, 1] where it matters
+  std::optional<double> binarize_at;    // a grade of the data; positive_grade is the same then
+  std::optional<double> minimum_grade;  // a grade of the data too
+  std::string cut_off = "best";         // what minimum_grade keeps
+  double flip_labels = 0;               // probability
   MaskRecipe masks;
   bool operator==(const DataRecipe&) const = default;
 };

@@ -36,7 +36,17 @@ inline constexpr ChoiceInfo kTowers[] = {{"shared", "one encoder for queries and
 inline constexpr ChoiceInfo kDataFormats[] = {
     {"auto", "told from the files"},
     {"beir", "a folder of corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"},
-    {"sentence_transformers", "JSONL with the columns anchor, positive, negative, ..."}};
+    {"sentence_transformers", "JSONL with the columns anchor, positive, negative, ..., score"},
+    {"flag_embedding", "JSONL with query, pos, neg, pos_scores, neg_scores, prompt"},
+    {"tevatron", "JSONL with query_id, query, positive_passages, negative_passages"}};
+inline constexpr ChoiceInfo kScoreUses[] = {
+    {"auto", "what the objective needs; a pair's one score is its grade, others are ignored"},
+    {"grades", "grades of the documents"},
+    {"teacher", "a teacher's scores"},
+    {"ignored", "nothing: positives have grade 1, negatives grade 0"}};
+inline constexpr ChoiceInfo kCutOffs[] = {
+    {"best", "the documents of that grade and above"},
+    {"random", "as many at random: the control at equal size"}};
 inline constexpr ChoiceInfo kSamplers[] = {
     {"uniform", "every query once per epoch in random order, its positive uniform among its own"}};
 inline constexpr ChoiceInfo kOptimizers[] = {
@@ -90,6 +100,30 @@ void VisitModel(R& model, Visitor& visitor) {
                  .unset_doc = "the folder's config.json"});
 }
 
+template <MaybeConst<MaskRecipe> R, typename Visitor>
+void VisitMasks(R& masks, Visitor& visitor) {
+  visitor.Table("data.masks", "What must not count as a negative of a query");
+  visitor.Field("copies", masks.copies,
+                {.doc = "copies of its own document (same id or same text)"});
+  visitor.Field("known_positives", masks.known_positives,
+                {.doc = "all its positives, not only the sampled one"});
+  visitor.Field("same_query", masks.same_query,
+                {.doc = "the positives of other rows with the same query text"});
+  visitor.Field("false_negative_score", masks.false_negative_score,
+                {.doc = "documents that score above are no negatives",
+                 .unit = "score units",
+                 .unset_doc = "off"});
+  visitor.Field("false_negative_absolute_margin", masks.false_negative_absolute_margin,
+                {.doc = "documents that score above the own document's score less this are none",
+                 .unit = "score units",
+                 .range = {0, 1e6},
+                 .unset_doc = "off"});
+  visitor.Field("false_negative_relative_margin", masks.false_negative_relative_margin,
+                {.doc = "the same with a share of the own document's score (NV-Retriever: 0.05)",
+                 .range = {0, 10},
+                 .unset_doc = "off"});
+}
+
 template <MaybeConst<DataRecipe> R, typename Visitor>
 void VisitData(R& data, Visitor& visitor) {
   visitor.Table("data", "What is trained on");
@@ -103,13 +137,23 @@ void VisitData(R& data, Visitor& visitor) {
   visitor.Field(
       "negatives", data.negatives,
       {.doc = "further labelled documents of each query", .unit = "documents", .range = {0, 1024}});
-  visitor.Table("data.masks", "What must not count as a negative of a query");
-  visitor.Field("copies", data.masks.copies,
-                {.doc = "copies of its own document (same id or same text)"});
-  visitor.Field("known_positives", data.masks.known_positives,
-                {.doc = "all its positives, not only the sampled one"});
-  visitor.Field("same_query", data.masks.same_query,
-                {.doc = "the positives of other rows with the same query text"});
+  visitor.Field("scores", data.scores,
+                {.doc = "what scores in the lines of `train` are", .choices = kScoreUses});
+  visitor.Field("grade_scale", data.grade_scale,
+                {.doc = "lowest and highest grade, which become 0 and 1",
+                 .unset_doc = "grades are used as they are"});
+  visitor.Field("binarize_at", data.binarize_at,
+                {.doc = "grades from here on become 1 and are positive, others 0; instead of "
+                        "`positive_grade`",
+                 .unset_doc = "off"});
+  visitor.Field("minimum_grade", data.minimum_grade,
+                {.doc = "documents judged below are left out of training", .unset_doc = "off"});
+  visitor.Field("cut_off", data.cut_off,
+                {.doc = "what `minimum_grade` keeps", .choices = kCutOffs});
+  visitor.Field(
+      "flip_labels", data.flip_labels,
+      {.doc = "probability with which a grade z becomes 1 - z, to study noise", .range = {0, 1}});
+  VisitMasks(data.masks, visitor);
 }
 
 template <MaybeConst<OptimizerRecipe> R, typename Visitor>

@@ -224,6 +224,14 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
   if (validation == "validation.data") recipe.validation.data.reset();
   if (validation == "validation.holdout") recipe.validation.holdout.reset();
+  DataRecipe& data = recipe.data;
+  if (data.binarize_at && data.positive_grade != *data.binarize_at) {
+    if (reader.Exclude("data.positive_grade", "data.binarize_at") == "data.binarize_at") {
+      data.binarize_at.reset();
+    } else {
+      data.positive_grade = *data.binarize_at;
+    }
+  }
   if (!recipe.validation.enabled() && reader.Find("validation")) {
     reader.Complain("validation", "needs data (with split) or holdout");
   }

@@ -25,6 +25,7 @@ constexpr ParamKind KindOf(bool has_choices) {
   if constexpr (std::is_same_v<T, int64_t>) return ParamKind::kInteger;
   if constexpr (std::is_same_v<T, double>) return ParamKind::kNumber;
   if constexpr (std::is_same_v<T, Quantity>) return ParamKind::kQuantity;
+  if constexpr (std::is_same_v<T, Range>) return ParamKind::kRange;
   return has_choices ? ParamKind::kChoice : ParamKind::kString;
 }
 

@@ -93,11 +93,25 @@ const toml::node* FindNode(const TomlLayer& layer, std::string_view path) {
   return node;
 }
 
+namespace {
+
+// An array of exactly two numbers.
+Value RangeOf(const toml::array& array) {
+  if (array.size() != 2) return {};
+  const std::optional<double> minimum = array[0].value<double>();
+  const std::optional<double> maximum = array[1].value<double>();
+  if (!array[0].is_number() || !array[1].is_number() || !minimum || !maximum) return {};
+  return Range{*minimum, *maximum};
+}
+
+}  // namespace
+
 Value ScalarOf(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* integer = node.as_integer()) return integer->get();
   if (const auto* number = node.as_floating_point()) return number->get();
   if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* array = node.as_array()) return RangeOf(*array);
   return {};
 }
 

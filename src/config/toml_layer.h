@@ -24,7 +24,8 @@ TomlLayer ParseSetLayer(std::string_view assignment);
 // The node at "table.key", or nullptr.
 const toml::node* FindNode(const TomlLayer& layer, std::string_view path);
 
-// A scalar as a Value; monostate for tables, arrays, dates and times.
+// A scalar, or an array of two numbers, as a Value; monostate for tables, other arrays, dates and
+// times.
 Value ScalarOf(const toml::node& node);
 // "table", "array", "date" ...
 std::string NodeKindName(const toml::node& node);

@@ -10,8 +10,9 @@
 namespace tandem::sampling {
 
 struct SamplerInfo : config::EntryInfo {
-  // Every query of `examples` needs a positive: std::invalid_argument otherwise, and where there
-  // is no query. `examples` must outlive the sampler.
+  // Every query of `examples` needs a positive, or with `graded_own` a judged document:
+  // std::invalid_argument otherwise, and where there is no query. `examples` must outlive the
+  // sampler.
   std::unique_ptr<Sampler> (*make)(const Examples& examples, const SamplerOptions& options);
 };
 

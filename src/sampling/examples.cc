@@ -9,9 +9,11 @@ namespace tandem::sampling {
 Examples::Examples(double positive_grade, std::vector<uint64_t> document_hashes)
     : positive_grade_(positive_grade), document_hashes_(std::move(document_hashes)) {}
 
-void Examples::Add(uint64_t query_hash, std::span<const Judged> judged) {
+void Examples::Add(uint64_t query_hash, std::span<const Judged> judged,
+                   std::span<const Judged> unused) {
   std::vector<uint32_t> seen;
   for (const Judged& one : judged) seen.push_back(one.document);
+  for (const Judged& one : unused) seen.push_back(one.document);
   std::sort(seen.begin(), seen.end());
   if (!seen.empty() && seen.back() >= documents()) {
     throw std::invalid_argument("a judged document is not among the documents");
@@ -23,6 +25,8 @@ void Examples::Add(uint64_t query_hash, std::span<const Judged> judged) {
   std::copy_if(judged.begin(), judged.end(), std::back_inserter(judged_), is_positive);
   splits_.push_back(judged_.size());
   std::remove_copy_if(judged.begin(), judged.end(), std::back_inserter(judged_), is_positive);
+  ends_.push_back(judged_.size());
+  judged_.insert(judged_.end(), unused.begin(), unused.end());
   starts_.push_back(judged_.size());
   query_hashes_.push_back(query_hash);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace tandem::sampling {
 struct Judged {
   uint32_t document = 0;
   double grade = 0;
+  double teacher = std::numeric_limits<double>::quiet_NaN();  // NaN: none
 };
 
 // Queries 0, 1, ... with their judgements. A judged document is a positive of its query when its
@@ -21,9 +23,11 @@ class Examples {
   // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.
   Examples(double positive_grade, std::vector<uint64_t> document_hashes);
 
-  // Adds the next query. `judged` holds each document once, all below documents(). Throws
-  // std::invalid_argument where it does not.
-  void Add(uint64_t query_hash, std::span<const Judged> judged);
+  // Adds the next query. `judged` and `unused` hold each document once, all below documents();
+  // throws std::invalid_argument where they do not. What is in `unused` is never sampled, but known
+  // to masks.
+  void Add(uint64_t query_hash, std::span<const Judged> judged,
+           std::span<const Judged> unused = {});
 
   size_t size() const { return query_hashes_.size(); }
   size_t documents() const { return document_hashes_.size(); }
@@ -36,11 +40,11 @@ class Examples {
   std::span<const Judged> positives(size_t query) const {
     return Slice(starts_[query], splits_[query]);
   }
-  std::span<const Judged> others(size_t query) const {
-    return Slice(splits_[query], starts_[query + 1]);
-  }
-  // Positives, then the others.
-  std::span<const Judged> judged(size_t query) const {
+  std::span<const Judged> others(size_t query) const { return Slice(splits_[query], ends_[query]); }
+  // Positives, then the others: what may be sampled.
+  std::span<const Judged> judged(size_t query) const { return Slice(starts_[query], ends_[query]); }
+  // The same, and what is left out of training.
+  std::span<const Judged> known(size_t query) const {
     return Slice(starts_[query], starts_[query + 1]);
   }
 
@@ -54,6 +58,7 @@ class Examples {
   std::vector<uint64_t> query_hashes_;     // [n]
   std::vector<size_t> starts_ = {0};       // [n + 1] into judged_
   std::vector<size_t> splits_;             // [n]: where a query's positives end
+  std::vector<size_t> ends_;               // [n]: where its judged documents end
   std::vector<Judged> judged_;
 };
 

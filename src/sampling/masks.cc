@@ -24,9 +24,13 @@ class MaskMaker {
     std::vector<uint8_t> mask(batch_.rows() * batch_.columns(), 1);
     for (size_t row = 0; row < batch_.rows(); ++row) {
       uint8_t* cells = mask.data() + row * batch_.columns();
-      MaskRelevant(row, cells);
+      MaskOwn(row, cells);
+      MaskKnownPositives(row, cells);
       if (!rules_.same_query) continue;
-      for (const uint32_t other : SameQuery(row)) MaskRelevant(other, cells);
+      for (const uint32_t other : SameQuery(row)) {
+        if (OwnIsRelevant(other)) MaskOwn(other, cells);
+        MaskKnownPositives(other, cells);
+      }
     }
     return mask;
   }
@@ -71,17 +75,32 @@ class MaskMaker {
     return rows_.at(examples_.query_hash(batch_.queries[row]));
   }
 
-  // Clears the columns of everything that is relevant to the query of `row`.
-  void MaskRelevant(size_t row, uint8_t* cells) const {
+  bool IsRelevant(const Judged& one) const {
+    return one.grade > 0 || one.grade >= examples_.positive_grade();
+  }
+
+  // The graded objectives have own documents of grade 0 too.
+  bool OwnIsRelevant(size_t row) const {
+    for (const Judged& one : examples_.judged(batch_.queries[row])) {
+      if (one.document == batch_.documents[row]) return IsRelevant(one);
+    }
+    return true;  // a sampler's own choice: nobody judged it
+  }
+
+  // Clears the columns of the own document of `row`.
+  void MaskOwn(size_t row, uint8_t* cells) const {
     if (rules_.copies) {
       MaskDocument(batch_.documents[row], cells);
     } else {
       cells[row] = 0;
     }
+  }
+
+  // Clears the columns of what is judged relevant for the query of `row`.
+  void MaskKnownPositives(size_t row, uint8_t* cells) const {
     if (!rules_.known_positives) return;
-    for (const Judged& one : examples_.judged(batch_.queries[row])) {
-      const bool relevant = one.grade > 0 || one.grade >= examples_.positive_grade();
-      if (relevant) MaskDocument(one.document, cells);
+    for (const Judged& one : examples_.known(batch_.queries[row])) {
+      if (IsRelevant(one)) MaskDocument(one.document, cells);
     }
   }
 

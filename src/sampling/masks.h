@@ -29,8 +29,8 @@ struct Masks {
 //  - the own document of i (always),
 //  - judged for i with a grade above 0 or a positive (`known_positives`): a document of a lower
 //    grade than a positive is neither a positive nor a negative,
-//  - own document or, under `known_positives`, judged relevant for another row with the text of
-//    query i (`same_query`),
+//  - own document with a grade above 0 or, under `known_positives`, judged relevant for another row
+//    with the text of query i (`same_query`),
 //  - a copy, by document or text, of any of these (`copies`): the page asks for copies of the own
 //    document; a copy of another positive is no less relevant.
 // A document that is judged irrelevant stays a negative unless it is such a copy. The diagonals of

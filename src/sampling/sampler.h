@@ -19,6 +19,7 @@ struct SamplerOptions {
   size_t batch = 64;          // queries
   size_t negatives = 0;       // further labelled documents of each query
   bool no_duplicates = true;  // no query text and no document text twice in a batch
+  bool graded_own = false;    // own documents may have any grade; else they are positives
 };
 
 // What a step found out about a batch.

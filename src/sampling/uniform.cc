@@ -1,9 +1,11 @@
 // Every query once per pass, in random order.
 //
-// The positive of a query is uniform among its own; its further documents are drawn without
-// replacement from those judged below the positive grade. The order of pass e is the shuffle of
-// stream (seed, "sampling order", e), and what is drawn for query q comes from its own stretch of
-// stream (seed, "sampling documents", e), so that it does not depend on the queries before it.
+// The own document of a query is uniform among its positives, or with `graded_own` among all that
+// are judged for it; its further documents are drawn without replacement from those judged below
+// the positive grade, or with `graded_own` from all but the own one. The order of pass e is the
+// shuffle of stream (seed, "sampling order", e), and what is drawn for query q comes from its own
+// stretch of stream (seed, "sampling documents", e), so that it does not depend on the queries
+// before it.
 //
 // With `no_duplicates`, a query that shares its text or its document with one of the batch waits
 // for the next batch. The last batches of a pass may therefore be smaller than the others.
@@ -28,6 +30,12 @@ constexpr int kDrawBits = 24;
 // A batch gives up looking for queries that fit after this many that do not, so that a set whose
 // queries all share one document costs a constant time per batch, not the whole set.
 constexpr size_t kMisfitsPerBatch = 4096;
+
+// The documents of which one stands for the query.
+std::span<const Judged> OwnPool(const Examples& examples, const SamplerOptions& options,
+                                size_t query) {
+  return options.graded_own ? examples.judged(query) : examples.positives(query);
+}
 
 // The batches of one pass.
 class Pass {
@@ -65,7 +73,7 @@ class Pass {
   }
 
   void Try(uint32_t query, Batch& batch, size_t& misfits) {
-    const uint32_t own = DrawPositive(query);
+    const uint32_t own = DrawOwn(query);
     if (options_.no_duplicates) {
       const uint64_t query_hash = examples_.query_hash(query);
       const uint64_t own_hash = examples_.document_hash(own);
@@ -81,23 +89,24 @@ class Pass {
     batch.documents.push_back(own);
   }
 
-  uint32_t DrawPositive(uint32_t query) {
-    const std::span<const Judged> positives = examples_.positives(query);
+  uint32_t DrawOwn(uint32_t query) {
+    const std::span<const Judged> pool = OwnPool(examples_, options_, query);
     documents_.Seek(uint64_t{query} << kDrawBits);
-    return positives[documents_.Below(positives.size())].document;
+    return pool[documents_.Below(pool.size())].document;
   }
 
   // Own documents come first, so that the further ones give way where both are the same text.
   void AddFurther(Batch& batch) {
     batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
-    for (const uint32_t query : batch.queries) {
-      if (options_.negatives > 0) DrawFurther(query, batch);
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      if (options_.negatives > 0) DrawFurther(batch.queries[row], batch.documents[row], batch);
       batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
     }
   }
 
-  void DrawFurther(uint32_t query, Batch& batch) {
-    const std::span<const Judged> others = examples_.others(query);
+  void DrawFurther(uint32_t query, uint32_t own, Batch& batch) {
+    const std::span<const Judged> others =
+        options_.graded_own ? examples_.judged(query) : examples_.others(query);
     std::vector<uint32_t> pool(others.size());
     std::iota(pool.begin(), pool.end(), 0);
     documents_.Seek((uint64_t{query} << kDrawBits) + (uint64_t{1} << (kDrawBits - 1)));
@@ -105,6 +114,7 @@ class Pass {
     for (size_t left = pool.size(); left > 0 && wanted > 0; --left) {
       std::swap(pool[documents_.Below(left)], pool[left - 1]);
       const uint32_t document = others[pool[left - 1]].document;
+      if (document == own) continue;
       if (options_.no_duplicates && !taken_.insert(examples_.document_hash(document)).second) {
         continue;
       }
@@ -182,8 +192,8 @@ std::unique_ptr<Sampler> MakeUniform(const Examples& examples, const SamplerOpti
   if (examples.size() == 0) throw std::invalid_argument("there are no queries to sample");
   if (options.batch == 0) throw std::invalid_argument("a batch needs at least one query");
   for (size_t query = 0; query < examples.size(); ++query) {
-    if (examples.positives(query).empty()) {
-      throw std::invalid_argument("a query without positive cannot be sampled");
+    if (OwnPool(examples, options, query).empty()) {
+      throw std::invalid_argument("a query without own document cannot be sampled");
     }
   }
   return std::make_unique<Uniform>(examples, options);

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <cstring>
 #include <numeric>
@@ -24,6 +25,26 @@ objective::Labels LabelsOf(const sampling::Masks& masks, size_t rows) {
   labels.query_negative = MaskTensor(masks.query_negative, rows);
   labels.document_negative = MaskTensor(masks.document_negative, rows);
   return labels;
+}
+
+// A matrix by rows with `value(judgement)` in the cells of each row's own and further documents, 0
+// elsewhere. A document that nobody judged for its row has none of the two: the cell stays 0.
+template <typename Value>
+at::Tensor LabelTensor(const sampling::Examples& examples, const sampling::Batch& batch,
+                       const Value& value) {
+  const auto columns = static_cast<int64_t>(batch.columns());
+  at::Tensor tensor = at::zeros({static_cast<int64_t>(batch.rows()), columns}, at::kDouble);
+  auto* cells = static_cast<double*>(tensor.data_ptr());
+  for (size_t row = 0; row < batch.rows(); ++row, cells += columns) {
+    const auto set = [&](size_t column) {
+      for (const sampling::Judged& one : examples.judged(batch.queries[row])) {
+        if (one.document == batch.documents[column]) cells[column] = value(one);
+      }
+    };
+    set(row);
+    for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) set(c);
+  }
+  return tensor;
 }
 
 }  // namespace
@@ -49,6 +70,14 @@ TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {
   for (const uint32_t query : batch.queries) add(texts_.queries, texts_.query_texts[query]);
   for (const uint32_t document : batch.documents) add(texts_.documents, document);
   made.labels = LabelsOf(sampling::MakeMasks(texts_.examples, batch, rules_), batch.rows());
+  if (needs_.grades) {
+    made.labels.grades =
+        LabelTensor(texts_.examples, batch, [](const sampling::Judged& one) { return one.grade; });
+  }
+  if (needs_.teacher) {
+    made.labels.teacher = LabelTensor(texts_.examples, batch,
+                                      [](const sampling::Judged& one) { return one.teacher; });
+  }
   return made;
 }
 

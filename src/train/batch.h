@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "objective/catalogue.h"
 #include "objective/objective.h"
 #include "sampling/examples.h"
 #include "sampling/masks.h"
@@ -43,15 +44,19 @@ struct ExampleTexts {
 
 class BatchMaker {
  public:
-  // `texts` must outlive the maker.
-  BatchMaker(const ExampleTexts& texts, const sampling::MaskRules& rules)
-      : texts_(texts), rules_(rules) {}
+  // `texts` must outlive the maker. Grades and teacher scores are among the labels where `needs`
+  // asks for them.
+  BatchMaker(const ExampleTexts& texts, const sampling::MaskRules& rules,
+             const objective::Needs& needs = {})
+      : texts_(texts), rules_(rules), needs_(needs) {}
 
   TrainingBatch Make(const sampling::Batch& batch) const;
+  const sampling::MaskRules& rules() const { return rules_; }
 
  private:
   const ExampleTexts& texts_;
   sampling::MaskRules rules_;
+  objective::Needs needs_;
 };
 
 }  // namespace tandem::train

@@ -38,10 +38,13 @@ ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grad
       .documents = Tokens(set.documents, documents, model::TextKind::kDocument, model, threads)};
 }
 
-sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe) {
+sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
+                                          const objective::Needs& needs) {
   return {.seed = static_cast<uint64_t>(recipe.seed),
           .batch = static_cast<size_t>(recipe.train.batch),
-          .negatives = static_cast<size_t>(recipe.data.negatives)};
+          .negatives = static_cast<size_t>(recipe.data.negatives),
+          .no_duplicates = recipe.sampling.no_duplicates,
+          .graded_own = needs.graded_own};
 }
 
 sampling::MaskRules MaskRulesOf(const config::Recipe& recipe) {

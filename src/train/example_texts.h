@@ -13,12 +13,14 @@
 
 namespace tandem::train {
 
-// `which` of set.examples, with the ids of their queries and of every document judged for them.
+// `which` of set.examples, with the ids of their queries and of every document judged for them that
+// is not left out of training. `positive_grade` is the set's.
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
                               int threads);
 
-sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe);
+sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
+                                          const objective::Needs& needs = {});
 sampling::MaskRules MaskRulesOf(const config::Recipe& recipe);
 
 }  // namespace tandem::train

@@ -165,6 +165,7 @@ void Loop::Accumulate(StepFigures& figures) {
     const StepOutcome outcome = ForwardBackward(*parts_.model, batch, *parts_.goal, options);
     parts_.sampler->Take({.batch = &plan, .cosines = outcome.cosines, .losses = {}});
     figures.loss += outcome.loss;
+    state_.false_negatives += outcome.false_negatives;
     state_.queries += batch.queries;
     state_.tokens += batch.tokens();
     state_.epoch = static_cast<double>(plan.epoch);
@@ -189,15 +190,18 @@ void Loop::Report(const StepFigures& figures) {
 }
 
 void Loop::WriteMetrics(const StepFigures& figures) {
-  parts_.metrics->Write({{"step", state_.step},
-                         {"epoch", state_.epoch},
-                         {"queries", state_.queries},
-                         {"tokens", state_.tokens},
-                         {"loss", state_.loss_sum / static_cast<double>(state_.loss_steps)},
-                         {"learning_rate", figures.learning_rate},
-                         {"gradient_norm", figures.gradient_norm}});
+  nlohmann::ordered_json line = {{"step", state_.step},
+                                 {"epoch", state_.epoch},
+                                 {"queries", state_.queries},
+                                 {"tokens", state_.tokens},
+                                 {"loss", state_.loss_sum / static_cast<double>(state_.loss_steps)},
+                                 {"learning_rate", figures.learning_rate},
+                                 {"gradient_norm", figures.gradient_norm}};
+  if (parts_.goal->filter.enabled()) line["false_negatives"] = state_.false_negatives;
+  parts_.metrics->Write(line);
   state_.loss_sum = 0;
   state_.loss_steps = 0;
+  state_.false_negatives = 0;
 }
 
 // Validation and checkpoint of the step that was just made.

@@ -2,9 +2,11 @@
 #include <utility>
 #include <vector>
 
+#include "data/label_study.h"
 #include "data/training_set.h"
 #include "sampling/catalogue.h"
 #include "train/example_texts.h"
+#include "train/label_keys.h"
 #include "train/validator.h"
 
 namespace tandem::train {
@@ -16,8 +18,8 @@ class LossValidator final : public Validator {
                 const ValidatorOptions& options)
       : texts_(std::move(texts)),
         goal_(goal),
-        sampler_options_(SamplerOptionsOf(recipe)),
-        maker_(texts_, MaskRulesOf(recipe)),
+        sampler_options_(SamplerOptionsOf(recipe, goal.needs)),
+        maker_(texts_, MaskRulesOf(recipe), goal.needs),
         step_{.forward = {.precision = options.precision},
               .chunk_tokens = recipe.train.chunk_tokens} {}
 
@@ -48,33 +50,39 @@ class LossValidator final : public Validator {
 
 // The validation data set as training sees one: its documents and queries are copied, so that the
 // data set stays as it was read.
-data::TrainingSet TrainingSetOf(const data::Dataset& dataset, double positive_grade) {
-  data::Dataset copy{.judged = dataset.judged};
+data::TrainingSet TrainingSetOf(const data::Dataset& dataset, const config::LoadedRecipe& loaded,
+                                const objective::Needs& needs) {
+  data::Dataset copy{.judged = dataset.judged,
+                     .file = dataset.file,
+                     .scores = dataset.scores,
+                     .has_grades = dataset.has_grades};
   for (size_t i = 0; i < dataset.documents.size(); ++i) {
     copy.documents.Add(dataset.documents.id(i), dataset.documents.text(i));
   }
   for (size_t i = 0; i < dataset.queries.size(); ++i) {
     copy.queries.Add(dataset.queries.id(i), dataset.queries.text(i));
   }
-  return data::BuildTrainingSet(std::move(copy), positive_grade);
+  data::TrainingSet set = MakeTrainingSet(std::move(copy), loaded, needs);
+  if (loaded.recipe.data.binarize_at) data::Binarize(set);
+  return set;
 }
 
 }  // namespace
 
-std::unique_ptr<Validator> MakeLossValidator(const RunData& data, const config::Recipe& recipe,
-                                             const Goal& goal, const model::DualEncoder& model,
+std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
+                                             const config::LoadedRecipe& loaded, const Goal& goal,
+                                             const model::DualEncoder& model,
                                              const ValidatorOptions& options) {
-  const double grade = recipe.data.positive_grade;
-  if (!data.validation) {
+  const auto make = [&](const data::TrainingSet& set, std::span<const uint32_t> which) {
     return std::make_unique<LossValidator>(
-        MakeExampleTexts(data.set, grade, data.held_out, model, options.threads), recipe, goal,
-        options);
-  }
-  const data::TrainingSet set = TrainingSetOf(*data.validation, grade);
+        MakeExampleTexts(set, set.positive_grade, which, model, options.threads), loaded.recipe,
+        goal, options);
+  };
+  if (!data.validation) return make(data.set, data.held_out);
+  const data::TrainingSet set = TrainingSetOf(*data.validation, loaded, goal.needs);
   std::vector<uint32_t> all(set.examples.size());
   std::iota(all.begin(), all.end(), 0);
-  return std::make_unique<LossValidator>(MakeExampleTexts(set, grade, all, model, options.threads),
-                                         recipe, goal, options);
+  return make(set, all);
 }
 
 }  // namespace tandem::train

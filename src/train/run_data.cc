@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 #include <string_view>
 #include <unordered_set>
@@ -11,20 +10,13 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "data/beir.h"
 #include "data/fingerprint.h"
-#include "data/sentence_transformers.h"
+#include "data/read_dataset.h"
 #include "data/text_hash.h"
+#include "train/label_keys.h"
 
 namespace tandem::train {
 namespace {
-
-data::Dataset ReadDataset(const std::string& path, const std::string& format,
-                          const std::string& split) {
-  const bool columns = format == "sentence_transformers" ||
-                       (format == "auto" && std::filesystem::is_regular_file(path));
-  return columns ? data::ReadColumns(path) : data::LoadBeir(path, split);
-}
 
 using data::Fingerprint;
 
@@ -40,6 +32,7 @@ void Add(Fingerprint& fingerprint, std::span<const data::Judgement> judgements) 
   for (const data::Judgement& judgement : judgements) {
     fingerprint.Add(uint64_t{judgement.document});
     fingerprint.Add(judgement.grade);
+    if (judgement.has_score()) fingerprint.Add(judgement.score);
   }
 }
 
@@ -108,12 +101,21 @@ JudgedCorpus RunData::ValidationCorpus() const {
   return corpus;
 }
 
-RunData ReadRunData(const config::LoadedRecipe& loaded) {
+double RunData::RelevanceLevel(const config::DataRecipe& recipe) const {
+  return validation ? recipe.positive_grade : set.positive_grade;
+}
+
+RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
+  const auto read = [&](const std::string& path, const std::string& format,
+                        const std::string& split) {
+    data::Dataset dataset = data::ReadDataset(path, format, split);
+    TakeScores(dataset, recipe, needs);
+    return dataset;
+  };
   RunData data;
-  data.set =
-      data::BuildTrainingSet(ReadDataset(recipe.data.train, recipe.data.format, recipe.data.split),
-                             recipe.data.positive_grade);
+  data.set = MakeTrainingSet(read(recipe.data.train, recipe.data.format, recipe.data.split), loaded,
+                             needs);
   if (data.set.documents.size() < 2) {
     throw DataError(recipe.data.train, 0, "",
                     "the corpus has one document, so that nothing can be a negative; training "
@@ -122,26 +124,32 @@ RunData ReadRunData(const config::LoadedRecipe& loaded) {
   data.training.resize(data.set.examples.size());
   std::iota(data.training.begin(), data.training.end(), 0);
   if (recipe.validation.data) {
-    data.validation = ReadDataset(*recipe.validation.data, "auto", recipe.validation.split);
+    data.validation = read(*recipe.validation.data, "auto", recipe.validation.split);
   }
   data.fingerprint = FingerprintOf(data);
   if (recipe.validation.holdout) HoldOut(loaded, data);
+  data.training = StudyLabels(data.set, std::move(data.training), recipe);
   return data;
 }
 
 sampling::Examples MakeExamples(const data::TrainingSet& set, double positive_grade,
                                 std::span<const uint32_t> which) {
   sampling::Examples examples(positive_grade, set.document_hashes);
-  std::vector<sampling::Judged> judged;
+  std::vector<sampling::Judged> judged, unused;
+  const auto append = [](const std::vector<data::Judgement>& from,
+                         std::vector<sampling::Judged>& to) {
+    for (const data::Judgement& one : from) {
+      if (one.grade >= 0) to.push_back({one.document, one.grade, one.score});
+    }
+  };
   for (const uint32_t e : which) {
     const data::TrainingQuery& example = set.examples[e];
     judged.clear();
-    for (const auto* list : {&example.positives, &example.others}) {
-      for (const data::Judgement& judgement : *list) {
-        if (judgement.grade >= 0) judged.push_back({judgement.document, judgement.grade});
-      }
-    }
-    examples.Add(set.query_hashes[example.query], judged);
+    unused.clear();
+    append(example.positives, judged);
+    append(example.others, judged);
+    append(example.unused, unused);
+    examples.Add(set.query_hashes[example.query], judged, unused);
   }
   return examples;
 }

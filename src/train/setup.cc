@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "data/fingerprint.h"
 #include "eval/measure.h"
 #include "model/fingerprint.h"
+#include "train/label_keys.h"
 
 namespace tandem::train {
 namespace {
@@ -79,10 +81,31 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
   if (!recipe.validation.enabled()) return nullptr;
   const ValidatorOptions options{.precision = setup.precision, .threads = setup.threads};
   if (recipe.validation.measure == kLoss) {
-    return MakeLossValidator(setup.data, recipe, setup.goal, *setup.model, options);
+    return MakeLossValidator(setup.data, setup.loaded, setup.goal, *setup.model, options);
   }
   return MakeMeasureValidator(setup.data.ValidationCorpus(), recipe.validation.measure,
-                              recipe.data.positive_grade, options);
+                              setup.data.RelevanceLevel(recipe.data), options);
+}
+
+// Without any negative nothing is learnt: a batch of one query, queries that are all the same, or
+// masks that leave nothing. Later batches of an epoch may be small; they count as nothing then.
+void CheckFirstBatch(const Setup& setup) {
+  const objective::Needs& needs = setup.goal.needs;
+  const nlohmann::json state = setup.sampler->State();
+  const sampling::Batch batch = setup.sampler->Next();
+  setup.sampler->Restore(state);
+  const bool labelled = batch.columns() > batch.rows();
+  if (needs.teacher || (needs.grades && labelled)) return;  // compares labelled documents
+  const sampling::Masks masks =
+      sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules());
+  if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) return;
+  throw setup.loaded.ErrorAt(
+      "train.batch",
+      fmt::format(
+          "makes a first batch of {} queries and {} documents without any allowed negative; "
+          "raise it, give data.negatives, or look at data.masks and at queries that share "
+          "their documents",
+          batch.rows(), batch.columns()));
 }
 
 // Of parameters, settings and tokenizer: the last as the ids of the run's texts.
@@ -131,18 +154,22 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
   setup->goal = MakeGoal(recipe.objective);
+  setup->goal.filter = FalseNegativeRulesOf(recipe.data.masks);
+  CheckLabelKeys(setup->loaded, setup->goal.needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   tensor::SetThreads(setup->threads);
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model);
-  setup->data = ReadRunData(setup->loaded);
+  setup->data = ReadRunData(setup->loaded, setup->goal.needs);
   Resolve(*setup);
-  setup->texts = MakeExampleTexts(setup->data.set, recipe.data.positive_grade, setup->data.training,
-                                  *setup->model, setup->threads);
+  setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
+                                  setup->data.training, *setup->model, setup->threads);
   setup->base_fingerprint = BaseFingerprint(*setup);
-  setup->batches = std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe));
+  setup->batches =
+      std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->goal.needs);
   setup->sampler = Entry(sampling::Samplers(), recipe.sampling.name)
-                       .make(setup->texts.examples, SamplerOptionsOf(recipe));
+                       .make(setup->texts.examples, SamplerOptionsOf(recipe, setup->goal.needs));
+  CheckFirstBatch(*setup);
   setup->optimizer = MakeOptimizer(*setup);
   setup->schedule = &Entry(optim::Schedules(), recipe.schedule.name);
   setup->plan = MakePlan(recipe, *setup->sampler);

@@ -28,9 +28,14 @@ Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goa
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
   const objective::Scores scores = objective::SimilarityScores(
       queries, documents, batch.labels.positive, goal.similarity, goal.needs);
-  const objective::Loss loss = goal.objective->Evaluate(scores, batch.labels);
+  objective::Labels labels = batch.labels;
+  const int64_t filtered = FilterFalseNegatives(scores.query_document, goal.filter, labels);
+  const objective::Loss loss = goal.objective->Evaluate(scores, labels);
   Judged judged{loss.value,
-                {.loss = loss.value.item<double>(), .count = loss.count, .cosines = {}}};
+                {.loss = loss.value.item<double>(),
+                 .count = loss.count,
+                 .false_negatives = filtered,
+                 .cosines = {}}};
   if (!std::isfinite(judged.outcome.loss)) {
     throw NumericError(fmt::format("the loss is {}", judged.outcome.loss));
   }
@@ -88,16 +93,9 @@ StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch
 
 Goal MakeGoal(const config::ObjectiveRecipe& recipe) {
   const objective::ObjectiveInfo& info = objective::FindObjective(recipe.name);
-  Goal goal{.objective = objective::MakeObjective(recipe.name, recipe.params),
-            .needs = info.needs(recipe.params),
-            .similarity = recipe.params.String("similarity_kind")};
-  if (goal.needs.grades || goal.needs.teacher || goal.needs.graded_own) {
-    throw UsageError(fmt::format(
-        "objective {} needs grades or teacher scores, which training does not give it yet; "
-        "`tandem loss` evaluates it on given scores",
-        recipe.name));
-  }
-  return goal;
+  return {.objective = objective::MakeObjective(recipe.name, recipe.params),
+          .needs = info.needs(recipe.params),
+          .similarity = recipe.params.String("similarity_kind")};
 }
 
 StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,

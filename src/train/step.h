@@ -11,6 +11,7 @@
 #include "objective/catalogue.h"
 #include "objective/objective.h"
 #include "train/batch.h"
+#include "train/false_negatives.h"
 
 namespace tandem::train {
 
@@ -19,10 +20,10 @@ struct Goal {
   std::unique_ptr<const objective::Objective> objective;
   objective::Needs needs;
   std::string similarity;  // "cosine" or "dot"
+  FalseNegativeRules filter;
 };
 
-// Throws UsageError for an unknown name, and for an objective that needs what training cannot give
-// it yet (grades, teacher scores).
+// Without a filter of false negatives. Throws UsageError for an unknown name.
 Goal MakeGoal(const config::ObjectiveRecipe& recipe);
 
 struct StepOptions {
@@ -35,8 +36,9 @@ struct StepOptions {
 
 struct StepOutcome {
   double loss = 0;
-  double count = 0;            // what the loss is a mean over
-  std::vector<float> cosines;  // [Q] of each query and its own document
+  double count = 0;             // what the loss is a mean over
+  int64_t false_negatives = 0;  // cells that the filter took out of the negatives
+  std::vector<float> cosines;   // [Q] of each query and its own document
 };
 
 // Adds d loss / d parameters to the gradients of the model's parameters. Queries and documents go

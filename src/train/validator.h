@@ -41,9 +41,10 @@ std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus, const std::
                                                 const ValidatorOptions& options);
 
 // The objective on the validation queries, batched as in training: always the same batches,
-// without dropout; the mean over queries. The lower the better. `recipe` must outlive it.
-std::unique_ptr<Validator> MakeLossValidator(const RunData& data, const config::Recipe& recipe,
-                                             const Goal& goal, const model::DualEncoder& model,
+// without dropout; the mean over queries. The lower the better. `loaded` must outlive it.
+std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
+                                             const config::LoadedRecipe& loaded, const Goal& goal,
+                                             const model::DualEncoder& model,
                                              const ValidatorOptions& options);
 
 }  // namespace tandem::train

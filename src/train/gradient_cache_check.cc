@@ -1,0 +1,102 @@
+#include "train/gradient_cache_check.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "optim/gradients.h"
+#include "train/setup.h"
+
+namespace tandem::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Gradients of a parameter that are smaller than this share of the largest are rounding.
+constexpr double kSmallShare = 1e-3;
+
+// What sums in another order may differ by: bfloat16 has 8 bits, and a temperature of 0.01 makes
+// a rounding of a score a hundred times larger.
+double BoundOf(tensor::Precision precision) {
+  return precision == tensor::Precision::kBf16 ? 5e-2 : 1e-3;
+}
+
+struct Gradient {
+  std::vector<at::Tensor> of_parameters;
+  double loss = 0;
+  double seconds = 0;
+};
+
+Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
+  const auto parameters = setup.model->Parameters();
+  const StepOptions options{.forward = {.precision = setup.precision,
+                                        .training = true,
+                                        .seed = static_cast<uint64_t>(setup.recipe().seed)},
+                            .chunk_tokens = chunk_tokens};
+  Gradient gradient;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first one also pays for what is made once
+    optim::ClearGradients(parameters);
+    const Clock::time_point start = Clock::now();
+    gradient.loss = ForwardBackward(*setup.model, batch, setup.goal, options).loss;
+    gradient.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  for (const model::NamedParameter& parameter : parameters) {
+    const at::Tensor& grad = parameter.value.grad();
+    gradient.of_parameters.push_back(grad.defined() ? grad.clone() : grad);
+  }
+  optim::ClearGradients(parameters);
+  return gradient;
+}
+
+double Largest(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.abs().max().item<double>() : 0;
+}
+
+struct Worst {
+  double difference = 0;
+  std::string parameter = "none";
+};
+
+Worst Compare(Setup& setup, const Gradient& direct, const Gradient& cached) {
+  double largest = 0;
+  for (const at::Tensor& grad : direct.of_parameters) largest = std::max(largest, Largest(grad));
+  Worst worst;
+  const auto parameters = setup.model->Parameters();
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const at::Tensor& want = direct.of_parameters[p];
+    if (!want.defined()) continue;
+    const double size = std::max(Largest(want), kSmallShare * largest);
+    const double difference = Largest(cached.of_parameters[p] - want) / std::max(size, 1e-300);
+    if (difference > worst.difference) worst = {difference, parameters[p].name};
+  }
+  return worst;
+}
+
+}  // namespace
+
+GradientCacheReport CheckGradientCache(config::LoadedRecipe loaded) {
+  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
+  const TrainingBatch batch = setup->batches->Make(setup->sampler->Next());
+  const int64_t wanted = setup->recipe().train.chunk_tokens;
+  const int64_t chunk = wanted > 0 ? wanted : std::max<int64_t>(1, batch.tokens() / 4);
+  const Gradient direct = Run(*setup, batch, 0);
+  const Gradient cached = Run(*setup, batch, chunk);
+  const Worst worst = Compare(*setup, direct, cached);
+  GradientCacheReport report{.worst = worst.difference, .bound = BoundOf(setup->precision)};
+  report.text = fmt::format(
+      "first batch: {} queries, {} documents, {} tokens; chunks of at most {} tokens\n"
+      "loss: {:.9g} direct, {:.9g} with the gradient cache\n"
+      "worst relative difference of gradients: {:.2e} ({}), bound {:.0e} in {}\n"
+      "time: {:.2f} s direct, {:.2f} s with the gradient cache: {:.2f} times\n",
+      batch.queries, batch.documents, batch.tokens(), chunk, direct.loss, cached.loss,
+      worst.difference, worst.parameter, report.bound, tensor::PrecisionName(setup->precision),
+      direct.seconds, cached.seconds, cached.seconds / direct.seconds);
+  return report;
+}
+
+}  // namespace tandem::train

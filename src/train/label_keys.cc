@@ -1,0 +1,155 @@
+#include "train/label_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "config/param.h"
+#include "data/grades.h"
+#include "data/label_study.h"
+
+namespace tandem::train {
+namespace {
+
+std::optional<data::GradeScale> ScaleOf(const config::DataRecipe& recipe) {
+  if (!recipe.grade_scale) return std::nullopt;
+  return data::GradeScale{recipe.grade_scale->minimum, recipe.grade_scale->maximum};
+}
+
+std::string_view PositiveKey(const config::DataRecipe& recipe) {
+  return recipe.binarize_at ? "data.binarize_at" : "data.positive_grade";
+}
+
+data::ScoreUse ScoreUseOf(const std::string& name, const objective::Needs& needs,
+                          data::ScoreKind kind) {
+  if (name == "grades") return data::ScoreUse::kGrades;
+  if (name == "teacher") return data::ScoreUse::kTeacher;
+  if (name == "ignored") return data::ScoreUse::kIgnored;
+  if (needs.teacher) return data::ScoreUse::kTeacher;
+  const bool graded = kind == data::ScoreKind::kPairs || needs.grades;
+  return graded && kind != data::ScoreKind::kNone ? data::ScoreUse::kGrades
+                                                  : data::ScoreUse::kIgnored;
+}
+
+// Why grades must lie in [0, 1] without a scale, as GradeRules words it; "" where they need not.
+std::string Reason(const config::Recipe& recipe, const objective::Needs& needs,
+                   const data::Dataset& dataset) {
+  if (recipe.data.binarize_at) return "";
+  if (needs.grades) return fmt::format("objective {} needs", recipe.objective.name);
+  if (recipe.data.flip_labels > 0) return "data.flip_labels needs";
+  const bool from_scores = dataset.has_grades && dataset.scores != data::ScoreKind::kNone;
+  return from_scores ? "is where grades that lines give as scores lie" : "";
+}
+
+void CheckHasGrades(const data::Dataset& dataset, const config::Recipe& recipe) {
+  if (dataset.has_grades || recipe.data.binarize_at) return;
+  throw DataError(dataset.file, 0, "",
+                  fmt::format("has no grades, which objective {} needs: only positives and "
+                              "negatives. Give scores, or data.binarize_at = 1, which takes "
+                              "positives for grade 1 and negatives for grade 0",
+                              recipe.objective.name));
+}
+
+void CheckHasTeacher(const data::Dataset& dataset, const std::string& objective) {
+  if (dataset.scores == data::ScoreKind::kNone) {
+    throw DataError(dataset.file, 0, "",
+                    fmt::format("has no teacher scores, which objective {} needs", objective));
+  }
+  bool comparable = false;
+  for (const data::JudgedQuery& query : dataset.judged) {
+    comparable = comparable || query.judgements.size() > 1;
+    for (const data::Judgement& judgement : query.judgements) {
+      if (judgement.has_score()) continue;
+      throw DataError(dataset.file, judgement.line, dataset.documents.id(judgement.document),
+                      fmt::format("has no teacher score, which objective {} needs", objective));
+    }
+  }
+  if (comparable) return;
+  throw DataError(dataset.file, 0, "",
+                  fmt::format("no query has two documents with a teacher's score, which objective "
+                              "{} compares",
+                              objective));
+}
+
+}  // namespace
+
+void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
+  const config::DataRecipe& recipe = loaded.recipe.data;
+  const std::string& objective = loaded.recipe.objective.name;
+  const double positive = data::Scaled(recipe.positive_grade, ScaleOf(recipe));
+  if (!(positive > 0)) {
+    throw loaded.ErrorAt(
+        PositiveKey(recipe),
+        fmt::format("is {}, but must be above {}: every judged document would be a positive",
+                    recipe.positive_grade, recipe.grade_scale ? recipe.grade_scale->minimum : 0));
+  }
+  if (needs.teacher && recipe.scores != "auto" && recipe.scores != "teacher") {
+    throw loaded.ErrorAt("data.scores",
+                         fmt::format("is \"{}\", but objective {} needs a teacher's scores",
+                                     recipe.scores, objective));
+  }
+  if (needs.teacher && recipe.negatives == 0) {
+    throw loaded.ErrorAt("data.negatives",
+                         fmt::format("is 0, but objective {} compares the own document of a query "
+                                     "with further labelled ones; give at least 1",
+                                     objective));
+  }
+}
+
+void TakeScores(data::Dataset& dataset, const config::Recipe& recipe,
+                const objective::Needs& needs) {
+  if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades) return;  // judged
+  data::ApplyScores(dataset, ScoreUseOf(recipe.data.scores, needs, dataset.scores));
+}
+
+data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRecipe& loaded,
+                                  const objective::Needs& needs) {
+  const config::Recipe& recipe = loaded.recipe;
+  const auto scale = ScaleOf(recipe.data);
+  if (needs.grades) CheckHasGrades(dataset, recipe);
+  if (needs.teacher) CheckHasTeacher(dataset, recipe.objective.name);
+  const bool expected = dataset.has_grades && dataset.scores == data::ScoreKind::kProbabilities;
+  if (scale && expected) {
+    throw loaded.ErrorAt("data.grade_scale",
+                         fmt::format("is for grades, but those of {} are expected under a judge's "
+                                     "probabilities and in [0, 1] already; leave it out",
+                                     dataset.file));
+  }
+  data::ScaleGrades(dataset, {.scale = scale, .reason = Reason(recipe, needs, dataset)});
+  return data::BuildTrainingSet(
+      std::move(dataset), data::Scaled(recipe.data.positive_grade, scale),
+      needs.graded_own ? data::OwnDocument::kAnyGrade : data::OwnDocument::kPositive);
+}
+
+std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> training,
+                                  const config::Recipe& recipe) {
+  const auto seed = static_cast<uint64_t>(recipe.seed);
+  if (recipe.data.minimum_grade) {
+    const size_t before = training.size();
+    training = data::CutGrades(
+        set, training, data::Scaled(*recipe.data.minimum_grade, ScaleOf(recipe.data)),
+        recipe.data.cut_off == "random" ? data::CutOff::kRandom : data::CutOff::kBest, seed);
+    Note(fmt::format("data.minimum_grade leaves {} of {} training queries", training.size(),
+                     before));
+  }
+  if (recipe.data.binarize_at) data::Binarize(set);
+  if (recipe.data.flip_labels > 0) {
+    const data::FlippedLabels flips =
+        data::FlipLabels(set, training, recipe.data.flip_labels, seed);
+    std::erase_if(training,
+                  [&set](uint32_t e) { return !data::HasOwnDocument(set.examples[e], set.own); });
+    Note(fmt::format("data.flip_labels flipped {} of {} labels", flips.flipped, flips.labels));
+  }
+  if (training.empty()) {
+    throw DataError(set.file, 0, "",
+                    "no training query is left behind data.minimum_grade and data.flip_labels");
+  }
+  return training;
+}
+
+}  // namespace tandem::train
