@@ -23,7 +23,7 @@ constexpr double kSmallShare = 1e-3;
 // What sums in another order may differ by: bfloat16 has 8 bits, and a temperature of 0.01 makes
 // a rounding of a score a hundred times larger.
 double BoundOf(tensor::Precision precision) {
-  return precision == tensor::Precision::kBf16 ? 5e-2 : 1e-3;
+  return precision == tensor::Precision::kBf16 ? 1e-2 : 1e-3;
 }
 
 struct Gradient {

@@ -63,6 +63,45 @@ every = "5%"
   EXPECT_EQ(recipe.validation.every, Quantity::Percent(5));
 }
 
+TEST(ParseRecipe, AScaleOfGrades) {
+  const Recipe recipe = ParseTest(kLeast + "data.grade_scale = [1, 5]\n").recipe;
+  EXPECT_EQ(recipe.data.grade_scale, (Range{1, 5}));
+  const Recipe set = ParseTest(kLeast, {"data.grade_scale=[0, 2.5]"}).recipe;
+  EXPECT_EQ(set.data.grade_scale, (Range{0, 2.5}));
+  const auto problem = [](const std::string& value) {
+    return ParseProblem(kLeast + "data.grade_scale = " + value + "\n");
+  };
+  EXPECT_EQ(problem("[5, 1]"), "r.toml:4:20: data.grade_scale must rise, found [5.0, 1.0]");
+  EXPECT_EQ(problem("[1, 1]"), "r.toml:4:20: data.grade_scale must rise, found [1.0, 1.0]");
+  EXPECT_EQ(problem("[1, inf]"), "r.toml:4:20: data.grade_scale must rise, found [1.0, inf]");
+  EXPECT_EQ(problem("5"),
+            "r.toml:4:20: data.grade_scale must be two numbers [lowest, highest], found integer 5");
+  for (const char* array : {"[1]", "[1, 2, 3]", "[\"a\", \"b\"]", "[true, 2]"}) {
+    EXPECT_EQ(problem(array),
+              "r.toml:4:20: data.grade_scale must be two numbers [lowest, highest], "
+              "found array");
+  }
+  EXPECT_EQ(ParseProblem(kLeast + "data.positive_grade = [1, 5]\n"),
+            "r.toml:4:23: data.positive_grade must be a number, found range [1.0, 5.0]");
+}
+
+TEST(ParseRecipe, BinarizingTakesThePositiveGradesPlace) {
+  EXPECT_EQ(ParseTest(kLeast + "data.binarize_at = 3\n").recipe.data.positive_grade, 3);
+  const std::string both = "data.binarize_at = 3\ndata.positive_grade = 2\n";
+  EXPECT_EQ(ParseProblem(kLeast + both),
+            "r.toml:5:23: data.positive_grade contradicts data.binarize_at; give one of them");
+  const std::string same = "data.binarize_at = 3\ndata.positive_grade = 3\n";  // as runs keep it
+  EXPECT_EQ(ParseTest(kLeast + same).recipe.data.binarize_at, 3);
+  const Recipe lower =
+      ParseTest(kLeast + "data.binarize_at = 3\n", {"data.positive_grade=2"}).recipe;
+  EXPECT_EQ(lower.data.binarize_at, std::nullopt);
+  EXPECT_EQ(lower.data.positive_grade, 2);
+  const Recipe over =
+      ParseTest(kLeast + "data.positive_grade = 2\n", {"data.binarize_at=3"}).recipe;
+  EXPECT_EQ(over.data.binarize_at, 3);
+  EXPECT_EQ(over.data.positive_grade, 3);
+}
+
 struct Bad {
   const char* text;  // follows kLeast, so that its first line is line 4
   const char* problem;

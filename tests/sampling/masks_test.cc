@@ -129,5 +129,26 @@ TEST(Masks, EachRuleMasksItsOwnCells) {
   EXPECT_EQ(demo.Row({}, 3), (Cells{1, 1, 1, 0, 1, 1, 1}));
 }
 
+// Rows 0 and 1 ask the same; row 0's own document is judged irrelevant, row 1's is relevant.
+TEST(Masks, AnIrrelevantOwnDocumentIsANegativeOfOthersWithItsQuery) {
+  Examples examples(1, {10, 11, 12});
+  examples.Add(100, std::vector<Judged>{{0, 0}});
+  examples.Add(100, std::vector<Judged>{{1, 1}});
+  examples.Add(101, std::vector<Judged>{{2, 1}});
+  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 2}, .further_starts = {3, 3, 3, 3}};
+  const Masks masks = MakeMasks(examples, batch, {});
+  EXPECT_EQ(masks.negative, (std::vector<uint8_t>{0, 0, 1, 1, 0, 1, 1, 1, 0}));
+}
+
+TEST(Masks, WhatIsLeftOutOfTrainingIsStillKnown) {
+  Examples examples(1, {10, 11, 12});
+  examples.Add(100, std::vector<Judged>{{0, 1}}, std::vector<Judged>{{1, 0.5}, {2, 0}});
+  examples.Add(101, std::vector<Judged>{{1, 1}});
+  examples.Add(102, std::vector<Judged>{{2, 1}});
+  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 2}, .further_starts = {3, 3, 3, 3}};
+  const Masks masks = MakeMasks(examples, batch, {});
+  EXPECT_EQ(masks.negative, (std::vector<uint8_t>{0, 0, 1, 1, 0, 1, 1, 1, 0}));
+}
+
 }  // namespace
 }  // namespace tandem::sampling

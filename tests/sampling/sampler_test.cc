@@ -205,5 +205,52 @@ TEST(Uniform, PositivesOrderAndFurtherDocumentsAreUniform) {
   EXPECT_LT(ChiSquare(together), 71.7);
 }
 
+// Query q has documents 4q to 4q + 3 of grades 1, 0.5, 0 and 0, and an unused fourth one.
+Examples GradedExamples(uint32_t queries) {
+  std::vector<uint64_t> hashes(queries * 5);
+  for (uint32_t d = 0; d < hashes.size(); ++d) hashes[d] = d;
+  Examples examples(1, std::move(hashes));
+  for (uint32_t q = 0; q < queries; ++q) {
+    const uint32_t d = 5 * q;
+    examples.Add(q, std::vector<Judged>{{d, 1}, {d + 1, 0.5}, {d + 2, 0}, {d + 3, 0}},
+                 std::vector<Judged>{{d + 4, 1}});
+  }
+  return examples;
+}
+
+TEST(Uniform, OwnDocumentsOfAnyGradeAndTheRestBehindThem) {
+  const Examples examples = GradedExamples(400);
+  const auto sampler = kUniform.make(examples, {.batch = 400, .negatives = 3, .graded_own = true});
+  const Batch batch = sampler->Next();
+  std::map<uint32_t, int> own;
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const uint32_t first = 5 * batch.queries[row];
+    ++own[batch.documents[row] - first];
+    std::set<uint32_t> labelled = {batch.documents[row] - first};
+    for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
+      labelled.insert(batch.documents[c] - first);
+    }
+    EXPECT_EQ(labelled, (std::set<uint32_t>{0, 1, 2, 3}));  // all of them, each once
+  }
+  for (uint32_t grade = 0; grade < 4; ++grade) EXPECT_NEAR(own[grade], 100, 40);
+}
+
+TEST(Uniform, PositivesOnlyWithoutGradedOwn) {
+  const Examples examples = GradedExamples(20);
+  const auto sampler = kUniform.make(examples, {.batch = 20, .negatives = 3});
+  const Batch batch = sampler->Next();
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    EXPECT_EQ(batch.documents[row], 5 * batch.queries[row]);
+  }
+  EXPECT_EQ(batch.columns(), 80U);
+  Examples none(1, {0, 1});
+  none.Add(0, std::vector<Judged>{{0, 0}});
+  EXPECT_THROW(kUniform.make(none, {.batch = 1}), std::invalid_argument);
+  EXPECT_NO_THROW(kUniform.make(none, {.batch = 1, .graded_own = true}));
+  Examples unused(1, {0, 1});
+  unused.Add(0, {}, std::vector<Judged>{{0, 1}});
+  EXPECT_THROW(kUniform.make(unused, {.batch = 1, .graded_own = true}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace tandem::sampling
