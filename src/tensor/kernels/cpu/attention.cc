@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tensor/isa.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/vector-inl.h"
 
@@ -43,14 +44,14 @@ struct AttentionTask {
 
 inline size_t RoundUp16(size_t n) { return (n + 15) / 16 * 16; }
 
-// Floats that a task of this shape needs.
+// Floats that a task of this shape needs, in either form.
 inline size_t ForwardWorkspace(size_t length, size_t width) {
   const size_t padded = RoundUp16(length);
-  return 2 * padded * width + kQueryBlock * (2 * width + padded + 1);
+  return 2 * padded * width + kQueryBlock * (2 * width + 2 * padded + 1);
 }
 inline size_t BackwardWorkspace(size_t length, size_t width) {
   const size_t padded = RoundUp16(length);
-  return 5 * padded * width + kQueryBlock * (3 * width + 2 * padded);
+  return 5 * padded * width + kQueryBlock * (3 * width + 4 * padded);
 }
 
 }  // namespace tandem::tensor::cpu
@@ -86,12 +87,15 @@ HWY_INLINE void LoadRows(const A* from, size_t stride, size_t length, size_t wid
   }
 }
 
+// The way back: rows times `factor`.
 template <typename A>
-HWY_INLINE void StoreRows(const float* from, size_t length, size_t width, A* to, size_t stride) {
+HWY_INLINE void StoreRows(const float* from, size_t length, size_t width, float factor, A* to,
+                          size_t stride) {
   const FloatTag d;
+  const auto f = hn::Set(d, factor);
   for (size_t r = 0; r < length; ++r) {
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-      StoreFloat(hn::LoadU(d, from + r * width + c), d, to + r * stride + c);
+      StoreFloat(hn::Mul(hn::LoadU(d, from + r * width + c), f), d, to + r * stride + c);
     }
   }
 }
@@ -114,9 +118,9 @@ HWY_INLINE DropoutRow DropoutOf(const AttentionTask<A>& task, size_t query) {
           task.keep_scale};
 }
 
-// scores [padded] become dropout(exp(score - max)); entries from length on become 0. Returns
-// 1 / sum of the exponentials and, through log_sum, max + log(sum).
-HWY_INLINE float SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded,
+// scores [padded], times `factor`, become dropout(exp(score - max)); entries from length on become
+// 0. Returns 1 / sum of the exponentials and, through log_sum, max + log(sum).
+HWY_INLINE float SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded, float factor,
                             const DropoutRow& dropout, float* log_sum) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
@@ -126,24 +130,38 @@ HWY_INLINE float SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t pa
     high = hn::Max(high, hn::IfThenElse(inside, hn::LoadU(d, scores + j), high));
   }
   const auto maximum = hn::MaxOfLanes(d, high);
+  const auto factors = hn::Set(d, factor);
   auto total = hn::Zero(d);
   for (size_t j = 0; j < padded; j += lanes) {
     const auto inside = hn::FirstN(d, length > j ? length - j : 0);
-    const auto e =
-        hn::IfThenElseZero(inside, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + j), maximum)));
+    const auto score = hn::Mul(hn::Sub(hn::LoadU(d, scores + j), maximum), factors);
+    const auto e = hn::IfThenElseZero(inside, hn::Exp(d, score));
     total = hn::Add(total, e);
     const auto kept =
         dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j));
     hn::StoreU(kept, d, scores + j);
   }
   const float sum = hn::GetLane(hn::SumOfLanes(d, total));
-  *log_sum = hn::GetLane(maximum) + std::log(sum);
+  *log_sum = factor * hn::GetLane(maximum) + std::log(sum);
   return 1.0F / sum;
+}
+
+// Rows of the block at `first`, each times its own factor, to the task's output.
+template <typename A>
+HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* mixed, const float* scales,
+                            size_t first, size_t rows) {
+  const FloatTag d;
+  for (size_t r = 0; r < rows; ++r) {
+    const auto scale = hn::Set(d, scales[r]);
+    for (size_t c = 0; c < task.head_width; c += hn::Lanes(d)) {
+      StoreFloat(hn::Mul(hn::LoadU(d, mixed + r * task.head_width + c), scale), d,
+                 task.out + (first + r) * task.out_stride + c);
+    }
+  }
 }
 
 template <typename A>
 void ForwardTask(const AttentionTask<A>& task, float* workspace) {
-  const FloatTag d;
   const size_t length = task.length, width = task.head_width;
   const size_t padded = RoundUp16(length);
   Carver carver(workspace);
@@ -161,37 +179,41 @@ void ForwardTask(const AttentionTask<A>& task, float* workspace) {
     const size_t rows = std::min(kQueryBlock, length - first);
     LoadRows(task.qkv + first * task.qkv_stride, task.qkv_stride, rows, width, score_scale,
              queries);
-    SmallProduct(rows, padded, width, {queries, width, 1}, {keys, padded}, {scores, padded, false});
+    SmallProduct(rows, padded, width, Strided<float>{queries, width, 1}, {keys, padded},
+                 {scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       float log_sum = 0;
-      scales[r] =
-          SoftmaxRow(scores + r * padded, length, padded, DropoutOf(task, first + r), &log_sum);
+      scales[r] = SoftmaxRow(scores + r * padded, length, padded, 1.0F, DropoutOf(task, first + r),
+                             &log_sum);
       if (task.log_sums) task.log_sums[first + r] = log_sum;
     }
-    SmallProduct(rows, width, length, {scores, padded, 1}, {values, width}, {mixed, width, false});
-    for (size_t r = 0; r < rows; ++r) {
-      const auto scale = hn::Set(d, scales[r]);
-      for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-        StoreFloat(hn::Mul(hn::LoadU(d, mixed + r * width + c), scale), d,
-                   task.out + (first + r) * task.out_stride + c);
-      }
-    }
+    SmallProduct(rows, width, length, Strided<float>{scores, padded, 1}, {values, width},
+                 {mixed, width, false});
+    StoreScaled(task, mixed, scales, first, rows);
   }
 }
 
-// One row of the backward pass. In: scores (scaled) and grad_probabilities. Out: scores become
-// dropout(P), for the values' gradient; grad_probabilities become P (dropout'(dP) - delta), the
-// gradient of the scores.
+// What the backward pass knows of a row besides its scores.
+struct SavedRow {
+  float factor;  // of the scores
+  float log_sum;
+  float delta;  // gradient of the output times output
+};
+
+// One row of the backward pass. In: scores and grad_probabilities. Out: scores become dropout(P),
+// for the values' gradient; grad_probabilities become P (dropout'(dP) - delta), the gradient of the
+// scores times their factor.
 HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores, float* HWY_RESTRICT grad_probabilities,
-                            size_t length, size_t padded, float log_sum, float delta,
+                            size_t length, size_t padded, const SavedRow& saved,
                             const DropoutRow& dropout) {
   const FloatTag d;
-  const auto log_sums = hn::Set(d, log_sum);
-  const auto deltas = hn::Set(d, delta);
+  const auto factors = hn::Set(d, saved.factor);
+  const auto log_sums = hn::Set(d, saved.log_sum);
+  const auto deltas = hn::Set(d, saved.delta);
   for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
     const auto inside = hn::FirstN(d, length > j ? length - j : 0);
-    const auto p =
-        hn::IfThenElseZero(inside, hn::Exp(d, hn::Sub(hn::LoadU(d, scores + j), log_sums)));
+    const auto p = hn::IfThenElseZero(
+        inside, hn::Exp(d, hn::MulSub(hn::LoadU(d, scores + j), factors, log_sums)));
     auto g = hn::LoadU(d, grad_probabilities + j);
     auto kept = p;
     if (dropout.threshold != 0) {
@@ -241,29 +263,37 @@ void BackwardTask(const AttentionTask<A>& task, float* workspace) {
     LoadRows(task.qkv + first * task.qkv_stride, task.qkv_stride, rows, width, score_scale,
              queries);
     LoadRows(grad_rows, task.out_stride, rows, width, 1.0F, grad_out);
-    SmallProduct(rows, padded, width, {queries, width, 1}, {keys_transposed, padded},
+    SmallProduct(rows, padded, width, Strided<float>{queries, width, 1}, {keys_transposed, padded},
                  {scores, padded, false});
-    SmallProduct(rows, padded, width, {grad_out, width, 1}, {values_transposed, padded},
-                 {grad_scores, padded, false});
+    SmallProduct(rows, padded, width, Strided<float>{grad_out, width, 1},
+                 {values_transposed, padded}, {grad_scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       const float delta =
           RowDot(grad_rows + r * task.out_stride, out_rows + r * task.out_stride, width);
       BackwardRow(scores + r * padded, grad_scores + r * padded, length, padded,
-                  task.log_sums[first + r], delta, DropoutOf(task, first + r));
+                  {1.0F, task.log_sums[first + r], delta}, DropoutOf(task, first + r));
     }
     // `queries` carry the score scale, so that grad_keys needs none; grad_queries does.
-    SmallProduct(length, width, rows, {scores, 1, padded}, {grad_out, width},
+    SmallProduct(length, width, rows, Strided<float>{scores, 1, padded}, {grad_out, width},
                  {grad_values, width, first > 0});
-    SmallProduct(length, width, rows, {grad_scores, 1, padded}, {queries, width},
+    SmallProduct(length, width, rows, Strided<float>{grad_scores, 1, padded}, {queries, width},
                  {grad_keys, width, first > 0});
-    SmallProduct(rows, width, length, {grad_scores, padded, 1}, {keys, width},
+    SmallProduct(rows, width, length, Strided<float>{grad_scores, padded, 1}, {keys, width},
                  {grad_queries, width, false});
-    LoadRows(grad_queries, width, rows, width, score_scale, grad_queries);
-    StoreRows(grad_queries, rows, width, task.grad_qkv + first * task.qkv_stride, task.qkv_stride);
+    StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * task.qkv_stride,
+              task.qkv_stride);
   }
-  StoreRows(grad_keys, length, width, task.grad_qkv + task.hidden, task.qkv_stride);
-  StoreRows(grad_values, length, width, task.grad_qkv + 2 * task.hidden, task.qkv_stride);
+  StoreRows(grad_keys, length, width, 1.0F, task.grad_qkv + task.hidden, task.qkv_stride);
+  StoreRows(grad_values, length, width, 1.0F, task.grad_qkv + 2 * task.hidden, task.qkv_stride);
 }
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#include "tensor/kernels/cpu/attention_pairs-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 void ForwardFloat(const AttentionTask<float>& task, float* workspace) {
   ForwardTask(task, workspace);
@@ -277,6 +307,21 @@ void BackwardFloat(const AttentionTask<float>& task, float* workspace) {
 void BackwardBf16(const AttentionTask<Bf16>& task, float* workspace) {
   BackwardTask(task, workspace);
 }
+#if HWY_TARGET <= HWY_AVX3
+void ForwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
+  ForwardTaskOnPairs(task, workspace);
+}
+void BackwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
+  BackwardTaskOnPairs(task, workspace);
+}
+#else  // never asked for
+void ForwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
+  ForwardTask(task, workspace);
+}
+void BackwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
+  BackwardTask(task, workspace);
+}
+#endif
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -289,18 +334,31 @@ HWY_EXPORT(ForwardFloat);
 HWY_EXPORT(ForwardBf16);
 HWY_EXPORT(BackwardFloat);
 HWY_EXPORT(BackwardBf16);
+HWY_EXPORT(ForwardPairs);
+HWY_EXPORT(BackwardPairs);
 
 void Forward(const AttentionTask<float>& task, float* workspace) {
   HWY_DYNAMIC_DISPATCH(ForwardFloat)(task, workspace);
 }
+// Whether the processor multiplies pairs of bf16 values.
+bool HasPairProducts() { return CurrentIsa() >= Isa::kAvx512Bf16; }
+
 void Forward(const AttentionTask<Bf16>& task, float* workspace) {
-  HWY_DYNAMIC_DISPATCH(ForwardBf16)(task, workspace);
+  if (HasPairProducts()) {
+    HWY_DYNAMIC_DISPATCH(ForwardPairs)(task, workspace);
+  } else {
+    HWY_DYNAMIC_DISPATCH(ForwardBf16)(task, workspace);
+  }
 }
 void Backward(const AttentionTask<float>& task, float* workspace) {
   HWY_DYNAMIC_DISPATCH(BackwardFloat)(task, workspace);
 }
 void Backward(const AttentionTask<Bf16>& task, float* workspace) {
-  HWY_DYNAMIC_DISPATCH(BackwardBf16)(task, workspace);
+  if (HasPairProducts()) {
+    HWY_DYNAMIC_DISPATCH(BackwardPairs)(task, workspace);
+  } else {
+    HWY_DYNAMIC_DISPATCH(BackwardBf16)(task, workspace);
+  }
 }
 
 // Texts by falling length: the long ones start first, so that the threads end together.

@@ -24,6 +24,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Channel counts are multiples of 16; a vector never has more lanes than that.
 using FloatTag = hn::CappedTag<float, 16>;
 using FloatVec = hn::Vec<FloatTag>;
+using WordTag = hn::RebindToUnsigned<FloatTag>;
+using WordVec = hn::Vec<WordTag>;
 
 HWY_INLINE FloatVec LoadFloat(FloatTag d, const float* HWY_RESTRICT from) {
   return hn::LoadU(d, from);
