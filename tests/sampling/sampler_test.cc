@@ -220,19 +220,24 @@ Examples GradedExamples(uint32_t queries) {
 
 TEST(Uniform, OwnDocumentsOfAnyGradeAndTheRestBehindThem) {
   const Examples examples = GradedExamples(400);
-  const auto sampler = kUniform.make(examples, {.batch = 400, .negatives = 3, .graded_own = true});
-  const Batch batch = sampler->Next();
-  std::map<uint32_t, int> own;
-  for (size_t row = 0; row < batch.rows(); ++row) {
-    const uint32_t first = 5 * batch.queries[row];
-    ++own[batch.documents[row] - first];
-    std::set<uint32_t> labelled = {batch.documents[row] - first};
-    for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
-      labelled.insert(batch.documents[c] - first);
+  for (const bool no_duplicates : {true, false}) {
+    const auto sampler = kUniform.make(
+        examples,
+        {.batch = 400, .negatives = 4, .no_duplicates = no_duplicates, .graded_own = true});
+    const Batch batch = sampler->Next();
+    EXPECT_EQ(batch.columns(), 1600U);  // all four that are judged, each once
+    std::map<uint32_t, int> own;
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      const uint32_t first = 5 * batch.queries[row];
+      ++own[batch.documents[row] - first];
+      std::set<uint32_t> labelled = {batch.documents[row] - first};
+      for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
+        labelled.insert(batch.documents[c] - first);
+      }
+      EXPECT_EQ(labelled, (std::set<uint32_t>{0, 1, 2, 3}));
     }
-    EXPECT_EQ(labelled, (std::set<uint32_t>{0, 1, 2, 3}));  // all of them, each once
+    for (uint32_t place = 0; place < 4; ++place) EXPECT_NEAR(own[place], 100, 40);
   }
-  for (uint32_t grade = 0; grade < 4; ++grade) EXPECT_NEAR(own[grade], 100, 40);
 }
 
 TEST(Uniform, PositivesOnlyWithoutGradedOwn) {
