@@ -1,5 +1,5 @@
 // The tasks of attention.cc on the processor's products of bf16 pairs: twice the rate of its float
-// products. Included once per target by attention.cc, behind what both forms share.
+// products. Included once per target by attention.cc.
 //
 // A word is two bf16 values that follow each other along the depth of a product. Where that is
 // along the channels, rows of queries, keys and gradients are words as they lie in memory; where it
@@ -11,6 +11,18 @@
 #else
 #define TANDEM_TENSOR_ATTENTION_PAIRS_INL_H_
 #endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "tensor/kernels/cpu/attention_rows-inl.h"
+#include "tensor/kernels/cpu/attention_task.h"
+#include "tensor/kernels/cpu/small_product-inl.h"
 
 #if HWY_TARGET <= HWY_AVX3
 

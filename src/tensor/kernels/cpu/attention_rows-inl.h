@@ -1,0 +1,158 @@
+// What attention does to rows, in either form of its products: loads and stores, softmax, and the
+// row of the backward pass. Included once per target by attention.cc.
+#if defined(TANDEM_TENSOR_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
+#undef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
+#else
+#define TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstddef>
+
+#include "tensor/kernels/cpu/attention_task.h"
+#include "tensor/kernels/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Hands out consecutive pieces of a task's workspace.
+class Carver {
+ public:
+  explicit Carver(float* next) : next_(next) {}
+  float* Take(size_t count) {
+    float* piece = next_;
+    next_ += count;
+    return piece;
+  }
+
+ private:
+  float* next_;
+};
+
+// rows [length, width] as floats times `factor`, row stride `stride` in `from`.
+template <typename A>
+HWY_INLINE void LoadRows(const A* from, size_t stride, size_t length, size_t width, float factor,
+                         float* to) {
+  const FloatTag d;
+  const auto f = hn::Set(d, factor);
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+      hn::StoreU(hn::Mul(LoadFloat(d, from + r * stride + c), f), d, to + r * width + c);
+    }
+  }
+}
+
+// The way back: rows times `factor`.
+template <typename A>
+HWY_INLINE void StoreRows(const float* from, size_t length, size_t width, float factor, A* to,
+                          size_t stride) {
+  const FloatTag d;
+  const auto f = hn::Set(d, factor);
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+      StoreFloat(hn::Mul(hn::LoadU(d, from + r * width + c), f), d, to + r * stride + c);
+    }
+  }
+}
+
+template <typename A>
+HWY_INLINE DropoutRow DropoutOf(const AttentionTask<A>& task, size_t query) {
+  if (task.threshold == 0) return {};
+  return {RowKey(task.site_key, static_cast<uint64_t>(task.position_keys[query])), task.threshold,
+          task.keep_scale};
+}
+
+// scores [padded], times `factor`, become dropout(exp(score - max)); entries from length on become
+// 0. Returns 1 / sum of the exponentials and, through log_sum, max + log(sum).
+HWY_INLINE float SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded, float factor,
+                            const DropoutRow& dropout, float* log_sum) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  auto high = hn::Set(d, -INFINITY);
+  for (size_t j = 0; j < padded; j += lanes) {
+    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
+    high = hn::Max(high, hn::IfThenElse(inside, hn::LoadU(d, scores + j), high));
+  }
+  const auto maximum = hn::MaxOfLanes(d, high);
+  const auto factors = hn::Set(d, factor);
+  auto total = hn::Zero(d);
+  for (size_t j = 0; j < padded; j += lanes) {
+    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
+    const auto score = hn::Mul(hn::Sub(hn::LoadU(d, scores + j), maximum), factors);
+    const auto e = hn::IfThenElseZero(inside, hn::Exp(d, score));
+    total = hn::Add(total, e);
+    const auto kept =
+        dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j));
+    hn::StoreU(kept, d, scores + j);
+  }
+  const float sum = hn::GetLane(hn::SumOfLanes(d, total));
+  *log_sum = factor * hn::GetLane(maximum) + std::log(sum);
+  return 1.0F / sum;
+}
+
+// Rows of the block at `first`, each times its own factor, to the task's output.
+template <typename A>
+HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* mixed, const float* scales,
+                            size_t first, size_t rows) {
+  const FloatTag d;
+  for (size_t r = 0; r < rows; ++r) {
+    const auto scale = hn::Set(d, scales[r]);
+    for (size_t c = 0; c < task.head_width; c += hn::Lanes(d)) {
+      StoreFloat(hn::Mul(hn::LoadU(d, mixed + r * task.head_width + c), scale), d,
+                 task.out + (first + r) * task.out_stride + c);
+    }
+  }
+}
+
+// What the backward pass knows of a row besides its scores.
+struct SavedRow {
+  float factor;  // of the scores
+  float log_sum;
+  float delta;  // gradient of the output times output
+};
+
+// One row of the backward pass. In: scores and grad_probabilities. Out: scores become dropout(P),
+// for the values' gradient; grad_probabilities become P (dropout'(dP) - delta), the gradient of the
+// scores times their factor.
+HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores, float* HWY_RESTRICT grad_probabilities,
+                            size_t length, size_t padded, const SavedRow& saved,
+                            const DropoutRow& dropout) {
+  const FloatTag d;
+  const auto factors = hn::Set(d, saved.factor);
+  const auto log_sums = hn::Set(d, saved.log_sum);
+  const auto deltas = hn::Set(d, saved.delta);
+  for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
+    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
+    const auto p = hn::IfThenElseZero(
+        inside, hn::Exp(d, hn::MulSub(hn::LoadU(d, scores + j), factors, log_sums)));
+    auto g = hn::LoadU(d, grad_probabilities + j);
+    auto kept = p;
+    if (dropout.threshold != 0) {
+      const auto mask = ApplyDropout(d, hn::Set(d, 1.0F), dropout, static_cast<uint32_t>(j));
+      g = hn::Mul(g, mask);
+      kept = hn::Mul(p, mask);
+    }
+    hn::StoreU(kept, d, scores + j);
+    hn::StoreU(hn::Mul(p, hn::Sub(g, deltas)), d, grad_probabilities + j);
+  }
+}
+
+template <typename A>
+HWY_INLINE float RowDot(const A* a, const A* b, size_t width) {
+  const FloatTag d;
+  auto sum = hn::Zero(d);
+  for (size_t c = 0; c < width; c += hn::Lanes(d)) {
+    sum = hn::MulAdd(LoadFloat(d, a + c), LoadFloat(d, b + c), sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,45 @@
+// One text and head of attention: what its kernels read and write, and the memory they work in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tandem::tensor::cpu {
+
+// Queries handled together: a multiple of both kProductRows, and small enough that a block's scores
+// against a few hundred keys stay in the first-level cache's reach.
+inline constexpr size_t kQueryBlock = 36;
+
+// One (text, head), with everything that the kernels read and write.
+template <typename A>
+struct AttentionTask {
+  const A* qkv;       // first row of the text, first channel of the head's queries
+  size_t qkv_stride;  // 3 * hidden
+  size_t hidden;      // distance from queries to keys and from keys to values
+  size_t length;      // tokens of the text
+  size_t head_width;
+  uint64_t site_key;  // of the head
+  const int64_t* position_keys;
+  uint32_t threshold;
+  float keep_scale;
+  A* out;              // forward: written; backward: not used
+  const A* saved_out;  // backward
+  const A* grad_out;   // backward
+  size_t out_stride;   // hidden
+  float* log_sums;     // [length]; forward: written unless null; backward: read
+  A* grad_qkv;         // backward, laid out as qkv
+};
+
+inline size_t RoundUp16(size_t n) { return (n + 15) / 16 * 16; }
+
+// Floats that a task of this shape needs, in either form.
+inline size_t ForwardWorkspace(size_t length, size_t width) {
+  const size_t padded = RoundUp16(length);
+  return 2 * padded * width + kQueryBlock * (2 * width + 2 * padded + 1);
+}
+inline size_t BackwardWorkspace(size_t length, size_t width) {
+  const size_t padded = RoundUp16(length);
+  return 5 * padded * width + kQueryBlock * (3 * width + 4 * padded);
+}
+
+}  // namespace tandem::tensor::cpu
