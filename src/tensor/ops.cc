@@ -3,12 +3,16 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "tensor/autograd.h"
 #include "tensor/kernels/cpu/attention.h"
 #include "tensor/kernels/cpu/layers.h"
@@ -19,7 +23,16 @@
 namespace tandem::tensor {
 namespace {
 
-thread_local int reference_forms = 0;
+// TANDEM_FORMS=reference takes the reference forms everywhere, to compare whole runs.
+bool ReferenceFormsWanted() {
+  const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view wanted = forms == nullptr ? "" : forms;
+  if (wanted == "reference") return true;
+  if (wanted.empty() || wanted == "fused") return false;
+  throw UsageError(fmt::format("TANDEM_FORMS is fused or reference, not {}", wanted));
+}
+
+thread_local int reference_forms = ReferenceFormsWanted() ? 1 : 0;
 
 bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths) {
   if (reference_forms > 0 || !x.is_cpu()) return false;

@@ -341,6 +341,36 @@ TEST_F(TrainCommand, ProfileSaysWhereTheTimeWentAndChangesNothing) {
   EXPECT_GT(calls["pack weights"], 0);
 }
 
+// Losses of the lines of metrics.jsonl.
+std::vector<double> LossesOf(const std::string& metrics) {
+  std::vector<double> losses;
+  std::istringstream lines(metrics);
+  for (std::string text; std::getline(lines, text);) {
+    const nlohmann::json line = nlohmann::json::parse(text);
+    if (line.contains("loss")) losses.push_back(line["loss"]);
+  }
+  return losses;
+}
+
+TEST_F(TrainCommand, ReferenceFormsCanBeForcedAndLearnTheSame) {
+  ASSERT_EQ(Train("fused").exit_code, 0);
+  ::setenv("TANDEM_FORMS", "reference", 1);
+  const ProgramResult result = Train("reference");
+  ::setenv("TANDEM_FORMS", "other", 1);
+  const ProgramResult wrong = Train("wrong");
+  ::unsetenv("TANDEM_FORMS");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, testing::HasSubstr("TANDEM_FORMS is fused or reference, not other"));
+  const std::string fused_metrics = FilesOf("fused").at("metrics.jsonl");
+  const std::string reference_metrics = FilesOf("reference").at("metrics.jsonl");
+  EXPECT_NE(fused_metrics, reference_metrics);  // another order of sums
+  const std::vector<double> fused = LossesOf(fused_metrics);
+  const std::vector<double> reference = LossesOf(reference_metrics);
+  ASSERT_EQ(fused.size(), reference.size());
+  for (size_t i = 0; i < fused.size(); ++i) EXPECT_NEAR(fused[i], reference[i], 1e-3) << i;
+}
+
 TEST_F(TrainCommand, ProfileStepsWritesNothing) {
   const ProgramResult result = Train("run", {"--profile-steps", "3"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
