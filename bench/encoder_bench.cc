@@ -1,18 +1,20 @@
-// Training and encoding speed of a real model on real texts, as tokens per second and as a share of
-// the processor's matrix-product rate measured in the same run.
+// Speed and peak memory of one thing in one process, as one line of JSON:
 //
-//   encoder_bench MODEL DATASET [--batch 64] [--steps 8] [--max-tokens 256] [--documents 2000]
-//                 [--write-texts FILE]
+//   encoder_bench products MODEL
+//   encoder_bench training MODEL PAIRS.jsonl
+//   encoder_bench encoding MODEL PAIRS.jsonl
 //
-// Share = FLOPs of the encoder's matrix products for one token (three times that in training) x
-// tokens/s / rate of oneDNN at the encoder's own shapes and precision. All time counts: tokenising
-// is done before, everything else (attention, normalisation, loss, optimizer) is inside.
-// --write-texts writes the pairs as JSON lines for the same measurement in another tool.
+// with --precision fp32|bf16, and for the latter two --max-tokens, --batch, --steps, --seconds.
+// `products` is the limit: oneDNN's rate at the shapes of the model's matrix products. PAIRS are
+// lines {"query": TEXT, "document": TEXT}. Training takes them in order, `batch` a step (infonce,
+// AdamW); tokenising is done before, everything else counts; the first step warms up. Encoding
+// takes queries and documents, and tokenising counts.
+//
+// bench/speed.py calls this and the same measurements in other tools, and compares.
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/eye.h>
 #include <fmt/format.h>
-#include <omp.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -24,8 +26,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/random.h"
-#include "data/beir.h"
 #include "model/dual_encoder.h"
 #include "objective/catalogue.h"
 #include "objective/objective.h"
@@ -33,6 +33,7 @@
 #include "optim/catalogue.h"
 #include "search/encode.h"
 #include "tensor/kernels/cpu/products.h"
+#include "tensor/machine_rates.h"
 #include "tensor/precision.h"
 #include "weights/model_folder.h"
 
@@ -40,113 +41,74 @@ namespace tandem {
 namespace {
 
 struct BenchOptions {
+  std::string what;
   std::string model;
-  std::string dataset;
-  std::string split = "train";
+  std::string pairs;
+  std::string precision = "fp32";
+  int threads = 0;
   size_t batch = 64;
   size_t steps = 8;
+  double seconds = 20;
   size_t max_tokens = 256;
-  size_t documents = 2000;
-  std::string write_texts;
 };
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Products of one encoder layer as (depth, columns), forward and for the gradient of the input.
-std::vector<std::pair<int64_t, int64_t>> LayerShapes(const weights::EncoderConfig& config) {
-  const int64_t h = config.hidden_size, f = config.intermediate_size;
-  return {{h, 3 * h}, {h, h}, {h, f}, {f, h}, {3 * h, h}};
-}
-
-// FLOP/s of oneDNN over the shapes above, all threads at tiles of 64 rows, best of three.
-double ProductRate(const weights::EncoderConfig& config, tensor::cpu::Type type) {
-  constexpr int64_t kRows = 64;
-  constexpr int kRepeats = 40;
-  double best = 0;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    double flops = 0, seconds = 0;
-    for (const auto& [depth, columns] : LayerShapes(config)) {
-      tensor::cpu::PackedMatrix packed(depth, columns, type);
-      const std::vector<float> weights(static_cast<size_t>(depth * columns), 0.01F);
-      packed.Pack(weights.data(), columns, 1);
-      const int threads = at::get_num_threads();
-      double start = 0;
-#pragma omp parallel num_threads(threads)
-      {
-        const std::vector<float> x(static_cast<size_t>(kRows * depth));
-        std::vector<float> out(static_cast<size_t>(kRows * columns));
-        const auto multiply = [&] {
-          tensor::cpu::MultiplyPacked({x.data(), depth}, kRows, packed, nullptr,
-                                      {out.data(), columns}, type);
-        };
-        multiply();  // makes the primitive
-#pragma omp barrier
-#pragma omp single
-        start = Now();
-        for (int i = 0; i < kRepeats; ++i) multiply();
-      }
-      seconds += Now() - start;
-      flops += 2.0 * kRows * static_cast<double>(depth * columns) * kRepeats * threads;
-    }
-    best = std::max(best, flops / seconds);
-  }
-  return best;
-}
-
-struct Pair {
-  uint32_t query;
-  uint32_t document;
+struct Texts {
+  std::vector<std::string> queries;
+  std::vector<std::string> documents;
 };
 
-std::vector<Pair> ShuffledPairs(const data::Dataset& dataset, size_t count) {
-  std::vector<Pair> pairs;
-  for (const data::JudgedQuery& judged : dataset.judged) {
-    pairs.push_back({judged.query, judged.judgements.front().document});
+Texts ReadPairs(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("{} cannot be read", path));
+  Texts texts;
+  for (std::string line; std::getline(file, line);) {
+    const nlohmann::json pair = nlohmann::json::parse(line);
+    texts.queries.push_back(pair.at("query").get<std::string>());
+    texts.documents.push_back(pair.at("document").get<std::string>());
   }
-  RandomStream stream({.seed = 1, .purpose = "encoder_bench"});
-  stream.Shuffle<Pair>(pairs);
-  if (pairs.size() < count) {
-    throw UsageError(fmt::format("the split has {} queries; this needs {}", pairs.size(), count));
-  }
-  pairs.resize(count);
-  return pairs;
+  return texts;
 }
 
-void WriteTexts(const std::string& path, const data::Dataset& dataset,
-                const std::vector<Pair>& pairs) {
-  std::ofstream file(path);
-  for (const Pair& pair : pairs) {
-    file << nlohmann::json{{"query", dataset.queries.text(pair.query)},
-                           {"document", dataset.documents.text(pair.document)}}
-                .dump()
-         << "\n";
-  }
+std::unique_ptr<model::DualEncoder> LoadModel(const BenchOptions& options) {
+  return model::DualEncoder::Load(options.model, {.max_query_tokens = options.max_tokens,
+                                                  .max_document_tokens = options.max_tokens});
 }
 
-text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<Pair>& pairs,
-                            const data::Dataset& dataset, size_t max_tokens, bool queries) {
-  std::vector<std::string_view> texts;
-  for (const Pair& pair : pairs) {
-    texts.push_back(queries ? dataset.queries.text(pair.query)
-                            : dataset.documents.text(pair.document));
-  }
-  return model.tokenizer().EncodeAll(texts, max_tokens, at::get_num_threads());
+text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<std::string>& texts,
+                            size_t max_tokens) {
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  return model.tokenizer().EncodeAll(views, max_tokens, at::get_num_threads());
+}
+
+nlohmann::ordered_json Products(const BenchOptions& options) {
+  const weights::EncoderConfig config = weights::ReadModelFolder(options.model).config;
+  const int64_t h = config.hidden_size, f = config.intermediate_size;
+  // Queries, keys and values; attention's output; up; down; and the widest one's way back.
+  const std::vector<tensor::ProductShape> shapes = {{h, 3 * h}, {h, h}, {h, f}, {f, h}, {3 * h, h}};
+  return {{"flops_per_second",
+           tensor::ProductRate(shapes, tensor::ResolvePrecision(options.precision))},
+          {"memory_bytes_per_second", tensor::MemoryRate()},
+          {"library", tensor::cpu::ProductLibraryVersion()}};
 }
 
 // One training step on `batch` pairs from `first` on; returns its tokens.
 int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
                   const objective::Objective& objective, const text::EncodedTexts& queries,
-                  const text::EncodedTexts& documents, size_t first, size_t batch,
-                  tensor::Precision precision) {
+                  const text::EncodedTexts& documents, size_t first, const BenchOptions& options) {
   std::vector<std::span<const int32_t>> texts;
-  for (size_t i = 0; i < batch; ++i) texts.push_back(queries[first + i]);
-  for (size_t i = 0; i < batch; ++i) texts.push_back(documents[first + i]);
+  for (size_t i = 0; i < options.batch; ++i) texts.push_back(queries[first + i]);
+  for (size_t i = 0; i < options.batch; ++i) texts.push_back(documents[first + i]);
   const tensor::PackedTokens tokens = tensor::Pack(texts);
   const at::Tensor rows =
-      model.Encode(tokens, {.precision = precision, .training = true, .seed = 1, .step = first});
-  const auto count = static_cast<int64_t>(batch);
+      model.Encode(tokens, {.precision = tensor::ResolvePrecision(options.precision),
+                            .training = true,
+                            .seed = 1,
+                            .step = first});
+  const auto count = static_cast<int64_t>(options.batch);
   objective::Labels labels;
   labels.positive = at::arange(count, at::kLong);
   labels.negative = at::eye(count, at::kBool).logical_not();
@@ -160,88 +122,89 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
   return tokens.tokens();
 }
 
-void PrintRow(const char* what, const char* precision, double tokens_per_second, double flops,
-              double rate) {
-  fmt::print("{:<10}{:<6}{:>10.0f} tokens/s{:>9.0f} GFLOP/s of {:>5.0f}{:>8.1f} %\n", what,
-             precision, tokens_per_second, tokens_per_second * flops / 1e9, rate / 1e9,
-             100 * tokens_per_second * flops / rate);
-  std::fflush(stdout);
-}
-
-void BenchTraining(model::DualEncoder& model, const data::Dataset& dataset,
-                   const std::vector<Pair>& pairs, const BenchOptions& options,
-                   tensor::Precision precision, double rate) {
-  const text::EncodedTexts queries = Tokenize(model, pairs, dataset, options.max_tokens, true);
-  const text::EncodedTexts documents = Tokenize(model, pairs, dataset, options.max_tokens, false);
-  const auto optimizer = optim::kAdamW.make(model.Parameters(), {});
+nlohmann::ordered_json Training(const BenchOptions& options) {
+  const auto model = LoadModel(options);
+  const Texts texts = ReadPairs(options.pairs);
+  const text::EncodedTexts queries = Tokenize(*model, texts.queries, options.max_tokens);
+  const text::EncodedTexts documents = Tokenize(*model, texts.documents, options.max_tokens);
+  const auto optimizer = optim::kAdamW.make(model->Parameters(), {});
   const auto objective =
       objective::MakeObjective("infonce", config::Params(objective::kInfoNce.params));
   double start = 0;
   int64_t tokens = 0;
-  for (size_t step = 0; step <= options.steps; ++step) {
+  size_t step = 0;
+  for (; (step + 1) * options.batch <= texts.queries.size() && step <= options.steps; ++step) {
     if (step == 1) start = Now();  // the first step warms up
-    const int64_t done = TrainStep(model, *optimizer, *objective, queries, documents,
-                                   step * options.batch, options.batch, precision);
+    if (step > 2 && Now() - start > options.seconds) break;
+    const int64_t done = TrainStep(*model, *optimizer, *objective, queries, documents,
+                                   step * options.batch, options);
     if (step > 0) tokens += done;
   }
-  PrintRow("training", tensor::PrecisionName(precision).data(),
-           static_cast<double>(tokens) / (Now() - start), 3 * model.flops_per_token(), rate);
+  if (step < 2) {
+    throw UsageError(fmt::format("{} has {} pairs; this needs at least two batches of {}",
+                                 options.pairs, texts.queries.size(), options.batch));
+  }
+  return {{"seconds", Now() - start},
+          {"tokens", tokens},
+          {"steps", step - 1},
+          {"flops_per_token", 3 * model->flops_per_token()}};
 }
 
-void BenchEncoding(model::DualEncoder& model, const data::Dataset& dataset,
-                   const BenchOptions& options, tensor::Precision precision, double rate) {
-  const size_t count = std::min(options.documents, dataset.documents.size());
+nlohmann::ordered_json Encoding(const BenchOptions& options) {
+  const auto model = LoadModel(options);
+  Texts pairs = ReadPairs(options.pairs);
+  std::vector<std::string> texts = std::move(pairs.queries);
+  texts.insert(texts.end(), pairs.documents.begin(), pairs.documents.end());
+  const auto encode = [&](size_t count) {
+    return search::EncodeTexts(
+        *model, model::TextKind::kDocument, count,
+        [&](size_t i) { return std::string_view(texts[texts.size() - 1 - i]); },
+        {.precision = tensor::ResolvePrecision(options.precision),
+         .threads = at::get_num_threads()},
+        [](size_t, const at::Tensor&) {});
+  };
+  encode(std::min<size_t>(texts.size(), 128));  // warms up
   const double start = Now();
-  const search::EncodeCounts counts = search::EncodeTexts(
-      model, model::TextKind::kDocument, count, [&](size_t i) { return dataset.documents.text(i); },
-      {.precision = precision, .threads = at::get_num_threads()}, [](size_t, const at::Tensor&) {});
-  PrintRow("encoding", tensor::PrecisionName(precision).data(),
-           static_cast<double>(counts.tokens) / (Now() - start), model.flops_per_token(), rate);
+  const search::EncodeCounts counts = encode(texts.size());
+  return {{"seconds", Now() - start},
+          {"tokens", counts.tokens},
+          {"texts", texts.size()},
+          {"flops_per_token", model->flops_per_token()}};
 }
 
 void Run(const BenchOptions& options) {
-  tensor::SetThreads(0);
-  const weights::EncoderConfig config = weights::ReadModelFolder(options.model).config;
-  const auto model = model::DualEncoder::Load(
-      options.model,
-      {.max_query_tokens = options.max_tokens, .max_document_tokens = options.max_tokens});
-  const data::Dataset dataset = data::LoadBeir(options.dataset, options.split);
-  const std::vector<Pair> pairs = ShuffledPairs(dataset, options.batch * (options.steps + 1));
-  if (!options.write_texts.empty()) WriteTexts(options.write_texts, dataset, pairs);
-  fmt::print("{} threads, {}, {}; {} pairs a step, at most {} tokens a text\n",
-             at::get_num_threads(), tensor::IsaName(), tensor::cpu::ProductLibraryVersion(),
-             options.batch, options.max_tokens);
-  std::vector<tensor::Precision> precisions = {tensor::Precision::kFp32};
-  if (tensor::ResolvePrecision("auto") == tensor::Precision::kBf16) {
-    precisions.push_back(tensor::Precision::kBf16);
-  }
-  for (const tensor::Precision precision : precisions) {
-    const double rate =
-        ProductRate(config, precision == tensor::Precision::kFp32 ? tensor::cpu::Type::kFloat
-                                                                  : tensor::cpu::Type::kBf16);
-    BenchTraining(*model, dataset, pairs, options, precision, rate);
-    BenchEncoding(*model, dataset, options, precision, rate);
-  }
+  tensor::SetThreads(options.threads);
+  nlohmann::ordered_json result = options.what == "products"   ? Products(options)
+                                  : options.what == "training" ? Training(options)
+                                                               : Encoding(options);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  fmt::print("peak memory {:.2f} GB\n", static_cast<double>(usage.ru_maxrss) / 1e6);
+  result["peak_bytes"] = 1024 * usage.ru_maxrss;
+  result["isa"] = tensor::IsaName();
+  result["threads"] = at::get_num_threads();
+  fmt::print("{}\n", result.dump());
 }
 
 }  // namespace
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  CLI::App app("Training and encoding speed against the processor's matrix-product rate");
+  CLI::App app("Speed and peak memory of training or encoding, or the machine's product rate");
   tandem::BenchOptions options;
+  app.add_option("what", options.what, "products, training or encoding")
+      ->required()
+      ->check(CLI::IsMember({"products", "training", "encoding"}));
   app.add_option("model", options.model, "Model folder")->required();
-  app.add_option("dataset", options.dataset, "BEIR folder")->required();
-  app.add_option("--split", options.split, "Split whose pairs are trained on")
+  app.add_option("pairs", options.pairs, "JSON lines of query and document");
+  app.add_option("--precision", options.precision, "fp32 or bf16")->capture_default_str();
+  app.add_option("--threads", options.threads, "0: all that the machine gives")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "Pairs a step")->capture_default_str();
-  app.add_option("--steps", options.steps, "Training steps that count")->capture_default_str();
+  app.add_option("--steps", options.steps, "At most so many training steps count")
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds, "No further step after so long, but at least two")
+      ->capture_default_str();
   app.add_option("--max-tokens", options.max_tokens, "Length limit")->capture_default_str();
-  app.add_option("--documents", options.documents, "Documents to encode")->capture_default_str();
-  app.add_option("--write-texts", options.write_texts, "Write the pairs here as JSON lines");
   CLI11_PARSE(app, argc, argv);
   try {
     tandem::Run(options);

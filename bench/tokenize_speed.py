@@ -109,6 +109,7 @@ def main():
     parser.add_argument("--max-length", type=int, default=0, help="0 (default): no limit")
     parser.add_argument("--share", type=int, default=10, help="every n-th text only (default 10)")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON instead")
     options = parser.parse_args()
     lines = read_lines(options.shared_data, options.share)
     with tempfile.TemporaryDirectory() as folder:
@@ -124,6 +125,11 @@ def main():
             ours = measure(lambda: run_ours(options, threads, texts, ids), options.repeat)
             rows.append((threads, ours, peer))
         check_ids(load_package(options), lines, ids)
+    if options.json:
+        print(json.dumps([{"threads": threads, "mb_per_s": size / wall,
+                           "package_mb_per_s": size / peer_wall, "ratio": peer_wall / wall}
+                          for threads, (wall, _), (peer_wall, _) in rows]))
+        return
     print(f"{len(lines)} texts, {size:.1f} MB, max length {options.max_length}; ids equal")
     print("threads  ours wall  MB/s   package wall  MB/s   ratio  ours cpu  package cpu  ratio")
     for threads, (wall, cpu), (peer_wall, peer_cpu) in rows:
