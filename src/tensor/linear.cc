@@ -42,9 +42,6 @@ const cpu::PackedMatrix& Linear::Pack(Packed* packed, cpu::Type type, bool trans
   if (packed->version == version) return *packed->matrix;
   const ProfileScope scope("pack weights",
                            RowsWork(in_, out_, type == cpu::Type::kFloat ? 2 : 1.5, at::kFloat));
-  if (Profile* profile = Profile::Active()) {
-    profile->AddProduct(transposed ? ProductShape{in_, out_} : ProductShape{out_, in_});
-  }
   if (!packed->matrix) {
     packed->matrix.emplace(transposed ? in_ : out_, transposed ? out_ : in_, type);
   }

@@ -16,6 +16,8 @@ Work MapWork(const at::Tensor& x, const Linear& linear, Pass pass) {
   const auto rows = static_cast<double>(x.size(0));
   const double weights = static_cast<double>(linear.in()) * static_cast<double>(linear.out());
   const bool forward = pass == Pass::kForward;
+  Profile::Active()->AddProduct(forward ? ProductShape{linear.in(), linear.out()}
+                                        : ProductShape{linear.out(), linear.in()});
   return {.flops = (forward ? 2 : 4) * rows * weights,
           .bytes = weights * (BytesOf(x.scalar_type()) + (forward ? 0 : 4))};
 }

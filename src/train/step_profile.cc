@@ -47,7 +47,9 @@ std::string FormatText(const StepProfile& profile, const ProfileSetting& setting
       "memory; the step runs at {:.1f} % of the former\n\n",
       profile.steps, setting.machine, tokens, 1e3 * seconds, tokens / seconds,
       setting.product_rate / 1e9, setting.memory_rate / 1e9,
-      100 * setting.flops_per_token * tokens / seconds / setting.product_rate);
+      setting.product_rate > 0
+          ? 100 * setting.flops_per_token * tokens / seconds / setting.product_rate
+          : 0);
   text += fmt::format("{:<27}{:>7}{:>10}{:>7}{:>10}{:>9}{:>11}{:>10}{:>10}\n", "operation", "calls",
                       "ms", "%", "GFLOP/s", "GB/s", "bound by", "of limit", "ms above");
   double above = 0;
