@@ -2,20 +2,22 @@
 """How the cost of training and encoding grows with length, batch, width, layers and threads.
 
     python3 bench/scaling.py --build build/release --model FOLDER --output docs/figures/scaling.tsv
+        [--svg docs/figures/scaling.svg] [--varied width,layers] [--threads 1,2]
 
 One thing is varied at a time, around texts of 128 tokens, 32 pairs a step and the model's own size.
 Widths and layers are those of models with random weights and FOLDER's tokenizer, which are made in
 the build folder (attention heads are 32 wide, the inner width is four times the width). All texts of
 a point have the same number of tokens. TSV: varied, value, threads, precision, what, seconds of a
 step (training) or of a text (encoding), tokens/s, share of the product rate at that model's shapes.
-
-    gnuplot -e "tsv='docs/figures/scaling.tsv'; svg='docs/figures/scaling.svg'" bench/scaling.gp
+Points that are not measured again stay as the TSV has them. --svg draws it all with gnuplot;
+--varied "" only draws.
 """
 
 import argparse
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -155,12 +157,28 @@ class Scaling:
                    f"{speed:.0f}", f"{speed * found['flops_per_token'] / rate:.4f}"]
 
 
+def draw(tsv, svg):
+    """gnuplot's picture without what it repeats for nothing: a third of the size."""
+    script = os.path.join(os.path.dirname(__file__), "scaling.gp")
+    subprocess.run(["gnuplot", "-e", f"tsv='{tsv}'; svg='{svg}'", script], check=True)
+    with open(svg, encoding="utf-8") as file:
+        text = file.read()
+    for pattern, by in ((r"<defs>.*?</defs>", ""), (r"<g [^>]*>\s*</g>", ""), ("\t", ""),
+                        (r' color="\w+" stroke="currentColor"', ""), (r"(\d)\.00\b", r"\1"),
+                        (r' stroke-linecap="butt" stroke-linejoin="miter"', ""),
+                        (r"<title>gnuplot_plot_\w+</title>", ""), (r" +", " "), (r"\n+", "\n")):
+        text = re.sub(pattern, by, text, flags=re.S)
+    with open(svg, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--output", required=True)
+    parser.add_argument("--svg", help="picture to draw")
     parser.add_argument("--varied", default=",".join(POINTS))
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--precisions", default="fp32,bf16")
@@ -172,7 +190,7 @@ def main():
     if os.path.exists(options.output):  # what is not measured again stays
         with open(options.output, encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file][1:]
-    varied = options.varied.split(",")
+    varied = [name for name in options.varied.split(",") if name]
     threads = [int(t) for t in options.threads.split(",")]
     precisions = options.precisions.split(",")
     rows = [row for row in rows
@@ -187,6 +205,8 @@ def main():
     os.makedirs(os.path.dirname(options.output) or ".", exist_ok=True)
     with open(options.output, "w", encoding="utf-8") as file:
         file.writelines("\t".join(row) + "\n" for row in [COLUMNS] + rows)
+    if options.svg:
+        draw(options.output, options.svg)
 
 
 if __name__ == "__main__":
