@@ -8,6 +8,7 @@
 
 #include "app/catalogues.h"
 #include "app/commands.h"
+#include "app/explain_objective.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "config/recipe_text.h"
@@ -35,25 +36,10 @@ std::string ExplainParam(const config::ParamInfo& info, std::string_view path,
   return text;
 }
 
-std::string ExplainNeeds(std::string_view name) {
-  const objective::ObjectiveInfo& info = objective::FindObjective(name);
-  const objective::Needs needs = info.needs(config::Params(info.params));
-  std::string text = "needs: an own document and the negatives of every query";
-  if (needs.grades) text += ", grades";
-  if (needs.teacher) text += ", teacher scores";
-  if (needs.query_query) text += ", query-query scores";
-  if (needs.document_document) text += ", document-document scores";
-  text +=
-      needs.graded_own ? "; own documents may have any grade\n" : "; own documents are positives\n";
-  text += needs.separable_by_row ? "a mean over queries of what each row says alone\n"
-                                 : "not separable by row: a batch's loss is more than its rows'\n";
-  return text;
-}
-
 std::string ExplainEntry(const CatalogueView& catalogue, const config::EntryInfo& entry) {
   std::string text = fmt::format("{} ({})\n{}\n", entry.name, catalogue.name, entry.summary);
   if (!entry.source.empty()) text += fmt::format("source: {}\n", entry.source);
-  if (catalogue.name == "objectives") text += ExplainNeeds(entry.name);
+  if (catalogue.name == "objectives") text += ExplainObjective(entry.name);
   if (catalogue.name == "commands") text += fmt::format("flags: tandem {} --help\n", entry.name);
   if (!entry.params.empty()) text += "parameters:\n";
   for (const config::ParamInfo& param : entry.params) {
@@ -78,7 +64,7 @@ std::string ExplainKey(std::string_view name) {
 }
 
 [[noreturn]] void ThrowUnknown(const std::string& name) {
-  std::vector<std::string> known = {"recipe"};
+  std::vector<std::string> known = {"recipe", "objectives"};
   for (const CatalogueView& catalogue : AllCatalogues()) {
     for (const config::EntryInfo& entry : catalogue.entries) known.emplace_back(entry.name);
   }
@@ -93,6 +79,7 @@ std::string ExplainKey(std::string_view name) {
 
 // Whatever has this name, all of it: a name may stand in several catalogues.
 std::string Explain(const std::string& name) {
+  if (name == "objectives") return ObjectiveReference();
   if (name == "recipe") return config::RecipeReference(objective::ObjectiveEntries());
   std::string text;
   for (const CatalogueView& catalogue : AllCatalogues()) {
@@ -112,9 +99,10 @@ std::string Explain(const std::string& name) {
 
 std::function<void()> Configure(CLI::App& app) {
   const auto name = std::make_shared<std::string>();
-  app.add_option("name", *name,
-                 "An objective, measure, command, ..., a recipe key (train.batch) or table; "
-                 "\"recipe\" prints the reference of all keys")
+  app.add_option(
+         "name", *name,
+         "An objective, measure, command, ..., a recipe key (train.batch) or table; "
+         "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives")
       ->required();
   return [name] { std::fputs(Explain(*name).c_str(), stdout); };
 }

@@ -143,6 +143,11 @@ void ReadParameters(const CaseReader& reader, LossCase& out) {
                                      DidYouMean(name, known)));
     }
   }
+  if (out.objective->problem == nullptr) return;
+  const config::ParamProblem problem = out.objective->problem(out.params);
+  if (!problem.text.empty()) {
+    reader.Fail(fmt::format("parameters.{}", problem.name), problem.text);
+  }
 }
 
 void ReadPositive(const CaseReader& reader, LossCase& out) {

@@ -10,12 +10,22 @@
 
 namespace tandem::config {
 
+class Params;
+
+// Parameters that are right one by one and contradict each other: the one to name, and what is
+// wrong with it ("needs ..."); an empty text: nothing is.
+struct ParamProblem {
+  std::string_view name;
+  std::string text;
+};
+
 // The torch-free descriptor of one catalogue entry; rooms extend it by what they need besides.
 struct EntryInfo {
   std::string_view name;     // as spelled in recipes
   std::string_view summary;  // one line
   std::string_view source;   // paper and equation, and how we differ
   std::span<const ParamInfo> params;
+  ParamProblem (*problem)(const Params& params) = nullptr;  // null: they cannot contradict
 };
 
 // "X is unknown; known are a, b, c; did you mean a?"

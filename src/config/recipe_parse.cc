@@ -79,6 +79,9 @@ class RecipeReader {
     for (const ParamInfo& param : info->params) {
       if (const std::optional<Value> read = Read(param, false)) entry.params.Set(param.name, *read);
     }
+    if (info->problem == nullptr) return;
+    const ParamProblem problem = info->problem(entry.params);
+    if (!problem.text.empty()) Complain(Key(problem.name), problem.text);
   }
 
   void CheckUnknownKeys() {

@@ -129,11 +129,14 @@ std::string RecipeReference(std::span<const EntryInfo* const> objectives) {
   }
   for (const EntryInfo* objective : objectives) {
     text += fmt::format("\n## [objective] name = \"{}\"\n\n{} ({}).\n\n{}", objective->name,
-                        objective->summary, objective->source, kHeader);
-    for (const ParamInfo& param : objective->params) {
-      text += KeyRow({.info = param, .value = DefaultOf(param)});
-    }
+                        objective->summary, objective->source, ParamTable(objective->params));
   }
+  return text;
+}
+
+std::string ParamTable(std::span<const ParamInfo> params) {
+  std::string text(kHeader);
+  for (const ParamInfo& param : params) text += KeyRow({.info = param, .value = DefaultOf(param)});
   return text;
 }
 

@@ -36,4 +36,7 @@ std::vector<std::string> ChangedKeys(const Recipe& before, const Recipe& after);
 // The reference page of all keys in Markdown (docs/recipes.md).
 std::string RecipeReference(std::span<const EntryInfo* const> objectives);
 
+// Parameters as a Markdown table.
+std::string ParamTable(std::span<const ParamInfo> params);
+
 }  // namespace tandem::config

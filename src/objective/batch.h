@@ -5,9 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace tandem::objective {
+
+// A document that was judged for a query.
+struct LabelledCell {
+  int64_t column = 0;
+  double grade = 0;    // in [0, 1]
+  double teacher = 0;  // any finite number
+};
 
 struct Batch {
   int64_t queries = 0;    // Q
@@ -18,23 +26,31 @@ struct Batch {
   const double* document_document = nullptr;  // [Q, Q]: own documents against own documents
 
   const int64_t* positive = nullptr;        // [Q]: column of each query's own document
-  const double* grades = nullptr;           // [Q, D] in [0, 1], where `labelled`
-  const bool* labelled = nullptr;           // [Q, D]
+  const double* own_grades = nullptr;       // [Q]: of own documents, in [0, 1]
+  const double* own_teacher = nullptr;      // [Q]
   const bool* negative = nullptr;           // [Q, D]: may document j count as a negative of i?
   const bool* query_negative = nullptr;     // [Q, Q]
   const bool* document_negative = nullptr;  // [Q, Q]
-  const double* teacher = nullptr;          // [Q, D], where `labelled`
+
+  // Labelled cells row by row, each row's by ascending column; those of row i are
+  // [labelled_begin[i], labelled_begin[i + 1]). A few of D, so grades take no Q x D matrix.
+  const LabelledCell* labelled = nullptr;
+  const int64_t* labelled_begin = nullptr;  // [Q + 1]
 
   std::span<const double> bank_positives;  // scores kept from earlier batches; they carry no
   std::span<const double> bank_negatives;  // gradient
 
-  double scale = 0;  // states of an objective that learns them
-  double bias = 0;
+  std::optional<double> scale;  // states of an objective that has them; without, its parameters
+  std::optional<double> bias;   // hold
 
   int threads = 1;
 
   double PositiveScore(int64_t query) const {
     return query_document[query * documents + positive[query]];
+  }
+  std::span<const LabelledCell> Labelled(int64_t query) const {
+    const int64_t begin = labelled_begin[query];
+    return {labelled + begin, static_cast<size_t>(labelled_begin[query + 1] - begin)};
   }
 };
 

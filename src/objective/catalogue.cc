@@ -10,8 +10,8 @@ namespace {
 
 // In the order of docs and `tandem list objectives`.
 constexpr std::array kObjectives = {
-    &kInfoNce,
-    &kMannWhitney,
+    &kInfoNce,     &kSamToNe,   &kPair,           &kMannWhitney, &kBixse,
+    &kSoftInfoNce, &kMarginMse, &kKlDistillation, &kPairwiseBce, &kLambdaLoss,
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,20 +12,49 @@
 
 namespace tandem::objective {
 
-// What an objective asks of a batch besides scores, own documents and negatives.
+// What an objective asks of a batch besides scores and own documents.
 struct Needs {
   bool grades = false;             // Labels::grades, Labels::labelled
   bool teacher = false;            // Labels::teacher, Labels::labelled
   bool query_query = false;        // same-tower scores and their mask
   bool document_document = false;  // same-tower scores and their mask
   bool graded_own = false;         // own documents may have any grade; else they are positives
+  bool negatives = true;           // without an allowed negative a batch teaches nothing
   bool separable_by_row = true;    // the loss is a mean over queries of what each row says alone
 };
 
+// What an objective learns or keeps between batches: `train` owns it, `States` brings it.
+struct StatePlan {
+  bool logistic = false;  // has a scale and a bias
+  bool learn_scale = false;
+  bool learn_bias = false;
+  double scale = 1;            // where it starts, or stays
+  std::optional<double> bias;  // the same; none: Objective::StartingBias of the first batch
+  double learning_rate_factor = 1;
+
+  int64_t bank = 0;          // scores kept of each kind, positive and negative; 0: none
+  int64_t bank_max_age = 0;  // steps after which a kept score is dropped; 0: never
+
+  bool any() const { return logistic || bank > 0; }
+};
+
 struct ObjectiveInfo : config::EntryInfo {
+  std::string_view purpose;  // a sentence or two: when to take it
+  std::string_view formula;  // a few lines of plain text, its symbols explained
   Needs (*needs)(const config::Params& params);
   std::unique_ptr<const Formula> (*make)(const config::Params& params);
+  StatePlan (*states)(const config::Params& params) = nullptr;  // null: it has none
+
+  StatePlan StatesOf(const config::Params& params_given) const {
+    return states == nullptr ? StatePlan() : states(params_given);
+  }
 };
+
+// For a formula that is made from its parameters alone.
+template <typename T>
+std::unique_ptr<const Formula> MakeFormula(const config::Params& params) {
+  return std::make_unique<T>(params);
+}
 
 std::span<const ObjectiveInfo* const> Objectives();
 // The same as entries, for recipes and `tandem list`.
@@ -35,6 +65,14 @@ const ObjectiveInfo& FindObjective(std::string_view name);
 
 // Each is defined in its own file.
 extern const ObjectiveInfo kInfoNce;
+extern const ObjectiveInfo kSamToNe;
+extern const ObjectiveInfo kPair;
 extern const ObjectiveInfo kMannWhitney;
+extern const ObjectiveInfo kBixse;
+extern const ObjectiveInfo kSoftInfoNce;
+extern const ObjectiveInfo kMarginMse;
+extern const ObjectiveInfo kKlDistillation;
+extern const ObjectiveInfo kPairwiseBce;
+extern const ObjectiveInfo kLambdaLoss;
 
 }  // namespace tandem::objective

@@ -13,8 +13,11 @@ class Formula {
 
   // The loss of a batch of finite scores. Where `gradient` is given, adds d loss / d score to its
   // arrays, which the caller has zeroed. Sums run in an order that does not depend on threads.
-  // A batch without any allowed negative has loss 0 and zero gradient.
+  // Rows without anything to compare contribute nothing; a batch of such rows has loss 0.
   virtual Evaluation Evaluate(const Batch& batch, Gradient* gradient) const = 0;
+
+  // Where a bias that nobody gave starts, from the first batch; `batch.scale` holds as in Evaluate.
+  virtual double StartingBias(const Batch& /*batch*/) const { return 0; }
 };
 
 }  // namespace tandem::objective

@@ -1,9 +1,5 @@
 // InfoNCE with in-batch and hard negatives.
 //
-//   L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}) )
-//
-// s = query_document [Q, D], t = `temperature`, neg(i) = the cells of row i that the mask allows.
-// With `directions` = "both" the loss of each own document against the queries is added.
 // Source: MW paper eq. 4, after van den Oord et al. 2018; both directions: SamToNe section 2.
 // Differs: masked cells (copies, known positives) are left out of the sum. A row without negatives
 // contributes 0.
@@ -13,6 +9,16 @@
 
 namespace tandem::objective {
 namespace {
+
+constexpr std::string_view kPurpose =
+    R"(For ranking: each query learns to tell its own document from the rest of the batch. Scores
+are comparable within a query only; larger batches and hard negatives make the task harder.)";
+
+constexpr std::string_view kFormula =
+    R"(L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}) )
+
+t = temperature, neg(i) = the documents that the mask of query i allows. directions = "both" adds
+the same loss of each own document i against the queries j for which it is an allowed negative.)";
 
 class InfoNce final : public Formula {
  public:
@@ -42,11 +48,11 @@ const ObjectiveInfo kInfoNce{
      .summary = "softmax cross-entropy of the own document against the negatives",
      .source = "MW paper eq. 4; van den Oord et al. 2018",
      .params = kParams},
+    kPurpose,
+    kFormula,
     [](const config::Params& params) {
       return Needs{.separable_by_row = params.String("directions") != "both"};
     },
-    [](const config::Params& params) -> std::unique_ptr<const Formula> {
-      return std::make_unique<InfoNce>(params);
-    }};
+    MakeFormula<InfoNce>};
 
 }  // namespace tandem::objective

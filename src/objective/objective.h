@@ -32,8 +32,8 @@ struct Scores {
 
 // What an objective learns or keeps between batches; `train` owns and saves it. Undefined: none.
 struct States {
-  at::Tensor scale;           // floating scalar; differentiable
-  at::Tensor bias;            // floating scalar; differentiable
+  at::Tensor scale;           // one floating number; differentiable; none: the parameter `scale`
+  at::Tensor bias;            // the same; none: the parameter `bias`, or the batch's StartingBias
   at::Tensor bank_positives;  // floating [K], detached scores of earlier batches
   at::Tensor bank_negatives;  // floating [L]
 };
@@ -49,12 +49,16 @@ class Objective {
  public:
   virtual ~Objective() = default;
   // Arithmetic is in double whatever the scores' dtype; gradients come back in that dtype. Throws
-  // NumericError when a score is not finite. A batch without any allowed negative has loss 0 and
-  // zero gradient.
+  // NumericError when a score, grade or teacher score is not finite. A batch in which nothing can
+  // be compared has loss 0 and zero gradient.
   virtual Loss Evaluate(const Scores& scores, const Labels& labels, const States& states) const = 0;
   Loss Evaluate(const Scores& scores, const Labels& labels) const {
     return Evaluate(scores, labels, States());
   }
+  // Where a learned bias starts that nobody gave: from the scores and labels of the first batch
+  // (StatePlan). 0 for an objective that has none.
+  virtual double StartingBias(const Scores& scores, const Labels& labels,
+                              const States& states) const = 0;
 };
 
 // `name` as in the catalogue, `params` its parameters. Throws UsageError for an unknown name.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/threads.h"
 #include "objective/batch.h"
@@ -22,6 +23,13 @@ void ForEachRow(const Batch& batch, const Body& body) {
               [&](size_t begin, size_t end) {
                 for (size_t row = begin; row < end; ++row) body(static_cast<int64_t>(row));
               });
+}
+
+// In the order of rows, whatever threads computed them.
+inline double SumInOrder(const std::vector<double>& rows) {
+  double sum = 0;
+  for (const double row : rows) sum += row;
+  return sum;
 }
 
 }  // namespace tandem::objective

@@ -2,33 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "objective/log_sum.h"
 #include "objective/rows.h"
 
 namespace tandem::objective {
 namespace {
-
-// log of a sum of exponentials, one term at a time, without overflow.
-class LogSum {
- public:
-  void Add(double exponent) {
-    if (exponent <= max_) {
-      sum_ += std::exp(exponent - max_);
-    } else {
-      sum_ = sum_ * std::exp(max_ - exponent) + 1;
-      max_ = exponent;
-    }
-  }
-  bool empty() const { return sum_ == 0; }
-  double max() const { return max_; }
-  double sum() const { return sum_; }  // of e^{exponent - max}
-
- private:
-  double max_ = -std::numeric_limits<double>::infinity();
-  double sum_ = 0;
-};
 
 struct RowResult {
   double loss = 0;
@@ -82,17 +62,21 @@ void AddPositiveGradient(const Batch& batch, int64_t row, const RowResult& resul
   gradient[row * batch.documents + batch.positive[row]] -= factor * share;
 }
 
-double SumInOrder(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
-
 }  // namespace
 
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient) {
   return {batch.query_document, batch.negative,
           gradient == nullptr ? nullptr : gradient->query_document, batch.documents};
+}
+
+CandidateBlock SameTowerQueries(const Batch& batch, Gradient* gradient) {
+  return {batch.query_query, batch.query_negative,
+          gradient == nullptr ? nullptr : gradient->query_query, batch.queries};
+}
+
+CandidateBlock SameTowerDocuments(const Batch& batch, Gradient* gradient) {
+  return {batch.document_document, batch.document_negative,
+          gradient == nullptr ? nullptr : gradient->document_document, batch.queries};
 }
 
 double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,

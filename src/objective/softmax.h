@@ -35,5 +35,8 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
 
 // The cells that batch.negative allows.
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient);
+// Other queries, and other queries' own documents, that the same-tower masks allow.
+CandidateBlock SameTowerQueries(const Batch& batch, Gradient* gradient);
+CandidateBlock SameTowerDocuments(const Batch& batch, Gradient* gradient);
 
 }  // namespace tandem::objective

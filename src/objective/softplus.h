@@ -7,8 +7,8 @@
 namespace tandem::objective {
 
 // Above this, softplus(x) is taken as x and its slope as 1. That is libtorch's softplus, by which
-// the reference vectors of `mann_whitney` are made; log(1 + e^x) itself is larger by e^-x, at most
-// 2.1e-9, a share of 1e-10 of the value.
+// the reference vectors of all logistic losses are made; log(1 + e^x) itself is larger by e^-x, at
+// most 2.1e-9, a share of 1e-10 of the value, and its slope smaller by as much.
 inline constexpr double kSoftplusLinearFrom = 20;
 
 struct Softplus {

@@ -44,7 +44,9 @@ TEST(Explain, KnowsEveryEntryAndEveryKey) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     const ProgramResult result = RunTandem({"explain", std::string(info->name)});
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_NE(result.out.find(std::string(info->source)), std::string::npos) << info->name;
+    for (const std::string_view part : {info->source, info->purpose, info->formula}) {
+      EXPECT_NE(result.out.find(part), std::string::npos) << info->name << ": " << part;
+    }
   }
   for (const config::RecipeKey& key : config::RecipeKeys(config::Recipe())) {
     const ProgramResult result = RunTandem({"explain", key.path()});
@@ -69,6 +71,12 @@ TEST(Explain, TheReferenceOfRecipesIsWhatItPrints) {
   EXPECT_EQ(RunTandem({"explain", "recipe"}).out,
             ReadFile(std::string(TANDEM_SOURCE_DIR) + "/docs/recipes.md"))
       << "run: tandem explain recipe > docs/recipes.md";
+}
+
+TEST(Explain, TheReferenceOfObjectivesIsWhatItPrints) {
+  const std::string page = ReadFile(std::string(TANDEM_SOURCE_DIR) + "/docs/objectives.md");
+  EXPECT_NE(page.find(RunTandem({"explain", "objectives"}).out), std::string::npos)
+      << "docs/objectives.md must hold the output of: tandem explain objectives";
 }
 
 // Recipes check a sampler's name before the catalogue of samplers is there.

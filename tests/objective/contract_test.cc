@@ -45,16 +45,51 @@ void ExpectCentralDifferences(const Formula& formula, RandomBatch& batch,
   }
 }
 
+// Moves close scores of a row apart: a rank that a difference turns over is no derivative.
+void SpreadScores(RandomBatch& batch) {
+  for (double& score : batch.query_document) score = std::round(score * 1e3) / 1e3;
+  for (size_t cell = 0; cell < batch.q * batch.d; ++cell) {
+    batch.query_document[cell] += 1e-5 * static_cast<double>(cell % batch.d);
+  }
+}
+
 TEST(EveryObjective, HasTheGradientOfCentralDifferences) {
-  ForEveryVariant([](const Variant&, const Formula& formula) {
+  ForEveryVariant([](const Variant& variant, const Formula& formula) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
       RandomBatch batch(seed, {});
+      SpreadScores(batch);
+      // A bias that is not given moves with the scores.
+      if (variant.info->StatesOf(variant.params).logistic) batch.bias = -0.5;
       const Graded graded = EvaluateWithGradient(formula, batch);
       ExpectCentralDifferences(formula, batch, batch.query_document, graded.query_document, "qd");
       ExpectCentralDifferences(formula, batch, batch.query_query, graded.query_query, "qq");
       ExpectCentralDifferences(formula, batch, batch.document_document, graded.document_document,
                                "dd");
     }
+  });
+}
+
+TEST(EveryObjective, HasTheGradientOfItsStates) {
+  ForEveryVariant([](const Variant& variant, const Formula& formula) {
+    const StatePlan plan = variant.info->StatesOf(variant.params);
+    if (!plan.logistic) return;
+    RandomBatch batch(8, {});
+    batch.scale = 3;
+    batch.bias = -0.5;
+    const Graded graded = EvaluateWithGradient(formula, batch);
+    const auto expect = [&](std::optional<double>& state, double gradient) {
+      constexpr double kStep = 1e-5;
+      const double value = *state;
+      state = value + kStep;
+      const double above = LossOf(formula, batch);
+      state = value - kStep;
+      const double below = LossOf(formula, batch);
+      state = value;
+      EXPECT_NEAR((above - below) / (2 * kStep), gradient, 1e-7);
+      EXPECT_NE(gradient, 0);
+    };
+    expect(batch.scale, graded.scale);
+    expect(batch.bias, graded.bias);
   });
 }
 
@@ -159,6 +194,67 @@ TEST(EveryObjective, DoesNotDependOnTheOrderOfColumns) {
       }
     }
   });
+}
+
+// Equal scores rank by column, so that columns matter where scores tie: only there.
+TEST(EveryObjective, DoesNotDependOnTheOrderOfColumnsOfOneScoreAndOneGrade) {
+  ForEveryVariant([](const Variant&, const Formula& formula) {
+    RandomBatch batch(9, {});
+    const auto find = [&](size_t row, size_t from) {
+      for (size_t j = from; j < batch.d; ++j) {
+        const size_t cell = row * batch.d + j;
+        if (batch.negative[cell] && !batch.labelled[cell]) return cell;
+      }
+      ADD_FAILURE();
+      return size_t{0};
+    };
+    for (size_t row = 0; row < batch.q; ++row) {
+      const size_t first = find(row, 0);
+      batch.query_document[find(row, first - row * batch.d + 1)] = batch.query_document[first];
+    }
+    const Graded plain = EvaluateWithGradient(formula, batch);
+    const Graded reversed = EvaluateWithGradient(formula, Reversed(batch));
+    const double loss = plain.evaluation.loss;
+    EXPECT_NEAR(reversed.evaluation.loss, loss, 1e-12 * std::max(1.0, std::fabs(loss)));
+  });
+}
+
+TEST(EveryObjective, IsZeroWhereNothingIsLabelledNorAllowed) {
+  ForEveryVariant([](const Variant&, const Formula& formula) {
+    for (const BatchShape shape : {BatchShape{1, 1}, BatchShape{1, 4}, BatchShape{3, 3}}) {
+      RandomBatch batch(10, shape);
+      for (MaskStore* mask :
+           {&batch.negative, &batch.query_negative, &batch.document_negative, &batch.labelled}) {
+        std::fill_n(mask->cells.get(), mask->size, false);
+      }
+      const Graded graded = EvaluateWithGradient(formula, batch);
+      EXPECT_EQ(graded.evaluation.loss, 0);
+      for (const double value : graded.query_document) EXPECT_EQ(value, 0);
+    }
+  });
+}
+
+TEST(EveryObjective, TakesTheSmallestBatches) {
+  ForEveryVariant([](const Variant&, const Formula& formula) {
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      for (const BatchShape shape : {BatchShape{1, 1}, BatchShape{1, 5}, BatchShape{2, 2}}) {
+        const RandomBatch batch(seed, shape);
+        const Graded graded = EvaluateWithGradient(formula, batch);
+        EXPECT_TRUE(std::isfinite(graded.evaluation.loss));
+        for (const double value : graded.query_document) EXPECT_TRUE(std::isfinite(value));
+      }
+    }
+  });
+}
+
+TEST(EveryObjective, SaysWhatItIs) {
+  for (const ObjectiveInfo* info : Objectives()) {
+    SCOPED_TRACE(info->name);
+    EXPECT_FALSE(info->summary.empty());
+    EXPECT_FALSE(info->source.empty());
+    EXPECT_EQ(info->formula.substr(0, 2), "L ");
+    for (const config::ParamInfo& param : info->params) EXPECT_FALSE(param.doc.empty());
+  }
 }
 
 TEST(EveryObjective, IsZeroWithoutAnyCandidate) {

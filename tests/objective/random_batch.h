@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ struct BatchShape {
   int64_t documents = 11;
 };
 
-// Owns what a Batch points into. Cells are labelled, allowed negatives, or neither; own documents
-// are labelled and stand in shuffled columns.
+// Owns what a Batch points into. Cells are labelled, allowed negatives, both or neither; own
+// documents are labelled and stand in shuffled columns.
 struct RandomBatch {
   RandomBatch(uint64_t seed, BatchShape shape)
       : q(static_cast<size_t>(shape.queries)),
@@ -77,19 +78,22 @@ struct RandomBatch {
 
   size_t Own(size_t i) const { return i * d + static_cast<size_t>(positive[i]); }
 
+  // Valid until the next call, and while this lives unchanged.
   Batch View(int threads = 1) const {
+    ListLabels();
     return {.queries = static_cast<int64_t>(q),
             .documents = static_cast<int64_t>(d),
             .query_document = query_document.data(),
             .query_query = query_query.data(),
             .document_document = document_document.data(),
             .positive = positive.data(),
-            .grades = grades.data(),
-            .labelled = labelled.cells.get(),
+            .own_grades = own_grades_.data(),
+            .own_teacher = own_teacher_.data(),
             .negative = negative.cells.get(),
             .query_negative = query_negative.cells.get(),
             .document_negative = document_negative.cells.get(),
-            .teacher = teacher.data(),
+            .labelled = cells_.data(),
+            .labelled_begin = begin_.data(),
             .bank_positives = bank_positives,
             .bank_negatives = bank_negatives,
             .scale = scale,
@@ -104,16 +108,35 @@ struct RandomBatch {
   std::vector<double> grades, teacher;
   MaskStore labelled, negative, query_negative, document_negative;
   std::vector<double> bank_positives, bank_negatives;
-  double scale = 3;
-  double bias = -0.5;
+  std::optional<double> scale, bias;
 
  private:
   void DrawCell(size_t cell, RandomStream& random) {
     const double kind = random.Uniform();
     labelled[cell] = kind < 0.25;
-    negative[cell] = kind >= 0.25 && kind < 0.8;
+    negative[cell] = kind >= 0.15 && kind < 0.8;
     grades[cell] = labelled[cell] ? 0.25 * static_cast<double>(random.Below(5)) : 0;
   }
+
+  void ListLabels() const {
+    cells_.clear();
+    begin_ = {0};
+    own_grades_.clear();
+    own_teacher_.clear();
+    for (size_t i = 0; i < q; ++i) {
+      for (size_t cell = i * d; cell < (i + 1) * d; ++cell) {
+        if (!labelled[cell]) continue;
+        cells_.push_back({static_cast<int64_t>(cell - i * d), grades[cell], teacher[cell]});
+      }
+      begin_.push_back(static_cast<int64_t>(cells_.size()));
+      own_grades_.push_back(grades[Own(i)]);
+      own_teacher_.push_back(teacher[Own(i)]);
+    }
+  }
+
+  mutable std::vector<LabelledCell> cells_;
+  mutable std::vector<int64_t> begin_;
+  mutable std::vector<double> own_grades_, own_teacher_;
 };
 
 // A loss with its gradient, in arrays.
@@ -165,6 +188,10 @@ inline std::vector<Variant> AllVariants() {
     const auto add = [&](const config::ParamInfo& param, const config::Value& value) {
       config::Params params = defaults;
       if (!params.Set(param.name, value).empty() || params == defaults) return;
+      // `same_tower` = "both" asks for both directions.
+      if (info->problem != nullptr && !info->problem(params).text.empty()) {
+        params.Set("directions", std::string("both"));
+      }
       variants.push_back(
           {info, params, name + " " + std::string(param.name) + "=" + config::FormatValue(value)});
     };

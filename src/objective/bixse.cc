@@ -1,0 +1,150 @@
+// BiXSE: graded binary cross-entropy over every labelled cell and every allowed negative.
+//
+// Source: BiXSE eq. 2 (Tsirigotis et al.). The paper masks nothing; here known positives that are
+// not labelled are left out. The bias starts where the mean score has the batch's mean label as its
+// probability, so that the first steps do not only fit the prior.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "objective/candidates.h"
+#include "objective/catalogue.h"
+#include "objective/common_params.h"
+#include "objective/rows.h"
+#include "objective/softplus.h"
+
+namespace tandem::objective {
+namespace {
+
+constexpr std::string_view kPurpose =
+    R"(For graded and noisy judgements, and for scores that are to be probabilities: each pair is
+judged by itself, and sigma(a s + b) learns its grade. Scale and bias are saved in the
+model's tandem.json.)";
+
+constexpr std::string_view kFormula =
+    R"(L = 1/Q sum_i sum_j -[ z_ij log sigma(x_ij) + (1 - z_ij) log sigma(-x_ij) ],  x = a s + b
+
+a = scale, b = bias, sigma = the logistic function; j are the labelled documents of query i with
+their grades z, and its allowed negatives with z = 0. b starts at logit(mean z) - a mean(s) of the
+first batch.)";
+
+struct RowSum {
+  double loss = 0;
+  double scale = 0;  // d loss / d scale
+  double bias = 0;
+};
+
+struct Mean {
+  double grade = 0;
+  double score = 0;
+  double cells = 0;
+};
+
+class Bixse final : public Formula {
+ public:
+  explicit Bixse(const config::Params& params)
+      : scale_(params.Number("scale")), bias_(params.OptionalNumber("bias")) {}
+
+  Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
+    const double scale = batch.scale.value_or(scale_);
+    const std::optional<double> given = batch.bias ? batch.bias : bias_;
+    const double bias = given ? *given : StartingBias(batch);
+    const auto queries = static_cast<double>(batch.queries);
+    std::vector<RowSum> rows(static_cast<size_t>(batch.queries));
+    ForEachRow(batch, [&](int64_t row) {
+      rows[static_cast<size_t>(row)] = AddRow(batch, row, scale, bias, gradient);
+    });
+    RowSum sum;
+    for (const RowSum& row : rows) {
+      sum.loss += row.loss;
+      sum.scale += row.scale;
+      sum.bias += row.bias;
+    }
+    if (gradient != nullptr) {
+      gradient->scale += sum.scale / queries;
+      gradient->bias += sum.bias / queries;
+    }
+    return {sum.loss / queries, queries};
+  }
+
+  // 0 for a batch without labelled documents and negatives.
+  double StartingBias(const Batch& batch) const override {
+    Mean mean;
+    for (int64_t row = 0; row < batch.queries; ++row) {
+      ForEachCandidate(batch, row, [&](int64_t column, double grade) {
+        mean.grade += grade;
+        mean.score += batch.query_document[row * batch.documents + column];
+        ++mean.cells;
+      });
+    }
+    if (mean.cells == 0) return 0;
+    // A batch of one grade at an end of the scale would ask for an infinite bias.
+    const double grade = std::clamp(mean.grade / mean.cells, 1e-6, 1 - 1e-6);
+    return std::log(grade / (1 - grade)) - batch.scale.value_or(scale_) * mean.score / mean.cells;
+  }
+
+ private:
+  static RowSum AddRow(const Batch& batch, int64_t row, double scale, double bias,
+                       Gradient* gradient) {
+    RowSum sum;
+    const double share = 1 / static_cast<double>(batch.queries);
+    ForEachCandidate(batch, row, [&](int64_t column, double grade) {
+      const int64_t cell = row * batch.documents + column;
+      const double score = batch.query_document[cell];
+      const double x = scale * score + bias;
+      // Most cells are negatives, which nothing speaks for.
+      const Softplus against = SoftplusOf(x);  // -log sigma(-x)
+      const Softplus in_favour = grade == 0 ? Softplus() : SoftplusOf(-x);
+      sum.loss += grade * in_favour.value + (1 - grade) * against.value;
+      if (gradient == nullptr) return;
+      const double slope = (1 - grade) * against.slope - grade * in_favour.slope;
+      sum.scale += slope * score;
+      sum.bias += slope;
+      gradient->query_document[cell] += share * scale * slope;
+    });
+    return sum;
+  }
+
+  double scale_;
+  std::optional<double> bias_;
+};
+
+// 20: the paper's runs. 100: its learning rate of the bias against the encoder's.
+constexpr config::ParamInfo kParams[] = {
+    config::Number("scale", "", "multiplies scores before the sigmoid", 20, {1e-3, 1e4}),
+    config::OptionalNumber("bias", "", "added to scaled scores before the sigmoid",
+                           "starts where the first batch's mean score has its mean grade as "
+                           "probability",
+                           {-1e4, 1e4}),
+    config::Boolean("learn_bias", "whether the bias is trained", true),
+    config::Boolean("learn_scale", "whether the scale is trained", false),
+    config::Number("bias_learning_rate_factor", "",
+                   "learning rate of what is trained of bias and scale, as a multiple of the "
+                   "encoder's",
+                   100, {0, 1e6}),
+    SimilarityKind("cosine")};
+
+StatePlan StatesOf(const config::Params& params) {
+  return {.logistic = true,
+          .learn_scale = params.Boolean("learn_scale"),
+          .learn_bias = params.Boolean("learn_bias"),
+          .scale = params.Number("scale"),
+          .bias = params.OptionalNumber("bias"),
+          .learning_rate_factor = params.Number("bias_learning_rate_factor")};
+}
+
+}  // namespace
+
+const ObjectiveInfo kBixse{
+    {.name = "bixse",
+     .summary = "binary cross-entropy with graded labels over all labelled and negative cells",
+     .source = "BiXSE eq. 2 (Tsirigotis et al.)",
+     .params = kParams},
+    kPurpose,
+    kFormula,
+    [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },
+    MakeFormula<Bixse>,
+    StatesOf};
+
+}  // namespace tandem::objective

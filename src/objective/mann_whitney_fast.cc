@@ -1,0 +1,244 @@
+// The Mann-Whitney sums in O(P + N).
+//
+// The score line is cut into cells of two temperatures. The scores of a cell are kept as moments of
+// Chebyshev polynomials of their positions in it; cells within 40 temperatures of each other
+// interact by the expansions of pair_expansion.h, from moments to a series that is then read at
+// each score. Between cells farther apart softplus is the difference itself, summed from counts and
+// distances, or 0. Work: a few dozen operations for each score, and for each occupied cell a
+// product with at most 41 matrices.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "objective/mann_whitney_pairs.h"
+#include "objective/pair_expansion.h"
+#include "objective/score_cells.h"
+
+namespace tandem::objective {
+namespace {
+
+// Above this cell numbers would lose their last digit.
+constexpr double kLargestScore = 0x1p50;  // temperatures
+
+constexpr size_t kPositiveStripes = 16;
+// With more cells than this a table of moments for each stripe would take more memory than the
+// scores themselves; one table is filled then, on one thread.
+constexpr size_t kCellsInParallel = 8192;
+
+// The scores of one kind: where they are, and what their cells know.
+struct Side {
+  CellSet cells;
+  std::vector<Series> moments;     // of each cell; moments[0] is its number of scores
+  std::vector<Series> slopes;      // what the other side's near cells give, by position
+  std::vector<double> far_slopes;  // and the far ones, to every score of the cell alike
+};
+
+void CheckScore(double score, double temperature) {
+  if (std::fabs(score) <= kLargestScore * temperature) return;
+  throw NumericError(
+      fmt::format("the score {} is more than 2^50 times the temperature {}: too large for the fast "
+                  "form; form = \"tiled\" takes it",
+                  score, temperature));
+}
+
+// Calls visit(stripe, body) for every stripe of a side, where `visit` calls body(score).
+template <typename Visit>
+void CollectCells(const PairTask& task, size_t stripes, const Visit& visit, Side& side) {
+  const ScoreGrid grid(task.temperature);
+  std::vector<CellSet> sets(stripes);
+  ParallelFor(stripes, 1, task.batch.threads, [&](size_t begin, size_t end) {
+    for (size_t s = begin; s < end; ++s) {
+      visit(s, [&](double score) {
+        CheckScore(score, task.temperature);
+        sets[s].Add(grid.CellOf(score));
+      });
+    }
+  });
+  for (const CellSet& set : sets) side.cells.AddAll(set);
+  side.cells.Sort();
+}
+
+// `sign` turns the positions of positives (pair_expansion.h).
+template <typename Visit>
+void AddUpMoments(const PairTask& task, size_t stripes, const Visit& visit, double sign,
+                  Side& side) {
+  const ScoreGrid grid(task.temperature);
+  const bool parallel = side.cells.size() <= kCellsInParallel;
+  std::vector<std::vector<Series>> tables(parallel ? stripes : 1);
+  ParallelFor(stripes, parallel ? 1 : stripes, task.batch.threads, [&](size_t begin, size_t end) {
+    for (size_t s = begin; s < end; ++s) {
+      std::vector<Series>& table = tables[parallel ? s : 0];
+      table.resize(side.cells.size());
+      visit(s, [&](double score) {
+        const int64_t cell = grid.CellOf(score);
+        AddMoments(sign * grid.PositionIn(cell, score), table[side.cells.IndexOf(cell)]);
+      });
+    }
+  });
+  side.moments = std::move(tables.front());
+  for (size_t t = 1; t < tables.size(); ++t) {
+    for (size_t c = 0; c < side.moments.size(); ++c) {
+      for (size_t k = 0; k < kTerms; ++k) side.moments[c][k] += tables[t][c][k];
+    }
+  }
+}
+
+Side PositiveSide(const PairTask& task) {
+  const auto visit = [&](size_t stripe, const auto& body) {
+    const size_t count = task.positives.size();
+    const size_t end = count * (stripe + 1) / kPositiveStripes;
+    for (size_t i = count * stripe / kPositiveStripes; i < end; ++i) body(task.positives[i]);
+  };
+  Side side;
+  CollectCells(task, kPositiveStripes, visit, side);
+  AddUpMoments(task, kPositiveStripes, visit, -1, side);
+  return side;
+}
+
+Side NegativeSide(const PairTask& task) {
+  const auto visit = [&](size_t stripe, const auto& body) {
+    NegativeTile tile;
+    ForEachNegativeTile(task.batch, stripe, tile, [&](const NegativeTile& full) {
+      for (size_t n = 0; n < full.size; ++n) body(full.scores[n]);
+    });
+  };
+  Side side;
+  CollectCells(task, kNegativeStripes, visit, side);
+  AddUpMoments(task, kNegativeStripes, visit, 1, side);
+  return side;
+}
+
+// The pairs whose negative is far above: their loss, cell by cell of the positives from the top, so
+// that only distances are added, never subtracted.
+double AddFarAbove(const Side& negatives, Side& positives) {
+  positives.far_slopes.assign(positives.cells.size(), 0);
+  double loss = 0, count = 0, distance = 0, positions = 0;  // of the negatives far above
+  size_t next = negatives.cells.size();                     // above it all are taken
+  for (size_t a = positives.cells.size(); a-- > 0;) {
+    const int64_t cell = positives.cells.cell(a);
+    if (a + 1 < positives.cells.size()) {
+      distance += 2 * count * static_cast<double>(positives.cells.cell(a + 1) - cell);
+    }
+    for (; next > 0 && negatives.cells.cell(next - 1) > cell + kReach; --next) {
+      const Series& moments = negatives.moments[next - 1];
+      count += moments[0];
+      distance += 2 * moments[0] * static_cast<double>(negatives.cells.cell(next - 1) - cell);
+      positions += moments[1];
+    }
+    const Series& own = positives.moments[a];
+    loss += own[0] * (distance + positions) + count * own[1];
+    positives.far_slopes[a] = count;
+  }
+  return loss;
+}
+
+// How many positives are far below each negative.
+void CountFarBelow(const Side& positives, Side& negatives) {
+  negatives.far_slopes.assign(negatives.cells.size(), 0);
+  double count = 0;
+  size_t next = 0;
+  for (size_t b = 0; b < negatives.cells.size(); ++b) {
+    const int64_t reach = negatives.cells.cell(b) - kReach;
+    for (; next < positives.cells.size() && positives.cells.cell(next) < reach; ++next) {
+      count += positives.moments[next][0];
+    }
+    negatives.far_slopes[b] = count;
+  }
+}
+
+// Calls body(other_cell, index) for the cells of `other` within reach of `cell`; index is that of
+// the expansions, for a distance that counts from `cell` where `upwards`, else towards it.
+template <typename Body>
+void ForEachNear(const CellSet& other, int64_t cell, bool upwards, const Body& body) {
+  size_t low = 0;
+  for (size_t high = other.size(); low < high;) {
+    const size_t middle = (low + high) / 2;
+    if (other.cell(middle) < cell - kReach) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  for (; low < other.size() && other.cell(low) <= cell + kReach; ++low) {
+    const int64_t distance = upwards ? other.cell(low) - cell : cell - other.cell(low);
+    body(low, static_cast<size_t>(distance + kReach));
+  }
+}
+
+// The loss of the near pairs; slopes of the positives where wanted.
+double AddNear(const PairTask& task, const Side& negatives, Side& positives) {
+  const PairExpansions& expansions = GetPairExpansions();
+  const bool wanted = task.cell_gradient != nullptr;
+  if (wanted) positives.slopes.resize(positives.cells.size());
+  std::vector<double> losses(positives.cells.size());
+  ParallelFor(losses.size(), 8, task.batch.threads, [&](size_t begin, size_t end) {
+    for (size_t a = begin; a < end; ++a) {
+      Series loss{};
+      ForEachNear(negatives.cells, positives.cells.cell(a), true, [&](size_t b, size_t index) {
+        AddProduct(expansions.softplus[index], negatives.moments[b], loss);
+        if (wanted) AddProduct(expansions.slope[index], negatives.moments[b], positives.slopes[a]);
+      });
+      losses[a] = std::inner_product(loss.begin(), loss.end(), positives.moments[a].begin(), 0.0);
+    }
+  });
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
+void AddNearSlopes(const PairTask& task, const Side& positives, Side& negatives) {
+  const PairExpansions& expansions = GetPairExpansions();
+  negatives.slopes.resize(negatives.cells.size());
+  ParallelFor(negatives.cells.size(), 8, task.batch.threads, [&](size_t begin, size_t end) {
+    for (size_t b = begin; b < end; ++b) {
+      ForEachNear(positives.cells, negatives.cells.cell(b), false, [&](size_t a, size_t index) {
+        AddProduct(expansions.slope[index], positives.moments[a], negatives.slopes[b]);
+      });
+    }
+  });
+}
+
+// The sum of slopes that a score of this side gets.
+double SlopeAt(const Side& side, const ScoreGrid& grid, double sign, double score) {
+  const int64_t cell = grid.CellOf(score);
+  const size_t index = side.cells.IndexOf(cell);
+  return side.far_slopes[index] + ValueOf(side.slopes[index], sign * grid.PositionIn(cell, score));
+}
+
+void ReadSlopes(const PairTask& task, const Side& positives, const Side& negatives,
+                std::vector<double>& positive_slopes) {
+  const ScoreGrid grid(task.temperature);
+  positive_slopes.resize(task.positives.size());
+  ParallelFor(positive_slopes.size(), 4096, task.batch.threads, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      positive_slopes[i] = SlopeAt(positives, grid, -1, task.positives[i]);
+    }
+  });
+  ParallelFor(kNegativeStripes, 1, task.batch.threads, [&](size_t begin, size_t end) {
+    NegativeTile tile;
+    for (size_t s = begin; s < end; ++s) {
+      ForEachNegativeTile(task.batch, s, tile, [&](const NegativeTile& full) {
+        for (size_t n = 0; n < full.size && !full.banked; ++n) {
+          task.cell_gradient[full.cells[n]] +=
+              task.slope_factor * SlopeAt(negatives, grid, 1, full.scores[n]);
+        }
+      });
+    }
+  });
+}
+
+}  // namespace
+
+PairSums SumPairsFast(const PairTask& task) {
+  Side positives = PositiveSide(task);
+  Side negatives = NegativeSide(task);
+  PairSums sums;
+  sums.loss = AddFarAbove(negatives, positives) + AddNear(task, negatives, positives);
+  if (task.cell_gradient == nullptr) return sums;
+  CountFarBelow(positives, negatives);
+  AddNearSlopes(task, positives, negatives);
+  ReadSlopes(task, positives, negatives, sums.positive_slopes);
+  return sums;
+}
+
+}  // namespace tandem::objective

@@ -1,0 +1,63 @@
+// The Mann-Whitney sums, exact. Nothing of size P N is ever held: negatives are gathered in tiles,
+// and every positive passes over a tile while it is in the cache.
+#include "base/threads.h"
+#include "objective/mann_whitney_pairs.h"
+#include "objective/softplus.h"
+
+namespace tandem::objective {
+namespace {
+
+using Slopes = std::array<double, NegativeTile::kCapacity>;
+
+// Adds a tile's pairs to the sums, and each negative's slopes to `slopes`.
+void AddTile(const PairTask& task, const NegativeTile& tile, PairSums& sums, Slopes& slopes) {
+  const double inverse_temperature = 1 / task.temperature;
+  for (size_t i = 0; i < task.positives.size(); ++i) {
+    double loss = 0;
+    double slope = 0;
+    for (size_t n = 0; n < tile.size; ++n) {
+      const Softplus pair = SoftplusOf((tile.scores[n] - task.positives[i]) * inverse_temperature);
+      loss += pair.value;
+      slope += pair.slope;
+      slopes[n] += pair.slope;
+    }
+    sums.loss += loss;
+    if (!sums.positive_slopes.empty()) sums.positive_slopes[i] += slope;
+  }
+}
+
+PairSums SumStripe(const PairTask& task, size_t stripe, NegativeTile& tile) {
+  PairSums sums;
+  if (task.cell_gradient != nullptr) sums.positive_slopes.resize(task.positives.size());
+  Slopes slopes;
+  ForEachNegativeTile(task.batch, stripe, tile, [&](const NegativeTile& full) {
+    std::fill_n(slopes.begin(), full.size, 0.0);
+    AddTile(task, full, sums, slopes);
+    if (task.cell_gradient == nullptr || full.banked) return;
+    for (size_t n = 0; n < full.size; ++n) {
+      task.cell_gradient[full.cells[n]] += task.slope_factor * slopes[n];
+    }
+  });
+  return sums;
+}
+
+}  // namespace
+
+PairSums SumPairsTiled(const PairTask& task) {
+  std::vector<PairSums> stripes(kNegativeStripes);
+  ParallelFor(kNegativeStripes, 1, task.batch.threads, [&](size_t begin, size_t end) {
+    NegativeTile tile;
+    for (size_t s = begin; s < end; ++s) stripes[s] = SumStripe(task, s, tile);
+  });
+  PairSums total;
+  if (task.cell_gradient != nullptr) total.positive_slopes.resize(task.positives.size());
+  for (const PairSums& stripe : stripes) {
+    total.loss += stripe.loss;
+    for (size_t i = 0; i < total.positive_slopes.size(); ++i) {
+      total.positive_slopes[i] += stripe.positive_slopes[i];
+    }
+  }
+  return total;
+}
+
+}  // namespace tandem::objective

@@ -1,0 +1,93 @@
+// SamToNe: InfoNCE with same-tower negatives.
+//
+// Source: SamToNe eq. 2 (Moiseev et al. 2023), whose print lacks the logarithm and has
+// sim(q_i, p_j) above the line: it is sim(q_i, p_i), under -log. A row without candidates
+// contributes 0.
+#include <array>
+
+#include "objective/catalogue.h"
+#include "objective/common_params.h"
+#include "objective/softmax.h"
+
+namespace tandem::objective {
+namespace {
+
+constexpr std::string_view kPurpose =
+    R"(As infonce, for models with two towers and for queries that crowd together: queries must also
+lie closer to their documents than to each other, which brings the two towers' spaces
+together.)";
+
+constexpr std::string_view kFormula =
+    R"(L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}
+                                              + sum_{j in qneg(i)} e^{sim(q_i, q_j)/t}) )
+
+t = temperature, neg(i) = the documents that the mask of query i allows, qneg(i) = the other
+queries, but those with the same text. directions = "both" adds the loss of each own document
+against the queries; same_tower = "both" adds the other own documents, sim(p_i, p_j), to its
+denominator.)";
+
+bool Both(const config::Params& params, std::string_view name) {
+  return params.String(name) == "both";
+}
+
+class SamToNe final : public Formula {
+ public:
+  explicit SamToNe(const config::Params& params)
+      : options_{.temperature = params.Number("temperature")},
+        both_directions_(Both(params, "directions")),
+        both_towers_(Both(params, "same_tower")) {}
+
+  Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
+    const std::array blocks = {Negatives(batch, gradient), SameTowerQueries(batch, gradient)};
+    double loss = RowSoftmax(batch, blocks, options_, gradient);
+    if (both_directions_) {
+      const CandidateBlock same_tower =
+          both_towers_ ? SameTowerDocuments(batch, gradient) : CandidateBlock();
+      loss += ColumnSoftmax(batch, same_tower, options_, gradient);
+    }
+    return {loss, static_cast<double>(batch.queries)};
+  }
+
+ private:
+  SoftmaxOptions options_;
+  bool both_directions_;
+  bool both_towers_;
+};
+
+constexpr config::ChoiceInfo kSameTower[] = {
+    {"query", "queries against queries"},
+    {"both", "own documents against each other as well; needs directions = \"both\""}};
+
+// 0.01: the paper's runs.
+constexpr config::ParamInfo kParams[] = {
+    Temperature(0.01), Directions(),
+    config::Choice("same_tower", "which towers compete with themselves", "query", kSameTower),
+    SimilarityKind("cosine")};
+
+config::ParamProblem Problem(const config::Params& params) {
+  if (!Both(params, "same_tower") || Both(params, "directions")) return {};
+  return {"same_tower",
+          "is \"both\", which needs directions = \"both\": own documents compete with each other "
+          "only where they compete for queries"};
+}
+
+Needs NeedsOf(const config::Params& params) {
+  return {.query_query = true,
+          .document_document = Both(params, "same_tower"),
+          .separable_by_row = !Both(params, "directions")};
+}
+
+}  // namespace
+
+const ObjectiveInfo kSamToNe{
+    {.name = "samtone",
+     .summary = "InfoNCE in which queries also compete with queries (same-tower negatives)",
+     .source = "SamToNe eq. 2 (Moiseev et al. 2023), under -log",
+     .params = kParams,
+     .problem = Problem},
+    kPurpose,
+    kFormula,
+    NeedsOf,
+    MakeFormula<SamToNe>};
+
+}  // namespace tandem::objective
