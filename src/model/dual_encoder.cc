@@ -118,6 +118,7 @@ class SharedEncoder final : public DualEncoder {
     const size_t limit = std::max(max_query_tokens_, max_document_tokens_);
     if (limit != folder_.max_tokens.tokens) changes.max_tokens = limit;
     changes.prompts = PromptsToWrite();
+    if (!card.tandem_json.empty()) changes.further_files["tandem.json"] = card.tandem_json;
     weights::WriteModelFolder(folder_, changes, card, path);
   }
 

@@ -96,7 +96,7 @@ constexpr config::ParamInfo kParams[] = {
     config::Integer("bank", "scores",
                     "how many of the last positive, and of the last negative scores are kept to "
                     "be compared against; 0: none",
-                    0, {0, 1e9}),
+                    0, {0, 1e12}),
     config::Integer("bank_max_age", "steps", "kept scores are dropped after so many; 0: never", 0,
                     {0, 1e9}),
     config::Choice("form", "how the pairs are summed up", "auto", kForms),

@@ -31,11 +31,9 @@ std::vector<NamedTensor> TensorsOf(std::span<const model::NamedParameter> parame
   return tensors;
 }
 
-std::vector<NamedTensor> TensorsOf(const optim::Optimizer& optimizer) {
+std::vector<NamedTensor> TensorsOf(std::span<const optim::StateTensor> states) {
   std::vector<NamedTensor> tensors;
-  for (optim::StateTensor& state : optimizer.State()) {
-    tensors.push_back({std::move(state.name), state.value});
-  }
+  for (const optim::StateTensor& state : states) tensors.push_back({state.name, state.value});
   return tensors;
 }
 
@@ -80,10 +78,10 @@ void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTenso
 
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
-                    const optim::Optimizer& optimizer, const nlohmann::json& state) {
+                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state) {
   weights::AtomicFolder atomic(folder);
   WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
-  WriteTensors(atomic.staging() / kOptimizer, TensorsOf(optimizer));
+  WriteTensors(atomic.staging() / kOptimizer, TensorsOf(tensors));
   WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
   atomic.Commit();
 }
@@ -115,8 +113,8 @@ void LoadWeights(const std::filesystem::path& folder,
   ReadTensors(folder / kWeights, TensorsOf(parameters));
 }
 
-void LoadOptimizer(const std::filesystem::path& folder, optim::Optimizer& optimizer) {
-  ReadTensors(folder / kOptimizer, TensorsOf(optimizer));
+void LoadTensors(const std::filesystem::path& folder, std::span<const optim::StateTensor> tensors) {
+  ReadTensors(folder / kOptimizer, TensorsOf(tensors));
 }
 
 }  // namespace tandem::train

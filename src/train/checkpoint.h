@@ -1,7 +1,7 @@
 // Everything that a run needs to go on, in one folder.
 //
 //   weights.safetensors     the parameters, float32
-//   optimizer.safetensors   what the optimizer keeps
+//   optimizer.safetensors   what optimizers and the objective keep
 //   state.json              loop, sampler, counters, fingerprint of the data
 #pragma once
 
@@ -18,7 +18,7 @@ namespace tandem::train {
 // Writes the folder complete or not at all, flushed to the disk. Throws OutputError.
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
-                    const optim::Optimizer& optimizer, const nlohmann::json& state);
+                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state);
 
 // A folder with weights and state only: a model that may turn out to be the best.
 void SaveWeights(const std::filesystem::path& folder,
@@ -31,7 +31,8 @@ nlohmann::json ReadState(const std::filesystem::path& folder);
 void LoadWeights(const std::filesystem::path& folder,
                  std::span<const model::NamedParameter> parameters);
 
-// Overwrites the optimizer's tensors; its number of steps is in the state.
-void LoadOptimizer(const std::filesystem::path& folder, optim::Optimizer& optimizer);
+// Overwrites the tensors that optimizers and the objective keep; what else they keep is in the
+// state. Throws as LoadWeights.
+void LoadTensors(const std::filesystem::path& folder, std::span<const optim::StateTensor> tensors);
 
 }  // namespace tandem::train

@@ -59,7 +59,10 @@ struct Loop::StepFigures {
   double learning_rate = 0;
 };
 
-Loop::Loop(const LoopParts& parts) : parts_(parts), parameters_(parts.model->Parameters()) {}
+Loop::Loop(const LoopParts& parts)
+    : parts_(parts),
+      parameters_(parts.model->Parameters()),
+      saved_(SavedParameters(*parts.model, *parts.goal)) {}
 
 Loop::~Loop() = default;
 
@@ -70,11 +73,23 @@ void Loop::Restore(int64_t step) {
     state_ = state.at("loop").get<LoopState>();
     parts_.sampler->Restore(state.at("sampler"));
     parts_.optimizer->set_steps(state.at("optimizer_steps").get<int64_t>());
+    if (parts_.goal->states != nullptr) parts_.goal->states->Restore(state.at("objective"));
   } catch (const nlohmann::json::exception& error) {
     throw ModelError(folder.native(), "", fmt::format("state.json is broken: {}", error.what()));
   }
-  LoadWeights(folder, parameters_);
-  LoadOptimizer(folder, *parts_.optimizer);
+  LoadWeights(folder, saved_);
+  LoadTensors(folder, StateTensors());
+}
+
+// Of the optimizers and the objective.
+std::vector<optim::StateTensor> Loop::StateTensors() {
+  std::vector<optim::StateTensor> tensors = parts_.optimizer->State();
+  if (parts_.goal->states != nullptr) {
+    for (optim::StateTensor& tensor : parts_.goal->states->Tensors()) {
+      tensors.push_back(std::move(tensor));
+    }
+  }
+  return tensors;
 }
 
 void Loop::Run() {
@@ -121,6 +136,7 @@ Loop::StepFigures Loop::TrainStep() {
   {
     const tensor::ProfileScope scope("clear gradients");
     optim::ClearGradients(parameters_);
+    if (parts_.goal->states != nullptr) parts_.goal->states->BeginStep(step);
   }
   try {
     Accumulate(figures);
@@ -144,6 +160,7 @@ Loop::StepFigures Loop::TrainStep() {
   const tensor::ProfileScope scope("optimizer", ParameterWork(parameters_, 7));
   parts_.optimizer->Step(figures.learning_rate,
                          share * optim::ClipFactor(figures.gradient_norm, recipe.optimizer.clip));
+  if (parts_.goal->states != nullptr) parts_.goal->states->Step(figures.learning_rate, share);
   state_.step = step;
   state_.loss_sum += figures.loss;
   ++state_.loss_steps;
@@ -198,6 +215,7 @@ void Loop::WriteMetrics(const StepFigures& figures) {
                                  {"learning_rate", figures.learning_rate},
                                  {"gradient_norm", figures.gradient_norm}};
   if (parts_.goal->filter.enabled()) line["false_negatives"] = state_.false_negatives;
+  if (parts_.goal->states != nullptr) line["objective"] = parts_.goal->states->Figures();
   parts_.metrics->Write(line);
   state_.loss_sum = 0;
   state_.loss_steps = 0;
@@ -229,7 +247,7 @@ void Loop::ValidateOnce() {
   if (best) {
     state_.best_step = state_.step;
     state_.best_value = *value;
-    SaveWeights(parts_.folder->Best(state_.step), parameters_,
+    SaveWeights(parts_.folder->Best(state_.step), saved_,
                 {{"step", state_.step}, {parts_.validator->name(), *value}});
   }
   state_.validations_without_improvement = best ? 0 : state_.validations_without_improvement + 1;
@@ -252,13 +270,14 @@ void Loop::ValidateOnce() {
 void Loop::Save() {
   parts_.metrics->Sync();
   state_.metrics_bytes = parts_.metrics->bytes();
-  SaveCheckpoint(parts_.folder->Checkpoint(state_.step), parameters_, *parts_.optimizer,
-                 {{"format", 1},
-                  {"data_fingerprint", parts_.data_fingerprint},
-                  {"base_fingerprint", parts_.base_fingerprint},
-                  {"loop", state_},
-                  {"sampler", parts_.sampler->State()},
-                  {"optimizer_steps", parts_.optimizer->steps()}});
+  nlohmann::json state = {{"format", 1},
+                          {"data_fingerprint", parts_.data_fingerprint},
+                          {"base_fingerprint", parts_.base_fingerprint},
+                          {"loop", state_},
+                          {"sampler", parts_.sampler->State()},
+                          {"optimizer_steps", parts_.optimizer->steps()}};
+  if (parts_.goal->states != nullptr) state["objective"] = parts_.goal->states->State();
+  SaveCheckpoint(parts_.folder->Checkpoint(state_.step), saved_, StateTensors(), state);
   parts_.folder->Prune(parts_.plan, state_.step, state_.best_step);
 }
 

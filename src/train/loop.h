@@ -71,10 +71,12 @@ class Loop {
   void ValidateOnce();
   void Save();
   void StopForSignal();
+  std::vector<optim::StateTensor> StateTensors();
   bool Done() const { return state_.stopped_early || state_.step >= parts_.plan.steps; }
 
   LoopParts parts_;
-  std::vector<model::NamedParameter> parameters_;
+  std::vector<model::NamedParameter> parameters_;  // the model's
+  std::vector<model::NamedParameter> saved_;       // and the objective's
   LoopState state_;
   std::unique_ptr<Progress> progress_;
   std::string last_validation_;

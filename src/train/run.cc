@@ -59,6 +59,18 @@ uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& che
   return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
 }
 
+// tandem.json: what turns the model's scores into probabilities; empty where nothing does.
+std::string CalibrationText(const Setup& setup) {
+  if (setup.goal.states == nullptr) return "";
+  nlohmann::ordered_json calibration = setup.goal.states->Calibration();
+  if (calibration.is_null()) return "";
+  calibration["similarity"] = setup.goal.similarity;
+  calibration["formula"] = "1 / (1 + exp(-(scale * score + bias)))";
+  const nlohmann::ordered_json file = {{"objective", setup.recipe().objective.name},
+                                       {"probability", calibration}};
+  return file.dump(2) + "\n";
+}
+
 weights::ModelCard CardOf(const Setup& setup, const LoopState& state, int64_t saved_step) {
   const config::Recipe& recipe = setup.recipe();
   weights::ModelCard card{
@@ -80,13 +92,16 @@ weights::ModelCard CardOf(const Setup& setup, const LoopState& state, int64_t sa
                            : fmt::format("held-out queries of {}", name);
     card.measures = {{.name = setup.validator->name(), .after = state.best_value}};
   }
+  card.tandem_json = CalibrationText(setup);
   return card;
 }
 
 // The best weights become the run's model; that is the last thing that a run does.
 void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state, LineLog& metrics) {
   const int64_t step = state.best_step > 0 ? state.best_step : state.step;
-  if (state.best_step > 0) LoadWeights(folder.Best(step), setup.model->Parameters());
+  if (state.best_step > 0) {
+    LoadWeights(folder.Best(step), SavedParameters(*setup.model, setup.goal));
+  }
   nlohmann::ordered_json line = {{"step", state.step}, {"finished", true}, {"model_step", step}};
   if (state.best_step > 0) line[setup.validator->name()] = state.best_value;
   metrics.Write(line);

@@ -15,6 +15,7 @@
 #include "data/fingerprint.h"
 #include "eval/measure.h"
 #include "model/fingerprint.h"
+#include "train/bank_memory.h"
 #include "train/label_keys.h"
 
 namespace tandem::train {
@@ -95,7 +96,7 @@ void CheckFirstBatch(const Setup& setup) {
   const sampling::Batch batch = setup.sampler->Next();
   setup.sampler->Restore(state);
   const bool labelled = batch.columns() > batch.rows();
-  if (needs.teacher || (needs.grades && labelled)) return;  // compares labelled documents
+  if (!needs.negatives || (needs.grades && labelled)) return;  // compares labelled documents
   const sampling::Masks masks =
       sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules());
   if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) return;
@@ -127,13 +128,14 @@ const Info& Entry(std::span<const Info* const> catalogue, const std::string& nam
   return *info;
 }
 
-std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup) {
+std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup,
+                                                std::vector<model::NamedParameter> parameters) {
   const config::OptimizerRecipe& recipe = setup.recipe().optimizer;
   return Entry(optim::Optimizers(), recipe.name)
-      .make(setup.model->Parameters(), {.weight_decay = recipe.weight_decay,
-                                        .beta1 = recipe.beta1,
-                                        .beta2 = recipe.beta2,
-                                        .epsilon = recipe.epsilon});
+      .make(std::move(parameters), {.weight_decay = recipe.weight_decay,
+                                    .beta1 = recipe.beta1,
+                                    .beta2 = recipe.beta2,
+                                    .epsilon = recipe.epsilon});
 }
 
 // A relative path stays as it was given; of an absolute one the last part is kept, so that the
@@ -153,6 +155,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   auto setup = std::make_unique<Setup>();
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
+  CheckBankFits(setup->loaded);
   setup->goal = MakeGoal(recipe.objective);
   setup->goal.filter = FalseNegativeRulesOf(recipe.data.masks);
   CheckLabelKeys(setup->loaded, setup->goal.needs);
@@ -170,7 +173,10 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->sampler = Entry(sampling::Samplers(), recipe.sampling.name)
                        .make(setup->texts.examples, SamplerOptionsOf(recipe, setup->goal.needs));
   CheckFirstBatch(*setup);
-  setup->optimizer = MakeOptimizer(*setup);
+  setup->optimizer = MakeOptimizer(*setup, setup->model->Parameters());
+  if (setup->goal.states != nullptr && !setup->goal.states->Learned().empty()) {
+    setup->goal.states->UseOptimizer(MakeOptimizer(*setup, setup->goal.states->Learned()));
+  }
   setup->schedule = &Entry(optim::Schedules(), recipe.schedule.name);
   setup->plan = MakePlan(recipe, *setup->sampler);
   setup->validator = MakeValidator(*setup);

@@ -21,8 +21,20 @@ struct Judged {
   StepOutcome outcome;
 };
 
+// A training step's states: the first batch says where an open bias starts.
+objective::States StatesFor(const objective::Scores& scores, const objective::Labels& labels,
+                            const Goal& goal, bool training) {
+  if (goal.states == nullptr) return {};
+  if (training && goal.states->bias_is_open()) {
+    goal.states->StartBias(
+        goal.objective->StartingBias(scores, labels, goal.states->View(/*with_bank=*/false)));
+  }
+  return goal.states->View(training);
+}
+
 // Everything behind the encoder: embeddings [Q + D, E] to the loss.
-Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goal& goal) {
+Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goal& goal,
+             bool training) {
   const tensor::ProfileScope scope("scores and loss");
   const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
@@ -30,7 +42,9 @@ Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goa
       queries, documents, batch.labels.positive, goal.similarity, goal.needs);
   objective::Labels labels = batch.labels;
   const int64_t filtered = FilterFalseNegatives(scores.query_document, goal.filter, labels);
-  const objective::Loss loss = goal.objective->Evaluate(scores, labels);
+  const objective::Loss loss =
+      goal.objective->Evaluate(scores, labels, StatesFor(scores, labels, goal, training));
+  if (training && goal.states != nullptr) goal.states->Keep(scores.query_document, labels);
   Judged judged{loss.value,
                 {.loss = loss.value.item<double>(),
                  .count = loss.count,
@@ -79,7 +93,7 @@ void BackPropagate(const at::Tensor& value, const at::Tensor& gradient = {}) {
 StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
                                   const Goal& goal, const StepOptions& options) {
   const at::Tensor embeddings = EncodeInChunks(model, batch, options).requires_grad_(true);
-  Judged judged = Judge(embeddings, batch, goal);
+  Judged judged = Judge(embeddings, batch, goal, /*training=*/true);
   BackPropagate(judged.loss);
   const at::Tensor gradient = embeddings.grad();
   ForEachChunk(batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
@@ -93,15 +107,26 @@ StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch
 
 Goal MakeGoal(const config::ObjectiveRecipe& recipe) {
   const objective::ObjectiveInfo& info = objective::FindObjective(recipe.name);
+  const objective::StatePlan states = info.StatesOf(recipe.params);
   return {.objective = objective::MakeObjective(recipe.name, recipe.params),
           .needs = info.needs(recipe.params),
-          .similarity = recipe.params.String("similarity_kind")};
+          .similarity = recipe.params.String("similarity_kind"),
+          .states = states.any() ? std::make_unique<ObjectiveStates>(states) : nullptr};
+}
+
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model, const Goal& goal) {
+  std::vector<model::NamedParameter> saved = model.Parameters();
+  if (goal.states != nullptr) {
+    for (model::NamedParameter& number : goal.states->Numbers()) saved.push_back(std::move(number));
+  }
+  return saved;
 }
 
 StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
                             const StepOptions& options) {
   if (options.chunk_tokens > 0) return CachedForwardBackward(model, batch, goal, options);
-  Judged judged = Judge(model.Encode(batch.Pack(0, batch.texts()), options.forward), batch, goal);
+  Judged judged = Judge(model.Encode(batch.Pack(0, batch.texts()), options.forward), batch, goal,
+                        /*training=*/true);
   BackPropagate(judged.loss);
   return std::move(judged.outcome);
 }
@@ -114,7 +139,7 @@ StepOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch, const
   const at::Tensor embeddings = options.chunk_tokens > 0
                                     ? EncodeInChunks(model, batch, plain)
                                     : model.Encode(batch.Pack(0, batch.texts()), plain.forward);
-  return Judge(embeddings, batch, goal).outcome;
+  return Judge(embeddings, batch, goal, /*training=*/false).outcome;
 }
 
 }  // namespace tandem::train

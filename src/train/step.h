@@ -12,6 +12,7 @@
 #include "objective/objective.h"
 #include "train/batch.h"
 #include "train/false_negatives.h"
+#include "train/objective_states.h"
 
 namespace tandem::train {
 
@@ -21,10 +22,15 @@ struct Goal {
   objective::Needs needs;
   std::string similarity;  // "cosine" or "dot"
   FalseNegativeRules filter;
+  // What the objective learns or keeps; training steps write to it. Null: nothing.
+  std::unique_ptr<ObjectiveStates> states;
 };
 
 // Without a filter of false negatives. Throws UsageError for an unknown name.
 Goal MakeGoal(const config::ObjectiveRecipe& recipe);
+
+// What the weights of a checkpoint are: the model's parameters, and the objective's numbers.
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model, const Goal& goal);
 
 struct StepOptions {
   model::ForwardOptions forward;
@@ -41,13 +47,14 @@ struct StepOutcome {
   std::vector<float> cosines;   // [Q] of each query and its own document
 };
 
-// Adds d loss / d parameters to the gradients of the model's parameters. Queries and documents go
-// through the encoder in one forward pass. Throws NumericError for scores or a loss that are not
-// finite; gradients are then undefined.
+// Adds d loss / d parameters to the gradients of the model's parameters, and of what the objective
+// learns; its bank keeps the batch's scores. Queries and documents go through the encoder in one
+// forward pass. Throws NumericError for scores or a loss that are not finite; gradients are then
+// undefined.
 StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
                             const StepOptions& options);
 
-// The loss alone, without gradient and without dropout.
+// The loss alone, without gradient, dropout and score bank.
 StepOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
                     const StepOptions& options);
 

@@ -24,6 +24,7 @@ struct ModelCard {
   std::vector<std::pair<std::string, std::string>> facts;
   std::string measured_on;  // "squad-v1.1, split dev"
   std::vector<MeasureFact> measures;
+  std::string tandem_json;  // written beside the card under this name; empty: no such file
 };
 
 // What the folder itself says.

@@ -2,6 +2,7 @@
 #include "train/step.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +60,19 @@ class Step : public testing::Test {
     return gradients;
   }
 
+  // The sampler's next batch, with a grade and a teacher's score for each judged document.
+  TrainingBatch LabelledBatch() {
+    TrainingBatch batch = maker_->Make(sampler_->Next());
+    objective::Labels& labels = batch.labels;
+    labels.grades = at::zeros({batch.queries, batch.documents}, at::kDouble);
+    labels.teacher = at::zeros({batch.queries, batch.documents}, at::kDouble);
+    for (int64_t row = 0; row < batch.queries; ++row) {
+      labels.grades[row][row] = 1;
+      labels.teacher[row][row] = 2;
+    }
+    return batch;
+  }
+
   model::BagEncoder model_;
   data::TrainingSet set_;
   std::vector<uint32_t> all_;
@@ -105,7 +119,7 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
 TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     const Goal goal = MakeGoal(Objective(info->name));
-    const TrainingBatch batch = maker_->Make(sampler_->Next());
+    const TrainingBatch batch = LabelledBatch();
     const StepOutcome direct = ForwardBackward(model_, batch, goal, {});
     const std::vector<at::Tensor> want = Gradients();
     for (const int64_t chunk : {1, 7, 40, 100000}) {
@@ -162,7 +176,7 @@ TEST_F(Step, EveryObjectiveLearnsTheTopics) {
     double first = 0, last = 0;
     for (int step = 0; step < 60; ++step) {
       optim::ClearGradients(model.Parameters());
-      last = ForwardBackward(model, maker_->Make(sampler_->Next()), goal, {}).loss;
+      last = ForwardBackward(model, LabelledBatch(), goal, {}).loss;
       if (step == 0) first = last;
       optimizer->Step(0.02, 1);
     }

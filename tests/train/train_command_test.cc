@@ -69,6 +69,7 @@ every = 3
                                                                     folder_.path().native()));
   }
 
+  void ExpectTheSameBytesAfterKills(std::vector<std::string> longer, int rounds) const;
   std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
   std::vector<std::string> Arguments(const std::string& output,
                                      const std::vector<std::string>& further = {}) const {
@@ -191,12 +192,12 @@ TEST_F(TrainCommand, SameRecipeSameBytesOtherSeedOtherBytes) {
 }
 
 // Kills at random moments of the loop, at least three times in each run, and resumes.
-TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytes) {
-  const std::vector<std::string> longer = {"--set", "train.epochs=30"};
+void TrainCommand::ExpectTheSameBytesAfterKills(std::vector<std::string> longer, int rounds) const {
+  longer.insert(longer.end(), {"--set", "train.epochs=30"});
   ASSERT_EQ(Train("whole", longer).exit_code, 0);
   RandomStream stream({20, "kill"});
   double most_seconds = 0.6;  // from the loop's start to a kill; less where runs end before
-  for (int round = 0, done = 0; done < 4; ++round) {
+  for (int round = 0, done = 0; done < rounds; ++round) {
     ASSERT_LT(round, 40) << "runs end before they can be killed";
     const std::string output = fmt::format("killed{}", round);
     int kills = 0;
@@ -220,6 +221,17 @@ TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytes) {
       most_seconds *= 0.7;
     }
   }
+}
+
+TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytes) { ExpectTheSameBytesAfterKills({}, 4); }
+
+// The score bank goes on where it was.
+TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
+  ExpectTheSameBytesAfterKills({"--set", "objective.name=mann_whitney", "--set",
+                                "objective.bank=300", "--set", "objective.bank_max_age=5"},
+                               2);
+  const std::string metrics = FilesOf("whole").at("metrics.jsonl");
+  EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
 }
 
 TEST_F(TrainCommand, SignalsSaveAndExitWithTheirCode) {

@@ -71,6 +71,36 @@ TEST_F(TrainErrors, RecipeMistakes) {
   ExpectFailure(2, "holdout", {"--set", "validation.holdout=\"0%\""});
 }
 
+TEST_F(TrainErrors, ObjectiveMistakes) {
+  ExpectFailure(2, "objective.temperature must be from 0.0001 to 10",
+                {"--set", "objective.temperature=0"});
+  ExpectFailure(2, "objective.same_tower is \"both\", which needs directions = \"both\"",
+                {"--set", "objective.name=samtone", "--set", "objective.same_tower=both"});
+  ExpectFailure(2, "objective.bank_max_age limits the age of banked scores, but there is no bank",
+                {"--set", "objective.name=mann_whitney", "--set", "objective.bank_max_age=3"});
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+}
+
+TEST_F(TrainErrors, ABankThatMemoryDoesNotHold) {
+  // 40 bytes for each of 1e12 scores is more than any machine has.
+  const std::vector<std::string> bank = {"--set", "objective.name=mann_whitney", "--set",
+                                         "objective.bank=1000000000000"};
+  ExpectFailure(2, "objective.bank keeps 1000000000000 positive and", bank);
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+}
+
+TEST_F(TrainErrors, NoNegatives) {
+  ExpectFailure(2, "train.batch makes a first batch of 1 queries and 1 documents without any",
+                {"--set", "train.batch=1"});
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+  // One document for all queries.
+  std::string qrels = "query-id\tcorpus-id\tscore\n";
+  for (int q = 0; q < 48; ++q) qrels += fmt::format("q{}\td0\t2\n", q);
+  WriteFileAtomically(Path("data/qrels/train.tsv"), qrels);
+  ExpectFailure(2, "train.batch makes a first batch of 1 queries and 1 documents without any");
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+}
+
 TEST_F(TrainErrors, DataWithoutTheSplit) {
   ExpectFailure(3, "test", {"--set", "data.split=test"});
   EXPECT_FALSE(std::filesystem::exists(Path("run")));

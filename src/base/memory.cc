@@ -1,0 +1,31 @@
+#include "base/memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+namespace tandem {
+namespace {
+
+// The limit of a cgroup v2 or v1; the largest number where there is none.
+uint64_t CgroupLimit() {
+  uint64_t bytes = 0;
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(path);
+    if (file >> bytes) return bytes;  // v2 says "max" where there is no limit
+  }
+  return std::numeric_limits<uint64_t>::max();
+}
+
+}  // namespace
+
+uint64_t UsableMemory() {
+  const auto machine =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(machine, CgroupLimit());
+}
+
+}  // namespace tandem

@@ -1,0 +1,155 @@
+#include "train/objective_states.h"
+
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "optim/gradients.h"
+
+namespace tandem::train {
+namespace {
+
+at::Tensor Number(double value, bool learned) {
+  return at::full({1}, value, at::kFloat).set_requires_grad(learned);
+}
+
+// Shares the bank's memory; undefined for an empty one.
+at::Tensor TensorOf(std::span<float> scores) {
+  if (scores.empty()) return {};
+  return at::from_blob(scores.data(), {static_cast<int64_t>(scores.size())}, at::kFloat);
+}
+
+at::Tensor CopyOf(std::span<const float> scores) {
+  if (scores.empty()) return {};
+  return at::from_blob(const_cast<float*>(scores.data()), {static_cast<int64_t>(scores.size())},
+                       at::kFloat)
+      .to(at::kDouble);
+}
+
+void SetNumber(const at::Tensor& number, double value) {
+  *static_cast<float*>(number.data_ptr()) = static_cast<float>(value);
+  number.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
+}
+
+double NumberOf(const at::Tensor& number) {
+  return static_cast<double>(*static_cast<const float*>(number.data_ptr()));
+}
+
+}  // namespace
+
+ObjectiveStates::ObjectiveStates(const objective::StatePlan& plan)
+    : plan_(plan),
+      started_(plan.bias.has_value()),
+      positives_(plan.bank, plan.bank_max_age),
+      negatives_(plan.bank, plan.bank_max_age) {
+  if (!plan.logistic) return;
+  scale_ = Number(plan.scale, plan.learn_scale);
+  bias_ = Number(plan.bias.value_or(0), plan.learn_bias);
+}
+
+objective::States ObjectiveStates::View(bool with_bank) const {
+  objective::States states{.scale = scale_};
+  if (started_) states.bias = bias_;
+  if (!with_bank) return states;
+  states.bank_positives = CopyOf(positives_.scores());
+  states.bank_negatives = CopyOf(negatives_.scores());
+  return states;
+}
+
+void ObjectiveStates::StartBias(double bias) {
+  SetNumber(bias_, bias);
+  started_ = true;
+}
+
+void ObjectiveStates::BeginStep(int64_t step) {
+  step_ = step;
+  positives_.DropOld(step);
+  negatives_.DropOld(step);
+  optim::ClearGradients(Learned());
+}
+
+void ObjectiveStates::Keep(const at::Tensor& query_document, const objective::Labels& labels) {
+  if (plan_.bank == 0 || step_ == 0) return;
+  const at::Tensor scores = query_document.detach().to(at::kCPU, at::kDouble).contiguous();
+  const at::Tensor negative = labels.negative.to(at::kCPU).contiguous();
+  const auto* values = scores.data_ptr<double>();
+  const auto* allowed = negative.data_ptr<bool>();
+  const auto* own = labels.positive.data_ptr<int64_t>();
+  positives_.Add(step_, static_cast<size_t>(scores.size(0)), [&, row = int64_t{0}]() mutable {
+    const int64_t cell = row * scores.size(1) + own[row];
+    ++row;
+    return values[cell];
+  });
+  const auto total = static_cast<size_t>(std::count(allowed, allowed + scores.numel(), true));
+  negatives_.Add(step_, total, [&, cell = int64_t{-1}]() mutable {
+    do {
+      ++cell;
+    } while (!allowed[cell]);
+    return values[cell];
+  });
+}
+
+std::vector<model::NamedParameter> ObjectiveStates::Learned() const {
+  std::vector<model::NamedParameter> learned;
+  for (model::NamedParameter& number : Numbers()) {
+    if (number.value.requires_grad()) learned.push_back(std::move(number));
+  }
+  return learned;
+}
+
+void ObjectiveStates::UseOptimizer(std::unique_ptr<optim::Optimizer> optimizer) {
+  optimizer_ = std::move(optimizer);
+}
+
+void ObjectiveStates::Step(double learning_rate, double gradient_scale) {
+  if (optimizer_ == nullptr) return;
+  optimizer_->Step(learning_rate * plan_.learning_rate_factor, gradient_scale);
+}
+
+std::vector<model::NamedParameter> ObjectiveStates::Numbers() const {
+  if (!plan_.logistic) return {};
+  return {{.name = "objective.scale", .value = scale_, .decay = false},
+          {.name = "objective.bias", .value = bias_, .decay = false}};
+}
+
+std::vector<optim::StateTensor> ObjectiveStates::Tensors() {
+  std::vector<optim::StateTensor> tensors;
+  if (optimizer_ != nullptr) tensors = optimizer_->State();
+  const at::Tensor positives = TensorOf(positives_.scores());
+  const at::Tensor negatives = TensorOf(negatives_.scores());
+  if (positives.defined()) tensors.push_back({"bank/positives", positives});
+  if (negatives.defined()) tensors.push_back({"bank/negatives", negatives});
+  return tensors;
+}
+
+nlohmann::json ObjectiveStates::State() const {
+  return {{"started", started_},
+          {"optimizer_steps", optimizer_ == nullptr ? 0 : optimizer_->steps()},
+          {"bank_positives", positives_.State()},
+          {"bank_negatives", negatives_.State()}};
+}
+
+void ObjectiveStates::Restore(const nlohmann::json& state) {
+  started_ = state.at("started").get<bool>();
+  if (optimizer_ != nullptr) optimizer_->set_steps(state.at("optimizer_steps").get<int64_t>());
+  positives_.Restore(state.at("bank_positives"));
+  negatives_.Restore(state.at("bank_negatives"));
+}
+
+nlohmann::ordered_json ObjectiveStates::Figures() const {
+  nlohmann::ordered_json figures = Calibration();
+  if (plan_.bank > 0) {
+    figures["bank_positives"] = positives_.scores().size();
+    figures["bank_negatives"] = negatives_.scores().size();
+  }
+  return figures;
+}
+
+nlohmann::ordered_json ObjectiveStates::Calibration() const {
+  if (!plan_.logistic) return nullptr;
+  return {{"scale", NumberOf(scale_)}, {"bias", NumberOf(bias_)}};
+}
+
+}  // namespace tandem::train
