@@ -219,6 +219,25 @@ TEST(EveryObjective, DoesNotDependOnTheOrderOfColumnsOfOneScoreAndOneGrade) {
   });
 }
 
+TEST(GradedObjectives, TakeALabelledDocumentsGradeWhateverItsMask) {
+  for (const ObjectiveInfo* info : {&kBixse, &kPairwiseBce, &kLambdaLoss}) {
+    SCOPED_TRACE(info->name);
+    const auto formula = info->make(config::Params(info->params));
+    RandomBatch batch(11, {});
+    size_t changed = 0;
+    const Graded before = EvaluateWithGradient(*formula, batch);
+    for (size_t cell = 0; cell < batch.q * batch.d; ++cell) {
+      if (!batch.labelled[cell]) continue;
+      batch.negative[cell] = !batch.negative[cell];
+      ++changed;
+    }
+    ASSERT_GT(changed, batch.q);
+    const Graded after = EvaluateWithGradient(*formula, batch);
+    EXPECT_EQ(after.evaluation.loss, before.evaluation.loss);
+    EXPECT_EQ(after.query_document, before.query_document);
+  }
+}
+
 TEST(EveryObjective, IsZeroWhereNothingIsLabelledNorAllowed) {
   ForEveryVariant([](const Variant&, const Formula& formula) {
     for (const BatchShape shape : {BatchShape{1, 1}, BatchShape{1, 4}, BatchShape{3, 3}}) {

@@ -229,9 +229,21 @@ TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytes) { ExpectTheSameBytesAf
 TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
   ExpectTheSameBytesAfterKills({"--set", "objective.name=mann_whitney", "--set",
                                 "objective.bank=300", "--set", "objective.bank_max_age=5"},
-                               2);
+                               1);
   const std::string metrics = FilesOf("whole").at("metrics.jsonl");
   EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
+}
+
+// So do what is learned beside the model, its optimizer, and the file that keeps it.
+TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
+  ExpectTheSameBytesAfterKills({"--set", "objective.name=bixse", "--set",
+                                "objective.learn_scale=true", "--set", "data.grade_scale=[0,2]"},
+                               1);
+  const Contents files = FilesOf("whole");
+  const auto numbers = nlohmann::json::parse(files.at("model/tandem.json")).at("probability");
+  EXPECT_NE(numbers.at("scale").get<double>(), 20);
+  EXPECT_NE(files.at("metrics.jsonl").find("\"objective\":{\"scale\":"), std::string::npos);
+  EXPECT_EQ(numbers.at("similarity"), "cosine");
 }
 
 TEST_F(TrainCommand, SignalsSaveAndExitWithTheirCode) {
