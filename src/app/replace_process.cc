@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -37,6 +38,9 @@ void ReplaceByTorchHalf() {
   const std::filesystem::path program = FindTorchHalf();
   std::vector<char*> arguments = Arguments();
   arguments.push_back(nullptr);
+  // Threads that wait for each other sleep instead of spinning: on a machine that does other work
+  // too, spinning takes the time of those that are waited for. libgomp reads this when it starts.
+  ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
   ::execv(program.c_str(), arguments.data());
   throw Error(ExitCode::kInternal,
               fmt::format("{}: cannot be started: {}", program.native(), std::strerror(errno)));
