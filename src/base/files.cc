@@ -101,6 +101,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+void MappedFile::ReleasePages() const {
+  if (size_ > 0) ::madvise(const_cast<char*>(data_), size_, MADV_DONTNEED);  // a hint; may fail
+}
+
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
 }

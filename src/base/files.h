@@ -23,6 +23,8 @@ class MappedFile {
   ~MappedFile();
 
   std::string_view bytes() const { return {data_, size_}; }
+  // Gives the memory of what was read so far back; reading it again maps it again.
+  void ReleasePages() const;
 
  private:
   const char* data_ = nullptr;

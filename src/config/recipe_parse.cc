@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
 #include "config/recipe_fields.h"
@@ -282,7 +283,13 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
 
 LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
                         const RecipeCatalogues& catalogues) {
-  return ParseRecipe(ReadFile(file), file.native(), sets, catalogues);
+  std::string text;
+  try {
+    text = ReadFile(file);
+  } catch (const DataError& error) {  // a recipe is no data: a wrong path to one is a usage error
+    throw UsageError(error.what());
+  }
+  return ParseRecipe(text, file.native(), sets, catalogues);
 }
 
 }  // namespace tandem::config

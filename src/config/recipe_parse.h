@@ -41,7 +41,7 @@ struct LoadedRecipe {
 
 // Reads `file`, then each of `sets` (KEY=VALUE, VALUE in TOML or a bare string); later ones win.
 // Unknown keys, wrong types, values out of range, missing and contradicting keys throw RecipeError
-// for the first place at fault; a missing file throws DataError. Where `--set` gives one of two
+// for the first place at fault; a missing file UsageError. Where `--set` gives one of two
 // keys that exclude each other and the file the other, `--set` wins.
 LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
                         const RecipeCatalogues& catalogues);

@@ -71,6 +71,7 @@ class SharedEncoder final : public DualEncoder {
                       "weights are of different models",
                       tokenizer_->vocabulary_size(), encoder_->vocabulary_size()));
     }
+    folder_.weights->ReleasePages();  // the parameters are copies
   }
 
   at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {

@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -77,18 +78,43 @@ cpu::Affine KernelAffine(Linear& linear, const at::Tensor& x) {
   return {&linear.Forward(KernelType(x)), linear.StackedBias()};
 }
 
+// 1 / gamma where (out - beta) / gamma loses no more than a few bits of what was normalised; else
+// undefined.
+at::Tensor InverseGamma(const LayerNorm& norm) {
+  constexpr float kSmallest = 1e-3F, kLargestShift = 16;
+  const float* gamma = norm.gamma.data_ptr<float>();
+  const float* beta = norm.beta.data_ptr<float>();
+  at::Tensor inverse = at::empty({norm.gamma.size(0)}, at::kFloat);
+  auto* values = inverse.data_ptr<float>();
+  for (int64_t c = 0; c < norm.gamma.size(0); ++c) {
+    const float size = std::fabs(gamma[c]);
+    if (!(size >= kSmallest) || !(std::fabs(beta[c]) <= kLargestShift * size)) return {};
+    values[c] = 1.0F / gamma[c];
+  }
+  return inverse;
+}
+
 // What a normalising operation keeps for its backward pass.
 struct Kept {
-  at::Tensor normalized;         // [T, H]
+  at::Tensor normalized;         // [T, H]; with inverse_gamma the storage of the output
   at::Tensor inverse_deviation;  // [T]
+  at::Tensor inverse_gamma;      // [H], or undefined
 
   static Kept Make(const at::Tensor& like, bool wanted) {
     if (!wanted) return {};
-    return {at::empty(like.sizes(), like.options()), at::empty({like.size(0)}, at::kFloat)};
+    return {at::empty(like.sizes(), like.options()), at::empty({like.size(0)}, at::kFloat), {}};
+  }
+  // Of an operation that ends with the normalisation: a float output is kept by what reads it, and
+  // is all that is needed. (From a bf16 one the normalised rows would be rounded twice.)
+  static Kept MakeFor(const at::Tensor& out, const LayerNorm& norm, bool wanted) {
+    if (!wanted || out.scalar_type() != at::kFloat) return Make(out, wanted);
+    const at::Tensor inverse = InverseGamma(norm);
+    if (!inverse.defined()) return Make(out, wanted);
+    return {out.detach(), at::empty({out.size(0)}, at::kFloat), inverse};
   }
   template <typename A>
   cpu::NormKept<A> As() const {
-    return {Data<A>(normalized), Data<float>(inverse_deviation)};
+    return {Data<A>(normalized), Data<float>(inverse_deviation), Data<float>(inverse_gamma)};
   }
 };
 
@@ -226,7 +252,7 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& l
   const std::vector<at::Tensor> inputs =
       Join(Join({x, residual}, linear.parameters()), {norm.gamma, norm.beta});
   const bool needs_gradient = NeedsGradient(inputs);
-  const Kept kept = Kept::Make(out, needs_gradient);
+  const Kept kept = Kept::MakeFor(out, norm, needs_gradient);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::AffineNormForward<A>(Data<A>(x), Data<A>(residual), Rows(x), KernelAffine(linear, x),
@@ -264,7 +290,7 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const 
   const std::vector<at::Tensor> inputs =
       Join(Join(Join({x}, up.parameters()), down.parameters()), {norm.gamma, norm.beta});
   const bool needs_gradient = NeedsGradient(inputs);
-  const Kept kept = Kept::Make(out, needs_gradient);
+  const Kept kept = Kept::MakeFor(out, norm, needs_gradient);
   at::Tensor before_gelu;
   if (needs_gradient) before_gelu = at::empty({x.size(0), up.out()}, out.options());
   ForType(x, [&](auto zero) {

@@ -73,6 +73,8 @@ class SafetensorsFile {
   // Null when there is none of that name.
   const TensorView* Find(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  // See MappedFile: for tensors that were copied and are not read soon.
+  void ReleasePages() const { file_.ReleasePages(); }
 
  private:
   std::filesystem::path path_;

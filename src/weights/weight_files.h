@@ -32,6 +32,10 @@ class WeightFiles {
   const TensorView* Find(std::string_view name) const;
   // The file a tensor is in (for messages); the folder for a name that is not there.
   const std::filesystem::path& FileOf(std::string_view name) const;
+  // Of all files; see SafetensorsFile.
+  void ReleasePages() const {
+    for (const SafetensorsFile& file : files_) file.ReleasePages();
+  }
   // Of the (first) file.
   const std::map<std::string, std::string>& metadata() const { return files_.front().metadata(); }
 

@@ -204,7 +204,7 @@ TEST(LoadedRecipe, ErrorAtKnowsWhereAKeyWasGiven) {
 }
 
 TEST(LoadRecipe, AMissingFileIsADataError) {
-  EXPECT_THROW(LoadRecipe("no/such.toml", {}, {}), DataError);
+  EXPECT_THROW(LoadRecipe("no/such.toml", {}, {}), UsageError);
 }
 
 }  // namespace

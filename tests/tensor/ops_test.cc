@@ -195,6 +195,29 @@ TEST_P(OpsTest, AffineNorm) {
   }
 }
 
+// What was normalised is computed from the output where gamma allows it, and kept where it does not.
+TEST_P(OpsTest, AffineNormWhateverGammaIs) {
+  const Shape shape{{5, 1, 37, 12}, 4, 64, 96};
+  Inputs make(6);
+  const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+  const at::Tensor near_one = 1 + 0.2 * make.Make({shape.hidden}, 1);
+  at::Tensor with_zero = near_one.clone();
+  with_zero[3] = 0;
+  at::Tensor negative = -near_one;
+  for (const at::Tensor& gamma : {near_one, with_zero, negative}) {
+    ExpectFusedEqualsReference(
+        [&](const auto& in) {
+          static thread_local std::unique_ptr<Linear> linear;
+          linear = std::make_unique<Linear>(std::vector{in[2]}, std::vector{in[3]});
+          return tensor::AffineNorm(in[0], in[1], *linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
+        },
+        {make.Make({tokens.tokens(), shape.inner}, 1),
+         make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.hidden, shape.inner}, 0.2),
+         make.Make({shape.hidden}, 0.5), gamma, make.Make({shape.hidden}, 2)},
+        2);
+  }
+}
+
 TEST_P(OpsTest, FeedForwardNorm) {
   for (const Shape& shape : Shapes()) {
     Inputs make(3);

@@ -66,6 +66,9 @@ TEST_F(TrainErrors, UnknownMeasureBeforeAnythingIsRead) {
 }
 
 TEST_F(TrainErrors, RecipeMistakes) {
+  const ProgramResult missing = RunTandem({"train", Path("none.toml").native()});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, testing::HasSubstr("none.toml: cannot be read: No such file"));
   ExpectFailure(2, "train.batc", {"--set", "train.batc=3"});
   ExpectFailure(2, "infonse", {"--set", "objective.name=infonse"});
   ExpectFailure(2, "holdout", {"--set", "validation.holdout=\"0%\""});

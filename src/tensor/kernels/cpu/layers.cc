@@ -89,7 +89,7 @@ ResidualNormForward<A> NormTile(const float* branch, const A* residual, const No
           norm.epsilon,
           dropout,
           At(out, first, width),
-          At(kept.normalized, first, width),
+          kept.inverse_gamma ? nullptr : At(kept.normalized, first, width),
           At(kept.inverse_deviation, first, 1)};
 }
 
@@ -161,8 +161,9 @@ void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKe
     ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
       RunResidualNormBackward<A>(
           {grad_out + first * width, kept.normalized + first * width,
-           kept.inverse_deviation + first, norm.gamma, DropoutFrom(names, first),
-           grad_residual + first * width, grad_branch, my_gamma, my_beta, mine.bias},
+           kept.inverse_deviation + first, norm.gamma, norm.beta, kept.inverse_gamma,
+           DropoutFrom(names, first), grad_residual + first * width, grad_branch, my_gamma, my_beta,
+           mine.bias},
           count, width);
       sums.AddProduct(grad_branch, x + first * in, count, mine.weight);
       MultiplyBack(grad_branch, count, gradient, grad_x + first * in, kTypeOf<A>);
@@ -221,8 +222,8 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
     ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
       RunResidualNormBackward<A>(
           {grad_out + first * width, kept.normalized + first * width,
-           kept.inverse_deviation + first, norm.gamma, DropoutFrom(names, first), grad_sum,
-           grad_branch, my_gamma, my_beta, my_down.bias},
+           kept.inverse_deviation + first, norm.gamma, norm.beta, kept.inverse_gamma,
+           DropoutFrom(names, first), grad_sum, grad_branch, my_gamma, my_beta, my_down.bias},
           count, width);
       MultiplyBack(grad_branch, count, down, grad_inner, kTypeOf<A>);
       RunGeluBackward(before_gelu + first * inner, grad_inner, activated, count * inner);
@@ -278,7 +279,8 @@ void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t
       RunDropout(grad_out + first * width, dropped, DropoutFrom(names, first), count, width);
       RunResidualNormBackward<A>(
           {dropped, kept.normalized + first * width, kept.inverse_deviation + first, norm.gamma,
-           RowDropout{}, grad_sum.data() + first * width, nullptr, my_gamma, my_beta, nullptr},
+           norm.beta, kept.inverse_gamma, RowDropout{}, grad_sum.data() + first * width, nullptr,
+           my_gamma, my_beta, nullptr},
           count, width);
     });
   });

@@ -63,6 +63,9 @@ template <typename A>
 struct NormKept {
   A* normalized;             // [rows, H]
   float* inverse_deviation;  // [rows]
+  // [H], or null. Where it is there, `normalized` is the layer's output, which others keep anyway:
+  // the backward pass computes the normalised rows from it again, (out - beta) / gamma.
+  const float* inverse_gamma = nullptr;
 };
 
 // out = LayerNorm(residual + dropout(x W^T + b)).

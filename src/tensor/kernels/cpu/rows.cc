@@ -104,6 +104,11 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   const auto inverse_width = hn::Set(d, 1.0F / static_cast<float>(width));
+  const auto normalized_at = [&args, d](const A* row, size_t c) HWY_ATTR {
+    const auto x = LoadFloat(d, row + c);
+    if (args.inverse_gamma == nullptr) return x;
+    return hn::Mul(hn::Sub(x, hn::LoadU(d, args.beta + c)), hn::LoadU(d, args.inverse_gamma + c));
+  };
   for (size_t r = 0; r < rows; ++r) {
     const DropoutRow dropout = RowOf(args.dropout, r);
     const A* HWY_RESTRICT grad_out = args.grad_out + r * width;
@@ -114,7 +119,7 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
     auto product = hn::Zero(d);
     for (size_t c = 0; c < width; c += lanes) {
       const auto g = LoadFloat(d, grad_out + c);
-      const auto x = LoadFloat(d, normalized + c);
+      const auto x = normalized_at(normalized, c);
       hn::StoreU(hn::Add(hn::LoadU(d, args.grad_beta + c), g), d, args.grad_beta + c);
       hn::StoreU(hn::MulAdd(g, x, hn::LoadU(d, args.grad_gamma + c)), d, args.grad_gamma + c);
       const auto scaled = hn::Mul(g, hn::LoadU(d, args.gamma + c));
@@ -126,7 +131,7 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
     const auto inverse = hn::Set(d, args.inverse_deviation[r]);
     for (size_t c = 0; c < width; c += lanes) {
       const auto scaled = hn::Mul(LoadFloat(d, grad_out + c), hn::LoadU(d, args.gamma + c));
-      const auto x = LoadFloat(d, normalized + c);
+      const auto x = normalized_at(normalized, c);
       const auto g = hn::Mul(hn::NegMulAdd(x, slope, hn::Sub(scaled, mean)), inverse);
       StoreFloat(g, d, grad_residual + c);
       auto branch = g;

@@ -47,6 +47,9 @@ struct ResidualNormBackward {
   const A* normalized;             // [rows, width]
   const float* inverse_deviation;  // [rows]
   const float* gamma;              // [width]
+  const float* beta;               // [width]; read with inverse_gamma only
+  const float* inverse_gamma;      // [width]: `normalized` holds the output, (out - beta) / gamma
+                                   // is what was normalised; null: it holds that itself
   RowDropout dropout;
   A* grad_residual;   // [rows, width]
   A* grad_branch;     // [rows, width]; null: not wanted
