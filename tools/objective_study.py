@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Trains every objective on the same data with the same steps and seeds, and tells what it brought.
+
+    python3 tools/objective_study.py --program build/release/tandem --model FOLDER
+        --data NAME=FOLDER [--data ...] --results study.jsonl [--seeds 3] [--noise]
+        [--update docs/objectives.md]
+
+A data set is a BEIR folder with the splits train and test; grades are scaled by its largest one.
+--noise adds infonce, mann_whitney and bixse with 20 and 40 % of the training labels flipped. Every
+run is appended to --results as a JSON line as soon as it has ended, and runs that are there already
+are not made again: the study may be stopped and continued. The table has mean and standard deviation
+over the seeds; --update writes it between `<!-- study -->` and `<!-- end -->` of a Markdown file.
+Objectives that need a teacher's scores (margin_mse, kl_distillation) are left out: these data have
+none.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+MEASURES = ["ndcg@10", "mrr@10", "auc"]
+LENGTHS = ["--max-query-tokens", "128", "--max-document-tokens", "128"]
+FURTHER = ["data.negatives=2"]  # further labelled documents of a query, where it has them
+
+# Row of the table: objective and what is set besides.
+ROWS = {
+    "infonce": ("infonce", []),
+    "infonce, both directions": ("infonce", ["objective.directions=both"]),
+    "samtone": ("samtone", []),
+    "pair": ("pair", []),
+    "mann_whitney": ("mann_whitney", []),
+    "bixse": ("bixse", FURTHER),
+    "bixse without bias": ("bixse", FURTHER + ["objective.learn_bias=false", "objective.bias=0"]),
+    "bixse, binarised grades": ("bixse", FURTHER + ["data.binarize_at={largest}"]),
+    "soft_infonce": ("soft_infonce", FURTHER),
+    "pairwise_bce": ("pairwise_bce", FURTHER),
+    "lambda_loss": ("lambda_loss", FURTHER),
+}
+NOISY = ["infonce", "mann_whitney", "bixse"]
+GRADED = {"bixse", "soft_infonce", "pairwise_bce", "lambda_loss"}
+
+
+def noise_rows(shares):
+    for share in shares:
+        for name in NOISY:
+            objective, sets = ROWS[name]
+            yield f"{name}, {share} % flipped", (objective, sets + [f"data.flip_labels={share / 100}"])
+
+
+def largest_grade(folder):
+    with open(os.path.join(folder, "qrels", "train.tsv"), encoding="utf-8") as file:
+        next(file)
+        return max(float(line.rstrip("\n").split("\t")[2]) for line in file)
+
+
+def tandem(program, arguments):
+    done = subprocess.run([program, *arguments, "--quiet"], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        sys.exit(f"objective_study.py: tandem {' '.join(arguments)}\nended with {done.returncode}:\n"
+                 f"{done.stderr}")
+    return done.stdout
+
+
+def evaluate(options, model, folder, largest):
+    out = tandem(options.program, ["evaluate", "--model", model, "--dataset", folder, "--split",
+                                   "test", "--measures", ",".join(MEASURES), "--relevance-level",
+                                   f"{largest:g}", "--format", "json", *LENGTHS])
+    return json.loads(out)["measures"]
+
+
+def recipe_of(options, folder, largest, objective, sets, seed):
+    values = {"seed": seed, "model.base": options.model, "model.max_query_tokens": 128,
+              "model.max_document_tokens": 128, "data.train": folder,
+              "data.positive_grade": largest, "objective.name": objective,
+              "optimizer.learning_rate": options.learning_rate, "train.batch": options.batch}
+    if objective in GRADED:
+        values["data.grade_scale"] = [0, largest]
+    if any(text.startswith("data.binarize_at") for text in sets):
+        del values["data.positive_grade"], values["data.grade_scale"]  # it says both
+    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+    lines.append("train.epochs = 1.0")
+    return lines, [text.format(largest=f"{largest:g}") for text in sets]
+
+
+def run_one(options, folder, row, seed):
+    objective, sets = row
+    largest = largest_grade(folder)
+    lines, sets = recipe_of(options, folder, largest, objective, sets, seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        recipe = os.path.join(scratch, "recipe.toml")
+        with open(recipe, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        run = os.path.join(scratch, "run")
+        flags = [flag for text in sets for flag in ("--set", text)]
+        tandem(options.program, ["train", recipe, "--output", run, *flags])
+        return evaluate(options, os.path.join(run, "model"), folder, largest)
+
+
+def read_results(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return {(line["data"], line["row"], line["seed"]): line["measures"] for line in lines}
+
+
+def make_runs(options, data, rows):
+    found = read_results(options.results)
+    jobs = [(name, "base", 0) for name in data]
+    jobs += [(name, row, seed) for seed in range(1, options.seeds + 1) for row in rows
+             for name in data]
+    for number, job in enumerate(jobs, 1):
+        if job in found:
+            continue
+        name, row, seed = job
+        print(f"{number}/{len(jobs)} {name}: {row}, seed {seed}", file=sys.stderr, flush=True)
+        folder = data[name]
+        measures = (evaluate(options, options.model, folder, largest_grade(folder))
+                    if row == "base" else run_one(options, folder, rows[row], seed))
+        found[job] = measures
+        with open(options.results, "a", encoding="utf-8") as file:
+            line = {"data": name, "row": row, "seed": seed, "measures": measures}
+            file.write(json.dumps(line) + "\n")
+    return found
+
+
+def cell(values):
+    mean = sum(values) / len(values)
+    if len(values) == 1:
+        return f"{mean:.4f}"
+    deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
+    return f"{mean:.4f} ± {deviation:.4f}"
+
+
+def table(found, name, rows):
+    lines = [[name, *MEASURES], ["---"] * (1 + len(MEASURES))]
+    for row in ["base", *rows]:
+        runs = [measures for (data, r, _), measures in found.items() if data == name and r == row]
+        if runs:
+            lines.append([row] + [cell([run[m] for run in runs]) for m in MEASURES])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def update(path, text):
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    if "<!-- study -->" not in page:
+        sys.exit(f"objective_study.py: {path} has no line `<!-- study -->`")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"(<!-- study -->\n).*?(<!-- end -->)",
+                          lambda match: match[1] + text + match[2], page, flags=re.S))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", required=True, action="append", metavar="NAME=FOLDER")
+    parser.add_argument("--results", required=True)
+    parser.add_argument("--rows", help="only these, separated by semicolons")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--noise", action="store_true")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--learning-rate", type=float, default=5e-5)
+    parser.add_argument("--update", help="Markdown file to write the tables into")
+    options = parser.parse_args()
+    data = dict(entry.split("=", 1) for entry in options.data)
+    rows = dict(ROWS)
+    if options.noise:
+        rows.update(noise_rows([20, 40]))
+    if options.rows:
+        rows = {name: rows[name] for name in options.rows.split(";")}
+    found = make_runs(options, data, rows)
+    text = "\n".join(table(found, name, rows) for name in data)
+    print(text, end="")
+    if options.update:
+        update(options.update, text)
+
+
+if __name__ == "__main__":
+    main()
