@@ -13,6 +13,7 @@
 #include "base/suggest.h"
 #include "config/recipe_text.h"
 #include "objective/catalogue.h"
+#include "optim/catalogue.h"
 
 namespace tandem::app {
 namespace {
@@ -63,6 +64,24 @@ std::string ExplainKey(std::string_view name) {
   return text;
 }
 
+// A key that is a parameter of entries ("optimizer.beta1"), with each that has it; "" for none.
+std::string ExplainEntryKey(std::string_view name) {
+  std::string text;
+  const size_t dot = name.find('.');
+  for (const CatalogueView& catalogue : AllCatalogues()) {
+    const std::string_view table = name.substr(0, dot);
+    if (dot == std::string_view::npos || catalogue.name != fmt::format("{}s", table)) continue;
+    for (const config::EntryInfo& entry : catalogue.entries) {
+      for (const config::ParamInfo& param : entry.params) {
+        if (param.name != name.substr(dot + 1)) continue;
+        text += fmt::format("of the {} {}\n{}", table, entry.name,
+                            ExplainParam(param, name, config::DefaultOf(param), false));
+      }
+    }
+  }
+  return text;
+}
+
 [[noreturn]] void ThrowUnknown(const std::string& name) {
   std::vector<std::string> known = {"recipe", "objectives"};
   for (const CatalogueView& catalogue : AllCatalogues()) {
@@ -80,7 +99,9 @@ std::string ExplainKey(std::string_view name) {
 // Whatever has this name, all of it: a name may stand in several catalogues.
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
-  if (name == "recipe") return config::RecipeReference(objective::ObjectiveEntries());
+  if (name == "recipe") {
+    return config::RecipeReference({objective::ObjectiveEntries(), optim::OptimizerEntries()});
+  }
   std::string text;
   for (const CatalogueView& catalogue : AllCatalogues()) {
     // "ndcg@10" is the measure ndcg.
@@ -91,7 +112,7 @@ std::string Explain(const std::string& name) {
       text += (text.empty() ? "" : "\n") + ExplainEntry(catalogue, entry);
     }
   }
-  const std::string key = ExplainKey(name);
+  const std::string key = ExplainKey(name) + ExplainEntryKey(name);
   if (!key.empty()) text += (text.empty() ? "" : "\n") + key;
   if (text.empty()) ThrowUnknown(name);
   return text;

@@ -9,6 +9,7 @@
 #include "app/train_command.h"
 #include "base/error.h"
 #include "objective/catalogue.h"
+#include "optim/catalogue.h"
 #include "train/gradient_cache_check.h"
 #include "train/run.h"
 
@@ -27,8 +28,8 @@ void CheckCache(config::LoadedRecipe loaded) {
 }  // namespace
 
 void RunTrain(const TrainOptions& options) {
-  config::LoadedRecipe loaded =
-      config::LoadRecipe(options.recipe, options.sets, {objective::ObjectiveEntries()});
+  config::LoadedRecipe loaded = config::LoadRecipe(
+      options.recipe, options.sets, {objective::ObjectiveEntries(), optim::OptimizerEntries()});
   const Globals& globals = GlobalOptions();
   if (globals.threads > 0) loaded.recipe.threads = globals.threads;
   if (globals.seed) loaded.recipe.seed = *globals.seed;

@@ -65,14 +65,14 @@ struct ObjectiveRecipe {
   bool operator==(const ObjectiveRecipe&) const = default;
 };
 
+// The name and params of a catalogue entry, and what holds for every one.
 struct OptimizerRecipe {
   std::string name = "adamw";
+  Params params;
   double learning_rate = 2e-5;
-  double weight_decay = 0.01;
-  double clip = 1.0;  // 0: no clipping
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  std::string learning_rate_scaling = "none";
+  int64_t reference_batch = 16;  // queries
+  double clip = 1.0;             // 0: no clipping
   bool operator==(const OptimizerRecipe&) const = default;
 };
 

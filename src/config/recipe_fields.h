@@ -2,9 +2,11 @@
 // these functions, so that a field exists everywhere as soon as it has its line here.
 //
 // A visitor has
-//   void Table(std::string_view path, std::string_view doc)        // fields that follow belong to
-//   it void Field(std::string_view name, T& value, const FieldInfo&)  // T as in recipe.h void
-//   Entry(std::string_view kind, ObjectiveRecipe&)            // `name` and that entry's params
+//   void Table(std::string_view path, std::string_view doc)
+//   void Field(std::string_view name, T& value, const FieldInfo&)
+//   void Entry(std::string_view kind, std::string& name, Params&, const FieldInfo&)
+// Table: fields that follow belong to it. Field: T as in recipe.h. Entry: a catalogue entry as
+// `name`, which the FieldInfo describes, and its parameters.
 #pragma once
 
 #include <concepts>
@@ -49,12 +51,18 @@ inline constexpr ChoiceInfo kCutOffs[] = {
     {"random", "as many at random: the control at equal size"}};
 inline constexpr ChoiceInfo kSamplers[] = {
     {"uniform", "every query once per epoch in random order, its positive uniform among its own"}};
-inline constexpr ChoiceInfo kOptimizers[] = {
-    {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter 2019)"}};
+inline constexpr ChoiceInfo kLearningRateScalings[] = {
+    {"none", "the rate of the run"},
+    {"sqrt_batch",
+     "the rate of steps of `reference_batch` queries; the run's is it times the root of how many "
+     "times as many queries its own steps have (BiXSE)"}};
 inline constexpr ChoiceInfo kSchedules[] = {
     {"linear", "linear warm-up, then linear decay to 0"},
     {"cosine", "linear warm-up, then half a cosine down to 0"},
     {"constant", "linear warm-up, then constant"}};
+
+// Nothing learns at a larger one.
+inline constexpr double kMaxLearningRate = 10;
 
 template <typename T, typename Struct>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
@@ -158,21 +166,18 @@ void VisitData(R& data, Visitor& visitor) {
 
 template <MaybeConst<OptimizerRecipe> R, typename Visitor>
 void VisitOptimizer(R& optimizer, Visitor& visitor) {
-  visitor.Table("optimizer", "How weights follow gradients");
-  visitor.Field("name", optimizer.name, {.doc = "the rule", .choices = kOptimizers});
+  visitor.Table("optimizer",
+                "How weights follow gradients; further keys are the optimizer's parameters");
+  visitor.Entry("optimizer", optimizer.name, optimizer.params,
+                {.doc = "the rule; `tandem list optimizers` shows all"});
   visitor.Field("learning_rate", optimizer.learning_rate,
-                {.doc = "peak step size", .range = {0, 10}});
-  visitor.Field(
-      "weight_decay", optimizer.weight_decay,
-      {.doc = "decoupled decay; biases and normalisation weights have none", .range = {0, 1}});
+                {.doc = "peak step size", .range = {0, kMaxLearningRate}});
+  visitor.Field("learning_rate_scaling", optimizer.learning_rate_scaling,
+                {.doc = "what `learning_rate` is", .choices = kLearningRateScalings});
+  visitor.Field("reference_batch", optimizer.reference_batch,
+                {.doc = "of `learning_rate_scaling`", .unit = "queries", .range = {1, 1048576}});
   visitor.Field("clip", optimizer.clip,
                 {.doc = "largest norm of the whole gradient; 0: no clipping", .range = {0, 1e6}});
-  visitor.Field("beta1", optimizer.beta1,
-                {.doc = "decay of the first moment", .range = {0, 0.999999}});
-  visitor.Field("beta2", optimizer.beta2,
-                {.doc = "decay of the second moment", .range = {0, 0.999999}});
-  visitor.Field("epsilon", optimizer.epsilon,
-                {.doc = "added to the root of the second moment", .range = {1e-16, 1}});
 }
 
 template <MaybeConst<TrainRecipe> R, typename Visitor>
@@ -236,7 +241,8 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   visitor.Field("no_duplicates", recipe.sampling.no_duplicates,
                 {.doc = "no query text and no document text twice in a batch"});
   visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
-  visitor.Entry("objective", recipe.objective);
+  visitor.Entry("objective", recipe.objective.name, recipe.objective.params,
+                {.doc = "which one; `tandem list objectives` shows all", .required = true});
   VisitOptimizer(recipe.optimizer, visitor);
   visitor.Table("schedule", "How the learning rate moves");
   visitor.Field("name", recipe.schedule.name, {.doc = "the shape", .choices = kSchedules});

@@ -58,30 +58,27 @@ class RecipeReader {
     }
   }
 
-  void Entry(std::string_view kind, ObjectiveRecipe& entry) {
-    const std::vector<std::string_view> names = EntryNames(catalogues_.objectives);
-    const ParamInfo name_info = {.kind = ParamKind::kString,
-                                 .name = "name",
-                                 .doc = "which one; `tandem list objectives` shows all"};
-    const std::optional<Value> name = Read(name_info, /*required=*/true);
-    const EntryInfo* info = nullptr;
-    if (name) info = FindEntry(catalogues_.objectives, std::get<std::string>(*name));
+  void Entry(std::string_view kind, std::string& name, Params& params, const FieldInfo& field) {
+    const std::optional<Value> read =
+        Read(MakeParamInfo<std::string>("name", field), field.required);
+    if (read) name = std::get<std::string>(*read);
+    const std::span<const EntryInfo* const> entries = catalogues_.Of(kind);
+    const EntryInfo* info = FindEntry(entries, name);
     if (info == nullptr) {
       open_tables_.emplace(table_);  // its keys cannot be judged
-      if (name) {
-        Complain(Key("name"), fmt::format("is {}; {}", FormatValue(*name),
-                                          UnknownName(std::get<std::string>(*name), names)));
+      if (read || !field.required) {
+        Complain(Key("name"), fmt::format("is {}; {}", FormatValue(name),
+                                          UnknownName(name, EntryNames(entries))));
       }
       return;
     }
-    entry.name = info->name;
-    entry.params = Params(info->params);
+    params = Params(info->params);
     notes_[std::string(table_)] = fmt::format(" for the {} {}", kind, info->name);
     for (const ParamInfo& param : info->params) {
-      if (const std::optional<Value> read = Read(param, false)) entry.params.Set(param.name, *read);
+      if (const std::optional<Value> value = Read(param, false)) params.Set(param.name, *value);
     }
     if (info->problem == nullptr) return;
-    const ParamProblem problem = info->problem(entry.params);
+    const ParamProblem problem = info->problem(params);
     if (!problem.text.empty()) Complain(Key(problem.name), problem.text);
   }
 

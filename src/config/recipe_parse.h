@@ -1,6 +1,7 @@
 // Reading a recipe: TOML with the position of every mistake, and `--set` on top of it.
 //
-//   const LoadedRecipe loaded = LoadRecipe("recipes/mw.toml", {"train.batch=32"}, {objectives});
+//   const LoadedRecipe loaded = LoadRecipe("recipes/mw.toml", {"train.batch=32"},
+//                                          {objectives, optimizers});
 //   if (!IsMeasure(loaded.recipe.validation.measure)) throw loaded.ErrorAt("validation.measure",
 //   ...);
 #pragma once
@@ -20,6 +21,12 @@ namespace tandem::config {
 // The catalogues that a recipe names entries of, told by those who own them.
 struct RecipeCatalogues {
   std::span<const EntryInfo* const> objectives;
+  std::span<const EntryInfo* const> optimizers;
+
+  // Those of a recipe's table: "objective" or "optimizer".
+  std::span<const EntryInfo* const> Of(std::string_view kind) const {
+    return kind == "objective" ? objectives : optimizers;
+  }
 };
 
 // Where a value came from.

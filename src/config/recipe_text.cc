@@ -23,18 +23,12 @@ class KeyCollector {
                      field.required, field.on_resume});
   }
 
-  void Entry(std::string_view kind, const ObjectiveRecipe& entry) {
-    (void)kind;
-    keys_.push_back({table_,
-                     table_doc_,
-                     {.kind = ParamKind::kString,
-                      .name = "name",
-                      .doc = "which one; `tandem list objectives` shows all"},
-                     entry.name,
-                     true});
-    const std::span<const ParamInfo> infos = entry.params.infos();
+  void Entry(std::string_view, const std::string& name, const Params& params,
+             const FieldInfo& field) {
+    Field("name", name, field);
+    const std::span<const ParamInfo> infos = params.infos();
     for (size_t i = 0; i < infos.size(); ++i) {
-      keys_.push_back({table_, table_doc_, infos[i], entry.params.value(i)});
+      keys_.push_back({table_, table_doc_, infos[i], params.value(i)});
     }
   }
 
@@ -116,7 +110,7 @@ std::vector<std::string> ChangedKeys(const Recipe& before, const Recipe& after) 
   return changed;
 }
 
-std::string RecipeReference(std::span<const EntryInfo* const> objectives) {
+std::string RecipeReference(const RecipeCatalogues& catalogues) {
   std::string text(kIntroduction);
   std::string_view table = "none yet";
   for (const RecipeKey& key : RecipeKeys(Recipe())) {
@@ -127,9 +121,11 @@ std::string RecipeReference(std::span<const EntryInfo* const> objectives) {
     }
     text += KeyRow(key);
   }
-  for (const EntryInfo* objective : objectives) {
-    text += fmt::format("\n## [objective] name = \"{}\"\n\n{} ({}).\n\n{}", objective->name,
-                        objective->summary, objective->source, ParamTable(objective->params));
+  for (const std::string_view kind : {"objective", "optimizer"}) {
+    for (const EntryInfo* entry : catalogues.Of(kind)) {
+      text += fmt::format("\n## [{}] name = \"{}\"\n\n{} ({}).\n\n{}", kind, entry->name,
+                          entry->summary, entry->source, ParamTable(entry->params));
+    }
   }
   return text;
 }

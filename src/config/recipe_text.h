@@ -9,6 +9,7 @@
 #include "config/catalogue.h"
 #include "config/recipe.h"
 #include "config/recipe_fields.h"
+#include "config/recipe_parse.h"
 
 namespace tandem::config {
 
@@ -24,7 +25,7 @@ struct RecipeKey {
   std::string path() const;  // "train.batch"
 };
 
-// All keys in the order of the file; the objective's parameters follow its name.
+// All keys in the order of the file; an entry's parameters follow its name.
 std::vector<RecipeKey> RecipeKeys(const Recipe& recipe);
 
 // The recipe as TOML with every value spelled out; parsing it gives the same recipe.
@@ -34,7 +35,7 @@ std::string FormatRecipe(const Recipe& recipe);
 std::vector<std::string> ChangedKeys(const Recipe& before, const Recipe& after);
 
 // The reference page of all keys in Markdown (docs/recipes.md).
-std::string RecipeReference(std::span<const EntryInfo* const> objectives);
+std::string RecipeReference(const RecipeCatalogues& catalogues);
 
 // Parameters as a Markdown table.
 std::string ParamTable(std::span<const ParamInfo> params);

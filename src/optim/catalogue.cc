@@ -1,13 +1,17 @@
 #include "optim/catalogue.h"
 
+#include <array>
+
 namespace tandem::optim {
 namespace {
 
-const OptimizerInfo* const kOptimizers[] = {
+constexpr std::array kOptimizers = {
     &kAdamW,
+    &kAdam,
+    &kAdafactor,
 };
 
-const ScheduleInfo* const kSchedules[] = {
+constexpr std::array kSchedules = {
     &kLinear,
     &kCosine,
     &kConstant,
@@ -16,6 +20,15 @@ const ScheduleInfo* const kSchedules[] = {
 }  // namespace
 
 std::span<const OptimizerInfo* const> Optimizers() { return kOptimizers; }
+
+std::span<const config::EntryInfo* const> OptimizerEntries() {
+  static const auto entries = [] {
+    std::array<const config::EntryInfo*, kOptimizers.size()> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = kOptimizers[i];
+    return all;
+  }();
+  return entries;
+}
 
 std::span<const ScheduleInfo* const> Schedules() { return kSchedules; }
 

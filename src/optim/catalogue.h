@@ -7,17 +7,21 @@
 #include <vector>
 
 #include "config/catalogue.h"
-#include "optim/optimizer.h"
+#include "config/params.h"
+#include "optim/rule.h"
 
 namespace tandem::optim {
 
 struct OptimizerInfo : config::EntryInfo {
-  // Throws std::invalid_argument for a parameter that is not contiguous float32.
-  std::unique_ptr<Optimizer> (*make)(std::vector<model::NamedParameter> parameters,
-                                     const OptimizerOptions& options);
+  // What a step reads and writes of memory, in arrays as large as all parameters.
+  double memory_passes;
+  std::unique_ptr<UpdateRule> (*make)(std::vector<ParameterView> parameters,
+                                      const config::Params& params);
 };
 
 std::span<const OptimizerInfo* const> Optimizers();
+// The same as entries, for recipes and `tandem list`.
+std::span<const config::EntryInfo* const> OptimizerEntries();
 
 // Where a run stands when the learning rate of its next step is asked for.
 struct SchedulePoint {
@@ -39,6 +43,8 @@ double ScheduleFactor(const ScheduleInfo& schedule, const SchedulePoint& point);
 
 // Each is defined in its own file.
 extern const OptimizerInfo kAdamW;
+extern const OptimizerInfo kAdam;
+extern const OptimizerInfo kAdafactor;
 extern const ScheduleInfo kLinear;
 extern const ScheduleInfo kCosine;
 extern const ScheduleInfo kConstant;

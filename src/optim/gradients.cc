@@ -6,22 +6,13 @@
 #include <vector>
 
 #include "optim/chunks.h"
+#include "optim/sums.h"
 
 namespace tandem::optim {
 namespace {
 
 double SumOfSquares(const float* values, int64_t count) {
-  // Four sums, so that additions do not wait for each other.
-  double sums[4] = {0, 0, 0, 0};
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (int64_t lane = 0; lane < 4; ++lane) {
-      const double value = values[i + lane];
-      sums[lane] += value * value;
-    }
-  }
-  for (; i < count; ++i) sums[0] += static_cast<double>(values[i]) * values[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  return SumOf(count, [values](int64_t i) { return static_cast<double>(values[i]) * values[i]; });
 }
 
 }  // namespace

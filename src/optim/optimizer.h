@@ -1,42 +1,50 @@
-// How weights follow gradients.
+// An optimizer over a model's parameters: a rule of the catalogue, fed with tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "model/dual_encoder.h"
+#include "model/forward.h"
+#include "optim/catalogue.h"
 
 namespace tandem::optim {
-
-struct OptimizerOptions {
-  double weight_decay = 0.01;  // for parameters with `decay`; the others have none
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-};
 
 // A tensor that an optimizer keeps; shares its memory.
 struct StateTensor {
   std::string name;  // "first_moment/PARAMETER"
-  at::Tensor value;  // float32, shape of the parameter
+  at::Tensor value;  // float32
 };
 
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  // Throws std::invalid_argument for a parameter that is not contiguous float32.
+  Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters,
+            const config::Params& params);
+  // With the default parameters.
+  Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters);
 
   // One update of every parameter that has a gradient, from the gradient times `gradient_scale`
-  // (clipping and accumulation need no pass of their own). Parameters are float32 and contiguous.
-  virtual void Step(double learning_rate, double gradient_scale) = 0;
+  // (clipping and accumulation need no pass of their own).
+  void Step(double learning_rate, double gradient_scale);
 
   // Everything besides the parameters that the next Step depends on: the tensors, to be saved or
   // overwritten in place, and the number of steps so far.
-  virtual std::vector<StateTensor> State() const = 0;
-  virtual int64_t steps() const = 0;
-  virtual void set_steps(int64_t steps) = 0;
+  std::vector<StateTensor> State() const;
+  int64_t steps() const { return steps_; }
+  void set_steps(int64_t steps) { steps_ = steps; }
+
+  // What a step reads and writes of memory, in arrays as large as all parameters.
+  double memory_passes() const { return memory_passes_; }
+
+ private:
+  std::vector<model::NamedParameter> parameters_;
+  double memory_passes_;
+  std::unique_ptr<UpdateRule> rule_;
+  int64_t steps_ = 0;
 };
 
 }  // namespace tandem::optim

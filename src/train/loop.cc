@@ -156,8 +156,8 @@ Loop::StepFigures Loop::TrainStep() {
   figures.learning_rate =
       recipe.optimizer.learning_rate *
       optim::ScheduleFactor(*parts_.schedule, {state_.step, parts_.plan.warmup, parts_.plan.steps});
-  // Reads the gradient; reads and writes the weights and two moments.
-  const tensor::ProfileScope scope("optimizer", ParameterWork(parameters_, 7));
+  const tensor::ProfileScope scope("optimizer",
+                                   ParameterWork(parameters_, parts_.optimizer->memory_passes()));
   parts_.optimizer->Step(figures.learning_rate,
                          share * optim::ClipFactor(figures.gradient_norm, recipe.optimizer.clip));
   if (parts_.goal->states != nullptr) parts_.goal->states->Step(figures.learning_rate, share);

@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "config/recipe.h"
 #include "model/dual_encoder.h"
-#include "optim/catalogue.h"
+#include "optim/optimizer.h"
 #include "sampling/sampler.h"
 #include "train/batch.h"
 #include "train/line_log.h"

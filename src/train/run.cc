@@ -23,8 +23,9 @@ namespace {
 // Compares with the recipe that the run was started with, if it got that far.
 void CheckSameRecipe(const Setup& setup, const RunFolder& folder) {
   if (!std::filesystem::exists(folder.recipe())) return;
-  const config::LoadedRecipe before = config::ParseRecipe(
-      ReadFile(folder.recipe()), folder.recipe().native(), {}, {objective::ObjectiveEntries()});
+  const config::LoadedRecipe before =
+      config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {},
+                          {objective::ObjectiveEntries(), optim::OptimizerEntries()});
   const std::vector<std::string> changed = config::ChangedKeys(before.recipe, setup.recipe());
   if (changed.empty()) return;
   throw setup.loaded.ErrorAt(

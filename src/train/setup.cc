@@ -17,6 +17,7 @@
 #include "model/fingerprint.h"
 #include "train/bank_memory.h"
 #include "train/label_keys.h"
+#include "train/learning_rate.h"
 
 namespace tandem::train {
 namespace {
@@ -68,6 +69,7 @@ void NoteData(const Setup& setup) {
                   "of {} queries",
                   setup.data.training.size(), pairs, setup.data.set.documents.size(),
                   setup.plan.steps, setup.recipe().train.batch * setup.recipe().train.accumulate));
+  if (!setup.learning_rate_note.empty()) Note(setup.learning_rate_note);
   const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
     if (store.truncated() == 0) return;
     Warn(fmt::format("{} of {} {} are longer than {} tokens and were truncated", store.truncated(),
@@ -131,11 +133,8 @@ const Info& Entry(std::span<const Info* const> catalogue, const std::string& nam
 std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup,
                                                 std::vector<model::NamedParameter> parameters) {
   const config::OptimizerRecipe& recipe = setup.recipe().optimizer;
-  return Entry(optim::Optimizers(), recipe.name)
-      .make(std::move(parameters), {.weight_decay = recipe.weight_decay,
-                                    .beta1 = recipe.beta1,
-                                    .beta2 = recipe.beta2,
-                                    .epsilon = recipe.epsilon});
+  return std::make_unique<optim::Optimizer>(Entry(optim::Optimizers(), recipe.name),
+                                            std::move(parameters), recipe.params);
 }
 
 // A relative path stays as it was given; of an absolute one the last part is kept, so that the
@@ -153,6 +152,7 @@ std::string PortablePath(const std::string& text) {
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   CheckMeasure(loaded);
   auto setup = std::make_unique<Setup>();
+  setup->learning_rate_note = ResolveLearningRate(loaded);
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
   CheckBankFits(setup->loaded);
@@ -205,10 +205,12 @@ std::string ResolvedRecipeText(const Setup& setup) {
   recipe.model.base = PortablePath(recipe.model.base);
   recipe.data.train = PortablePath(recipe.data.train);
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
+  const std::string& note = setup.learning_rate_note;
   return fmt::format(
       "# A record of this run's recipe with every value resolved; computed on {}.\n"
-      "# Paths are cut to their last part: to run it again, give yours.\n{}",
-      tensor::IsaName(), config::FormatRecipe(recipe));
+      "# Paths are cut to their last part: to run it again, give yours.\n{}{}",
+      tensor::IsaName(), note.empty() ? "" : fmt::format("# In it {}.\n", note),
+      config::FormatRecipe(recipe));
 }
 
 }  // namespace tandem::train

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "config/recipe_parse.h"
 #include "model/dual_encoder.h"
 #include "optim/catalogue.h"
+#include "optim/optimizer.h"
 #include "sampling/catalogue.h"
 #include "train/example_texts.h"
 #include "train/loop.h"
@@ -18,7 +20,9 @@
 namespace tandem::train {
 
 struct Setup {
-  config::LoadedRecipe loaded;  // its recipe is resolved: threads, precision, lengths, prompts
+  // Its recipe is resolved: learning rate, threads, precision, lengths, prompts.
+  config::LoadedRecipe loaded;
+  std::string learning_rate_note;  // "" where the rate is as it was given
   int threads = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
   std::unique_ptr<model::DualEncoder> model;

@@ -1,4 +1,5 @@
 // `tandem list` and `tandem explain`.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -6,6 +7,7 @@
 #include "app/run_tandem.h"
 #include "config/recipe_text.h"
 #include "objective/catalogue.h"
+#include "optim/catalogue.h"
 #include "sampling/catalogue.h"
 
 namespace tandem {
@@ -32,6 +34,18 @@ TEST(List, HoldsEveryObjective) {
   }
 }
 
+TEST(List, HoldsEveryOptimizer) {
+  const std::string list = RunTandem({"list", "optimizers"}).out;
+  for (const optim::OptimizerInfo* info : optim::Optimizers()) {
+    EXPECT_NE(list.find(std::string(info->name) + " "), std::string::npos) << info->name;
+    const std::string text = RunTandem({"explain", std::string(info->name)}).out;
+    EXPECT_NE(text.find(fmt::format("source: {}\n", info->source)), std::string::npos);
+    for (const config::ParamInfo& param : info->params) {
+      EXPECT_NE(text.find(fmt::format("\n  {}: ", param.name)), std::string::npos) << param.name;
+    }
+  }
+}
+
 TEST(List, SuggestsTheNearestCatalogue) {
   const ProgramResult result = RunTandem({"list", "objectivs"});
   EXPECT_EQ(result.exit_code, 2);
@@ -54,6 +68,13 @@ TEST(Explain, KnowsEveryEntryAndEveryKey) {
     EXPECT_NE(result.out.find(std::string(key.info.doc)), std::string::npos) << key.path();
   }
   EXPECT_NE(RunTandem({"explain", "ndcg@10"}).out.find("ndcg (measures)"), std::string::npos);
+  for (const char* name : {"objective.temperature", "optimizer.beta2"}) {
+    const ProgramResult result = RunTandem({"explain", name});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_NE(result.out.find(std::string("  ") + name + ": number"), std::string::npos);
+  }
+  EXPECT_NE(RunTandem({"explain", "optimizer.beta2"}).out.find("of the optimizer adam\n"),
+            std::string::npos);
   EXPECT_NE(RunTandem({"explain", "optimizer"}).out.find("optimizer.learning_rate: number"),
             std::string::npos);
 }

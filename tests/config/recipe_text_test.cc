@@ -48,6 +48,7 @@ Recipe AnyRecipe() {
   recipe.objective.params.Set("temperature", AnyNumber(1e-4, 10));
   if (*rc::gen::arbitrary<bool>()) recipe.objective.params.Set("bias", AnyNumber(-100, 100));
   recipe.optimizer.learning_rate = AnyNumber(0, 1e-3);
+  recipe.optimizer.params.Set("momentum", AnyNumber(0, 1));
   recipe.schedule.warmup = AnyQuantity();
   if (*rc::gen::arbitrary<bool>()) {
     recipe.train.epochs.reset();
@@ -81,7 +82,7 @@ TEST(ChangedKeys, NamesWhatAResumedRunMayNotChange) {
 }
 
 TEST(RecipeReference, NamesEveryKeyWithItsDefault) {
-  const std::string page = RecipeReference(kTestObjectives);
+  const std::string page = RecipeReference(kTestCatalogues);
   for (const RecipeKey& key : RecipeKeys(ParseTest(kLeast).recipe)) {
     EXPECT_NE(page.find("| `" + std::string(key.info.name) + "` |"), std::string::npos)
         << key.path();

@@ -19,6 +19,13 @@ inline constexpr EntryInfo kSoft = {"soft", "a soft objective", "nobody 2020", k
 inline constexpr EntryInfo kPlain = {"plain", "an objective without parameters", "nobody 2021", {}};
 inline constexpr const EntryInfo* kTestObjectives[] = {&kSoft, &kPlain};
 
+inline constexpr ParamInfo kTestStepParams[] = {Number("momentum", "", "what is kept", 0.9, {0, 1}),
+                                                Boolean("nesterov", "looks ahead", false)};
+inline constexpr EntryInfo kAdamW = {"adamw", "the default", "nobody 2022", kTestStepParams};
+inline constexpr EntryInfo kSgd = {"sgd", "without parameters", "nobody 1951", {}};
+inline constexpr const EntryInfo* kTestOptimizers[] = {&kAdamW, &kSgd};
+inline constexpr RecipeCatalogues kTestCatalogues = {kTestObjectives, kTestOptimizers};
+
 // The least that a recipe must say, on lines 1 to 3.
 inline const std::string kLeast =
     "model.base = \"m\"\n"
@@ -26,7 +33,7 @@ inline const std::string kLeast =
     "objective.name = \"soft\"\n";
 
 inline LoadedRecipe ParseTest(const std::string& text, const std::vector<std::string>& sets = {}) {
-  return ParseRecipe(text, "r.toml", sets, {.objectives = kTestObjectives});
+  return ParseRecipe(text, "r.toml", sets, kTestCatalogues);
 }
 
 // What ParseTest says is wrong; "" when nothing is.

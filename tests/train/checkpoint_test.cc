@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
-#include "optim/catalogue.h"
+#include "optim/optimizer.h"
 #include "train/bag_encoder.h"
 #include "weights/error_matching.h"
 
@@ -14,7 +14,8 @@ namespace {
 // A model and an optimizer that have made a step.
 struct Trained {
   explicit Trained(size_t vocabulary = 97, int64_t width = 8)
-      : model(vocabulary, width), optimizer(optim::kAdamW.make(model.Parameters(), {})) {}
+      : model(vocabulary, width),
+        optimizer(std::make_unique<optim::Optimizer>(optim::kAdamW, model.Parameters())) {}
   void Step(double size) {
     for (const auto& parameter : model.Parameters()) {
       parameter.value.mutable_grad() = parameter.value.detach().mul(size);

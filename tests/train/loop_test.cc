@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/temporary_folder.h"
 #include "optim/gradients.h"
+#include "optim/optimizer.h"
 #include "sampling/catalogue.h"
 #include "train/bag_encoder.h"
 #include "train/example_texts.h"
@@ -52,14 +53,14 @@ class LoopTest : public testing::Test {
     folder.Prepare();
     LineLog metrics(folder.metrics(), 0), timing(folder.timing(), std::nullopt);
     const auto sampler = sampling::kUniform.make(texts_->examples, SamplerOptionsOf(recipe_));
-    const auto optimizer = optim::kAdamW.make(model_.Parameters(), {});
+    optim::Optimizer optimizer(optim::kAdamW, model_.Parameters());
     Loop loop({.recipe = &recipe_,
                .plan = {.steps = steps, .warmup = 1},
                .model = &model_,
                .goal = &goal_,
                .batches = batches_.get(),
                .sampler = sampler.get(),
-               .optimizer = optimizer.get(),
+               .optimizer = &optimizer,
                .schedule = &optim::kLinear,
                .folder = &folder,
                .metrics = &metrics,
@@ -83,7 +84,7 @@ TEST_F(LoopTest, AStepIsTheMeanOverItsBatchesClippedAndScheduled) {
   const LoopState state = Run(3);
   model::BagEncoder twin;
   const auto sampler = sampling::kUniform.make(texts_->examples, SamplerOptionsOf(recipe_));
-  const auto optimizer = optim::kAdamW.make(twin.Parameters(), {});
+  optim::Optimizer optimizer(optim::kAdamW, twin.Parameters());
   const double rates[] = {0.05 / 2, 0.05, 0.05 / 2};  // warm-up of one step, then 2/2 and 1/2
   for (const double rate : rates) {
     std::vector<at::Tensor> mean;
@@ -104,7 +105,7 @@ TEST_F(LoopTest, AStepIsTheMeanOverItsBatchesClippedAndScheduled) {
     for (size_t p = 0; p < 3; ++p) {
       twin.Parameters()[p].value.mutable_grad() = mean[p] * (0.5 / std::sqrt(squares));
     }
-    optimizer->Step(rate, 1);
+    optimizer.Step(rate, 1);
   }
   for (size_t p = 0; p < 3; ++p) {
     const at::Tensor got = model_.Parameters()[p].value, want = twin.Parameters()[p].value;

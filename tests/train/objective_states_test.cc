@@ -88,7 +88,10 @@ TEST(ObjectiveStates, KeepsOwnScoresAndAllowedNegatives) {
 std::unique_ptr<ObjectiveStates> Learning() {
   auto states = std::make_unique<ObjectiveStates>(objective::StatePlan{
       .logistic = true, .learn_bias = true, .scale = 20, .learning_rate_factor = 100, .bank = 4});
-  states->UseOptimizer(optim::kAdamW.make(states->Learned(), {.weight_decay = 0.5}));
+  config::Params params(optim::kAdamW.params);
+  params.Set("weight_decay", 0.5);
+  states->UseOptimizer(
+      std::make_unique<optim::Optimizer>(optim::kAdamW, states->Learned(), params));
   return states;
 }
 

@@ -1,0 +1,33 @@
+// Adam without decay: moments.h with none.
+//
+// Source: Kingma and Ba 2015, as torch.optim.Adam computes it: epsilon is added behind the bias
+// correction. No L2 term: for decay there is `adamw`.
+#include <utility>
+
+#include "optim/catalogue.h"
+#include "optim/common_params.h"
+#include "optim/moments.h"
+
+namespace tandem::optim {
+namespace {
+
+constexpr config::ParamInfo kParams[] = {Beta1(), Beta2(), Epsilon()};
+
+std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
+                                 const config::Params& params) {
+  return MakeMomentRule(std::move(parameters), {.beta1 = params.Number("beta1"),
+                                                .beta2 = params.Number("beta2"),
+                                                .epsilon = params.Number("epsilon")});
+}
+
+}  // namespace
+
+// The gradient is read; weights and two moments are read and written.
+const OptimizerInfo kAdam{{.name = "adam",
+                           .summary = "Adam without weight decay",
+                           .source = "Kingma and Ba 2015, as torch.optim.Adam",
+                           .params = kParams},
+                          /*memory_passes=*/7,
+                          Make};
+
+}  // namespace tandem::optim

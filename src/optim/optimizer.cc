@@ -1,0 +1,71 @@
+#include "optim/optimizer.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace tandem::optim {
+namespace {
+
+std::vector<ParameterView> ViewsOf(const std::vector<model::NamedParameter>& parameters) {
+  std::vector<ParameterView> views;
+  for (const model::NamedParameter& parameter : parameters) {
+    const at::Tensor& value = parameter.value;
+    if (value.scalar_type() != at::kFloat || !value.is_contiguous()) {
+      throw std::invalid_argument(
+          fmt::format("parameter {} is not contiguous float32", parameter.name));
+    }
+    views.push_back({.name = parameter.name,
+                     .shape = value.sizes().vec(),
+                     .values = static_cast<float*>(value.data_ptr()),
+                     .decay = parameter.decay});
+  }
+  return views;
+}
+
+void Parallel(int64_t count, const std::function<void(int64_t)>& body) {
+  at::parallel_for(0, count, 1, [&body](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters,
+                     const config::Params& params)
+    : parameters_(std::move(parameters)),
+      memory_passes_(info.memory_passes),
+      rule_(info.make(ViewsOf(parameters_), params)) {}
+
+Optimizer::Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters)
+    : Optimizer(info, std::move(parameters), config::Params(info.params)) {}
+
+void Optimizer::Step(double learning_rate, double gradient_scale) {
+  ++steps_;
+  std::vector<at::Tensor> gradients;  // contiguous
+  std::vector<const float*> values;
+  for (const model::NamedParameter& parameter : parameters_) {
+    const at::Tensor& gradient = parameter.value.grad();
+    gradients.push_back(gradient.defined() ? gradient.contiguous() : gradient);
+    values.push_back(gradient.defined() ? static_cast<const float*>(gradients.back().data_ptr())
+                                        : nullptr);
+  }
+  rule_->Step({.step = steps_, .learning_rate = learning_rate, .gradient_scale = gradient_scale},
+              values, Parallel);
+  for (const model::NamedParameter& parameter : parameters_) {
+    parameter.value.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
+  }
+}
+
+std::vector<StateTensor> Optimizer::State() const {
+  std::vector<StateTensor> state;
+  for (const StateArray& array : rule_->State()) {
+    state.push_back({array.name, at::from_blob(array.values, array.shape, at::kFloat)});
+  }
+  return state;
+}
+
+}  // namespace tandem::optim

@@ -1,0 +1,58 @@
+// How weights follow gradients, on plain arrays: optimizers need no libtorch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tandem::optim {
+
+// One parameter as a rule sees it; its memory is the owner's and outlives the rule.
+struct ParameterView {
+  std::string name;
+  std::vector<int64_t> shape;  // empty: one number
+  float* values = nullptr;     // contiguous, the last dimension fastest
+  bool decay = true;           // whether weight decay applies
+};
+
+// An array that a rule keeps between steps; shares its memory.
+struct StateArray {
+  std::string name;  // "first_moment/PARAMETER"
+  std::vector<int64_t> shape;
+  float* values = nullptr;
+};
+
+struct StepPoint {
+  int64_t step = 1;  // from 1
+  double learning_rate = 0;
+  double gradient_scale = 1;  // multiplies the gradients
+};
+
+// Calls body(i) for every i in [0, count), in any order, on any number of threads. What a rule
+// computes must not depend on either.
+using ParallelLoop =
+    std::function<void(int64_t count, const std::function<void(int64_t index)>& body)>;
+
+class UpdateRule {
+ public:
+  virtual ~UpdateRule() = default;
+
+  // One update. `gradients` stand beside the parameters, contiguous; a parameter without one
+  // (null) stays as it is, with its state.
+  virtual void Step(const StepPoint& point, std::span<const float* const> gradients,
+                    const ParallelLoop& parallel) = 0;
+
+  // Everything besides the parameters and StepPoint that the next step depends on.
+  virtual std::vector<StateArray> State() = 0;
+};
+
+// The number of elements; 1 for an empty shape.
+inline int64_t ElementsOf(std::span<const int64_t> shape) {
+  int64_t elements = 1;
+  for (const int64_t size : shape) elements *= size;
+  return elements;
+}
+
+}  // namespace tandem::optim

@@ -1,0 +1,61 @@
+// Adam's rule against the page's formula in double precision, written out for one weight.
+#include "optim/moments.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "optim/random_parameters.h"
+
+namespace tandem::optim {
+namespace {
+
+constexpr MomentOptions kOptions{.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.1};
+
+struct Weight {  // one weight in double precision
+  double value = 0, first = 0, second = 0;
+  void Step(double gradient, double rate, double decay, int t) {
+    first = kOptions.beta1 * first + (1 - kOptions.beta1) * gradient;
+    second = kOptions.beta2 * second + (1 - kOptions.beta2) * gradient * gradient;
+    const double m = first / (1 - std::pow(kOptions.beta1, t));
+    const double v = second / (1 - std::pow(kOptions.beta2, t));
+    value -= rate * decay * value;
+    value -= rate * m / (std::sqrt(v) + kOptions.epsilon);
+  }
+};
+
+TEST(Moments, EqualTheFormulaInDouble) {
+  // Sizes below, at and above the piece that a thread takes.
+  RandomParameters parameters({{1}, {7}, {16384}, {3, 13337}});
+  const auto rule = MakeMomentRule(parameters.views, kOptions);
+  std::vector<std::vector<Weight>> weights;
+  for (const auto& values : parameters.values) {
+    weights.emplace_back();
+    for (const float value : values) weights.back().push_back({.value = value});
+  }
+  for (int t = 1; t <= 20; ++t) {
+    parameters.NewGradients();
+    const double rate = 1e-2 / t, scale = t % 3 == 0 ? 0.25 : 1;
+    for (size_t p = 0; p < weights.size(); ++p) {
+      const double decay = parameters.views[p].decay ? kOptions.weight_decay : 0;
+      for (size_t i = 0; i < weights[p].size(); ++i) {
+        weights[p][i].Step(scale * parameters.gradients[p][i], rate, decay, t);
+      }
+    }
+    rule->Step({.step = t, .learning_rate = rate, .gradient_scale = scale},
+               parameters.GradientPointers(), InOrder);
+  }
+  double worst = 0;
+  for (size_t p = 0; p < weights.size(); ++p) {
+    for (size_t i = 0; i < weights[p].size(); ++i) {
+      worst = std::max(worst, std::abs(weights[p][i].value - parameters.values[p][i]));
+    }
+  }
+  // 20 updates of at most 1e-2 with float's 6e-8, and weights below 1 that round at each of them.
+  EXPECT_LT(worst, 1e-6);
+}
+
+}  // namespace
+}  // namespace tandem::optim

@@ -1,0 +1,119 @@
+// What holds for every optimizer of the catalogue, on tensors.
+#include "optim/optimizer.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+namespace tandem::optim {
+namespace {
+
+class EveryOptimizer : public testing::TestWithParam<const OptimizerInfo*> {
+ protected:
+  // Sizes below, at and above the piece that a thread takes.
+  EveryOptimizer() {
+    for (const std::vector<int64_t>& shape :
+         std::vector<std::vector<int64_t>>{{1}, {7}, {16384}, {40001}, {500, 70}, {5, 9000}}) {
+      const at::Tensor value = at::randn(shape).set_requires_grad(true);
+      parameters_.push_back({.name = fmt::format("p{}", parameters_.size()),
+                             .value = value,
+                             .decay = shape.size() > 1});
+    }
+  }
+  void NewGradients() {
+    for (auto& parameter : parameters_) {
+      parameter.value.mutable_grad() = at::randn(parameter.value.sizes());
+    }
+  }
+
+  std::vector<model::NamedParameter> parameters_;
+};
+
+TEST_P(EveryOptimizer, MovesWeightsAgainstTheGradient) {
+  Optimizer optimizer(*GetParam(), parameters_);
+  NewGradients();
+  std::vector<at::Tensor> before;
+  for (const auto& parameter : parameters_) before.push_back(parameter.value.detach().clone());
+  optimizer.Step(1e-3, 1);
+  EXPECT_EQ(optimizer.steps(), 1);
+  for (size_t p = 0; p < parameters_.size(); ++p) {
+    const at::Tensor moved =
+        (parameters_[p].value.detach() - before[p]) * parameters_[p].value.grad();
+    EXPECT_LT(moved.sum().item<double>(), 0) << p;
+  }
+}
+
+TEST_P(EveryOptimizer, LeavesAParameterWithoutGradient) {
+  Optimizer optimizer(*GetParam(), parameters_);
+  NewGradients();
+  parameters_[4].value.mutable_grad() = at::Tensor();
+  const at::Tensor without = parameters_[4].value.detach().clone();
+  const at::Tensor with = parameters_[3].value.detach().clone();
+  optimizer.Step(0.1, 1);
+  EXPECT_TRUE(parameters_[4].value.detach().equal(without));
+  EXPECT_FALSE(parameters_[3].value.detach().equal(with));
+}
+
+TEST_P(EveryOptimizer, TellsLibtorchThatParametersChanged) {
+  Optimizer optimizer(*GetParam(), parameters_);
+  const auto version = parameters_[0].value._version();
+  NewGradients();
+  optimizer.Step(0.1, 1);
+  EXPECT_GT(parameters_[0].value._version(), version);
+}
+
+TEST_P(EveryOptimizer, RestoredContinuesBitForBitOnAnyNumberOfThreads) {
+  Optimizer optimizer(*GetParam(), parameters_);
+  for (int t = 0; t < 3; ++t) {
+    NewGradients();
+    optimizer.Step(0.01, 1);
+  }
+  std::vector<model::NamedParameter> copies;
+  for (const auto& parameter : parameters_) {
+    copies.push_back({parameter.name, parameter.value.detach().clone(), parameter.decay});
+  }
+  Optimizer restored(*GetParam(), copies);
+  restored.set_steps(optimizer.steps());
+  const auto from = optimizer.State(), to = restored.State();
+  ASSERT_GE(from.size(), parameters_.size());
+  ASSERT_EQ(from.size(), to.size());
+  for (size_t s = 0; s < from.size(); ++s) {
+    ASSERT_EQ(from[s].name, to[s].name);
+    const_cast<at::Tensor&>(to[s].value).copy_(from[s].value);
+  }
+  const int threads = at::get_num_threads();
+  for (int t = 0; t < 2; ++t) {
+    NewGradients();
+    for (size_t p = 0; p < copies.size(); ++p) {
+      copies[p].value.mutable_grad() = parameters_[p].value.grad().clone();
+    }
+    at::set_num_threads(1);
+    optimizer.Step(0.01, 0.5);
+    at::set_num_threads(3);
+    restored.Step(0.01, 0.5);
+    at::set_num_threads(threads);
+  }
+  for (size_t p = 0; p < copies.size(); ++p) {
+    EXPECT_TRUE(copies[p].value.equal(parameters_[p].value.detach())) << p;
+  }
+}
+
+TEST_P(EveryOptimizer, RefusesOtherTypes) {
+  EXPECT_THROW(Optimizer(*GetParam(), {{.name = "d", .value = at::empty({2}, at::kDouble)}}),
+               std::invalid_argument);
+  EXPECT_THROW(Optimizer(*GetParam(), {{.name = "t", .value = at::empty({2, 3}).t()}}),
+               std::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOptimizer,
+                         testing::ValuesIn(Optimizers().begin(), Optimizers().end()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+}  // namespace
+}  // namespace tandem::optim

@@ -1,0 +1,174 @@
+// Optimizers, warm-up and learning rate as a user's recipe gives them to `tandem train`.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/run_tandem.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+#include "optim/catalogue.h"
+#include "train/tiny_data.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class OptimizerCommand : public testing::Test {
+ protected:
+  OptimizerCommand() {
+    WriteTinyModel(folder_.path() / "base");
+    WriteTinyData(folder_.path() / "data", TinyWords());
+    WriteFileAtomically(folder_.path() / "recipe.toml", fmt::format(R"(
+threads = 1
+precision = "fp32"
+[model]
+base = "{0}/base"
+[data]
+train = "{0}/data"
+[objective]
+name = "infonce"
+[optimizer]
+learning_rate = 1e-3
+[train]
+batch = 8
+steps = 6
+checkpoint_every = "2 steps"
+[logging]
+every = 1
+)",
+                                                                    folder_.path().native()));
+  }
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  ProgramResult Train(const std::string& output, const std::vector<std::string>& further) const {
+    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output)};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return RunTandem(arguments);
+  }
+  // By step, from 1.
+  std::vector<double> LearningRates(const std::string& output) const {
+    std::vector<double> rates;
+    std::istringstream lines(ReadFile(Path(output + "/metrics.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      const auto json = nlohmann::json::parse(line);
+      if (json.contains("learning_rate")) rates.push_back(json["learning_rate"]);
+    }
+    return rates;
+  }
+  // Everything that a run writes, but for wall times.
+  std::map<std::string, std::string> Contents(const std::string& output) const {
+    std::map<std::string, std::string> contents;
+    const std::filesystem::path root = Path(output);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
+      contents[entry.path().lexically_relative(root).native()] = ReadFile(entry.path());
+    }
+    return contents;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(OptimizerCommand, EveryOneResumesToTheSameBytes) {
+  std::vector<std::string> models;
+  for (const optim::OptimizerInfo* info : optim::Optimizers()) {
+    const std::string name(info->name);
+    const std::vector<std::string> sets = {"--set", "optimizer.name=" + name};
+    const ProgramResult trained = Train(name, sets);
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+    const auto whole = Contents(name);
+    // As if it had been killed between steps 4 and 6.
+    std::filesystem::remove_all(Path(name + "/model"));
+    std::filesystem::remove_all(Path(name + "/checkpoints/step-00000006"));
+    ASSERT_TRUE(std::filesystem::exists(Path(name + "/checkpoints/step-00000004")));
+    const ProgramResult resumed = Train(name, {"--resume", "--set", "optimizer.name=" + name});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    EXPECT_TRUE(Contents(name) == whole) << name;
+    models.push_back(whole.at("model/model.safetensors"));
+  }
+  for (size_t m = 1; m < models.size(); ++m) EXPECT_NE(models[m], models[0]);
+}
+
+TEST_F(OptimizerCommand, ItsParametersAreRecipeKeys) {
+  const ProgramResult trained = Train(
+      "run", {"--set", "optimizer.name=adafactor", "--set", "optimizer.scale_parameter=false"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
+  EXPECT_THAT(recipe, HasSubstr("name = \"adafactor\"\nscale_parameter = false\n"));
+  EXPECT_THAT(recipe, Not(HasSubstr("beta1")));
+  const ProgramResult other =
+      Train("other", {"--set", "optimizer.name=adam", "--set", "optimizer.weight_decay=0.1"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("optimizer.weight_decay is unknown for the optimizer adam"));
+  const ProgramResult unknown = Train("unknown", {"--set", "optimizer.name=adafacto"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("optimizer.name is \"adafacto\"; adafacto is unknown; known "
+                                     "are adamw, adam, adafactor; did you mean adafactor?"));
+  const ProgramResult changed = Train("run", {"--resume", "--set", "optimizer.name=adafactor"});
+  EXPECT_EQ(changed.exit_code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("optimizer.scale_parameter"));
+}
+
+TEST_F(OptimizerCommand, WarmUpIsAShareOrACountOfSteps) {
+  ASSERT_EQ(Train("share", {"--set", "train.steps=20", "--set", "schedule.warmup=25%"}).exit_code,
+            0);
+  ASSERT_EQ(
+      Train("count", {"--set", "train.steps=20", "--set", "schedule.warmup=5 steps"}).exit_code, 0);
+  const std::vector<double> rates = LearningRates("share");
+  EXPECT_EQ(rates, LearningRates("count"));
+  ASSERT_EQ(rates.size(), 20);
+  for (int step = 0; step < 20; ++step) {
+    const double share = step < 5 ? (step + 1) / 6.0 : (20 - step) / 15.0;
+    EXPECT_NEAR(rates[step], 1e-3 * share, 1e-15) << step;
+  }
+  // Longer than the run: it rises to the end.
+  ASSERT_EQ(Train("long", {"--set", "schedule.warmup=500 steps"}).exit_code, 0);
+  const std::vector<double> rising = LearningRates("long");
+  ASSERT_EQ(rising.size(), 6);
+  for (int step = 0; step < 6; ++step) EXPECT_NEAR(rising[step], 1e-3 * (step + 1) / 7, 1e-15);
+}
+
+TEST_F(OptimizerCommand, LearningRateScalesWithTheRootOfTheStep) {
+  const std::vector<std::string> sets = {"--set", "optimizer.learning_rate_scaling=sqrt_batch",
+                                         "--set", "train.accumulate=8",
+                                         "--set", "schedule.name=constant",
+                                         "--set", "schedule.warmup=0"};
+  const ProgramResult trained = Train("run", sets);
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("the learning rate is 0.002 = 0.001 * sqrt(64 / 16), for 64 "
+                                     "queries a step\n"));
+  for (const double rate : LearningRates("run")) EXPECT_EQ(rate, 0.002);
+  const std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
+  EXPECT_THAT(recipe, HasSubstr("\nlearning_rate = 0.002\nlearning_rate_scaling = \"none\"\n"));
+  EXPECT_THAT(recipe, HasSubstr("# In it the learning rate is 0.002 = 0.001 * sqrt(64 / 16)"));
+  // The run is the same run to --resume.
+  std::vector<std::string> resume = sets;
+  resume.push_back("--resume");
+  EXPECT_THAT(Train("run", resume).err, HasSubstr("this run is finished"));
+
+  std::vector<std::string> other = sets;
+  other.insert(other.end(), {"--set", "optimizer.reference_batch=256"});
+  EXPECT_EQ(Train("other", other).exit_code, 0);
+  for (const double rate : LearningRates("other")) EXPECT_EQ(rate, 0.0005);
+
+  other.insert(other.end(),
+               {"--set", "optimizer.reference_batch=1", "--set", "optimizer.learning_rate=2"});
+  const ProgramResult large = Train("large", other);
+  EXPECT_EQ(large.exit_code, 2);
+  EXPECT_THAT(large.err, HasSubstr("optimizer.learning_rate becomes 16 = 2 * sqrt(64 / 1) by "
+                                   "optimizer.learning_rate_scaling; must be at most 10"));
+  EXPECT_FALSE(std::filesystem::exists(Path("large")));
+}
+
+}  // namespace
+}  // namespace tandem
