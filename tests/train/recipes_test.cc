@@ -1,0 +1,67 @@
+// Every recipe that is shipped trains, with a model and data that are made here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/run_tandem.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+#include "train/tiny_data.h"
+
+namespace tandem {
+namespace {
+
+std::vector<std::string> Recipes() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(TANDEM_SOURCE_DIR) + "/recipes")) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().native());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class EveryRecipe : public testing::TestWithParam<std::string> {};
+
+// Lengths, batch, objective, optimizer, schedule and validation stay the recipe's own.
+TEST_P(EveryRecipe, TrainsThreeSteps) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path().native();
+  WriteTinyModel(path + "/base", {.layers = 1, .max_positions = 512});
+  WriteTinyData(path + "/data", TinyWords());
+  const std::string recipe = std::string(TANDEM_SOURCE_DIR) + "/recipes/" + GetParam() + ".toml";
+  std::vector<std::string> arguments = {"train", recipe, "--output", path + "/run", "--quiet"};
+  std::vector<std::string> sets = {"threads=1", "model.base=" + path + "/base",
+                                   "data.train=" + path + "/data", "train.steps=3"};
+  if (ReadFile(recipe).find("[validation]") != std::string::npos) {
+    sets.push_back("validation.data=" + path + "/data");
+  }
+  for (const std::string& set : sets) arguments.insert(arguments.end(), {"--set", set});
+  const ProgramResult result = RunTandem(arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(ReadFile(path + "/run/metrics.jsonl"),
+              testing::HasSubstr("{\"step\":3,\"finished\":true"));
+  EXPECT_TRUE(std::filesystem::exists(path + "/run/model/model.safetensors"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, EveryRecipe, testing::ValuesIn(Recipes()), [](const auto& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(Recipes, AreAllDescribed) {
+  const std::string page = ReadFile(std::string(TANDEM_SOURCE_DIR) + "/recipes/README.md");
+  ASSERT_FALSE(Recipes().empty());
+  for (const std::string& name : Recipes()) {
+    EXPECT_THAT(page, testing::HasSubstr("`" + name + ".toml`"));
+  }
+}
+
+}  // namespace
+}  // namespace tandem
