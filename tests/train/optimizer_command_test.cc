@@ -106,6 +106,10 @@ TEST_F(OptimizerCommand, ItsParametersAreRecipeKeys) {
   const std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
   EXPECT_THAT(recipe, HasSubstr("name = \"adafactor\"\nscale_parameter = false\n"));
   EXPECT_THAT(recipe, Not(HasSubstr("beta1")));
+  // They reach the optimizer.
+  ASSERT_EQ(Train("scaled", {"--set", "optimizer.name=adafactor"}).exit_code, 0);
+  EXPECT_NE(ReadFile(Path("run/model/model.safetensors")),
+            ReadFile(Path("scaled/model/model.safetensors")));
   const ProgramResult other =
       Train("other", {"--set", "optimizer.name=adam", "--set", "optimizer.weight_decay=0.1"});
   EXPECT_EQ(other.exit_code, 2);
