@@ -79,9 +79,9 @@ std::unique_ptr<model::DualEncoder> LoadModel(const BenchOptions& options) {
 }
 
 text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<std::string>& texts,
-                            size_t max_tokens) {
+                            model::TextKind kind, size_t max_tokens) {
   const std::vector<std::string_view> views(texts.begin(), texts.end());
-  return model.tokenizer().EncodeAll(views, max_tokens, at::get_num_threads());
+  return model.tokenizer(kind).EncodeAll(views, max_tokens, at::get_num_threads());
 }
 
 nlohmann::ordered_json Products(const BenchOptions& options) {
@@ -103,11 +103,11 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
   for (size_t i = 0; i < options.batch; ++i) texts.push_back(queries[first + i]);
   for (size_t i = 0; i < options.batch; ++i) texts.push_back(documents[first + i]);
   const tensor::PackedTokens tokens = tensor::Pack(texts);
-  const at::Tensor rows =
-      model.Encode(tokens, {.precision = tensor::ResolvePrecision(options.precision),
-                            .training = true,
-                            .seed = 1,
-                            .step = first});
+  const at::Tensor rows = model.Encode(tokens, model::TextKind::kQuery,
+                                       {.precision = tensor::ResolvePrecision(options.precision),
+                                        .training = true,
+                                        .seed = 1,
+                                        .step = first});
   const auto count = static_cast<int64_t>(options.batch);
   objective::Labels labels;
   labels.positive = at::arange(count, at::kLong);
@@ -125,8 +125,10 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
 nlohmann::ordered_json Training(const BenchOptions& options) {
   const auto model = LoadModel(options);
   const Texts texts = ReadPairs(options.pairs);
-  const text::EncodedTexts queries = Tokenize(*model, texts.queries, options.max_tokens);
-  const text::EncodedTexts documents = Tokenize(*model, texts.documents, options.max_tokens);
+  const text::EncodedTexts queries =
+      Tokenize(*model, texts.queries, model::TextKind::kQuery, options.max_tokens);
+  const text::EncodedTexts documents =
+      Tokenize(*model, texts.documents, model::TextKind::kDocument, options.max_tokens);
   const auto optimizer = optim::kAdamW.make(model->Parameters(), {});
   const auto objective =
       objective::MakeObjective("infonce", config::Params(objective::kInfoNce.params));

@@ -18,7 +18,7 @@ std::function<void()> Configure(CLI::App& app) {
                  "Folder for embeddings.npy (float32 [N, E]) and ids.txt, in input order")
       ->required();
   app.add_option("--kind", options->kind,
-                 "document or query: which prompt and length limit texts get")
+                 "document or query: which encoder, prompt and length limit texts get")
       ->check(CLI::IsMember({"document", "query"}))
       ->capture_default_str();
   AddLengthFlags(app, options->model);

@@ -4,13 +4,14 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/npy.h"
 #include "data/qrels_file.h"
 #include "data/texts_file.h"
 #include "data/trec_run.h"
-#include "weights/model_folder.h"
+#include "weights/tower_folders.h"
 
 namespace tandem::app {
 namespace {
@@ -59,15 +60,57 @@ Json TypeCounts(const weights::ModelFolder& folder) {
   return counts;
 }
 
+Json ModuleRows(const weights::ModelFolder& folder) {
+  Json rows = Json::array();
+  rows.push_back({{"module", "Transformer"}, {"setting", folder.config.model_type}});
+  for (const weights::HeadModule& module : folder.head) rows.push_back(ModuleRow(module));
+  return rows;
+}
+
+void AddCalibration(const weights::TandemFile& file, Json* found) {
+  if (!file.calibration) return;
+  (*found)["probability"] = {{"objective", file.calibration->objective},
+                             {"scale", file.calibration->scale},
+                             {"bias", file.calibration->bias},
+                             {"similarity", file.calibration->similarity}};
+}
+
+// What tells two towers apart; the rest is in the inspection of their folders.
+Json InspectTowers(const weights::TowerFolders& folders) {
+  Json found = {{"kind", "model"}, {"towers", weights::TowersName(folders.file.towers)}};
+  found["encoders"] = Json::array();
+  found["modules"] = Json::array();
+  int64_t parameters = 0;
+  for (const auto& [name, folder] :
+       {std::pair("query", &folders.query), std::pair("document", &*folders.document)}) {
+    found["encoders"].push_back({{"folder", name},
+                                 {"architecture", folder->config.model_type},
+                                 {"layers", folder->config.layers},
+                                 {"hidden_size", folder->config.hidden_size},
+                                 {"parameters", folder->parameter_count()},
+                                 {"max_tokens", folder->max_tokens.tokens}});
+    for (const Json& row : ModuleRows(*folder)) {
+      found["modules"].push_back(
+          {{"folder", name}, {"module", row["module"]}, {"setting", row["setting"]}});
+    }
+    parameters += folder->parameter_count();
+  }
+  found["embedding_width"] = folders.query.embedding_width;
+  found["parameters"] = parameters;
+  found["similarity"] = weights::SimilarityName(folders.query.similarity);
+  found["query_prompt"] = folders.query.query_prompt;
+  found["document_prompt"] = folders.document->document_prompt;
+  AddCalibration(folders.file, &found);
+  return found;
+}
+
 Json InspectModel(const std::filesystem::path& path) {
-  const weights::ModelFolder folder = weights::ReadModelFolder(path);
+  const weights::TowerFolders folders = weights::ReadTowerFolders(path);
+  if (folders.document) return InspectTowers(folders);
+  const weights::ModelFolder& folder = folders.query;
   Json found = {{"kind", "model"}, {"architecture", folder.config.model_type}};
   found["encoder"] = EncoderRow(folder.config);
-  found["modules"] = Json::array();
-  found["modules"].push_back({{"module", "Transformer"}, {"setting", folder.config.model_type}});
-  for (const weights::HeadModule& module : folder.head) {
-    found["modules"].push_back(ModuleRow(module));
-  }
+  found["modules"] = ModuleRows(folder);
   found["embedding_width"] = folder.embedding_width;
   found["parameters"] = folder.parameter_count();
   found["encoder_tensors"] = TypeCounts(folder);
@@ -78,6 +121,7 @@ Json InspectModel(const std::filesystem::path& path) {
   found["document_prompt"] = folder.document_prompt;
   found["prompts"] = folder.prompts;
   found["default_prompt_name"] = folder.default_prompt_name;
+  AddCalibration(folders.file, &found);
   found["carried_tensors"] = Json::array();
   for (const weights::TensorView* tensor : folder.carried_tensors) {
     found["carried_tensors"].push_back(TensorRow(*tensor));

@@ -16,6 +16,8 @@ namespace tandem::config {
 struct ModelRecipe {
   std::string base;  // folder
   std::string towers = "shared";
+  std::optional<std::string> document_base;    // folder; none: `base`. Not for shared towers
+  std::optional<int64_t> projection;           // none: no new projection
   std::optional<int64_t> max_query_tokens;     // none: the folder's
   std::optional<int64_t> max_document_tokens;  // none: the folder's
   std::optional<std::string> query_prompt;     // none: the folder's

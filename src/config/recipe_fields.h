@@ -34,7 +34,10 @@ inline constexpr ChoiceInfo kPrecisions[] = {
     {"auto", "bf16 where the processor multiplies it natively, else fp32"},
     {"fp32", "single precision throughout"},
     {"bf16", "bfloat16 matrix products, fp32 master weights"}};
-inline constexpr ChoiceInfo kTowers[] = {{"shared", "one encoder for queries and documents"}};
+inline constexpr ChoiceInfo kTowers[] = {
+    {"shared", "one encoder for queries and documents"},
+    {"separate", "one encoder for queries, one for documents"},
+    {"separate_shared_projection", "two encoders, and one Dense module behind both"}};
 inline constexpr ChoiceInfo kDataFormats[] = {
     {"auto", "told from the files"},
     {"beir", "a folder of corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"},
@@ -84,10 +87,19 @@ void VisitModel(R& model, Visitor& visitor) {
   constexpr Range kTokens = {3, 1048576};
   visitor.Table("model", "The model that training starts from");
   visitor.Field("base", model.base,
-                {.doc = "sentence-transformers or Hugging Face folder",
+                {.doc = "sentence-transformers or Hugging Face folder, or a model of two encoders",
                  .required = true,
                  .on_resume = OnResume::kMayChange});
   visitor.Field("towers", model.towers, {.doc = "how encoders are shared", .choices = kTowers});
+  visitor.Field("document_base", model.document_base,
+                {.doc = "the document tower's folder, where towers are not shared",
+                 .unset_doc = "`base`",
+                 .on_resume = OnResume::kMayChange});
+  visitor.Field("projection", model.projection,
+                {.doc = "width of a new Dense module behind pooling: embeddings get this width",
+                 .unit = "numbers",
+                 .range = {1, 65536},
+                 .unset_doc = "none"});
   visitor.Field("max_query_tokens", model.max_query_tokens,
                 {.doc = "longer queries are truncated",
                  .unit = "tokens",

@@ -225,6 +225,10 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
   if (validation == "validation.data") recipe.validation.data.reset();
   if (validation == "validation.holdout") recipe.validation.holdout.reset();
+  if (recipe.model.towers == "shared" && recipe.model.document_base) {
+    reader.Complain("model.document_base",
+                    "is for two encoders; give model.towers = \"separate\" too");
+  }
   DataRecipe& data = recipe.data;
   if (data.binarize_at && data.positive_grade != *data.binarize_at) {
     if (reader.Exclude("data.positive_grade", "data.binarize_at") == "data.binarize_at") {

@@ -1,163 +1,93 @@
 #include "model/dual_encoder.h"
 
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
-#include "model/bert.h"
-#include "model/head.h"
-#include "weights/model_folder.h"
-#include "weights/model_folder_writer.h"
+#include "model/tower.h"
+#include "model/two_towers.h"
+#include "weights/tower_folders.h"
 
 namespace tandem::model {
 namespace {
 
-// The one place that knows which architectures there are.
-std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder,
-                                     const LoadOptions& options) {
-  const TensorSource tensors = [&](std::string_view name) {
-    return ParameterFrom(*folder.tensor(name).view);
-  };
-  const weights::EncoderConfig& config = folder.config;
-  return MakeBert(config,
-                  {.hidden = options.dropout.value_or(config.hidden_dropout),
-                   .attention = options.dropout.value_or(config.attention_dropout)},
-                  tensors);
-}
-
-size_t LengthLimit(const std::optional<size_t>& wanted, const weights::ModelFolder& folder,
-                   const Encoder& encoder) {
-  const auto most = static_cast<size_t>(encoder.max_positions());
-  if (!wanted) return folder.max_tokens.tokens;
-  if (*wanted == 0) return most;
-  if (*wanted > most) {
-    throw UsageError(
-        fmt::format("{}: a text may have at most {} tokens (its position table), not {}",
-                    folder.path.native(), most, *wanted));
-  }
-  return *wanted;
-}
-
-std::string ModuleText(const weights::HeadModule& module) {
-  if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
-    return fmt::format("pooling {}\n", weights::PoolingModeName(pooling->mode));
-  }
-  if (const auto* dense = std::get_if<weights::Dense>(&module)) {
-    return fmt::format("dense {} to {}, {}\n", dense->in_features, dense->out_features,
-                       weights::ActivationName(dense->activation));
-  }
-  return "normalize\n";
-}
+using weights::Towers;
+using weights::TowersName;
 
 class SharedEncoder final : public DualEncoder {
  public:
-  SharedEncoder(weights::ModelFolder folder, const LoadOptions& options)
-      : folder_(std::move(folder)),
-        tokenizer_(text::LoadTokenizer(folder_.encoder_path)),
-        encoder_(MakeEncoder(folder_, options)),
-        head_(folder_.head),
-        max_query_tokens_(LengthLimit(options.max_query_tokens, folder_, *encoder_)),
-        max_document_tokens_(LengthLimit(options.max_document_tokens, folder_, *encoder_)),
-        query_prompt_(options.query_prompt.value_or(folder_.query_prompt)),
-        document_prompt_(options.document_prompt.value_or(folder_.document_prompt)),
-        similarity_(weights::SimilarityName(folder_.similarity)) {
-    if (tokenizer_->vocabulary_size() > static_cast<size_t>(encoder_->vocabulary_size())) {
-      throw ModelError(
-          folder_.encoder_path.native(), "",
-          fmt::format("its tokenizer has {} tokens and its word embeddings {} rows; tokenizer and "
-                      "weights are of different models",
-                      tokenizer_->vocabulary_size(), encoder_->vocabulary_size()));
-    }
-    folder_.weights->ReleasePages();  // the parameters are copies
-  }
+  explicit SharedEncoder(Tower tower) : tower_(std::move(tower)) {}
 
-  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {
-    if (tokens.longest > encoder_->max_positions()) {
-      throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
-                                   tokens.longest, encoder_->max_positions()));
-    }
-    return head_.Forward(encoder_->Forward(tokens, options), tokens);
+  at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
+                    const ForwardOptions& options) override {
+    return tower_.Encode(tokens, options);
   }
-
-  int64_t embedding_width() const override { return folder_.embedding_width; }
-  std::vector<NamedParameter> Parameters() override {
-    std::vector<NamedParameter> parameters = encoder_->Parameters();
-    parameters.insert(parameters.end(), head_.parameters().begin(), head_.parameters().end());
-    return parameters;
-  }
-  const text::Tokenizer& tokenizer() const override { return *tokenizer_; }
-  size_t max_tokens(TextKind kind) const override {
-    return kind == TextKind::kQuery ? max_query_tokens_ : max_document_tokens_;
-  }
-  const std::string& prompt(TextKind kind) const override {
-    return kind == TextKind::kQuery ? query_prompt_ : document_prompt_;
-  }
-  const std::string& similarity() const override { return similarity_; }
-  std::string settings() const override {
-    const weights::EncoderConfig& config = folder_.config;
-    std::string text = fmt::format(
-        "{}, {} layers of {}, {} heads, {}, layer norm epsilon {}, dropout {} and {}\n",
-        config.model_type, config.layers, config.hidden_size, config.heads, config.activation,
-        config.layer_norm_epsilon, config.hidden_dropout, config.attention_dropout);
-    for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
-    return text + fmt::format("similarity {}\n", similarity_);
-  }
-  double flops_per_token() const override { return encoder_->flops_per_token(); }
+  bool shared() const override { return true; }
+  int64_t embedding_width() const override { return tower_.folder().embedding_width; }
+  std::vector<NamedParameter> Parameters() override { return tower_.Parameters(); }
+  const text::Tokenizer& tokenizer(TextKind) const override { return tower_.tokenizer(); }
+  size_t max_tokens(TextKind kind) const override { return tower_.max_tokens(kind); }
+  const std::string& prompt(TextKind kind) const override { return tower_.prompt(kind); }
+  const std::string& similarity() const override { return tower_.similarity(); }
+  std::string settings() const override { return tower_.settings(); }
+  double flops_per_token() const override { return tower_.flops_per_token(); }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
-    weights::FolderChanges changes;
-    for (const NamedParameter& parameter : encoder_->Parameters()) {
-      Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
-    }
-    for (const NamedParameter& parameter : head_.parameters()) {
-      Append(parameter.name, parameter.value, &changes);
-    }
-    // One limit is all that the format holds; the longer text decides.
-    const size_t limit = std::max(max_query_tokens_, max_document_tokens_);
-    if (limit != folder_.max_tokens.tokens) changes.max_tokens = limit;
-    changes.prompts = PromptsToWrite();
-    if (!card.tandem_json.empty()) changes.further_files["tandem.json"] = card.tandem_json;
-    weights::WriteModelFolder(folder_, changes, card, path);
+    weights::FolderChanges changes = tower_.Changes();
+    const weights::TandemFile file{.calibration = card.calibration};
+    if (!file.empty()) changes.further_files[weights::kTandemFile] = TandemFileText(file);
+    weights::WriteModelFolder(tower_.folder(), changes, card, path);
   }
 
  private:
-  static void Append(std::string name, const at::Tensor& value, weights::FolderChanges* changes) {
-    const auto sizes = value.sizes();
-    changes->tensors.push_back(
-        weights::Float32Tensor(std::move(name), weights::Shape(sizes.begin(), sizes.end()),
-                               {value.data_ptr<float>(), static_cast<size_t>(value.numel())}));
-  }
-
-  // The folder's prompts with those that this model really uses; nothing when they are the same.
-  std::optional<std::map<std::string, std::string>> PromptsToWrite() const {
-    if (query_prompt_ == folder_.query_prompt && document_prompt_ == folder_.document_prompt) {
-      return std::nullopt;
-    }
-    std::map<std::string, std::string> prompts = folder_.prompts;
-    prompts["query"] = query_prompt_;
-    prompts["document"] = document_prompt_;
-    return prompts;
-  }
-
-  weights::ModelFolder folder_;
-  std::unique_ptr<const text::Tokenizer> tokenizer_;
-  std::unique_ptr<Encoder> encoder_;
-  Head head_;
-  size_t max_query_tokens_;
-  size_t max_document_tokens_;
-  std::string query_prompt_;
-  std::string document_prompt_;
-  std::string similarity_;
+  Tower tower_;
 };
+
+// What only a folder of one encoder can be started with.
+void CheckFitsTwoEncoders(const std::filesystem::path& folder, Towers towers,
+                          const LoadOptions& options) {
+  if (options.towers.value_or(towers) != towers) {
+    throw UsageError(
+        fmt::format("{}: is a model of two encoders, \"{}\"; it cannot be started as \"{}\"",
+                    folder.native(), TowersName(towers), TowersName(*options.towers)));
+  }
+  if (!options.document_folder.empty() || options.projection) {
+    throw UsageError(
+        fmt::format("{}: is a model of two encoders; {} can be given for a base of one encoder",
+                    folder.native(), options.projection ? "a projection" : "a document base"));
+  }
+}
+
+// Both folders of two towers, and how they share; nothing where one encoder is both.
+std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
+                                                const std::filesystem::path& folder,
+                                                const LoadOptions& options) {
+  if (folders.document) {
+    CheckFitsTwoEncoders(folder, folders.file.towers, options);
+    return std::move(folders);
+  }
+  const Towers towers = options.towers.value_or(Towers::kShared);
+  if (towers == Towers::kShared) {
+    if (options.document_folder.empty()) return std::nullopt;
+    throw UsageError("a base of the document tower needs towers that are not shared");
+  }
+  const std::filesystem::path& other =
+      options.document_folder.empty() ? folder : options.document_folder;
+  folders.document = weights::ReadModelFolder(other);
+  folders.file.towers = towers;
+  return std::move(folders);
+}
 
 }  // namespace
 
 std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& folder,
                                                const LoadOptions& options) {
-  return std::make_unique<SharedEncoder>(weights::ReadModelFolder(folder), options);
+  weights::TowerFolders folders = weights::ReadTowerFolders(folder);
+  if (std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options)) {
+    return MakeTwoTowers(std::move(*two), options);
+  }
+  return std::make_unique<SharedEncoder>(Tower(std::move(folders.query), options));
 }
 
 }  // namespace tandem::model

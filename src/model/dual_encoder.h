@@ -1,4 +1,5 @@
-// Two towers that turn texts into embeddings; here both towers are one encoder.
+// Two towers that turn texts into embeddings: queries through one, documents through the other.
+// They are one encoder, or two.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,6 +15,7 @@
 #include "tensor/packed_tokens.h"
 #include "text/tokenizer.h"
 #include "weights/model_card.h"
+#include "weights/tandem_file.h"
 
 namespace tandem::model {
 
@@ -25,24 +27,39 @@ struct LoadOptions {
   std::optional<size_t> max_document_tokens;  // default: the folder's; 0: what the encoder takes
   std::optional<std::string> query_prompt;    // default: the folder's prompts
   std::optional<std::string> document_prompt;
+
+  // For a model that training starts from a folder of one encoder.
+  std::optional<weights::Towers> towers;  // default: what the folder holds
+  std::filesystem::path document_folder;  // the document tower's; empty: the same
+  std::optional<int64_t> projection;      // width of a new Dense module; default: none
+  uint64_t seed = 0;                      // of its weights
 };
 
 class DualEncoder {
  public:
-  // Reads a sentence-transformers or plain Hugging Face folder. Throws ModelError for a broken or
-  // unsupported one, UsageError for a length above what the encoder's position table has.
+  // Reads a sentence-transformers or plain Hugging Face folder, or one of two encoders. With
+  // `towers` other than shared, a folder of one encoder gives both towers; they and new projections
+  // start equal, so that the model starts as the shared one. Throws ModelError for a broken or
+  // unsupported folder, for towers of different embedding width or similarity, and where there is
+  // no projection of one shape to share; UsageError for options that do not fit the folder, and for
+  // a length above what the encoder's position table has.
   static std::unique_ptr<DualEncoder> Load(const std::filesystem::path& folder,
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
 
-  // Packed texts to embeddings, float32 [B, E]; differentiable where gradients are enabled. Throws
-  // UsageError for a text longer than the encoder's position table.
-  virtual at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) = 0;
+  // Packed texts to embeddings, float32 [B, E]; differentiable where gradients are enabled. Where
+  // shared() holds, a pack may mix texts of both kinds, whichever is named. Throws UsageError for a
+  // text longer than the encoder's position table.
+  virtual at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
+                            const ForwardOptions& options) = 0;
+  // Whether both towers are one encoder.
+  virtual bool shared() const = 0;
 
   virtual int64_t embedding_width() const = 0;  // E
-  // In a fixed order; the same tensors at every call.
+  // In a fixed order, each under a name of its own; the same tensors at every call. What two towers
+  // share is there once.
   virtual std::vector<NamedParameter> Parameters() = 0;
-  virtual const text::Tokenizer& tokenizer() const = 0;
+  virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
   virtual const std::string& prompt(TextKind kind) const = 0;
   // "cosine" or "dot", of the folder (cosine where it says nothing).
@@ -51,12 +68,13 @@ class DualEncoder {
   // activation, the folder's dropout, pooling, the modules behind it. For fingerprints and
   // messages.
   virtual std::string settings() const = 0;
-  // FLOPs of the encoder's matrix products for one token forward (attention not counted).
+  // FLOPs of the encoder's matrix products for one token forward (attention not counted); the mean
+  // of two towers.
   virtual double flops_per_token() const = 0;
 
-  // Writes a sentence-transformers folder (older layout), complete or not at all; what the encoder
-  // does not use is carried through. Throws OutputError, or UsageError when something that is no
-  // model is in the way.
+  // Writes a sentence-transformers folder (older layout), or a folder of two of them and
+  // tandem.json; complete or not at all. What the encoder does not use is carried through. Throws
+  // OutputError, or UsageError when something that is no model is in the way.
   virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
   void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
 };

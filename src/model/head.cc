@@ -1,13 +1,17 @@
 #include "model/head.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/tanh.h>
 
+#include <cmath>
 #include <string>
+
+#include "base/random.h"
 
 namespace tandem::model {
 namespace {
@@ -28,16 +32,41 @@ at::Tensor Activate(const at::Tensor& x, weights::Activation activation) {
   return x;
 }
 
-DenseModule MakeDense(const weights::Dense& dense, std::vector<NamedParameter>* parameters) {
+// Uniform in +-1/sqrt(inputs), libtorch's own start of a linear layer: an embedding's length stays
+// of its order.
+at::Tensor NewParameter(RandomStream& stream, at::IntArrayRef shape, int64_t inputs) {
+  at::Tensor values = at::empty(shape, at::kFloat);
+  const double bound = 1 / std::sqrt(static_cast<double>(inputs));
+  auto* numbers = values.data_ptr<float>();
+  for (int64_t i = 0; i < values.numel(); ++i) {
+    numbers[i] = static_cast<float>(bound * (2 * stream.Uniform() - 1));
+  }
+  return values.requires_grad_(true);
+}
+
+DenseModule MakeDense(const weights::Dense& dense, uint64_t seed,
+                      std::vector<NamedParameter>* parameters) {
+  RandomStream stream({.seed = seed, .purpose = "projection"});
+  const auto parameter = [&](const char* name, at::IntArrayRef shape) {
+    return dense.weights != nullptr ? ParameterFrom(*dense.weights->Find(name))
+                                    : NewParameter(stream, shape, dense.in_features);
+  };
   DenseModule module;
   module.activation = dense.activation;
-  module.weight = ParameterFrom(*dense.weights->Find("linear.weight"));
+  module.weight = parameter("linear.weight", {dense.out_features, dense.in_features});
   parameters->push_back({dense.folder + "/linear.weight", module.weight, true});
   if (dense.bias) {
-    module.bias = ParameterFrom(*dense.weights->Find("linear.bias"));
+    module.bias = parameter("linear.bias", {dense.out_features});
     parameters->push_back({dense.folder + "/linear.bias", module.bias, false});
   }
   return module;
+}
+
+bool Equal(const DenseModule& a, const DenseModule& b) {
+  const auto equal = [](const at::Tensor& x, const at::Tensor& y) {
+    return x.defined() == y.defined() && (!x.defined() || (x.sizes() == y.sizes() && x.equal(y)));
+  };
+  return a.activation == b.activation && equal(a.weight, b.weight) && equal(a.bias, b.bias);
 }
 
 struct Apply {
@@ -59,17 +88,40 @@ at::Tensor ParameterFrom(const weights::TensorView& view) {
   return values.requires_grad_(true);
 }
 
-Head::Head(const std::vector<weights::HeadModule>& modules) {
+Head::Head(const std::vector<weights::HeadModule>& modules, uint64_t seed) {
   for (const weights::HeadModule& module : modules) {
     if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
       modules_.emplace_back(pooling->mode == weights::PoolingMode::kCls ? tensor::Pooling::kCls
                                                                         : tensor::Pooling::kMean);
     } else if (const auto* dense = std::get_if<weights::Dense>(&module)) {
-      modules_.emplace_back(MakeDense(*dense, &parameters_));
+      modules_.emplace_back(MakeDense(*dense, seed, &parameters_));
     } else {
       modules_.emplace_back(NormalizeModule{});
     }
   }
+}
+
+const DenseModule* Head::projection() const {
+  const DenseModule* last = nullptr;
+  for (const Module& module : modules_) {
+    if (const auto* dense = std::get_if<DenseModule>(&module)) last = dense;
+  }
+  return last;
+}
+
+bool Head::ShareProjection(const Head& other) {
+  DenseModule* mine = nullptr;
+  for (Module& module : modules_) {
+    if (auto* dense = std::get_if<DenseModule>(&module)) mine = dense;
+  }
+  const DenseModule* theirs = other.projection();
+  if (mine == nullptr || theirs == nullptr || !Equal(*mine, *theirs)) return false;
+  for (NamedParameter& parameter : parameters_) {
+    if (parameter.value.is_same(mine->weight)) parameter.value = theirs->weight;
+    if (mine->bias.defined() && parameter.value.is_same(mine->bias)) parameter.value = theirs->bias;
+  }
+  *mine = *theirs;
+  return true;
 }
 
 at::Tensor Head::Forward(const at::Tensor& hidden, const tensor::PackedTokens& tokens) const {

@@ -23,12 +23,18 @@ struct NormalizeModule {};
 
 class Head {
  public:
-  // Names of Dense parameters carry their folder: "2_Dense/linear.weight".
-  explicit Head(const std::vector<weights::HeadModule>& modules);
+  // Names of Dense parameters carry their folder: "2_Dense/linear.weight". A Dense module without
+  // weights starts at random numbers that `seed` and its shape decide.
+  Head(const std::vector<weights::HeadModule>& modules, uint64_t seed);
 
   // Hidden rows [T, H] to embeddings [B, E], float32 (double for double).
   at::Tensor Forward(const at::Tensor& hidden, const tensor::PackedTokens& tokens) const;
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
+  // The last Dense module; null where there is none.
+  const DenseModule* projection() const;
+  // Makes the last Dense modules of both heads one: this head takes `other`'s parameters. False,
+  // and nothing done, unless both have one and the two are equal.
+  bool ShareProjection(const Head& other);
 
  private:
   using Module = std::variant<tensor::Pooling, DenseModule, NormalizeModule>;

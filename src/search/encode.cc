@@ -31,7 +31,7 @@ EncodedTexts Tokenize(const model::DualEncoder& model, model::TextKind kind, siz
     const std::string_view plain = text(first + i);
     views.push_back(prompt.empty() ? plain : prompted.emplace_back(prompt).append(plain));
   }
-  return model.tokenizer().EncodeAll(views, model.max_tokens(kind), threads);
+  return model.tokenizer(kind).EncodeAll(views, model.max_tokens(kind), threads);
 }
 
 // Texts by falling length, so that a batch holds texts of like length; ties in order.
@@ -55,12 +55,12 @@ size_t BatchEnd(const EncodedTexts& texts, const std::vector<size_t>& order, siz
 
 // Encodes the texts of `batch` and puts each embedding in its row of `rows`.
 void EncodeBatch(model::DualEncoder& model, const EncodedTexts& texts,
-                 std::span<const size_t> batch, tensor::Precision precision,
+                 std::span<const size_t> batch, model::TextKind kind, tensor::Precision precision,
                  const at::Tensor& rows) {
   std::vector<std::span<const int32_t>> spans;
   for (const size_t index : batch) spans.push_back(texts[index]);
   const at::Tensor embeddings =
-      model.Encode(tensor::Pack(spans), {.precision = precision}).contiguous();
+      model.Encode(tensor::Pack(spans), kind, {.precision = precision}).contiguous();
   const auto width = static_cast<size_t>(embeddings.size(1));
   const float* from = embeddings.data_ptr<float>();
   float* to = rows.data_ptr<float>();
@@ -72,7 +72,7 @@ void EncodeBatch(model::DualEncoder& model, const EncodedTexts& texts,
 // Tokens of an empty text, its special tokens and the prompt.
 size_t EmptyLength(const model::DualEncoder& model, model::TextKind kind) {
   std::vector<int32_t> ids;
-  model.tokenizer().Encode(model.prompt(kind), model.max_tokens(kind), &ids);
+  model.tokenizer(kind).Encode(model.prompt(kind), model.max_tokens(kind), &ids);
   return ids.size();
 }
 
@@ -101,7 +101,8 @@ class Encoding {
     size_t tokens_done = 0;
     for (size_t begin = 0; begin < order.size();) {
       const size_t end = BatchEnd(texts, order, begin, options_.batch_tokens);
-      EncodeBatch(model_, texts, std::span(order).subspan(begin, end - begin), options_.precision,
+      EncodeBatch(model_, texts, std::span(order).subspan(begin, end - begin), kind_,
+                  options_.precision,
                   rows);
       for (size_t i = begin; i < end; ++i) tokens_done += texts[order[i]].size();
       begin = end;

@@ -29,7 +29,7 @@ uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
   std::vector<int32_t> ids;
   for (size_t i = 0; i < texts.size(); ++i) {
     ids.clear();
-    model.tokenizer().Encode(model.prompt(kind) + std::string(texts.text(i)),
+    model.tokenizer(kind).Encode(model.prompt(kind) + std::string(texts.text(i)),
                              model.max_tokens(kind), &ids);
     hash.Add(texts.id(i));
     hash.AddBytes(ids.data(), ids.size() * sizeof(int32_t));

@@ -139,7 +139,10 @@ void ObjectiveStates::Restore(const nlohmann::json& state) {
 }
 
 nlohmann::ordered_json ObjectiveStates::Figures() const {
-  nlohmann::ordered_json figures = Calibration();
+  nlohmann::ordered_json figures;
+  if (const auto calibration = Calibration()) {
+    figures = {{"scale", calibration->scale}, {"bias", calibration->bias}};
+  }
   if (plan_.bank > 0) {
     figures["bank_positives"] = positives_.scores().size();
     figures["bank_negatives"] = negatives_.scores().size();
@@ -147,9 +150,9 @@ nlohmann::ordered_json ObjectiveStates::Figures() const {
   return figures;
 }
 
-nlohmann::ordered_json ObjectiveStates::Calibration() const {
-  if (!plan_.logistic) return nullptr;
-  return {{"scale", NumberOf(scale_)}, {"bias", NumberOf(bias_)}};
+std::optional<weights::Calibration> ObjectiveStates::Calibration() const {
+  if (!plan_.logistic) return std::nullopt;
+  return weights::Calibration{.scale = NumberOf(scale_), .bias = NumberOf(bias_)};
 }
 
 }  // namespace tandem::train

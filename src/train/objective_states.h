@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "objective/objective.h"
 #include "optim/optimizer.h"
 #include "train/score_bank.h"
+#include "weights/tandem_file.h"
 
 namespace tandem::train {
 
@@ -52,8 +54,9 @@ class ObjectiveStates {
 
   // The numbers for people: {"scale": .., "bias": ..} and the bank's size.
   nlohmann::ordered_json Figures() const;
-  // For tandem.json; null where the model's scores mean nothing more by them.
-  nlohmann::ordered_json Calibration() const;
+  // What turns scores into probabilities, without objective and similarity; nothing where the
+  // model's scores mean nothing more by them.
+  std::optional<weights::Calibration> Calibration() const;
 
  private:
   objective::StatePlan plan_;

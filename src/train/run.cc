@@ -60,16 +60,14 @@ uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& che
   return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
 }
 
-// tandem.json: what turns the model's scores into probabilities; empty where nothing does.
-std::string CalibrationText(const Setup& setup) {
-  if (setup.goal.states == nullptr) return "";
-  nlohmann::ordered_json calibration = setup.goal.states->Calibration();
-  if (calibration.is_null()) return "";
-  calibration["similarity"] = setup.goal.similarity;
-  calibration["formula"] = "1 / (1 + exp(-(scale * score + bias)))";
-  const nlohmann::ordered_json file = {{"objective", setup.recipe().objective.name},
-                                       {"probability", calibration}};
-  return file.dump(2) + "\n";
+// What turns the model's scores into probabilities; nothing where nothing does.
+std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
+  if (setup.goal.states == nullptr) return std::nullopt;
+  std::optional<weights::Calibration> calibration = setup.goal.states->Calibration();
+  if (!calibration) return std::nullopt;
+  calibration->objective = setup.recipe().objective.name;
+  calibration->similarity = setup.goal.similarity;
+  return calibration;
 }
 
 weights::ModelCard CardOf(const Setup& setup, const LoopState& state, int64_t saved_step) {
@@ -93,7 +91,7 @@ weights::ModelCard CardOf(const Setup& setup, const LoopState& state, int64_t sa
                            : fmt::format("held-out queries of {}", name);
     card.measures = {{.name = setup.validator->name(), .after = state.best_value}};
   }
-  card.tandem_json = CalibrationText(setup);
+  card.calibration = CalibrationOf(setup);
   return card;
 }
 

@@ -38,13 +38,17 @@ std::optional<size_t> Length(const std::optional<int64_t>& tokens) {
   return static_cast<size_t>(*tokens);
 }
 
-std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe) {
+std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe, uint64_t seed) {
   return model::DualEncoder::Load(recipe.base,
                                   {.dropout = recipe.dropout,
                                    .max_query_tokens = Length(recipe.max_query_tokens),
                                    .max_document_tokens = Length(recipe.max_document_tokens),
                                    .query_prompt = recipe.query_prompt,
-                                   .document_prompt = recipe.document_prompt});
+                                   .document_prompt = recipe.document_prompt,
+                                   .towers = weights::TowersFromName(recipe.towers),
+                                   .document_folder = recipe.document_base.value_or(""),
+                                   .projection = recipe.projection,
+                                   .seed = seed});
 }
 
 // Writes what the machine and the model decided into the recipe.
@@ -162,7 +166,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   tensor::SetThreads(setup->threads);
   setup->precision = tensor::ResolvePrecision(recipe.precision);
-  setup->model = LoadModel(recipe.model);
+  setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
   setup->data = ReadRunData(setup->loaded, setup->goal.needs);
   Resolve(*setup);
   setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
@@ -203,6 +207,9 @@ std::string ResolvedRecipeText(const Setup& setup) {
   config::Recipe recipe = setup.recipe();
   recipe.output.clear();
   recipe.model.base = PortablePath(recipe.model.base);
+  if (recipe.model.document_base) {
+    recipe.model.document_base = PortablePath(*recipe.model.document_base);
+  }
   recipe.data.train = PortablePath(recipe.data.train);
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
   const std::string& note = setup.learning_rate_note;

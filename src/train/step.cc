@@ -61,13 +61,29 @@ Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goa
   return judged;
 }
 
-// Calls `body` for consecutive ranges of texts of at most `limit` tokens, or one text.
-void ForEachChunk(const TrainingBatch& batch, int64_t limit,
+// Texts [begin, end), which are of one kind unless one encoder takes both.
+at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
+                       int64_t end, const model::ForwardOptions& options) {
+  const auto kind = begin < batch.queries ? model::TextKind::kQuery : model::TextKind::kDocument;
+  return model.Encode(batch.Pack(begin, end), kind, options);
+}
+
+at::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
+                       const model::ForwardOptions& options) {
+  if (model.shared()) return EncodeRange(model, batch, 0, batch.texts(), options);
+  return at::cat({EncodeRange(model, batch, 0, batch.queries, options),
+                  EncodeRange(model, batch, batch.queries, batch.texts(), options)});
+}
+
+// Calls `body` for consecutive ranges of texts of at most `limit` tokens, or one text; none holds
+// texts of both kinds where they have encoders of their own.
+void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
                   const std::function<void(int64_t begin, int64_t end)>& body) {
   for (int64_t begin = 0; begin < batch.texts();) {
+    const bool stop_at_documents = !model.shared() && begin < batch.queries;
+    const int64_t most = stop_at_documents ? batch.queries : batch.texts();
     int64_t end = begin + 1, tokens = batch.length(begin);
-    while (end < batch.texts() && tokens + batch.length(end) <= limit)
-      tokens += batch.length(end++);
+    while (end < most && tokens + batch.length(end) <= limit) tokens += batch.length(end++);
     body(begin, end);
     begin = end;
   }
@@ -77,8 +93,8 @@ at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
                           const StepOptions& options) {
   const at::NoGradGuard no_gradient;
   std::vector<at::Tensor> chunks;
-  ForEachChunk(batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
-    chunks.push_back(model.Encode(batch.Pack(begin, end), options.forward));
+  ForEachChunk(model, batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
+    chunks.push_back(EncodeRange(model, batch, begin, end, options.forward));
   });
   return at::cat(chunks);
 }
@@ -96,8 +112,8 @@ StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch
   Judged judged = Judge(embeddings, batch, goal, /*training=*/true);
   BackPropagate(judged.loss);
   const at::Tensor gradient = embeddings.grad();
-  ForEachChunk(batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
-    BackPropagate(model.Encode(batch.Pack(begin, end), options.forward),
+  ForEachChunk(model, batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
+    BackPropagate(EncodeRange(model, batch, begin, end, options.forward),
                   gradient.narrow(0, begin, end - begin));
   });
   return std::move(judged.outcome);
@@ -125,8 +141,7 @@ std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model, co
 StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
                             const StepOptions& options) {
   if (options.chunk_tokens > 0) return CachedForwardBackward(model, batch, goal, options);
-  Judged judged = Judge(model.Encode(batch.Pack(0, batch.texts()), options.forward), batch, goal,
-                        /*training=*/true);
+  Judged judged = Judge(EncodeWhole(model, batch, options.forward), batch, goal, /*training=*/true);
   BackPropagate(judged.loss);
   return std::move(judged.outcome);
 }
@@ -136,9 +151,8 @@ StepOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch, const
   const at::NoGradGuard no_gradient;
   StepOptions plain = options;
   plain.forward.training = false;
-  const at::Tensor embeddings = options.chunk_tokens > 0
-                                    ? EncodeInChunks(model, batch, plain)
-                                    : model.Encode(batch.Pack(0, batch.texts()), plain.forward);
+  const at::Tensor embeddings = options.chunk_tokens > 0 ? EncodeInChunks(model, batch, plain)
+                                                         : EncodeWhole(model, batch, plain.forward);
   return Judge(embeddings, batch, goal, /*training=*/false).outcome;
 }
 

@@ -48,9 +48,9 @@ struct StepOutcome {
 };
 
 // Adds d loss / d parameters to the gradients of the model's parameters, and of what the objective
-// learns; its bank keeps the batch's scores. Queries and documents go through the encoder in one
-// forward pass. Throws NumericError for scores or a loss that are not finite; gradients are then
-// undefined.
+// learns; its bank keeps the batch's scores. Where both towers are one encoder, queries and
+// documents go through it in one forward pass. Throws NumericError for scores or a loss that are
+// not finite; gradients are then undefined.
 StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
                             const StepOptions& options);
 

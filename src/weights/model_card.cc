@@ -58,6 +58,7 @@ std::string Description(const ModelCard& card, const CardSettings& settings) {
 std::string Training(const ModelCard& card) {
   if (card.objective.empty() && card.steps == 0 && card.facts.empty()) return "";
   std::string text = "\n## Training\n\n| | |\n|---|---|\n";
+  if (!card.tower.empty()) text += fmt::format("| encodes | {} texts |\n", Cell(card.tower));
   if (!card.objective.empty()) text += fmt::format("| objective | {} |\n", Cell(card.objective));
   if (card.steps > 0) text += fmt::format("| steps | {} |\n", card.steps);
   for (const auto& [name, value] : card.facts) {
@@ -94,11 +95,29 @@ print(model.similarity(queries, documents))
 Written by Tandem.
 )";
 
+constexpr const char* kUsageOfTowers = R"(
+## Use
+
+Queries and documents have an encoder each, in the folders `query` and `document` of this model.
+
+```python
+from sentence_transformers import SentenceTransformer
+
+query_model = SentenceTransformer("path/to/this/model/query")
+document_model = SentenceTransformer("path/to/this/model/document")
+queries = query_model.encode_query(["a question"])
+documents = document_model.encode_document(["a text", "another text"])
+print(query_model.similarity(queries, documents))
+```
+
+Written by Tandem.
+)";
+
 }  // namespace
 
 std::string ModelCardText(const ModelCard& card, const CardSettings& settings) {
   return FrontMatter(card, settings) + Description(card, settings) + Training(card) +
-         Measures(card) + kUsage;
+         Measures(card) + (card.tower.empty() ? kUsage : kUsageOfTowers);
 }
 
 }  // namespace tandem::weights

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "weights/tandem_file.h"
+
 namespace tandem::weights {
 
 struct MeasureFact {
@@ -22,9 +24,11 @@ struct ModelCard {
   int64_t steps = 0;
   // Further rows of the training table, in order: {"batch", "64"}, {"learning rate", "2e-05"}.
   std::vector<std::pair<std::string, std::string>> facts;
+  // Of a model with two encoders: which texts this one encodes, "query" or "document".
+  std::string tower;
   std::string measured_on;  // "squad-v1.1, split dev"
   std::vector<MeasureFact> measures;
-  std::string tandem_json;  // written beside the card under this name; empty: no such file
+  std::optional<Calibration> calibration;  // written beside the card, in tandem.json
 };
 
 // What the folder itself says.

@@ -147,11 +147,21 @@ int64_t ModelFolder::parameter_count() const {
   }
   for (const HeadModule& module : head) {
     if (const auto* dense = std::get_if<Dense>(&module)) {
-      count += dense->weights->Find("linear.weight")->elements();
-      if (dense->bias) count += dense->weights->Find("linear.bias")->elements();
+      count += static_cast<size_t>(dense->out_features * (dense->in_features + dense->bias));
     }
   }
   return static_cast<int64_t>(count);
+}
+
+void AddProjection(ModelFolder* folder, int64_t width) {
+  const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
+  folder->head.insert(folder->head.end() - normalized, Dense{.folder = kProjectionFolder,
+                                                             .in_features = folder->embedding_width,
+                                                             .out_features = width,
+                                                             .bias = false,
+                                                             .activation = Activation::kIdentity,
+                                                             .weights = nullptr});
+  folder->embedding_width = width;
 }
 
 ModelFolder ReadModelFolder(const std::filesystem::path& path) {

@@ -51,7 +51,7 @@ struct Dense {
   int64_t out_features = 0;
   bool bias = true;
   Activation activation = Activation::kTanh;
-  std::shared_ptr<const WeightFiles> weights;
+  std::shared_ptr<const WeightFiles> weights;  // null: a new module, which no file has yet
 };
 
 // Rows to unit length: x / max(|x|, 1e-12).
@@ -115,6 +115,13 @@ struct ModelFolder {
 
 // The architectures that can be read, for messages: "bert".
 std::string SupportedArchitectures();
+
+// The name of AddProjection's module.
+inline constexpr const char* kProjectionFolder = "projection";
+
+// Puts a new Dense module without bias and activation behind the head, in front of a Normalize that
+// ends it. It has no weights: whoever writes the folder gives "projection/linear.weight".
+void AddProjection(ModelFolder* folder, int64_t width);
 
 // Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws
 // ModelError naming file and key or tensor: no folder, no model in it, unsupported architecture,

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "weights/atomic_folder.h"
 #include "weights/settings_file.h"
+#include "weights/tandem_file.h"
 
 namespace tandem::weights {
 namespace {
@@ -62,6 +63,24 @@ std::vector<TensorToWrite> Merge(const WeightFiles& weights, const std::string& 
     replacements->erase(found);
   }
   return merged;
+}
+
+// All tensors of a module that has no weights of its own.
+std::vector<TensorToWrite> NewTensors(const Dense& dense, Replacements* replacements) {
+  std::vector<TensorToWrite> tensors;
+  const auto take = [&](const char* name, const Shape& shape) {
+    const auto found = replacements->find(fmt::format("{}/{}", dense.folder, name));
+    if (found == replacements->end() || found->second->shape != shape) {
+      throw ModelError("folder to write", fmt::format("{}/{}", dense.folder, name),
+                       fmt::format("is not given in shape {}", ShapeText(shape)));
+    }
+    tensors.push_back(*found->second);
+    tensors.back().name = name;
+    replacements->erase(found);
+  };
+  take("linear.weight", {dense.out_features, dense.in_features});
+  if (dense.bias) take("linear.bias", {dense.out_features});
+  return tensors;
 }
 
 std::string DtypeInConfig(Dtype dtype) {
@@ -123,6 +142,10 @@ struct ModuleWriter {
                          {"bias", dense.bias},
                          {"activation_function", ActivationName(dense.activation)}};
     WriteFileAtomically(path / "config.json", config.dump(2) + "\n");
+    if (dense.weights == nullptr) {
+      WriteSafetensors(path / "model.safetensors", NewTensors(dense, replacements));
+      return;
+    }
     WriteSafetensors(path / "model.safetensors",
                      Merge(*dense.weights, dense.folder + "/", replacements),
                      dense.weights->metadata());
@@ -193,25 +216,36 @@ std::string CardText(const ModelFolder& source, const FolderChanges& changes,
   return ModelCardText(card, settings);
 }
 
-// What may be replaced: nothing, an empty folder, a model folder other than the source.
-void CheckTarget(const ModelFolder& source, const std::filesystem::path& path) {
+// `path` or a folder below it. Both exist.
+bool IsInside(const std::filesystem::path& inner, const std::filesystem::path& path) {
+  const std::filesystem::path relative =
+      std::filesystem::canonical(inner).lexically_relative(std::filesystem::canonical(path));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+}  // namespace
+
+void CheckModelTarget(const ModelFolder& source, const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return;
   if (!std::filesystem::is_directory(path)) {
     throw OutputError(path.native(), "cannot be written as a model folder", ENOTDIR);
   }
-  if (std::filesystem::equivalent(path, source.path)) {
+  if (IsInside(source.path, path)) {
     throw UsageError(
         fmt::format("{}: is the folder that the model comes from; choose another one to write to",
                     path.native()));
   }
   const bool model = std::filesystem::exists(path / "modules.json") ||
-                     std::filesystem::exists(path / "config.json");
+                     std::filesystem::exists(path / "config.json") ||
+                     std::filesystem::exists(path / kTandemFile);
   if (!model && !std::filesystem::is_empty(path)) {
     throw UsageError(
         fmt::format("{}: exists and is no model folder; it is not replaced, choose another one",
                     path.native()));
   }
 }
+
+namespace {
 
 void CheckFurtherFiles(const FolderChanges& changes) {
   for (const auto& [name, bytes] : changes.further_files) {
@@ -225,7 +259,7 @@ void CheckFurtherFiles(const FolderChanges& changes) {
 
 void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
                       const ModelCard& card, const std::filesystem::path& path) {
-  CheckTarget(source, path);
+  CheckModelTarget(source, path);
   CheckFurtherFiles(changes);
   AtomicFolder target(path);
   const std::filesystem::path& folder = target.staging();

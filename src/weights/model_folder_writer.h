@@ -20,7 +20,8 @@ namespace tandem::weights {
 struct FolderChanges {
   // New values, by name: the name of the tensor in the source's weights
   // (EncoderTensor::view->name), for a Dense module with its folder in front:
-  // "2_Dense/linear.weight". Shapes must be the source's. Where the encoder's type changes,
+  // "2_Dense/linear.weight". Shapes must be the source's; a module without weights of its own
+  // (AddProjection's) must be given all it has. Where the encoder's type changes,
   // config.json's "dtype" / "torch_dtype" is changed too.
   std::vector<TensorToWrite> tensors;
   std::optional<size_t> max_tokens;
@@ -29,11 +30,16 @@ struct FolderChanges {
   std::map<std::string, std::string> further_files;  // name in the folder -> bytes ("tandem.json")
 };
 
+// Throws unless `path` may be written over as a model that comes from `source`: it is nothing, an
+// empty folder, or a model folder that does not hold the source. Throws OutputError for a file,
+// UsageError.
+void CheckModelTarget(const ModelFolder& source, const std::filesystem::path& path);
+
 // Writes `path` complete or not at all: into a folder beside it, flushed to the disk, then put in
 // its place in one step. An existing model folder (or empty folder) is replaced; anything else
 // there is kept and a UsageError. config.json and the tokenizer's files are copied byte for byte,
 // tensors that nothing replaces keep their bytes, licence files are copied. Throws ModelError for a
-// replacement that fits no tensor, OutputError, UsageError when `path` is the source itself.
+// replacement that fits no tensor or that a module lacks; otherwise as CheckModelTarget.
 void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
                       const ModelCard& card, const std::filesystem::path& path);
 

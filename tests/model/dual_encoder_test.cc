@@ -22,10 +22,11 @@ at::Tensor EncodeTexts(DualEncoder* model, const std::vector<std::string_view>& 
                        const ForwardOptions& options = {}) {
   const at::NoGradGuard no_gradient;
   const text::EncodedTexts encoded =
-      model->tokenizer().EncodeAll(texts, model->max_tokens(TextKind::kDocument), 1);
+      model->tokenizer(TextKind::kDocument)
+          .EncodeAll(texts, model->max_tokens(TextKind::kDocument), 1);
   std::vector<std::span<const int32_t>> spans;
   for (size_t b = 0; b < encoded.size(); ++b) spans.push_back(encoded[b]);
-  return model->Encode(tensor::Pack(spans), options);
+  return model->Encode(tensor::Pack(spans), TextKind::kDocument, options);
 }
 
 struct NamedShape {

@@ -35,14 +35,14 @@ TEST(EmbeddingParity, EqualsSentenceTransformersOnAThousandTexts) {
     const std::vector<std::string_view> batch(
         texts.begin() + static_cast<std::ptrdiff_t>(first),
         texts.begin() + static_cast<std::ptrdiff_t>(std::min(texts.size(), first + kBatch)));
-    const text::EncodedTexts ids =
-        model->tokenizer().EncodeAll(batch, model->max_tokens(TextKind::kDocument), 2);
+    const text::EncodedTexts ids = model->tokenizer(TextKind::kDocument)
+                                       .EncodeAll(batch, model->max_tokens(TextKind::kDocument), 2);
     std::vector<std::span<const int32_t>> spans;
     for (size_t b = 0; b < ids.size(); ++b) {
       ASSERT_EQ(ids[b].size(), golden.rows[first + b].tokens) << "text " << first + b;
       spans.push_back(ids[b]);
     }
-    const at::Tensor rows = model->Encode(tensor::Pack(spans), {});
+    const at::Tensor rows = model->Encode(tensor::Pack(spans), TextKind::kDocument, {});
     for (size_t b = 0; b < ids.size(); ++b) {
       const auto width = static_cast<size_t>(rows.size(1));
       worst = std::max(

@@ -59,7 +59,8 @@ class BagEncoder final : public DualEncoder {
     bias_ = Random(stream, {width}, 0.1);
   }
 
-  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {
+  at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
+                    const ForwardOptions& options) override {
     seen_options.push_back(options);
     seen_keys.push_back(tokens.text_keys);
     const at::Tensor starts = tokens.sequence_starts.narrow(0, 0, tokens.texts());
@@ -68,12 +69,13 @@ class BagEncoder final : public DualEncoder {
                                                           /*mode=*/1));
     return at::linear(bags, weight_, bias_);
   }
+  bool shared() const override { return true; }
   int64_t embedding_width() const override { return weight_.size(0); }
   std::vector<NamedParameter> Parameters() override {
     return {
         {"table", table_, true}, {"linear.weight", weight_, true}, {"linear.bias", bias_, false}};
   }
-  const text::Tokenizer& tokenizer() const override { return tokenizer_; }
+  const text::Tokenizer& tokenizer(TextKind) const override { return tokenizer_; }
   size_t max_tokens(TextKind kind) const override { return kind == TextKind::kQuery ? 8 : 16; }
   const std::string& prompt(TextKind kind) const override {
     return kind == TextKind::kQuery ? query_prompt : document_prompt;

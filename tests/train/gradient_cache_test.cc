@@ -1,6 +1,7 @@
 // The gradient cache against the direct gradient: every objective, a real encoder with dropout,
 // graded documents and a teacher's scores.
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,18 +52,18 @@ data::TrainingSet Graded() {
   return data::BuildTrainingSet(std::move(dataset), 1);
 }
 
-class GradientCache : public testing::TestWithParam<const objective::ObjectiveInfo*> {
+class GradientCacheSetting {
  protected:
-  GradientCache() : set_(Graded()) {
+  explicit GradientCacheSetting(const model::LoadOptions& options) : set_(Graded()) {
     WriteTinyModel(folder_.path());
-    model_ = model::DualEncoder::Load(folder_.path(), {.dropout = 0.1});
+    model_ = model::DualEncoder::Load(folder_.path(), options);
     std::vector<uint32_t> all(set_.examples.size());
     std::iota(all.begin(), all.end(), 0);
     texts_ = MakeExampleTexts(set_, 1, all, *model_, 1);
   }
   // Gradients of all parameters in a row, and the loss.
-  std::pair<std::vector<at::Tensor>, double> Run(const TrainingBatch& batch, const Goal& goal,
-                                                 int64_t chunk_tokens, uint64_t step) {
+  std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch, const Goal& goal,
+                                                       int64_t chunk_tokens, uint64_t step) {
     const double loss = ForwardBackward(*model_, batch, goal,
                                         {.forward = {.training = true, .seed = 3, .step = step},
                                          .chunk_tokens = chunk_tokens})
@@ -79,6 +80,12 @@ class GradientCache : public testing::TestWithParam<const objective::ObjectiveIn
   data::TrainingSet set_;
   std::unique_ptr<model::DualEncoder> model_;
   ExampleTexts texts_;
+};
+
+class GradientCache : public GradientCacheSetting,
+                      public testing::TestWithParam<const objective::ObjectiveInfo*> {
+ protected:
+  GradientCache() : GradientCacheSetting({.dropout = 0.1}) {}
 };
 INSTANTIATE_TEST_SUITE_P(Catalogue, GradientCache,
                          testing::ValuesIn(objective::Objectives().begin(),
@@ -100,18 +107,67 @@ TEST_P(GradientCache, EqualsTheDirectGradientWithDropout) {
       {.seed = 1, .batch = 8, .negatives = 2, .graded_own = goal.needs.graded_own});
   const BatchMaker maker(texts_, {}, goal.needs);
   const TrainingBatch batch = maker.Make(sampler->Next());
-  const auto [want, loss] = Run(batch, goal, 0, 5);
+  const auto [want, loss] = Gradients(batch, goal, 0, 5);
   const double size = Largest(want);
   ASSERT_GT(size, 0);
   // Dropout is at work: another step has another gradient.
-  const auto other = Run(batch, goal, 0, 6).first;
+  const auto other = Gradients(batch, goal, 0, 6).first;
   std::vector<at::Tensor> difference;
   for (size_t p = 0; p < want.size(); ++p) difference.push_back(other[p] - want[p]);
   EXPECT_GT(Largest(difference), 1e-2 * size);
   for (const int64_t chunk : {1, 37, 200, 100000}) {
-    const auto [got, cached_loss] = Run(batch, goal, chunk, 5);
+    const auto [got, cached_loss] = Gradients(batch, goal, chunk, 5);
     EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
     for (size_t p = 0; p < want.size(); ++p) {
+      const double worst = (got[p] - want[p]).abs().max().item<double>();
+      EXPECT_LT(worst, 1e-4 * size) << model_->Parameters()[p].name << ", chunks of " << chunk;
+    }
+  }
+}
+
+// Two encoders: texts go through their own, whatever the chunks.
+class TwoTowerStep : public GradientCacheSetting, public testing::TestWithParam<weights::Towers> {
+ protected:
+  TwoTowerStep()
+      : GradientCacheSetting({.dropout = 0.1, .towers = GetParam(), .projection = 8, .seed = 2}) {
+    const at::NoGradGuard no_gradient;
+    for (const auto& parameter : model_->Parameters()) {
+      if (parameter.name.starts_with("document.")) parameter.value.mul_(1.1);
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Towers, TwoTowerStep,
+                         testing::Values(weights::Towers::kSeparate,
+                                         weights::Towers::kSeparateSharedProjection),
+                         [](const auto& test) {
+                           return test.param == weights::Towers::kSeparate ? "Separate"
+                                                                           : "SharedProjection";
+                         });
+
+TEST_P(TwoTowerStep, EachKindGoesThroughItsTowerAndTheCacheGivesTheDirectGradient) {
+  const Goal goal =
+      MakeGoal({std::string(objective::kInfoNce.name), config::Params(objective::kInfoNce.params)});
+  const auto sampler =
+      sampling::kUniform.make(texts_.examples, {.seed = 1, .batch = 8, .negatives = 2});
+  const TrainingBatch batch = BatchMaker(texts_, {}, goal.needs).Make(sampler->Next());
+  {
+    const at::NoGradGuard no_gradient;
+    const at::Tensor queries =
+        model_->Encode(batch.Pack(0, batch.queries), model::TextKind::kQuery, {});
+    const at::Tensor documents =
+        model_->Encode(batch.Pack(batch.queries, batch.texts()), model::TextKind::kDocument, {});
+    const StepOutcome outcome = Forward(*model_, batch, goal, {});
+    for (int64_t i = 0; i < batch.queries; ++i) {
+      EXPECT_NEAR(outcome.cosines[i], (queries[i] * documents[i]).sum().item<double>(), 1e-5);
+    }
+  }
+  const auto [want, loss] = Gradients(batch, goal, 0, 5);
+  const double size = Largest(want);
+  for (const int64_t chunk : {1, 37, 200, 100000}) {
+    const auto [got, cached_loss] = Gradients(batch, goal, chunk, 5);
+    EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
+    for (size_t p = 0; p < want.size(); ++p) {
+      EXPECT_GT(want[p].abs().max().item<double>(), 0) << model_->Parameters()[p].name;
       const double worst = (got[p] - want[p]).abs().max().item<double>();
       EXPECT_LT(worst, 1e-4 * size) << model_->Parameters()[p].name << ", chunks of " << chunk;
     }

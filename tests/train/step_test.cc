@@ -101,9 +101,10 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
   const tensor::PackedTokens all = batch.Pack(0, batch.texts());
   const auto* ids = static_cast<const int32_t*>(all.ids.data_ptr());
   std::vector<int32_t> want;
-  for (const uint32_t q : plan.queries) model_.tokenizer().Encode(set_.queries.text(q), 8, &want);
+  const text::Tokenizer& tokenizer = model_.tokenizer(model::TextKind::kQuery);
+  for (const uint32_t q : plan.queries) tokenizer.Encode(set_.queries.text(q), 8, &want);
   for (const uint32_t d : plan.documents) {
-    model_.tokenizer().Encode(set_.documents.text(d), 16, &want);
+    tokenizer.Encode(set_.documents.text(d), 16, &want);
   }
   EXPECT_EQ(std::vector<int32_t>(ids, ids + all.tokens()), want);
   EXPECT_EQ(batch.tokens(), static_cast<int64_t>(want.size()));
@@ -159,7 +160,7 @@ TEST_F(Step, ForwardHasNoDropoutAndNoGradient) {
 TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   const StepOutcome outcome = Forward(model_, batch, MakeGoal(Objective("infonce")), {});
-  const at::Tensor rows = model_.Encode(batch.Pack(0, batch.texts()), {}).detach();
+  const at::Tensor rows = model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {}).detach();
   ASSERT_EQ(outcome.cosines.size(), 8);
   for (int64_t i = 0; i < 8; ++i) {
     const at::Tensor a = rows[i], b = rows[8 + i];

@@ -1,0 +1,131 @@
+#include "model/two_towers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "model/tower.h"
+
+namespace tandem::model {
+namespace {
+
+using weights::Towers;
+
+// Each tower has texts of one kind: the other kind's options are none of its business.
+LoadOptions QueryOptions(LoadOptions options) {
+  options.max_document_tokens = options.max_query_tokens;
+  options.document_prompt.reset();
+  return options;
+}
+LoadOptions DocumentOptions(LoadOptions options) {
+  options.max_query_tokens = options.max_document_tokens;
+  options.query_prompt.reset();
+  return options;
+}
+
+void CheckTogether(const Tower& query, const Tower& document) {
+  const weights::ModelFolder &q = query.folder(), &d = document.folder();
+  if (q.embedding_width != d.embedding_width) {
+    throw ModelError(d.path.native(), "",
+                     fmt::format("makes embeddings of {} numbers, {} of {}; two towers need one "
+                                 "width: model.projection brings both to it",
+                                 d.embedding_width, q.path.native(), q.embedding_width));
+  }
+  if (query.similarity() != document.similarity()) {
+    throw ModelError(d.path.native(), "",
+                     fmt::format("compares by {}, {} by {}; two towers need one similarity "
+                                 "(similarity_fn_name in config_sentence_transformers.json)",
+                                 document.similarity(), q.path.native(), query.similarity()));
+  }
+}
+
+// Both towers' last Dense modules become one. They must be equal: nobody can say which one to keep.
+void ShareProjection(Tower& query, Tower& document) {
+  for (const Tower* tower : {&query, &document}) {
+    if (tower->head().projection() != nullptr) continue;
+    throw ModelError(tower->folder().path.native(), "",
+                     "has no Dense module for two towers to share; give model.projection, the "
+                     "width of a new one");
+  }
+  if (document.head().ShareProjection(query.head())) return;
+  throw ModelError(
+      document.folder().path.native(), "",
+      fmt::format("its last Dense module is not that of {} (shape, bias, activation or weights); "
+                  "two towers can share only equal ones, behind encoders of one hidden size",
+                  query.folder().path.native()));
+}
+
+bool IsAmong(const std::vector<NamedParameter>& parameters, const NamedParameter& wanted) {
+  return std::any_of(parameters.begin(), parameters.end(), [&](const NamedParameter& parameter) {
+    return parameter.value.is_same(wanted.value);
+  });
+}
+
+class TwoTowers final : public DualEncoder {
+ public:
+  TwoTowers(Towers towers, Tower query, Tower document)
+      : towers_(towers), query_(std::move(query)), document_(std::move(document)) {
+    CheckTogether(query_, document_);
+    if (towers_ == Towers::kSeparateSharedProjection) ShareProjection(query_, document_);
+  }
+
+  at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
+                    const ForwardOptions& options) override {
+    return (kind == TextKind::kQuery ? query_ : document_).Encode(tokens, options);
+  }
+  bool shared() const override { return false; }
+  int64_t embedding_width() const override { return query_.folder().embedding_width; }
+
+  std::vector<NamedParameter> Parameters() override {
+    std::vector<NamedParameter> all;
+    const auto query = query_.Parameters(), document = document_.Parameters();
+    for (const NamedParameter& parameter : query) {
+      all.push_back(parameter);
+      all.back().name = (IsAmong(document, parameter) ? "shared." : "query.") + parameter.name;
+    }
+    for (const NamedParameter& parameter : document) {
+      if (IsAmong(query, parameter)) continue;
+      all.push_back(parameter);
+      all.back().name = "document." + parameter.name;
+    }
+    return all;
+  }
+
+  const text::Tokenizer& tokenizer(TextKind kind) const override { return Of(kind).tokenizer(); }
+  size_t max_tokens(TextKind kind) const override { return Of(kind).max_tokens(kind); }
+  const std::string& prompt(TextKind kind) const override { return Of(kind).prompt(kind); }
+  const std::string& similarity() const override { return query_.similarity(); }
+  std::string settings() const override {
+    return fmt::format("towers {}\nqueries:\n{}documents:\n{}", weights::TowersName(towers_),
+                       query_.settings(), document_.settings());
+  }
+  double flops_per_token() const override {
+    return (query_.flops_per_token() + document_.flops_per_token()) / 2;
+  }
+
+  void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
+    weights::WriteTowerFolders(towers_, {query_.folder(), query_.Changes()},
+                               {document_.folder(), document_.Changes()}, card, path);
+  }
+
+ private:
+  const Tower& Of(TextKind kind) const { return kind == TextKind::kQuery ? query_ : document_; }
+
+  Towers towers_;
+  Tower query_;
+  Tower document_;
+};
+
+}  // namespace
+
+std::unique_ptr<DualEncoder> MakeTwoTowers(weights::TowerFolders folders,
+                                           const LoadOptions& options) {
+  return std::make_unique<TwoTowers>(folders.file.towers,
+                                     Tower(std::move(folders.query), QueryOptions(options)),
+                                     Tower(std::move(*folders.document), DocumentOptions(options)));
+}
+
+}  // namespace tandem::model

@@ -1,0 +1,61 @@
+#include "weights/tower_folders.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "weights/atomic_folder.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr const char* kQuery = "query";
+constexpr const char* kDocument = "document";
+
+ModelFolder ReadTower(const std::filesystem::path& path, const char* name, Towers towers) {
+  if (!std::filesystem::exists(path / name)) {
+    throw ModelError(
+        (path / name).native(), "",
+        fmt::format("is missing; {} says \"{}\": one encoder in {}, one in {}",
+                    (path / kTandemFile).native(), TowersName(towers), kQuery, kDocument));
+  }
+  return ReadModelFolder(path / name);
+}
+
+ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
+  card.tower = name;
+  card.facts.insert(card.facts.begin(), {"towers", std::string(TowersName(towers))});
+  return card;
+}
+
+}  // namespace
+
+TowerFolders ReadTowerFolders(const std::filesystem::path& path) {
+  TowerFolders folders;
+  folders.file = ReadTandemFile(path);
+  if (folders.file.towers == Towers::kShared) {
+    folders.query = ReadModelFolder(path);
+    return folders;
+  }
+  folders.query = ReadTower(path, kQuery, folders.file.towers);
+  folders.document = ReadTower(path, kDocument, folders.file.towers);
+  return folders;
+}
+
+void WriteTowerFolders(Towers towers, const TowerToWrite& query, const TowerToWrite& document,
+                       const ModelCard& card, const std::filesystem::path& path) {
+  CheckModelTarget(query.source, path);
+  CheckModelTarget(document.source, path);
+  AtomicFolder target(path);
+  WriteModelFolder(query.source, query.changes, CardOfTower(card, kQuery, towers),
+                   target.staging() / kQuery);
+  WriteModelFolder(document.source, document.changes, CardOfTower(card, kDocument, towers),
+                   target.staging() / kDocument);
+  WriteFileAtomically(target.staging() / kTandemFile,
+                      TandemFileText({.towers = towers, .calibration = card.calibration}));
+  target.Commit();
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,38 @@
+// A model folder of one encoder or of two.
+//
+// Two encoders are a folder with tandem.json, which says how they share, and two
+// sentence-transformers folders, `query` and `document`, each complete by itself.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "weights/model_card.h"
+#include "weights/model_folder.h"
+#include "weights/model_folder_writer.h"
+#include "weights/tandem_file.h"
+
+namespace tandem::weights {
+
+struct TowerFolders {
+  TandemFile file;
+  ModelFolder query;                    // of both kinds where towers are shared
+  std::optional<ModelFolder> document;  // exactly where they are not
+};
+
+// Reads either kind. Throws ModelError as ReadModelFolder does, and for a folder of two encoders
+// that lacks one of them.
+TowerFolders ReadTowerFolders(const std::filesystem::path& path);
+
+// One tower of a folder of two.
+struct TowerToWrite {
+  const ModelFolder& source;
+  FolderChanges changes;
+};
+
+// Writes a folder of two encoders, complete or not at all, by the rules of WriteModelFolder.
+// `towers` must not be shared.
+void WriteTowerFolders(Towers towers, const TowerToWrite& query, const TowerToWrite& document,
+                       const ModelCard& card, const std::filesystem::path& path);
+
+}  // namespace tandem::weights

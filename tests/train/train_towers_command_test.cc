@@ -1,0 +1,195 @@
+// `tandem train` with two encoders, and what the other commands do with the model it leaves.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/run_tandem.h"
+#include "base/files.h"
+#include "base/npy.h"
+#include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+#include "train/tiny_data.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+class TrainTowers : public testing::Test {
+ protected:
+  TrainTowers() {
+    WriteTinyModel(folder_.path() / "base");
+    WriteTinyData(folder_.path() / "data", TinyWords());
+    WriteFileAtomically(folder_.path() / "recipe.toml", fmt::format(R"(
+threads = 1
+precision = "fp32"
+[model]
+base = "{0}/base"
+towers = "separate_shared_projection"
+projection = 12
+[data]
+train = "{0}/data"
+positive_grade = 2
+[objective]
+name = "infonce"
+[optimizer]
+learning_rate = 1e-3
+[train]
+batch = 8
+steps = 12
+checkpoint_every = "5 steps"
+[validation]
+data = "{0}/data"
+split = "dev"
+every = "4 steps"
+patience = 0
+[logging]
+every = 1
+)",
+                                                                    folder_.path().native()));
+  }
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  ProgramResult Train(const std::string& output,
+                      const std::vector<std::string>& further = {}) const {
+    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output),
+                                          "--quiet"};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return RunTandem(arguments);
+  }
+  std::map<std::string, std::string> FilesOf(const std::string& output) const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(Path(output))) {
+      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
+      files[std::filesystem::relative(entry.path(), Path(output)).native()] =
+          ReadFile(entry.path());
+    }
+    return files;
+  }
+  void ExpectSameFiles(const std::string& one, const std::string& other) const {
+    const auto got = FilesOf(one), want = FilesOf(other);
+    ASSERT_EQ(got.size(), want.size());
+    for (const auto& [name, bytes] : want) {
+      ASSERT_TRUE(got.contains(name)) << name;
+      EXPECT_TRUE(got.at(name) == bytes) << name << " differs";
+    }
+  }
+  std::vector<double> Losses(const std::string& output) const {
+    std::vector<double> losses;
+    std::istringstream lines(ReadFile(Path(output + "/metrics.jsonl")));
+    for (std::string text; std::getline(lines, text);) {
+      const auto line = nlohmann::json::parse(text);
+      if (line.contains("loss")) losses.push_back(line["loss"]);
+    }
+    return losses;
+  }
+  std::vector<float> Encoded(const std::string& model, const std::string& kind) const {
+    const ProgramResult result =
+        RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("embeddings"),
+                   "--kind", kind, "--quiet"},
+                  "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return ReadNpy(Path("embeddings/embeddings.npy")).values;
+  }
+  void ExpectFailure(int exit_code, const std::string& text,
+                     const std::vector<std::string>& further) const {
+    const ProgramResult result = Train("failed", further);
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(text));
+    EXPECT_FALSE(std::filesystem::exists(Path("failed")));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainTowers, SameRecipeSameBytesAlsoWhenResumed) {
+  for (const char* towers : {"shared", "separate", "separate_shared_projection"}) {
+    const std::vector<std::string> set = {"--set", fmt::format("model.towers={}", towers)};
+    const std::string one = fmt::format("{}1", towers), two = fmt::format("{}2", towers);
+    const ProgramResult result = Train(one, set);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    ASSERT_EQ(Train(two, set).exit_code, 0);
+    ExpectSameFiles(two, one);
+    // As if it had been killed in its last steps.
+    std::filesystem::remove_all(Path(two + "/model"));
+    std::filesystem::remove_all(Path(two + "/checkpoints/step-00000012"));
+    ASSERT_TRUE(std::filesystem::exists(Path(two + "/checkpoints/step-00000010")));
+    const ProgramResult resumed = Train(two, {"--resume", set[0], set[1]});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    ExpectSameFiles(two, one);
+    EXPECT_LT(Losses(one).back(), Losses(one).front());
+  }
+  // All three start as one model and part from the first update on.
+  const auto shared = Losses("shared1"), separate = Losses("separate1"),
+             projection = Losses("separate_shared_projection1");
+  EXPECT_NEAR(separate[0], shared[0], 1e-5);
+  EXPECT_NEAR(projection[0], shared[0], 1e-5);
+  EXPECT_NE(separate[3], shared[3]);
+  EXPECT_NE(projection[3], separate[3]);
+}
+
+TEST_F(TrainTowers, TheOtherCommandsTakeTheModel) {
+  const ProgramResult trained =
+      Train("run", {"--set", "train.chunk_tokens=30", "--set", "optimizer.learning_rate=5e-3"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::vector<float> query = Encoded("run/model", "query");
+  const std::vector<float> document = Encoded("run/model", "document");
+  ASSERT_EQ(query.size(), 12U);
+  EXPECT_NE(query, document);
+  EXPECT_EQ(query, Encoded("run/model/query", "query"));
+  EXPECT_EQ(document, Encoded("run/model/document", "document"));
+  const ProgramResult evaluated =
+      RunTandem({"evaluate", "--model", Path("run/model"), "--dataset", Path("data"), "--split",
+                 "dev", "--measures", "ndcg@10", "--format", "json", "--quiet"});
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  // The validation's number is of the same model.
+  std::string last;
+  std::istringstream lines(ReadFile(Path("run/metrics.jsonl")));
+  for (std::string line; std::getline(lines, line);) last = line;
+  EXPECT_NEAR(nlohmann::json::parse(evaluated.out)["measures"]["ndcg@10"].get<double>(),
+              nlohmann::json::parse(last)["ndcg@10"].get<double>(), 1e-6);
+  const ProgramResult inspected = RunTandem({"inspect", Path("run/model")});
+  EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+  EXPECT_THAT(inspected.out, HasSubstr("towers              separate_shared_projection\n"));
+  EXPECT_THAT(inspected.out, HasSubstr("  document Dense       32 -> 12, no bias, "));
+  EXPECT_THAT(inspected.out, HasSubstr("embedding width     12\n"));
+  // Training goes on from it.
+  WriteFileAtomically(Path("again.toml"),
+                      fmt::format("[model]\nbase = \"{0}/run/model\"\n"
+                                  "towers = \"separate_shared_projection\"\n[data]\n"
+                                  "train = \"{0}/data\"\npositive_grade = 2\n[objective]\n"
+                                  "name = \"infonce\"\n[train]\nbatch = 8\nsteps = 1\n",
+                                  folder_.path().native()));
+  const ProgramResult again =
+      RunTandem({"train", Path("again.toml"), "--output", Path("again"), "--quiet"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  // A tower that is missing.
+  std::filesystem::remove_all(Path("run/model/document"));
+  const ProgramResult missing = RunTandem({"inspect", Path("run/model")});
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("run/model/document: is missing; "));
+}
+
+TEST_F(TrainTowers, Mistakes) {
+  WriteTinyModel(folder_.path() / "wide", {.hidden = 48});
+  const std::string wide = fmt::format("model.document_base={}", Path("wide"));
+  ExpectFailure(2, "model.towers", {"--set", "model.towers=seperate"});
+  ExpectFailure(2, "did you mean separate", {"--set", "model.towers=seperate"});
+  ExpectFailure(2, "model.document_base is for two encoders",
+                {"--set", "model.towers=shared", "--set", wide});
+  ExpectFailure(4, "behind encoders of one hidden size", {"--set", wide});
+  std::string recipe = ReadFile(Path("recipe.toml"));
+  recipe.erase(recipe.find("projection = 12"), 15);
+  WriteFileAtomically(Path("recipe.toml"), recipe);
+  ExpectFailure(4, "has no Dense module for two towers to share; give model.projection", {});
+  ExpectFailure(4, "model.projection brings both to it",
+                {"--set", "model.towers=separate", "--set", wide});
+}
+
+}  // namespace
+}  // namespace tandem
