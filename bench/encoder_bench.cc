@@ -30,7 +30,7 @@
 #include "objective/catalogue.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"
-#include "optim/catalogue.h"
+#include "optim/optimizer.h"
 #include "search/encode.h"
 #include "tensor/kernels/cpu/products.h"
 #include "tensor/machine_rates.h"
@@ -129,7 +129,7 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
       Tokenize(*model, texts.queries, model::TextKind::kQuery, options.max_tokens);
   const text::EncodedTexts documents =
       Tokenize(*model, texts.documents, model::TextKind::kDocument, options.max_tokens);
-  const auto optimizer = optim::kAdamW.make(model->Parameters(), {});
+  optim::Optimizer optimizer(optim::kAdamW, model->Parameters());
   const auto objective =
       objective::MakeObjective("infonce", config::Params(objective::kInfoNce.params));
   double start = 0;
@@ -138,7 +138,7 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
   for (; (step + 1) * options.batch <= texts.queries.size() && step <= options.steps; ++step) {
     if (step == 1) start = Now();  // the first step warms up
     if (step > 2 && Now() - start > options.seconds) break;
-    const int64_t done = TrainStep(*model, *optimizer, *objective, queries, documents,
+    const int64_t done = TrainStep(*model, optimizer, *objective, queries, documents,
                                    step * options.batch, options);
     if (step > 0) tokens += done;
   }
