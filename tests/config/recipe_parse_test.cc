@@ -161,9 +161,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ParseRecipe, MissingKeysAreNamed) {
   EXPECT_EQ(ParseProblem(""),
-            "r.toml: model.base is missing (sentence-transformers or Hugging Face folder)");
+            "r.toml: model.base is missing (sentence-transformers or Hugging Face folder, or a "
+            "model of two encoders)");
   EXPECT_EQ(ParseProblem("[model]\n\n[data]\ntrain = 'd'\n[objective]\nname = 'soft'"),
-            "r.toml:1:1: model.base is missing (sentence-transformers or Hugging Face folder)");
+            "r.toml:1:1: model.base is missing (sentence-transformers or Hugging Face folder, or a "
+            "model of two encoders)");
   EXPECT_EQ(ParseProblem("model.base = 'm'\ndata.train = 'd'"),
             "r.toml: objective.name is missing (which one; `tandem list objectives` shows all)");
 }
