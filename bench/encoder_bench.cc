@@ -138,8 +138,8 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
   for (; (step + 1) * options.batch <= texts.queries.size() && step <= options.steps; ++step) {
     if (step == 1) start = Now();  // the first step warms up
     if (step > 2 && Now() - start > options.seconds) break;
-    const int64_t done = TrainStep(*model, optimizer, *objective, queries, documents,
-                                   step * options.batch, options);
+    const int64_t done =
+        TrainStep(*model, optimizer, *objective, queries, documents, step * options.batch, options);
     if (step > 0) tokens += done;
   }
   if (step < 2) {

@@ -9,15 +9,8 @@ namespace {
 
 // In the order of `tandem --help`: from data to serving.
 const Command* const kCommands[] = {
-    &kTrainCommand,
-    &kEncodeCommand,
-    &kSearchCommand,
-    &kEvaluateCommand,
-    &kInspectCommand,
-    &kLossCommand,
-    &kTokenizeCommand,
-    &kListCommand,
-    &kExplainCommand,
+    &kTrainCommand, &kEncodeCommand,   &kSearchCommand, &kEvaluateCommand, &kInspectCommand,
+    &kLossCommand,  &kTokenizeCommand, &kListCommand,   &kExplainCommand,
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ constexpr size_t kHeaderBytes = 128;  // room for 20-digit counts; a multiple of
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 
 std::string Header(size_t rows, size_t columns) {
-  std::string text = fmt::format(
-      "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  std::string text =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
   const size_t length = kHeaderBytes - kMagic.size() - 2;
   text.resize(length - 1, ' ');
   text += '\n';
@@ -68,7 +68,8 @@ NpyMatrix ReadNpy(const std::filesystem::path& path) {
   if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic.substr(0, 6) || bytes[6] != 1) {
     throw DataError(path.native(), 0, "", "is not a NumPy .npy file of version 1");
   }
-  const size_t length = static_cast<uint8_t>(bytes[8]) | size_t{static_cast<uint8_t>(bytes[9])} << 8;
+  const size_t length = static_cast<uint8_t>(bytes[8]) | size_t{static_cast<uint8_t>(bytes[9])}
+                                                             << 8;
   if (bytes.size() < 10 + length) throw DataError(path.native(), 0, "", "is cut short");
   const std::string_view header = bytes.substr(10, length);
   if (header.find("'<f4'") == std::string_view::npos ||

@@ -9,9 +9,9 @@
 namespace tandem {
 
 struct ProgressOptions {
-  std::string label;              // "encode corpus"
-  std::string unit = "texts";     // what is counted
-  uint64_t total = 0;             // 0: not known
+  std::string label;                // "encode corpus"
+  std::string unit = "texts";       // what is counted
+  uint64_t total = 0;               // 0: not known
   double line_period_seconds = 10;  // without a terminal: at most one line in this time
 };
 

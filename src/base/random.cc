@@ -45,9 +45,9 @@ RandomStream::RandomStream(const StreamName& name) {
 uint64_t RandomStream::Next() {
   const uint64_t index = position_ / 2;
   if (index != block_index_) {
-    block_ = Philox4x32({static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
-                         stream_[0], stream_[1]},
-                        key_);
+    block_ = Philox4x32(
+        {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream_[0], stream_[1]},
+        key_);
     block_index_ = index;
   }
   const size_t half = (position_++ % 2) * 2;

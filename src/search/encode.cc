@@ -102,8 +102,7 @@ class Encoding {
     for (size_t begin = 0; begin < order.size();) {
       const size_t end = BatchEnd(texts, order, begin, options_.batch_tokens);
       EncodeBatch(model_, texts, std::span(order).subspan(begin, end - begin), kind_,
-                  options_.precision,
-                  rows);
+                  options_.precision, rows);
       for (size_t i = begin; i < end; ++i) tokens_done += texts[order[i]].size();
       begin = end;
       // Long texts come first: the share of tokens is the share of the work.

@@ -30,7 +30,7 @@ uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
   for (size_t i = 0; i < texts.size(); ++i) {
     ids.clear();
     model.tokenizer(kind).Encode(model.prompt(kind) + std::string(texts.text(i)),
-                             model.max_tokens(kind), &ids);
+                                 model.max_tokens(kind), &ids);
     hash.Add(texts.id(i));
     hash.AddBytes(ids.data(), ids.size() * sizeof(int32_t));
   }

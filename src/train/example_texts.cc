@@ -10,11 +10,11 @@ namespace {
 TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, model::TextKind kind,
                   const model::DualEncoder& model, int threads) {
   return TokenStore(model.tokenizer(kind), {.count = texts.size(),
-                                        .text = [&texts](size_t i) { return texts.text(i); },
-                                        .wanted = [&wanted](size_t i) { return wanted[i]; },
-                                        .prompt = model.prompt(kind),
-                                        .max_length = model.max_tokens(kind),
-                                        .threads = threads});
+                                            .text = [&texts](size_t i) { return texts.text(i); },
+                                            .wanted = [&wanted](size_t i) { return wanted[i]; },
+                                            .prompt = model.prompt(kind),
+                                            .max_length = model.max_tokens(kind),
+                                            .threads = threads});
 }
 
 }  // namespace

@@ -195,7 +195,8 @@ TEST_P(OpsTest, AffineNorm) {
   }
 }
 
-// What was normalised is computed from the output where gamma allows it, and kept where it does not.
+// What was normalised is computed from the output where gamma allows it, and kept where it does
+// not.
 TEST_P(OpsTest, AffineNormWhateverGammaIs) {
   const Shape shape{{5, 1, 37, 12}, 4, 64, 96};
   Inputs make(6);

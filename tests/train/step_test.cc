@@ -160,7 +160,8 @@ TEST_F(Step, ForwardHasNoDropoutAndNoGradient) {
 TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   const StepOutcome outcome = Forward(model_, batch, MakeGoal(Objective("infonce")), {});
-  const at::Tensor rows = model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {}).detach();
+  const at::Tensor rows =
+      model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {}).detach();
   ASSERT_EQ(outcome.cosines.size(), 8);
   for (int64_t i = 0; i < 8; ++i) {
     const at::Tensor a = rows[i], b = rows[8 + i];

@@ -13,8 +13,7 @@ int main() {
   tandem::data::Run run;
   run.AddQuery("query").results = {{"bad", 0.9}, {"good", 0.8}};
   const std::vector<tandem::eval::Measure> measures = tandem::eval::ParseMeasures("mrr");
-  const tandem::eval::Evaluation evaluation =
-      tandem::eval::EvaluateRun(run, qrels, measures, {});
+  const tandem::eval::Evaluation evaluation = tandem::eval::EvaluateRun(run, qrels, measures, {});
   const double mrr = evaluation.measures.front().mean.value_or(-1);
   std::printf("mrr %g\n", mrr);
   return mrr == 0.5 ? 0 : 1;
