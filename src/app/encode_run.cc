@@ -1,10 +1,8 @@
 // The work of `tandem encode`: texts stream through, whatever their number.
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
 #include "app/encode_command.h"
 #include "app/load_model.h"
@@ -14,6 +12,7 @@
 #include "base/npy.h"
 #include "data/texts_file.h"
 #include "search/encode.h"
+#include "search/kept_embeddings.h"
 
 namespace tandem::app {
 namespace {
@@ -28,11 +27,7 @@ class InputTexts {
   bool Next(std::string_view* text) {
     std::string_view id;
     if (!stream_.Next(&id, text)) return false;
-    if (!seen_.Add(id, {})) {
-      throw reader_.Error(fmt::format("has the same \"_id\" as line {}", lines_[*seen_.Find(id)]),
-                          id);
-    }
-    lines_.push_back(reader_.line_number());
+    seen_.Add(reader_, id, {});
     ids_.Write(id);
     ids_.Write("\n");
     return true;
@@ -42,8 +37,7 @@ class InputTexts {
   data::LineReader& reader_;
   data::TextStream stream_;
   AtomicFile& ids_;
-  data::Texts seen_;  // without text
-  std::vector<int64_t> lines_;
+  data::UniqueTexts seen_;  // without text
 };
 
 }  // namespace
@@ -66,8 +60,7 @@ void RunEncode(const EncodeCommandOptions& options) {
       [&](size_t, const at::Tensor& rows) {
         writer.Append({rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
       });
-  std::error_code ignored;  // what `search --embeddings` kept here is no more what it says
-  std::filesystem::remove(folder / "source.txt", ignored);
+  search::ForgetKept(folder);  // what a search kept here is no more what it says
   writer.Commit();
   ids.Commit();
   search::ReportCounts(counts, query ? "queries" : "documents", model->max_tokens(kind));

@@ -59,6 +59,11 @@ class JsonLineParser {
 // The field of that name, or null.
 const JsonField* FindField(std::span<const JsonField> fields, std::string_view key);
 
+// Whether a line gives `field` at all; null counts as not given, as exporters write it.
+inline bool IsGiven(const JsonField* field) {
+  return field != nullptr && field->kind != JsonField::Kind::kNull;
+}
+
 // "a string", "a number", ... for messages.
 std::string_view KindName(JsonField::Kind kind);
 

@@ -18,10 +18,6 @@ void CheckLength(const LineReader& reader, std::string_view key, size_t found, s
 
 }  // namespace
 
-bool IsGiven(const JsonField* field) {
-  return field != nullptr && field->kind != JsonField::Kind::kNull;
-}
-
 double ExpectedGrade(const LineReader& reader, std::string_view key,
                      std::span<const double> probabilities) {
   if (probabilities.size() < 2) {

@@ -17,9 +17,6 @@ namespace tandem::data {
 double ExpectedGrade(const LineReader& reader, std::string_view key,
                      std::span<const double> probabilities);
 
-// Whether a line gives `field` at all; null counts as not given, as exporters write it.
-bool IsGiven(const JsonField* field);
-
 // The scores of `count` documents: a list of numbers of that length. Throws DataError.
 std::span<const double> ScoreList(const LineReader& reader, const JsonField& field, size_t count);
 // The same from a list of probabilities for each of them.

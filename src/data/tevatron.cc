@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "data/dataset_builder.h"
-#include "data/json_id.h"
+#include "data/json_fields.h"
 #include "data/json_line.h"
 #include "data/score_fields.h"
 
@@ -35,7 +35,7 @@ class TevatronReader {
  private:
   void ReadLine(std::span<const JsonField> fields) {
     const std::string_view id = RequireId(reader_, fields, "query_id");
-    const uint32_t query = builder_.QueryOfId(id, Text(fields, "query", id));
+    const uint32_t query = builder_.QueryOfId(id, RequireText(reader_, fields, "query", id));
     if (AddPassages(fields, kPositives, query, 1) == 0) {
       throw reader_.Error(fmt::format("has no \"{}\"", kPositives), id);
     }
@@ -45,17 +45,6 @@ class TevatronReader {
         builder_.CountIgnored(field.key);
       }
     }
-  }
-
-  std::string_view Text(std::span<const JsonField> fields, std::string_view key,
-                        std::string_view id) const {
-    const JsonField* field = FindField(fields, key);
-    if (field == nullptr) throw reader_.Error(fmt::format("has no \"{}\"", key), id);
-    if (field->kind != Kind::kString) {
-      throw reader_.Error(
-          fmt::format("\"{}\" is {}; expected a string", key, KindName(field->kind)), id);
-    }
-    return field->text;
   }
 
   // Returns how many there are.
@@ -70,19 +59,11 @@ class TevatronReader {
     }
     for (const JsonField::Object& passage : passages->objects) {
       const std::string_view id = RequireId(reader_, passage, "docid");
-      const uint32_t document = builder_.DocumentOfId(id, DocumentText(passage, id));
+      const uint32_t document =
+          builder_.DocumentOfId(id, RequireDocumentText(reader_, passage, id, &joined_));
       builder_.Judge(query, document, grade, Score(passage, id));
     }
     return passages->objects.size();
-  }
-
-  std::string_view DocumentText(std::span<const JsonField> passage, std::string_view id) {
-    const std::string_view text = Text(passage, "text", id);
-    if (!IsGiven(FindField(passage, "title"))) return text;
-    const std::string_view title = Text(passage, "title", id);
-    if (title.empty()) return text;
-    joined_.assign(title).append(" ").append(text);
-    return joined_;
   }
 
   double Score(std::span<const JsonField> passage, std::string_view id) {

@@ -3,39 +3,18 @@
 #include <fmt/format.h>
 
 #include <span>
-#include <vector>
+#include <utility>
 
-#include "data/json_id.h"
+#include "data/json_fields.h"
 
 namespace tandem::data {
 namespace {
-
-using Kind = JsonField::Kind;
 
 std::string_view IdOf(const LineReader& reader, std::span<const JsonField> fields) {
   if (FindField(fields, "_id") == nullptr) {
     throw reader.Error(R"(has no "_id"; expected {"_id": ..., "text": ...})");
   }
   return RequireId(reader, fields, "_id");
-}
-
-std::string_view StringField(const LineReader& reader, std::span<const JsonField> fields,
-                             std::string_view key, std::string_view id) {
-  const JsonField* field = FindField(fields, key);
-  if (field == nullptr) throw reader.Error(fmt::format("has no \"{}\"", key), id);
-  if (field->kind != Kind::kString) {
-    throw reader.Error(fmt::format("\"{}\" is {}; expected a string", key, KindName(field->kind)),
-                       id);
-  }
-  return field->text;
-}
-
-// Empty where there is none; null, as some exporters write it, is none.
-std::string_view TitleOf(const LineReader& reader, std::span<const JsonField> fields,
-                         std::string_view id) {
-  const JsonField* field = FindField(fields, "title");
-  if (field == nullptr || field->kind == Kind::kNull) return {};
-  return StringField(reader, fields, "title", id);
 }
 
 bool IsBlank(std::string_view text) {
@@ -54,33 +33,33 @@ bool TextStream::Next(std::string_view* id, std::string_view* text) {
   any_ = true;
   const std::span<const JsonField> fields = parser_.Parse(reader_, line);
   *id = IdOf(reader_, fields);
-  *text = StringField(reader_, fields, "text", *id);
-  if (role_ == TextRole::kDocument) {
-    const std::string_view title = TitleOf(reader_, fields, *id);
-    if (!title.empty()) {
-      joined_.assign(title).append(" ").append(*text);
-      *text = joined_;
-    }
-  }
+  *text = role_ == TextRole::kDocument ? RequireDocumentText(reader_, fields, *id, &joined_)
+                                       : RequireText(reader_, fields, "text", *id);
   if (IsBlank(*text)) {
     reader_.warnings().Count(reader_.file(), "empty texts, kept", reader_.line_number(), *id);
   }
   return true;
 }
 
-Texts ReadTexts(LineReader& reader, TextRole role) {
-  Texts texts;
-  TextStream stream(reader, role);
-  std::vector<int64_t> lines;  // of each text, to name both places of a duplicate
-  std::string_view id, text;
-  while (stream.Next(&id, &text)) {
-    if (!texts.Add(id, text)) {
-      throw reader.Error(fmt::format("has the same \"_id\" as line {}", lines[*texts.Find(id)]),
-                         id);
-    }
-    lines.push_back(reader.line_number());
+void UniqueTexts::Add(const LineReader& reader, std::string_view id, std::string_view text) {
+  if (!texts_.Add(id, text)) {
+    throw reader.Error(fmt::format("has the same \"_id\" as line {}", lines_[*texts_.Find(id)]),
+                       id);
   }
-  return texts;
+  lines_.push_back(reader.line_number());
+}
+
+Texts UniqueTexts::Take() {
+  lines_.clear();
+  return std::exchange(texts_, {});
+}
+
+Texts ReadTexts(LineReader& reader, TextRole role) {
+  UniqueTexts texts;
+  TextStream stream(reader, role);
+  std::string_view id, text;
+  while (stream.Next(&id, &text)) texts.Add(reader, id, text);
+  return texts.Take();
 }
 
 Texts ReadTexts(const std::filesystem::path& path, TextRole role, Warnings* warnings) {

@@ -2,9 +2,11 @@
 // `tandem encode` reads. Also gzip-compressed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/json_line.h"
 #include "data/line_reader.h"
@@ -34,6 +36,20 @@ class TextStream {
   JsonLineParser parser_;
   std::string joined_;
   bool any_ = false;
+};
+
+// Texts as they come from a file, with the line of each to name both places of a duplicate.
+class UniqueTexts {
+ public:
+  // Adds what stands at the reader's line. Throws DataError where the id was there already.
+  void Add(const LineReader& reader, std::string_view id, std::string_view text);
+
+  // The texts so far; there are none afterwards.
+  Texts Take();
+
+ private:
+  Texts texts_;
+  std::vector<int64_t> lines_;  // of each text
 };
 
 // Reads a file, or standard input for "-". `_id` is a string or an integer (taken in decimal) and

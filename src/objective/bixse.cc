@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 #include "objective/candidates.h"
 #include "objective/catalogue.h"
@@ -51,12 +50,9 @@ class Bixse final : public Formula {
     const std::optional<double> given = batch.bias ? batch.bias : bias_;
     const double bias = given ? *given : StartingBias(batch);
     const auto queries = static_cast<double>(batch.queries);
-    std::vector<RowSum> rows(static_cast<size_t>(batch.queries));
-    ForEachRow(batch, [&](int64_t row) {
-      rows[static_cast<size_t>(row)] = AddRow(batch, row, scale, bias, gradient);
-    });
+    const auto add = [&](int64_t row) { return AddRow(batch, row, scale, bias, gradient); };
     RowSum sum;
-    for (const RowSum& row : rows) {
+    for (const RowSum& row : MapRows(batch, add)) {
       sum.loss += row.loss;
       sum.scale += row.scale;
       sum.bias += row.bias;

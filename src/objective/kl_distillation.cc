@@ -3,7 +3,6 @@
 // No in-batch negatives. Source: BiXSE section 2. A row with one labelled document or none
 // contributes 0.
 #include <cmath>
-#include <vector>
 
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
@@ -30,12 +29,9 @@ class KlDistillation final : public Formula {
         inverse_teacher_temperature_(1 / params.Number("teacher_temperature")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    std::vector<double> losses(static_cast<size_t>(batch.queries));
-    ForEachRow(batch, [&](int64_t row) {
-      losses[static_cast<size_t>(row)] = AddRow(batch, row, gradient);
-    });
     const auto queries = static_cast<double>(batch.queries);
-    return {SumInOrder(losses) / queries, queries};
+    const double sum = SumRows(batch, [&](int64_t row) { return AddRow(batch, row, gradient); });
+    return {sum / queries, queries};
   }
 
  private:

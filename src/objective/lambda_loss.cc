@@ -100,12 +100,9 @@ class LambdaLoss final : public Formula {
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
     const InverseDiscounts inverse_discounts(batch.documents);
-    std::vector<RowSum> rows(static_cast<size_t>(batch.queries));
-    ForEachRow(batch, [&](int64_t row) {
-      rows[static_cast<size_t>(row)] = AddRow(batch, row, inverse_discounts, gradient);
-    });
+    const auto add = [&](int64_t row) { return AddRow(batch, row, inverse_discounts, gradient); };
     RowSum sum;
-    for (const RowSum& row : rows) {
+    for (const RowSum& row : MapRows(batch, add)) {
       sum.loss += row.loss;
       sum.pairs += row.pairs;
     }

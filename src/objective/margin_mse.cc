@@ -2,7 +2,6 @@
 //
 // No in-batch negatives. Source: BiXSE section 5, baseline (Hofstaetter et al. 2020). A batch
 // without labelled non-own documents has loss 0.
-#include <vector>
 
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
@@ -33,11 +32,9 @@ class MarginMse final : public Formula {
       }
     }
     if (count == 0) return {0, 0};
-    std::vector<double> losses(static_cast<size_t>(batch.queries));
-    ForEachRow(batch, [&](int64_t row) {
-      losses[static_cast<size_t>(row)] = AddRow(batch, row, count, gradient);
-    });
-    return {SumInOrder(losses) / count, count};
+    const double sum =
+        SumRows(batch, [&](int64_t row) { return AddRow(batch, row, count, gradient); });
+    return {sum / count, count};
   }
 
  private:

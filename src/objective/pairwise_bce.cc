@@ -3,7 +3,6 @@
 // Source: BiXSE appendix (Burges et al. 2005). Only documents with a grade above 0 lead a pair, so
 // that a query costs O(labelled x D) time and nothing beside the scores. A batch without pairs has
 // loss 0.
-#include <vector>
 
 #include "objective/candidates.h"
 #include "objective/catalogue.h"
@@ -38,16 +37,11 @@ class PairwiseBce final : public Formula {
   explicit PairwiseBce(const config::Params& params) : scale_(params.Number("scale")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    std::vector<double> counts(static_cast<size_t>(batch.queries));
-    ForEachRow(batch,
-               [&](int64_t row) { counts[static_cast<size_t>(row)] = CountPairs(batch, row); });
-    const double pairs = SumInOrder(counts);
+    const double pairs = SumRows(batch, [&](int64_t row) { return CountPairs(batch, row); });
     if (pairs == 0) return {0, 0};
-    std::vector<double> losses(counts.size());
-    ForEachRow(batch, [&](int64_t row) {
-      losses[static_cast<size_t>(row)] = AddRow(batch, row, pairs, gradient);
-    });
-    return {SumInOrder(losses) / pairs, pairs};
+    const double sum =
+        SumRows(batch, [&](int64_t row) { return AddRow(batch, row, pairs, gradient); });
+    return {sum / pairs, pairs};
   }
 
  private:

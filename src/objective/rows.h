@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "base/threads.h"
@@ -25,10 +26,21 @@ void ForEachRow(const Batch& batch, const Body& body) {
               });
 }
 
-// In the order of rows, whatever threads computed them.
-inline double SumInOrder(const std::vector<double>& rows) {
+// What `body(row)` returns for every query, in the order of rows.
+template <typename Body>
+auto MapRows(const Batch& batch, const Body& body) {
+  using Value = std::invoke_result_t<Body, int64_t>;
+  static_assert(!std::is_same_v<Value, bool>, "threads would write into the same bytes");
+  std::vector<Value> values(static_cast<size_t>(batch.queries));
+  ForEachRow(batch, [&](int64_t row) { values[static_cast<size_t>(row)] = body(row); });
+  return values;
+}
+
+// The sum of numbers in the order of rows, whatever threads computed them.
+template <typename Body>
+double SumRows(const Batch& batch, const Body& body) {
   double sum = 0;
-  for (const double row : rows) sum += row;
+  for (const double value : MapRows(batch, body)) sum += value;
   return sum;
 }
 

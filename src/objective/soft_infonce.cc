@@ -3,7 +3,6 @@
 // Source: BiXSE section 5, the baseline of Cheng et al. 2023; without `spread_negatives` what its
 // authors' script runs. A row without negatives contributes 0.
 #include <cmath>
-#include <vector>
 
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
@@ -30,12 +29,9 @@ class SoftInfoNce final : public Formula {
         spread_(params.Boolean("spread_negatives")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    std::vector<double> losses(static_cast<size_t>(batch.queries));
-    ForEachRow(batch, [&](int64_t row) {
-      losses[static_cast<size_t>(row)] = AddRow(batch, row, gradient);
-    });
     const auto queries = static_cast<double>(batch.queries);
-    return {SumInOrder(losses) / queries, queries};
+    const double sum = SumRows(batch, [&](int64_t row) { return AddRow(batch, row, gradient); });
+    return {sum / queries, queries};
   }
 
  private:

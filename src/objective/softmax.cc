@@ -83,22 +83,21 @@ double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates
                   const SoftmaxOptions& options, Gradient* gradient) {
   const double inverse_temperature = 1 / options.temperature;
   const double factor = options.weight / static_cast<double>(batch.queries) * inverse_temperature;
-  std::vector<double> losses(static_cast<size_t>(batch.queries));
-  ForEachRow(batch, [&](int64_t row) {
+  const double total = SumRows(batch, [&](int64_t row) {
     LogSum sum;
     for (const CandidateBlock& block : candidates) {
       AddBlockRow(block, row, inverse_temperature, sum);
     }
     const RowResult result =
         Finish(sum, batch.PositiveScore(row) * inverse_temperature, options.include_positive);
-    losses[static_cast<size_t>(row)] = result.loss;
-    if (gradient == nullptr || result.empty) return;
+    if (gradient == nullptr || result.empty) return result.loss;
     for (const CandidateBlock& block : candidates) {
       AddBlockGradient(block, row, result, inverse_temperature, factor);
     }
     AddPositiveGradient(batch, row, result, options, factor, gradient->query_document);
+    return result.loss;
   });
-  return options.weight / static_cast<double>(batch.queries) * SumInOrder(losses);
+  return options.weight / static_cast<double>(batch.queries) * total;
 }
 
 double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
@@ -109,9 +108,7 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
   const auto cell = [&](int64_t row, size_t own) {
     return row * batch.documents + batch.positive[own];
   };
-  std::vector<RowResult> results(queries);
-  std::vector<double> losses(queries);
-  ForEachRow(batch, [&](int64_t own) {
+  const std::vector<RowResult> results = MapRows(batch, [&](int64_t own) {
     const auto i = static_cast<size_t>(own);
     LogSum sum;
     for (int64_t row = 0; row < batch.queries; ++row) {
@@ -119,9 +116,7 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
       if (batch.negative[at]) sum.Add(batch.query_document[at] * inverse_temperature);
     }
     AddBlockRow(same_tower, own, inverse_temperature, sum);
-    results[i] =
-        Finish(sum, batch.PositiveScore(own) * inverse_temperature, options.include_positive);
-    losses[i] = results[i].loss;
+    return Finish(sum, batch.PositiveScore(own) * inverse_temperature, options.include_positive);
   });
   if (gradient != nullptr) {
     // Row by row, so that two own documents in one column never meet in two threads.
@@ -139,7 +134,9 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
       AddPositiveGradient(batch, row, result, options, factor, gradient->query_document);
     });
   }
-  return options.weight / static_cast<double>(batch.queries) * SumInOrder(losses);
+  double total = 0;
+  for (const RowResult& result : results) total += result.loss;
+  return options.weight / static_cast<double>(batch.queries) * total;
 }
 
 }  // namespace tandem::objective

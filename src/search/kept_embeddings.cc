@@ -74,6 +74,11 @@ std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const st
   return rows;
 }
 
+void ForgetKept(const std::filesystem::path& folder) {
+  std::error_code ignored;  // nothing to remove is fine
+  std::filesystem::remove(folder / kSource, ignored);
+}
+
 namespace {
 
 // One id a line, in the order of the rows.
@@ -91,8 +96,7 @@ void WriteIds(const std::filesystem::path& path, const data::Texts& texts) {
 void WriteKept(const std::filesystem::path& folder, const std::string& source,
                const data::Texts& texts, const at::Tensor& embeddings) {
   MakeFolder(folder);
-  std::error_code ignored;  // nothing to remove is fine
-  std::filesystem::remove(folder / kSource, ignored);
+  ForgetKept(folder);
   const at::Tensor rows = embeddings.contiguous();
   NpyWriter writer(folder / kEmbeddings, static_cast<size_t>(rows.size(1)));
   writer.Append({rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});

@@ -29,6 +29,10 @@ void CheckUsableForKept(const std::filesystem::path& folder);
 std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const std::string& source,
                                    size_t texts, int64_t width);
 
+// From now on the folder's embeddings, if any, are not taken for kept; to be called before they are
+// replaced. The embeddings themselves stay.
+void ForgetKept(const std::filesystem::path& folder);
+
 // Writes the three files, the source last: what an interrupted call leaves is not taken for kept.
 // Throws OutputError.
 void WriteKept(const std::filesystem::path& folder, const std::string& source,

@@ -1,10 +1,9 @@
 #include "search/retrieve.h"
 
 #include <algorithm>
-#include <unordered_set>
-#include <utility>
 
 #include "search/kept_embeddings.h"
+#include "search/score_samples.h"
 
 namespace tandem::search {
 namespace {
@@ -52,29 +51,6 @@ void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
   ReportCounts(counts, "documents", model.max_tokens(TextKind::kDocument));
 }
 
-std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevance_level) {
-  std::vector<uint32_t> positives;
-  for (const data::Judgement& judgement : query.judgements) {
-    if (judgement.grade >= relevance_level) positives.push_back(judgement.document);
-  }
-  std::sort(positives.begin(), positives.end());
-  return positives;
-}
-
-eval::QuerySamples SamplesFrom(std::string_view query, const QueryHits& found,
-                               const std::vector<uint32_t>& positives) {
-  eval::QuerySamples samples;
-  samples.query = query;
-  samples.positives.assign(found.watched.begin(), found.watched.end());
-  for (const Hit& hit : found.hits) {
-    if (samples.negatives.size() == eval::kNegativesPerQuery) break;
-    if (!std::binary_search(positives.begin(), positives.end(), hit.document)) {
-      samples.negatives.push_back(hit.score);
-    }
-  }
-  return samples;
-}
-
 }  // namespace
 
 Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
@@ -106,7 +82,7 @@ Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
       results.results.push_back({dataset.documents.id(hit.document), hit.score});
     }
     if (options.relevance_level > 0) {
-      retrieved.samples.push_back(SamplesFrom(query, found[i], positives[i]));
+      retrieved.samples.push_back(SamplesOf(query, found[i], positives[i]));
     }
   }
   return retrieved;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "eval/evaluate.h"
 #include "search/encode.h"
 #include "search/exact.h"
+#include "search/score_samples.h"
 #include "train/validator.h"
 
 namespace tandem::train {
@@ -21,15 +23,6 @@ constexpr size_t kWindowTexts = 1024;
 
 struct Stopped {};  // thrown through the encoder's sink
 
-std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevance_level) {
-  std::vector<uint32_t> positives;
-  for (const data::Judgement& judgement : query.judgements) {
-    if (judgement.grade >= relevance_level) positives.push_back(judgement.document);
-  }
-  std::sort(positives.begin(), positives.end());
-  return positives;
-}
-
 class MeasureValidator final : public Validator {
  public:
   MeasureValidator(JudgedCorpus corpus, const std::string& measure, double relevance_level,
@@ -41,7 +34,7 @@ class MeasureValidator final : public Validator {
                 .threads = options.threads,
                 .window_texts = kWindowTexts} {
     for (const data::JudgedQuery& query : corpus_.judged) {
-      positives_.push_back(PositivesOf(query, relevance_level));
+      positives_.push_back(search::PositivesOf(query, relevance_level));
       for (const data::Judgement& judgement : query.judgements) {
         qrels_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
                    judgement.grade);
@@ -102,28 +95,17 @@ class MeasureValidator final : public Validator {
     return search.Take();
   }
 
-  eval::QuerySamples SamplesOf(size_t q, const search::QueryHits& found) const {
-    eval::QuerySamples samples{.query = corpus_.queries->id(corpus_.judged[q].query)};
-    samples.positives.assign(found.watched.begin(), found.watched.end());
-    for (const search::Hit& hit : found.hits) {
-      if (samples.negatives.size() == eval::kNegativesPerQuery) break;
-      if (!std::binary_search(positives_[q].begin(), positives_[q].end(), hit.document)) {
-        samples.negatives.push_back(hit.score);
-      }
-    }
-    return samples;
-  }
-
   // 0 where no query has a value, as for a query that finds nothing.
   double MeanOf(const std::vector<search::QueryHits>& found) const {
     data::Run run;
     std::vector<eval::QuerySamples> samples;
     for (size_t q = 0; q < found.size(); ++q) {
-      data::QueryResults& results = run.AddQuery(corpus_.queries->id(corpus_.judged[q].query));
+      const std::string_view query = corpus_.queries->id(corpus_.judged[q].query);
+      data::QueryResults& results = run.AddQuery(query);
       for (const search::Hit& hit : found[q].hits) {
         results.results.push_back({corpus_.documents->id(hit.document), hit.score});
       }
-      if (NeedsSamples()) samples.push_back(SamplesOf(q, found[q]));
+      if (NeedsSamples()) samples.push_back(search::SamplesOf(query, found[q], positives_[q]));
     }
     const eval::Evaluation evaluation =
         eval::EvaluateRun(run, qrels_, measures_,

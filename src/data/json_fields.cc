@@ -1,0 +1,45 @@
+#include "data/json_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tandem::data {
+
+std::string_view RequireId(const LineReader& reader, std::span<const JsonField> fields,
+                           std::string_view key) {
+  const JsonField* field = FindField(fields, key);
+  if (field == nullptr) throw reader.Error(fmt::format("has no \"{}\"", key));
+  if (field->kind != JsonField::Kind::kString && field->kind != JsonField::Kind::kInteger) {
+    throw reader.Error(fmt::format("\"{}\" is {}; expected a string", key, KindName(field->kind)));
+  }
+  if (field->text.empty()) throw reader.Error(fmt::format("\"{}\" is empty", key));
+  if (std::any_of(field->text.begin(), field->text.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+    throw reader.Error(fmt::format("\"{}\" contains a control character", key));
+  }
+  return field->text;
+}
+
+std::string_view RequireText(const LineReader& reader, std::span<const JsonField> fields,
+                             std::string_view key, std::string_view id) {
+  const JsonField* field = FindField(fields, key);
+  if (field == nullptr) throw reader.Error(fmt::format("has no \"{}\"", key), id);
+  if (field->kind != JsonField::Kind::kString) {
+    throw reader.Error(fmt::format("\"{}\" is {}; expected a string", key, KindName(field->kind)),
+                       id);
+  }
+  return field->text;
+}
+
+std::string_view RequireDocumentText(const LineReader& reader, std::span<const JsonField> fields,
+                                     std::string_view id, std::string* joined) {
+  const std::string_view text = RequireText(reader, fields, "text", id);
+  if (!IsGiven(FindField(fields, "title"))) return text;
+  const std::string_view title = RequireText(reader, fields, "title", id);
+  if (title.empty()) return text;
+  joined->assign(title).append(" ").append(text);
+  return *joined;
+}
+
+}  // namespace tandem::data

@@ -1,0 +1,27 @@
+// Score samples for an AUC from what a search found: eval/auc.h says what they are.
+//
+//   positives[q] = PositivesOf(judged[q], relevance_level);
+//   search.Watch(positives);  // of an ExactSearch at least kNegativesPerQuery + positives[q] deep
+//   ... samples.push_back(SamplesOf(id of q, found[q], positives[q]));
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/dataset.h"
+#include "eval/auc.h"
+#include "search/exact.h"
+
+namespace tandem::search {
+
+// The documents of that grade or a higher one, ascending.
+std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevance_level);
+
+// The watched scores as positives, and as negatives those of the best hits that are not among
+// `positives` (ascending). `query` must outlive the samples.
+eval::QuerySamples SamplesOf(std::string_view query, const QueryHits& found,
+                             std::span<const uint32_t> positives);
+
+}  // namespace tandem::search
