@@ -31,6 +31,20 @@ std::string DataErrorOf(const Body& body) {
   return "no error";
 }
 
+// A reader of training lines, given the bytes of a file that it knows as f.jsonl.
+template <Dataset (*kReader)(LineReader&)>
+class TrainingLinesTest : public testing::Test {
+ protected:
+  static Dataset Read(std::string_view bytes, Warnings& warnings) {
+    LineReader reader("f.jsonl", bytes, warnings);
+    return kReader(reader);
+  }
+  static std::string ErrorOf(std::string_view bytes) {
+    Warnings warnings;
+    return DataErrorOf([&] { Read(bytes, warnings); });
+  }
+};
+
 // "TEXT=GRADE@LINE", or "TEXT=GRADE/SCORE@LINE", of every judged document of a query.
 inline std::string JudgedTexts(const Dataset& dataset, size_t query) {
   std::string all;

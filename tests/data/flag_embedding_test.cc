@@ -9,17 +9,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Dataset Read(std::string_view bytes, Warnings& warnings) {
-  LineReader reader("f.jsonl", bytes, warnings);
-  return ReadFlagEmbedding(reader);
-}
+class ReadFlagEmbeddingTest : public TrainingLinesTest<ReadFlagEmbedding> {};
 
-std::string ErrorOf(std::string_view bytes) {
-  Warnings warnings;
-  return DataErrorOf([&] { Read(bytes, warnings); });
-}
-
-TEST(ReadFlagEmbedding, ReadsTextsScoresAndPrompts) {
+TEST_F(ReadFlagEmbeddingTest, ReadsTextsScoresAndPrompts) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "pos": ["p1", "p2"], "neg": ["n"], "pos_scores": [0.9, 1], "neg_scores": [-2.5], "prompt": "", "type": "retrieval"}
@@ -40,7 +32,7 @@ TEST(ReadFlagEmbedding, ReadsTextsScoresAndPrompts) {
       ElementsAre("f.jsonl: values of other columns, ignored: 1 (first at line 1, id type)"));
 }
 
-TEST(ReadFlagEmbedding, TheSameTextIsOneQueryAndOneDocument) {
+TEST_F(ReadFlagEmbeddingTest, TheSameTextIsOneQueryAndOneDocument) {
   Warnings warnings;
   const Dataset dataset = Read(
       "\xEF\xBB\xBF{\"query\": \"a\", \"pos\": [\"p\"], \"neg\": [\"n\"]}\r\n"
@@ -57,7 +49,7 @@ TEST(ReadFlagEmbedding, TheSameTextIsOneQueryAndOneDocument) {
               testing::Contains("f.jsonl: empty texts, kept: 1 (first at line 3)"));
 }
 
-TEST(ReadFlagEmbedding, APairWithTwoScoresKeepsTheFirst) {
+TEST_F(ReadFlagEmbeddingTest, APairWithTwoScoresKeepsTheFirst) {
   Warnings warnings;
   const Dataset dataset = Read(R"({"query": "a", "pos": ["p"], "pos_scores": [1]}
 {"query": "a", "pos": ["p"], "pos_scores": [2]}
@@ -69,7 +61,7 @@ TEST(ReadFlagEmbedding, APairWithTwoScoresKeepsTheFirst) {
 }
 
 // METHODS: z = (1/N) sum_s s p(s).
-TEST(ReadFlagEmbedding, AJudgesProbabilitiesBecomeItsExpectedGrade) {
+TEST_F(ReadFlagEmbeddingTest, AJudgesProbabilitiesBecomeItsExpectedGrade) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "pos": ["p"], "neg": ["n"], "pos_probabilities": [[0, 0.25, 0.25, 0.5]], "neg_probabilities": [[1, 0]]})",
@@ -79,13 +71,13 @@ TEST(ReadFlagEmbedding, AJudgesProbabilitiesBecomeItsExpectedGrade) {
   EXPECT_THAT(warnings.Messages(), IsEmpty());
 }
 
-TEST(ReadFlagEmbedding, GzipFilesAreRead) {
+TEST_F(ReadFlagEmbeddingTest, GzipFilesAreRead) {
   const TemporaryFolder folder;
   WriteGzip(folder.path() / "train.jsonl.gz", R"({"query": "a", "pos": ["p"]})");
   EXPECT_EQ(ReadFlagEmbedding(folder.path() / "train.jsonl.gz").documents.text(0), "p");
 }
 
-TEST(ReadFlagEmbedding, BrokenLinesAreNamed) {
+TEST_F(ReadFlagEmbeddingTest, BrokenLinesAreNamed) {
   EXPECT_EQ(ErrorOf(R"({"pos": ["p"]})"), "f.jsonl:1: has no \"query\"");
   EXPECT_EQ(ErrorOf("\n{\"query\": \"a\"}"), "f.jsonl:2: has no \"pos\"");
   EXPECT_EQ(ErrorOf(R"({"query": "a", "pos": null})"), "f.jsonl:1: has no \"pos\"");
@@ -102,7 +94,7 @@ TEST(ReadFlagEmbedding, BrokenLinesAreNamed) {
   EXPECT_EQ(ErrorOf(""), "f.jsonl: holds no example");
 }
 
-TEST(ReadFlagEmbedding, BrokenScoresAreNamed) {
+TEST_F(ReadFlagEmbeddingTest, BrokenScoresAreNamed) {
   EXPECT_EQ(ErrorOf(R"({"query": "a", "pos": ["p"], "pos_scores": [1, 2]})"),
             "f.jsonl:1: \"pos_scores\" has 2 entries for 1 documents");
   EXPECT_EQ(ErrorOf(R"({"query": "a", "pos": ["p"], "neg_scores": [1]})"),

@@ -9,15 +9,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Dataset Read(std::string_view bytes, Warnings& warnings) {
-  LineReader reader("f.jsonl", bytes, warnings);
-  return ReadColumns(reader);
-}
-
-std::string ErrorOf(std::string_view bytes) {
-  Warnings warnings;
-  return DataErrorOf([&] { Read(bytes, warnings); });
-}
+class ReadColumnsTest : public TrainingLinesTest<ReadColumns> {};
 
 // "text=grade" of every judged document of a query.
 std::vector<std::string> Judged(const Dataset& dataset, size_t query) {
@@ -29,7 +21,7 @@ std::vector<std::string> Judged(const Dataset& dataset, size_t query) {
   return judged;
 }
 
-TEST(ReadColumns, TheSameTextIsOneQueryAndOneDocument) {
+TEST_F(ReadColumnsTest, TheSameTextIsOneQueryAndOneDocument) {
   Warnings warnings;
   const Dataset dataset = Read(R"({"anchor": "a", "positive": "p1", "negative": "n"}
 {"anchor": "b", "positive": "n", "negative": "p1"}
@@ -46,7 +38,7 @@ TEST(ReadColumns, TheSameTextIsOneQueryAndOneDocument) {
   EXPECT_EQ(dataset.documents.id(1), "1:negative");
 }
 
-TEST(ReadColumns, OtherNamesNumberedNegativesAndLists) {
+TEST_F(ReadColumnsTest, OtherNamesNumberedNegativesAndLists) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "document": ["p1", "p2"], "negative_1": "n1", "negative_2": ["n2", "n3"], "negative_x": "?"}
@@ -62,7 +54,7 @@ TEST(ReadColumns, OtherNamesNumberedNegativesAndLists) {
   EXPECT_EQ(dataset.scores, ScoreKind::kNone);
 }
 
-TEST(ReadColumns, AScoreOfAPair) {
+TEST_F(ReadColumnsTest, AScoreOfAPair) {
   Warnings warnings;
   const Dataset dataset = Read(R"({"sentence1": "a", "sentence2": "p", "score": 0.5}
 {"anchor": "a", "positive": "q", "label": 1}
@@ -74,7 +66,7 @@ TEST(ReadColumns, AScoreOfAPair) {
   EXPECT_THAT(warnings.Messages(), IsEmpty());
 }
 
-TEST(ReadColumns, AScoreForEachDocument) {
+TEST_F(ReadColumnsTest, AScoreForEachDocument) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "positive": "p", "negative_1": "m", "negative_2": ["n", "o"], "scores": [9, 1.5, -2, 0]}
@@ -85,7 +77,7 @@ TEST(ReadColumns, AScoreForEachDocument) {
   EXPECT_EQ(dataset.scores, ScoreKind::kLists);
 }
 
-TEST(ReadColumns, MarginsAreATeachersScoresBelowThePositive) {
+TEST_F(ReadColumnsTest, MarginsAreATeachersScoresBelowThePositive) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "positive": "p", "negative": "m", "label": 4.5}
@@ -95,7 +87,7 @@ TEST(ReadColumns, MarginsAreATeachersScoresBelowThePositive) {
   EXPECT_EQ(dataset.scores, ScoreKind::kMargins);
 }
 
-TEST(ReadColumns, AJudgesProbabilities) {
+TEST_F(ReadColumnsTest, AJudgesProbabilities) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "positive": "p", "probabilities": [0.25, 0, 0.75]}
@@ -106,7 +98,7 @@ TEST(ReadColumns, AJudgesProbabilities) {
   EXPECT_EQ(dataset.scores, ScoreKind::kProbabilities);
 }
 
-TEST(ReadColumns, APositiveThatIsAlsoANegativeStaysPositive) {
+TEST_F(ReadColumnsTest, APositiveThatIsAlsoANegativeStaysPositive) {
   Warnings warnings;
   const Dataset dataset = Read(R"({"anchor": "a", "positive": "x", "negative": "y"}
 {"anchor": "a", "positive": "y", "negative": "x"})",
@@ -117,19 +109,19 @@ TEST(ReadColumns, APositiveThatIsAlsoANegativeStaysPositive) {
                           "positive: 2 (first at line 2)"));
 }
 
-TEST(ReadColumns, EmptyTextsAreCounted) {
+TEST_F(ReadColumnsTest, EmptyTextsAreCounted) {
   Warnings warnings;
   Read(R"({"anchor": "", "positive": " "})", warnings);
   EXPECT_THAT(warnings.Messages(), ElementsAre("f.jsonl: empty texts, kept: 2 (first at line 1)"));
 }
 
-TEST(ReadColumns, GzipFilesAreRead) {
+TEST_F(ReadColumnsTest, GzipFilesAreRead) {
   const TemporaryFolder folder;
   WriteGzip(folder.path() / "train.jsonl.gz", R"({"anchor": "a", "positive": "p"})");
   EXPECT_EQ(ReadColumns(folder.path() / "train.jsonl.gz").documents.text(0), "p");
 }
 
-TEST(ReadColumns, BrokenScoresAreNamed) {
+TEST_F(ReadColumnsTest, BrokenScoresAreNamed) {
   EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "score": 1, "label": 1})"),
             "f.jsonl:1: has both \"score\" and \"label\" for the scores");
   EXPECT_EQ(ErrorOf(R"({"anchor": "a", "positive": "p", "score": 1, "probabilities": [1, 0]})"),
@@ -148,7 +140,7 @@ TEST(ReadColumns, BrokenScoresAreNamed) {
             "that its documents cannot be compared; give a list with the score of every document");
 }
 
-TEST(ReadColumns, BrokenLinesAreNamed) {
+TEST_F(ReadColumnsTest, BrokenLinesAreNamed) {
   EXPECT_EQ(
       ErrorOf(R"({"positive": "p"})"),
       "f.jsonl:1: has no query; expected one of the columns anchor, query, question or sentence1");

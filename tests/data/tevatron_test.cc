@@ -9,17 +9,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Dataset Read(std::string_view bytes, Warnings& warnings) {
-  LineReader reader("f.jsonl", bytes, warnings);
-  return ReadTevatron(reader);
-}
+class ReadTevatronTest : public TrainingLinesTest<ReadTevatron> {};
 
-std::string ErrorOf(std::string_view bytes) {
-  Warnings warnings;
-  return DataErrorOf([&] { Read(bytes, warnings); });
-}
-
-TEST(ReadTevatron, ReadsIdsTitlesAndScores) {
+TEST_F(ReadTevatronTest, ReadsIdsTitlesAndScores) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query_id": "q1", "query": "a", "positive_passages": [{"docid": "d1", "title": "T", "text": "one", "score": 3}], "negative_passages": [{"docid": 2, "title": "", "text": "two"}, {"docid": "d3", "text": "three", "url": "x"}]}
@@ -39,7 +31,7 @@ TEST(ReadTevatron, ReadsIdsTitlesAndScores) {
                   "1 (first at line 3)"));
 }
 
-TEST(ReadTevatron, AJudgesProbabilitiesBecomeItsExpectedGrade) {
+TEST_F(ReadTevatronTest, AJudgesProbabilitiesBecomeItsExpectedGrade) {
   Warnings warnings;
   const Dataset dataset = Read(
       R"({"query_id": "q", "query": "a", "positive_passages": [{"docid": "d", "text": "x", "probabilities": [0.5, 0, 0.5]}]})",
@@ -48,7 +40,7 @@ TEST(ReadTevatron, AJudgesProbabilitiesBecomeItsExpectedGrade) {
   EXPECT_THAT(warnings.Messages(), IsEmpty());
 }
 
-TEST(ReadTevatron, GzipFilesAreRead) {
+TEST_F(ReadTevatronTest, GzipFilesAreRead) {
   const TemporaryFolder folder;
   WriteGzip(
       folder.path() / "train.jsonl.gz",
@@ -56,7 +48,7 @@ TEST(ReadTevatron, GzipFilesAreRead) {
   EXPECT_EQ(ReadTevatron(folder.path() / "train.jsonl.gz").documents.text(0), "p");
 }
 
-TEST(ReadTevatron, BrokenLinesAreNamed) {
+TEST_F(ReadTevatronTest, BrokenLinesAreNamed) {
   const auto passages = [](std::string_view list) {
     return fmt::format(R"({{"query_id": "q", "query": "a", "positive_passages": {}}})", list);
   };

@@ -1,22 +1,14 @@
 // Optimizers, warm-up and learning rate as a user's recipe gives them to `tandem train`.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "app/run_tandem.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
-#include "model/tiny_model.h"
 #include "optim/catalogue.h"
-#include "train/tiny_data.h"
+#include "train/run_fixture.h"
 
 namespace tandem {
 namespace {
@@ -24,12 +16,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class OptimizerCommand : public testing::Test {
+class OptimizerCommand : public RunTest {
  protected:
-  OptimizerCommand() {
-    WriteTinyModel(folder_.path() / "base");
-    WriteTinyData(folder_.path() / "data", TinyWords());
-    WriteFileAtomically(folder_.path() / "recipe.toml", fmt::format(R"(
+  OptimizerCommand()
+      : RunTest(R"(
 threads = 1
 precision = "fp32"
 [model]
@@ -46,37 +36,11 @@ steps = 6
 checkpoint_every = "2 steps"
 [logging]
 every = 1
-)",
-                                                                    folder_.path().native()));
-  }
-  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
-  ProgramResult Train(const std::string& output, const std::vector<std::string>& further) const {
-    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output)};
-    arguments.insert(arguments.end(), further.begin(), further.end());
-    return RunTandem(arguments);
-  }
+)") {}
   // By step, from 1.
   std::vector<double> LearningRates(const std::string& output) const {
-    std::vector<double> rates;
-    std::istringstream lines(ReadFile(Path(output + "/metrics.jsonl")));
-    for (std::string line; std::getline(lines, line);) {
-      const auto json = nlohmann::json::parse(line);
-      if (json.contains("learning_rate")) rates.push_back(json["learning_rate"]);
-    }
-    return rates;
+    return MetricOf(output, "learning_rate");
   }
-  // Everything that a run writes, but for wall times.
-  std::map<std::string, std::string> Contents(const std::string& output) const {
-    std::map<std::string, std::string> contents;
-    const std::filesystem::path root = Path(output);
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
-      contents[entry.path().lexically_relative(root).native()] = ReadFile(entry.path());
-    }
-    return contents;
-  }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(OptimizerCommand, EveryOneResumesToTheSameBytes) {
@@ -86,14 +50,14 @@ TEST_F(OptimizerCommand, EveryOneResumesToTheSameBytes) {
     const std::vector<std::string> sets = {"--set", "optimizer.name=" + name};
     const ProgramResult trained = Train(name, sets);
     ASSERT_EQ(trained.exit_code, 0) << trained.err;
-    const auto whole = Contents(name);
+    const auto whole = FilesOf(name);
     // As if it had been killed between steps 4 and 6.
     std::filesystem::remove_all(Path(name + "/model"));
     std::filesystem::remove_all(Path(name + "/checkpoints/step-00000006"));
     ASSERT_TRUE(std::filesystem::exists(Path(name + "/checkpoints/step-00000004")));
     const ProgramResult resumed = Train(name, {"--resume", "--set", "optimizer.name=" + name});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-    EXPECT_TRUE(Contents(name) == whole) << name;
+    EXPECT_TRUE(FilesOf(name) == whole) << name;
     models.push_back(whole.at("model/model.safetensors"));
   }
   for (size_t m = 1; m < models.size(); ++m) EXPECT_NE(models[m], models[0]);

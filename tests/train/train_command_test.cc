@@ -1,152 +1,20 @@
 // `tandem train` as a user runs it, on a model and a data set that are made here: the run folder,
-// sameness of bytes, and resuming after any kind of end.
-#include <fcntl.h>
+// sameness of bytes, validation, --check and --profile.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "app/run_tandem.h"
-#include "base/files.h"
-#include "base/random.h"
-#include "base/temporary_folder.h"
-#include "model/tiny_model.h"
-#include "train/tiny_data.h"
+#include "train/run_fixture.h"
 
 namespace tandem {
 namespace {
 
-using Contents = std::map<std::string, std::string>;
-
-// A tiny model, a tiny data set and a recipe with every kind of event: validation, checkpoints,
-// accumulation, dropout, a short last batch.
-class TrainCommand : public testing::Test {
- protected:
-  TrainCommand() {
-    WriteTinyModel(folder_.path() / "base");
-    WriteTinyData(folder_.path() / "data", TinyWords());
-    WriteFileAtomically(folder_.path() / "recipe.toml", fmt::format(R"(
-seed = 3
-threads = 1
-precision = "fp32"
-[model]
-base = "{0}/base"
-[data]
-train = "{0}/data"
-positive_grade = 2
-negatives = 1
-[objective]
-name = "infonce"
-[optimizer]
-learning_rate = 1e-3
-[train]
-batch = 5
-accumulate = 2
-epochs = 6
-checkpoint_every = "4 steps"
-[validation]
-data = "{0}/data"
-split = "dev"
-measure = "ndcg@10"
-every = "7 steps"
-patience = 0
-[logging]
-every = 3
-)",
-                                                                    folder_.path().native()));
-  }
-
-  void ExpectTheSameBytesAfterKills(std::vector<std::string> longer, int rounds) const;
-  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
-  std::vector<std::string> Arguments(const std::string& output,
-                                     const std::vector<std::string>& further = {}) const {
-    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output),
-                                          "--quiet"};
-    arguments.insert(arguments.end(), further.begin(), further.end());
-    return arguments;
-  }
-  ProgramResult Train(const std::string& output,
-                      const std::vector<std::string>& further = {}) const {
-    return RunTandem(Arguments(output, further));
-  }
-
-  // Starts a run that can be killed.
-  pid_t Start(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words = {TANDEM_BINARY};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const std::string err = Path("child.err");
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600), STDERR_FILENO);
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    return child;
-  }
-
-  // Grows when a process begins its loop.
-  uintmax_t TimingBytes(const std::string& output) const {
-    std::error_code error;
-    const uintmax_t size = std::filesystem::file_size(Path(output + "/timing.jsonl"), error);
-    return error ? 0 : size;
-  }
-
-  // Waits for the child's end and, `seconds` after `started` says true, brings it about; the status
-  // of waitpid.
-  static int KillAfter(pid_t child, double seconds, const std::function<bool()>& started) {
-    std::optional<std::chrono::steady_clock::time_point> begin;
-    int status = 0;
-    while (::waitpid(child, &status, WNOHANG) == 0) {
-      if (!begin && started()) begin = std::chrono::steady_clock::now();
-      if (begin &&
-          std::chrono::steady_clock::now() - *begin >= std::chrono::duration<double>(seconds)) {
-        ::kill(child, SIGKILL);
-        ::waitpid(child, &status, 0);
-        break;
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    return status;
-  }
-
-  // Every file that must be the same in two runs, by its path in the run folder.
-  Contents FilesOf(const std::string& output) const {
-    Contents contents;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(Path(output))) {
-      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
-      contents[std::filesystem::relative(entry.path(), Path(output)).native()] =
-          ReadFile(entry.path());
-    }
-    return contents;
-  }
-
-  void ExpectSameFiles(const std::string& output, const std::string& reference) const {
-    const Contents got = FilesOf(output), want = FilesOf(reference);
-    std::vector<std::string> got_names, want_names;
-    for (const auto& [name, bytes] : got) got_names.push_back(name);
-    for (const auto& [name, bytes] : want) want_names.push_back(name);
-    ASSERT_EQ(got_names, want_names);
-    for (const auto& [name, bytes] : want) EXPECT_TRUE(got.at(name) == bytes) << name << " differs";
-  }
-
-  TemporaryFolder folder_;
-};
+class TrainCommand : public EventfulRunTest {};
 
 TEST_F(TrainCommand, WritesTheRunFolder) {
   const ProgramResult result = Train("run");
@@ -189,92 +57,6 @@ TEST_F(TrainCommand, SameRecipeSameBytesOtherSeedOtherBytes) {
   ExpectSameFiles("deeper/down/two", "one");
   ASSERT_EQ(Train("three", {"--set", "seed=4"}).exit_code, 0);
   EXPECT_NE(FilesOf("three").at("metrics.jsonl"), FilesOf("one").at("metrics.jsonl"));
-}
-
-// Kills at random moments of the loop, at least three times in each run, and resumes.
-void TrainCommand::ExpectTheSameBytesAfterKills(std::vector<std::string> longer, int rounds) const {
-  longer.insert(longer.end(), {"--set", "train.epochs=30"});
-  ASSERT_EQ(Train("whole", longer).exit_code, 0);
-  RandomStream stream({20, "kill"});
-  double most_seconds = 0.6;  // from the loop's start to a kill; less where runs end before
-  for (int round = 0, done = 0; done < rounds; ++round) {
-    ASSERT_LT(round, 40) << "runs end before they can be killed";
-    const std::string output = fmt::format("killed{}", round);
-    int kills = 0;
-    for (bool ended = false; !ended;) {
-      std::vector<std::string> arguments = Arguments(output, longer);
-      if (std::filesystem::exists(Path(output))) arguments.push_back("--resume");
-      const uintmax_t before = TimingBytes(output);
-      const pid_t child = Start(arguments);
-      const double wait = kills < 8 ? most_seconds * stream.Uniform() : 1e9;
-      const int status = KillAfter(child, wait, [&] { return TimingBytes(output) > before; });
-      ended = WIFEXITED(status);
-      kills += !ended;
-      if (ended) {
-        ASSERT_EQ(WEXITSTATUS(status), 0) << ReadFile(Path("child.err"));
-      }
-    }
-    ExpectSameFiles(output, "whole");
-    if (kills >= 3) {
-      ++done;
-    } else {
-      most_seconds *= 0.7;
-    }
-  }
-}
-
-TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytes) { ExpectTheSameBytesAfterKills({}, 4); }
-
-// The score bank goes on where it was.
-TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
-  ExpectTheSameBytesAfterKills({"--set", "objective.name=mann_whitney", "--set",
-                                "objective.bank=300", "--set", "objective.bank_max_age=5"},
-                               1);
-  const std::string metrics = FilesOf("whole").at("metrics.jsonl");
-  EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
-}
-
-// So do what is learned beside the model, its optimizer, and the file that keeps it.
-TEST_F(TrainCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
-  ExpectTheSameBytesAfterKills({"--set", "objective.name=bixse", "--set",
-                                "objective.learn_scale=true", "--set", "data.grade_scale=[0,2]"},
-                               1);
-  const Contents files = FilesOf("whole");
-  const auto numbers = nlohmann::json::parse(files.at("model/tandem.json")).at("probability");
-  EXPECT_NE(numbers.at("scale").get<double>(), 20);
-  EXPECT_NE(files.at("metrics.jsonl").find("\"objective\":{\"scale\":"), std::string::npos);
-  EXPECT_EQ(numbers.at("similarity"), "cosine");
-}
-
-TEST_F(TrainCommand, SignalsSaveAndExitWithTheirCode) {
-  // Long enough to be met while it runs.
-  const std::vector<std::string> longer = {"--set", "train.epochs=60"};
-  ASSERT_EQ(Train("whole", longer).exit_code, 0);
-  for (const int signal : {SIGINT, SIGTERM}) {
-    const std::string output = fmt::format("stopped{}", signal);
-    const pid_t child =
-        Start(Arguments(output, {"--set", "train.checkpoint_every=0", "--set", "train.epochs=60"}));
-    // The first line of metrics says that the loop is running.
-    for (int i = 0; i < 6000; ++i) {
-      const std::filesystem::path metrics = Path(output + "/metrics.jsonl");
-      if (std::filesystem::exists(metrics) && std::filesystem::file_size(metrics) > 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    ::kill(child, signal);
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 128 + signal);
-    EXPECT_THAT(ReadFile(Path("child.err")),
-                testing::HasSubstr("is saved, continue with --resume"));
-    const ProgramResult resumed = Train(output, {"--resume", longer[0], longer[1]});
-    EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-    const Contents got = FilesOf(output), want = FilesOf("whole");
-    for (const char* name : {"metrics.jsonl", "model/model.safetensors",
-                             "checkpoints/step-00000300/optimizer.safetensors"}) {
-      EXPECT_TRUE(got.at(name) == want.at(name)) << name;
-    }
-  }
 }
 
 TEST_F(TrainCommand, PatienceStopsEarlyAndTheBestModelIsKept) {

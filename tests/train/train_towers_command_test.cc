@@ -1,32 +1,24 @@
 // `tandem train` with two encoders, and what the other commands do with the model it leaves.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "app/run_tandem.h"
-#include "base/files.h"
 #include "base/npy.h"
-#include "base/temporary_folder.h"
-#include "model/tiny_model.h"
-#include "train/tiny_data.h"
+#include "train/run_fixture.h"
 
 namespace tandem {
 namespace {
 
 using testing::HasSubstr;
 
-class TrainTowers : public testing::Test {
+class TrainTowers : public RunTest {
  protected:
-  TrainTowers() {
-    WriteTinyModel(folder_.path() / "base");
-    WriteTinyData(folder_.path() / "data", TinyWords());
-    WriteFileAtomically(folder_.path() / "recipe.toml", fmt::format(R"(
+  TrainTowers()
+      : RunTest(R"(
 threads = 1
 precision = "fp32"
 [model]
@@ -51,43 +43,7 @@ every = "4 steps"
 patience = 0
 [logging]
 every = 1
-)",
-                                                                    folder_.path().native()));
-  }
-  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
-  ProgramResult Train(const std::string& output,
-                      const std::vector<std::string>& further = {}) const {
-    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output),
-                                          "--quiet"};
-    arguments.insert(arguments.end(), further.begin(), further.end());
-    return RunTandem(arguments);
-  }
-  std::map<std::string, std::string> FilesOf(const std::string& output) const {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(Path(output))) {
-      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
-      files[std::filesystem::relative(entry.path(), Path(output)).native()] =
-          ReadFile(entry.path());
-    }
-    return files;
-  }
-  void ExpectSameFiles(const std::string& one, const std::string& other) const {
-    const auto got = FilesOf(one), want = FilesOf(other);
-    ASSERT_EQ(got.size(), want.size());
-    for (const auto& [name, bytes] : want) {
-      ASSERT_TRUE(got.contains(name)) << name;
-      EXPECT_TRUE(got.at(name) == bytes) << name << " differs";
-    }
-  }
-  std::vector<double> Losses(const std::string& output) const {
-    std::vector<double> losses;
-    std::istringstream lines(ReadFile(Path(output + "/metrics.jsonl")));
-    for (std::string text; std::getline(lines, text);) {
-      const auto line = nlohmann::json::parse(text);
-      if (line.contains("loss")) losses.push_back(line["loss"]);
-    }
-    return losses;
-  }
+)") {}
   std::vector<float> Encoded(const std::string& model, const std::string& kind) const {
     const ProgramResult result =
         RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("embeddings"),
@@ -103,8 +59,6 @@ every = 1
     EXPECT_THAT(result.err, HasSubstr(text));
     EXPECT_FALSE(std::filesystem::exists(Path("failed")));
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(TrainTowers, SameRecipeSameBytesAlsoWhenResumed) {
@@ -122,11 +76,11 @@ TEST_F(TrainTowers, SameRecipeSameBytesAlsoWhenResumed) {
     const ProgramResult resumed = Train(two, {"--resume", set[0], set[1]});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
     ExpectSameFiles(two, one);
-    EXPECT_LT(Losses(one).back(), Losses(one).front());
+    EXPECT_LT(MetricOf(one, "loss").back(), MetricOf(one, "loss").front());
   }
   // All three start as one model and part from the first update on.
-  const auto shared = Losses("shared1"), separate = Losses("separate1"),
-             projection = Losses("separate_shared_projection1");
+  const auto shared = MetricOf("shared1", "loss"), separate = MetricOf("separate1", "loss"),
+             projection = MetricOf("separate_shared_projection1", "loss");
   EXPECT_NEAR(separate[0], shared[0], 1e-5);
   EXPECT_NEAR(projection[0], shared[0], 1e-5);
   EXPECT_NE(separate[3], shared[3]);

@@ -1,0 +1,159 @@
+// `tandem train` ended from outside and resumed: the same bytes as a run that nobody touched.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "train/run_fixture.h"
+
+namespace tandem {
+namespace {
+
+class ResumeCommand : public EventfulRunTest {
+ protected:
+  void ExpectTheSameBytesAfterKills(std::vector<std::string> longer, int rounds) const;
+
+  // Starts a run that can be killed.
+  pid_t Start(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words = {TANDEM_BINARY};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const std::string err = Path("child.err");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600), STDERR_FILENO);
+      ::execv(argv[0], argv.data());
+      ::_exit(127);
+    }
+    return child;
+  }
+
+  // Grows when a process begins its loop.
+  uintmax_t TimingBytes(const std::string& output) const {
+    std::error_code error;
+    const uintmax_t size = std::filesystem::file_size(Path(output + "/timing.jsonl"), error);
+    return error ? 0 : size;
+  }
+
+  // Waits for the child's end and, `seconds` after `started` says true, brings it about; the status
+  // of waitpid.
+  static int KillAfter(pid_t child, double seconds, const std::function<bool()>& started) {
+    std::optional<std::chrono::steady_clock::time_point> begin;
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+      if (!begin && started()) begin = std::chrono::steady_clock::now();
+      if (begin &&
+          std::chrono::steady_clock::now() - *begin >= std::chrono::duration<double>(seconds)) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &status, 0);
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    return status;
+  }
+};
+
+// Kills at random moments of the loop, at least three times in each run, and resumes.
+void ResumeCommand::ExpectTheSameBytesAfterKills(std::vector<std::string> longer,
+                                                 int rounds) const {
+  longer.insert(longer.end(), {"--set", "train.epochs=30"});
+  ASSERT_EQ(Train("whole", longer).exit_code, 0);
+  RandomStream stream({20, "kill"});
+  double most_seconds = 0.6;  // from the loop's start to a kill; less where runs end before
+  for (int round = 0, done = 0; done < rounds; ++round) {
+    ASSERT_LT(round, 40) << "runs end before they can be killed";
+    const std::string output = fmt::format("killed{}", round);
+    int kills = 0;
+    for (bool ended = false; !ended;) {
+      std::vector<std::string> arguments = Arguments(output, longer);
+      if (std::filesystem::exists(Path(output))) arguments.push_back("--resume");
+      const uintmax_t before = TimingBytes(output);
+      const pid_t child = Start(arguments);
+      const double wait = kills < 8 ? most_seconds * stream.Uniform() : 1e9;
+      const int status = KillAfter(child, wait, [&] { return TimingBytes(output) > before; });
+      ended = WIFEXITED(status);
+      kills += !ended;
+      if (ended) {
+        ASSERT_EQ(WEXITSTATUS(status), 0) << ReadFile(Path("child.err"));
+      }
+    }
+    ExpectSameFiles(output, "whole");
+    if (kills >= 3) {
+      ++done;
+    } else {
+      most_seconds *= 0.7;
+    }
+  }
+}
+
+TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytes) { ExpectTheSameBytesAfterKills({}, 4); }
+
+// The score bank goes on where it was.
+TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
+  ExpectTheSameBytesAfterKills({"--set", "objective.name=mann_whitney", "--set",
+                                "objective.bank=300", "--set", "objective.bank_max_age=5"},
+                               1);
+  const std::string metrics = FilesOf("whole").at("metrics.jsonl");
+  EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
+}
+
+// So do what is learned beside the model, its optimizer, and the file that keeps it.
+TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
+  ExpectTheSameBytesAfterKills({"--set", "objective.name=bixse", "--set",
+                                "objective.learn_scale=true", "--set", "data.grade_scale=[0,2]"},
+                               1);
+  const Contents files = FilesOf("whole");
+  const auto numbers = nlohmann::json::parse(files.at("model/tandem.json")).at("probability");
+  EXPECT_NE(numbers.at("scale").get<double>(), 20);
+  EXPECT_NE(files.at("metrics.jsonl").find("\"objective\":{\"scale\":"), std::string::npos);
+  EXPECT_EQ(numbers.at("similarity"), "cosine");
+}
+
+TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
+  // Long enough to be met while it runs.
+  const std::vector<std::string> longer = {"--set", "train.epochs=60"};
+  ASSERT_EQ(Train("whole", longer).exit_code, 0);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string output = fmt::format("stopped{}", signal);
+    const pid_t child =
+        Start(Arguments(output, {"--set", "train.checkpoint_every=0", "--set", "train.epochs=60"}));
+    // The first line of metrics says that the loop is running.
+    for (int i = 0; i < 6000; ++i) {
+      const std::filesystem::path metrics = Path(output + "/metrics.jsonl");
+      if (std::filesystem::exists(metrics) && std::filesystem::file_size(metrics) > 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ::kill(child, signal);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 128 + signal);
+    EXPECT_THAT(ReadFile(Path("child.err")),
+                testing::HasSubstr("is saved, continue with --resume"));
+    const ProgramResult resumed = Train(output, {"--resume", longer[0], longer[1]});
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+    const Contents got = FilesOf(output), want = FilesOf("whole");
+    for (const char* name : {"metrics.jsonl", "model/model.safetensors",
+                             "checkpoints/step-00000300/optimizer.safetensors"}) {
+      EXPECT_TRUE(got.at(name) == want.at(name)) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem

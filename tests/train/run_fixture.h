@@ -1,0 +1,116 @@
+// `tandem train` on a tiny model and data set: what the tests of the command share.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/run_tandem.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+#include "train/tiny_data.h"
+
+namespace tandem {
+
+// File contents by their path in a run folder.
+using Contents = std::map<std::string, std::string>;
+
+class RunTest : public testing::Test {
+ protected:
+  // `recipe` has {0} where the folder of `base` and `data` belongs.
+  explicit RunTest(std::string_view recipe) {
+    WriteTinyModel(folder_.path() / "base");
+    WriteTinyData(folder_.path() / "data", TinyWords());
+    WriteFileAtomically(folder_.path() / "recipe.toml",
+                        fmt::format(fmt::runtime(recipe), folder_.path().native()));
+  }
+
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  std::vector<std::string> Arguments(const std::string& output,
+                                     const std::vector<std::string>& further = {}) const {
+    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output)};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return arguments;
+  }
+  ProgramResult Train(const std::string& output,
+                      const std::vector<std::string>& further = {}) const {
+    return RunTandem(Arguments(output, further));
+  }
+
+  // Every file that must be the same in two runs: all but wall times.
+  Contents FilesOf(const std::string& output) const {
+    Contents contents;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(Path(output))) {
+      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
+      contents[std::filesystem::relative(entry.path(), Path(output)).native()] =
+          ReadFile(entry.path());
+    }
+    return contents;
+  }
+
+  void ExpectSameFiles(const std::string& output, const std::string& reference) const {
+    const Contents got = FilesOf(output), want = FilesOf(reference);
+    std::vector<std::string> got_names, want_names;
+    for (const auto& [name, bytes] : got) got_names.push_back(name);
+    for (const auto& [name, bytes] : want) want_names.push_back(name);
+    ASSERT_EQ(got_names, want_names);
+    for (const auto& [name, bytes] : want) EXPECT_TRUE(got.at(name) == bytes) << name << " differs";
+  }
+
+  // `key` of every line of metrics.jsonl that has it.
+  std::vector<double> MetricOf(const std::string& output, const std::string& key) const {
+    std::vector<double> values;
+    std::istringstream lines(ReadFile(Path(output + "/metrics.jsonl")));
+    for (std::string text; std::getline(lines, text);) {
+      const auto line = nlohmann::json::parse(text);
+      if (line.contains(key)) values.push_back(line[key]);
+    }
+    return values;
+  }
+
+  TemporaryFolder folder_;
+};
+
+// With every kind of event: validation, checkpoints, accumulation, dropout, a short last batch.
+class EventfulRunTest : public RunTest {
+ protected:
+  EventfulRunTest()
+      : RunTest(R"(
+seed = 3
+threads = 1
+precision = "fp32"
+[model]
+base = "{0}/base"
+[data]
+train = "{0}/data"
+positive_grade = 2
+negatives = 1
+[objective]
+name = "infonce"
+[optimizer]
+learning_rate = 1e-3
+[train]
+batch = 5
+accumulate = 2
+epochs = 6
+checkpoint_every = "4 steps"
+[validation]
+data = "{0}/data"
+split = "dev"
+measure = "ndcg@10"
+every = "7 steps"
+patience = 0
+[logging]
+every = 3
+)") {}
+};
+
+}  // namespace tandem
