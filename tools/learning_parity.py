@@ -23,42 +23,11 @@ import subprocess
 import sys
 import tempfile
 
+from beir_part import take_part
+
 VARIANTS = [("fused", "fp32"), ("fused", "bf16"), ("reference", "fp32"), ("reference", "bf16")]
 MEASURE = "ndcg@10"
 RESAMPLES = 2000
-
-
-def read_qrels(path):
-    with open(path, encoding="utf-8") as file:
-        next(file)
-        return [line.rstrip("\n").split("\t") for line in file]
-
-
-def take_part(source, target, options):
-    """The first queries of train and test by name, their documents, and others up to the number."""
-    os.makedirs(os.path.join(target, "qrels"))
-    wanted, documents = set(), set()
-    for split, count in (("train", options.train), ("test", options.test)):
-        rows = read_qrels(os.path.join(source, "qrels", f"{split}.tsv"))
-        queries = set(sorted({query for query, _, _ in rows})[:count])
-        rows = [row for row in rows if row[0] in queries]
-        wanted |= queries
-        documents |= {document for _, document, _ in rows}
-        with open(os.path.join(target, "qrels", f"{split}.tsv"), "w", encoding="utf-8") as file:
-            file.write("query-id\tcorpus-id\tscore\n")
-            file.writelines("\t".join(row) + "\n" for row in rows)
-    for name, keep, most in (("queries.jsonl", wanted, len(wanted)),
-                             ("corpus.jsonl", documents, max(options.documents, len(documents)))):
-        with open(os.path.join(source, name), encoding="utf-8") as file:
-            lines = [(json.loads(line)["_id"], line) for line in file]
-        spare = most - len(keep)
-        with open(os.path.join(target, name), "w", encoding="utf-8") as file:
-            for number, line in lines:
-                if number not in keep:
-                    if spare <= 0:
-                        continue
-                    spare -= 1
-                file.write(line)
 
 
 def tandem(options, arguments, forms="fused"):
@@ -108,7 +77,8 @@ def row_of(name, values, base):
 
 def measure_all(options, scratch):
     data = os.path.join(scratch, "data")
-    take_part(options.data, data, options)
+    take_part(options.data, data, {"train": options.train, "test": options.test},
+              options.documents)
     before = values_of(options, options.model, data)
     queries = sorted(before)
     found = {}

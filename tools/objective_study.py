@@ -3,15 +3,16 @@
 
     python3 tools/objective_study.py --program build/release/tandem --model FOLDER
         --data NAME=FOLDER [--data ...] --results study.jsonl [--seeds 3] [--noise]
-        [--update docs/objectives.md]
+        [--train 1280] [--test 500] [--documents 2000] [--update docs/objectives.md]
 
-A data set is a BEIR folder with the splits train and test; grades are scaled by its largest one.
+A data set is a BEIR folder with the splits train and test; grades are scaled by its largest one. A
+part of it is taken (--train, --test queries; --documents), so that the whole study ends in an hour.
 --noise adds infonce, mann_whitney and bixse with 20 and 40 % of the training labels flipped. Every
 run is appended to --results as a JSON line as soon as it has ended, and runs that are there already
 are not made again: the study may be stopped and continued. The table has mean and standard deviation
 over the seeds; --update writes it between `<!-- study -->` and `<!-- end -->` of a Markdown file.
 Objectives that need a teacher's scores (margin_mse, kl_distillation) are left out: these data have
-none.
+none. Binarised grades are left out where there is one grade only.
 """
 
 import argparse
@@ -23,9 +24,12 @@ import subprocess
 import sys
 import tempfile
 
+from beir_part import read_qrels, take_part
+
 MEASURES = ["ndcg@10", "mrr@10", "auc"]
-LENGTHS = ["--max-query-tokens", "128", "--max-document-tokens", "128"]
 FURTHER = ["data.negatives=2"]  # further labelled documents of a query, where it has them
+
+BINARISED = "bixse, binarised grades"
 
 # Row of the table: objective and what is set besides.
 ROWS = {
@@ -36,7 +40,7 @@ ROWS = {
     "mann_whitney": ("mann_whitney", []),
     "bixse": ("bixse", FURTHER),
     "bixse without bias": ("bixse", FURTHER + ["objective.learn_bias=false", "objective.bias=0"]),
-    "bixse, binarised grades": ("bixse", FURTHER + ["data.binarize_at={largest}"]),
+    BINARISED: ("bixse", FURTHER + ["data.binarize_at={largest}"]),
     "soft_infonce": ("soft_infonce", FURTHER),
     "pairwise_bce": ("pairwise_bce", FURTHER),
     "lambda_loss": ("lambda_loss", FURTHER),
@@ -52,10 +56,8 @@ def noise_rows(shares):
             yield f"{name}, {share} % flipped", (objective, sets + [f"data.flip_labels={share / 100}"])
 
 
-def largest_grade(folder):
-    with open(os.path.join(folder, "qrels", "train.tsv"), encoding="utf-8") as file:
-        next(file)
-        return max(float(line.rstrip("\n").split("\t")[2]) for line in file)
+def grades_of(folder):
+    return {float(grade) for _, _, grade in read_qrels(os.path.join(folder, "qrels", "train.tsv"))}
 
 
 def tandem(program, arguments):
@@ -70,16 +72,19 @@ def tandem(program, arguments):
 def evaluate(options, model, folder, largest):
     out = tandem(options.program, ["evaluate", "--model", model, "--dataset", folder, "--split",
                                    "test", "--measures", ",".join(MEASURES), "--relevance-level",
-                                   f"{largest:g}", "--format", "json", *LENGTHS])
+                                   f"{largest:g}", "--format", "json", "--precision",
+                                   options.precision, "--max-query-tokens",
+                                   str(options.tokens), "--max-document-tokens",
+                                   str(options.tokens)])
     return json.loads(out)["measures"]
 
 
 def recipe_of(options, folder, largest, objective, sets, seed):
-    values = {"seed": seed, "model.base": options.model, "model.max_query_tokens": 128,
-              "model.max_document_tokens": 128, "data.train": folder,
+    values = {"seed": seed, "model.base": options.model, "model.max_query_tokens": options.tokens,
+              "model.max_document_tokens": options.tokens, "data.train": folder,
               "data.positive_grade": largest, "objective.name": objective,
               "optimizer.learning_rate": options.learning_rate, "train.batch": options.batch}
-    if objective in GRADED:
+    if objective in GRADED or any(text.startswith("data.flip_labels") for text in sets):
         values["data.grade_scale"] = [0, largest]
     if any(text.startswith("data.binarize_at") for text in sets):
         del values["data.positive_grade"], values["data.grade_scale"]  # it says both
@@ -90,7 +95,7 @@ def recipe_of(options, folder, largest, objective, sets, seed):
 
 def run_one(options, folder, row, seed):
     objective, sets = row
-    largest = largest_grade(folder)
+    largest = max(grades_of(folder))
     lines, sets = recipe_of(options, folder, largest, objective, sets, seed)
     with tempfile.TemporaryDirectory() as scratch:
         recipe = os.path.join(scratch, "recipe.toml")
@@ -98,7 +103,8 @@ def run_one(options, folder, row, seed):
             file.write("\n".join(lines) + "\n")
         run = os.path.join(scratch, "run")
         flags = [flag for text in sets for flag in ("--set", text)]
-        tandem(options.program, ["train", recipe, "--output", run, *flags])
+        tandem(options.program, ["train", recipe, "--output", run, "--precision", options.precision,
+                                 *flags])
         return evaluate(options, os.path.join(run, "model"), folder, largest)
 
 
@@ -114,14 +120,14 @@ def make_runs(options, data, rows):
     found = read_results(options.results)
     jobs = [(name, "base", 0) for name in data]
     jobs += [(name, row, seed) for seed in range(1, options.seeds + 1) for row in rows
-             for name in data]
+             for name in data if row != BINARISED or len(grades_of(data[name])) > 1]
     for number, job in enumerate(jobs, 1):
         if job in found:
             continue
         name, row, seed = job
         print(f"{number}/{len(jobs)} {name}: {row}, seed {seed}", file=sys.stderr, flush=True)
         folder = data[name]
-        measures = (evaluate(options, options.model, folder, largest_grade(folder))
+        measures = (evaluate(options, options.model, folder, max(grades_of(folder)))
                     if row == "base" else run_one(options, folder, rows[row], seed))
         found[job] = measures
         with open(options.results, "a", encoding="utf-8") as file:
@@ -167,6 +173,11 @@ def main():
     parser.add_argument("--rows", help="only these, separated by semicolons")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--noise", action="store_true")
+    parser.add_argument("--train", type=int, default=1280, help="training queries")
+    parser.add_argument("--test", type=int, default=500, help="test queries")
+    parser.add_argument("--documents", type=int, default=2000, help="documents of the corpus")
+    parser.add_argument("--tokens", type=int, default=64, help="of a query, of a document")
+    parser.add_argument("--precision", default="auto", help="of training and of the measures")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=5e-5)
     parser.add_argument("--update", help="Markdown file to write the tables into")
@@ -177,7 +188,13 @@ def main():
         rows.update(noise_rows([20, 40]))
     if options.rows:
         rows = {name: rows[name] for name in options.rows.split(";")}
-    found = make_runs(options, data, rows)
+    with tempfile.TemporaryDirectory() as scratch:
+        parts = {}
+        for name, folder in data.items():
+            parts[name] = os.path.join(scratch, name)
+            take_part(folder, parts[name], {"train": options.train, "test": options.test},
+                      options.documents)
+        found = make_runs(options, parts, rows)
     text = "\n".join(table(found, name, rows) for name in data)
     print(text, end="")
     if options.update:

@@ -9,7 +9,7 @@ description is a query, its long description a document, joined by `Description-
     qrels/SPLIT.tsv grade 2 for the package itself, 1 for the packages of the same source
 
 Packages without a long description of at least two lines are dropped, and so are those whose
-query or document repeats another's. Of a source, at most five packages stay. A source belongs to
+query or document repeats another's. Of a source, at most five packages stay (--packages-per-source). A source belongs to
 train, dev or test as a whole, by a hash of its name, so that no split sees another one's sources;
 the corpus is common to all. The index is fetched once into its own folder and kept: the same index
 and size give the same bytes. Needs only the standard library, apt and no root.
@@ -163,13 +163,13 @@ def without_repeats(packages):
     return kept
 
 
-def by_source(packages):
-    """[(source, its packages)], sources and packages in the order of their hashes."""
+def by_source(packages, most):
+    """[(source, at most `most` of its packages)], both in the order of their hashes."""
     sources = {}
     for package in packages:
         sources.setdefault(package.source, []).append(package)
     return [
-        (source, sorted(sources[source], key=lambda p: digest(p.name))[:PACKAGES_PER_SOURCE])
+        (source, sorted(sources[source], key=lambda p: digest(p.name))[:most])
         for source in sorted(sources, key=digest)
     ]
 
@@ -247,13 +247,14 @@ def main():
     parser.add_argument("--index", required=True, help="folder that keeps the package index")
     parser.add_argument("--output", required=True, help="folder of the data set; replaced")
     parser.add_argument("--size", choices=SIZES, default="default")
+    parser.add_argument("--packages-per-source", type=int, default=PACKAGES_PER_SOURCE)
     arguments = parser.parse_args()
     index = os.path.abspath(arguments.index)
     fetch_index(index)
     files = index_files(index)
     descriptions = read_descriptions([file for kind, _, file in files if kind == "Translations"])
     packages = read_packages([file for kind, _, file in files if kind == "Packages"], descriptions)
-    sources = by_source(without_repeats(packages))
+    sources = by_source(without_repeats(packages), arguments.packages_per_source)
     corpus, splits = select(sources, SIZES[arguments.size])
     write_dataset(
         arguments.output, corpus, splits, origin_note(files, arguments.size, corpus, splits)
