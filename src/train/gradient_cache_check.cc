@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -57,27 +58,25 @@ double Largest(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.abs().max().item<double>() : 0;
 }
 
-struct Worst {
-  double difference = 0;
-  std::string parameter = "none";
-};
+}  // namespace
 
-Worst Compare(Setup& setup, const Gradient& direct, const Gradient& cached) {
+GradientDifference LargestDifference(const std::vector<model::NamedParameter>& parameters,
+                                     const std::vector<at::Tensor>& direct,
+                                     const std::vector<at::Tensor>& cached) {
   double largest = 0;
-  for (const at::Tensor& grad : direct.of_parameters) largest = std::max(largest, Largest(grad));
-  Worst worst;
-  const auto parameters = setup.model->Parameters();
+  for (const at::Tensor& grad : direct) largest = std::max(largest, Largest(grad));
+  GradientDifference worst;
   for (size_t p = 0; p < parameters.size(); ++p) {
-    const at::Tensor& want = direct.of_parameters[p];
+    const at::Tensor& want = direct[p];
     if (!want.defined()) continue;
     const double size = std::max(Largest(want), kSmallShare * largest);
-    const double difference = Largest(cached.of_parameters[p] - want) / std::max(size, 1e-300);
-    if (difference > worst.difference) worst = {difference, parameters[p].name};
+    const double difference = Largest(cached[p].defined() ? cached[p] - want : want);
+    const double relative = difference / std::max(size, 1e-300);
+    if (std::isnan(relative)) return {relative, parameters[p].name};
+    if (relative > worst.relative) worst = {relative, parameters[p].name};
   }
   return worst;
 }
-
-}  // namespace
 
 GradientCacheReport CheckGradientCache(config::LoadedRecipe loaded) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
@@ -86,15 +85,16 @@ GradientCacheReport CheckGradientCache(config::LoadedRecipe loaded) {
   const int64_t chunk = wanted > 0 ? wanted : std::max<int64_t>(1, batch.tokens() / 4);
   const Gradient direct = Run(*setup, batch, 0);
   const Gradient cached = Run(*setup, batch, chunk);
-  const Worst worst = Compare(*setup, direct, cached);
-  GradientCacheReport report{.worst = worst.difference, .bound = BoundOf(setup->precision)};
+  const GradientDifference worst =
+      LargestDifference(setup->model->Parameters(), direct.of_parameters, cached.of_parameters);
+  GradientCacheReport report{.worst = worst.relative, .bound = BoundOf(setup->precision)};
   report.text = fmt::format(
       "first batch: {} queries, {} documents, {} tokens; chunks of at most {} tokens\n"
       "loss: {:.9g} direct, {:.9g} with the gradient cache\n"
       "worst relative difference of gradients: {:.2e} ({}), bound {:.0e} in {}\n"
       "time: {:.2f} s direct, {:.2f} s with the gradient cache: {:.2f} times\n",
       batch.queries, batch.documents, batch.tokens(), chunk, direct.loss, cached.loss,
-      worst.difference, worst.parameter, report.bound, tensor::PrecisionName(setup->precision),
+      worst.relative, worst.parameter, report.bound, tensor::PrecisionName(setup->precision),
       direct.seconds, cached.seconds, cached.seconds / direct.seconds);
   return report;
 }
