@@ -15,80 +15,72 @@
 #include "tensor/kernels/cpu/attention_rows-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
+#include "tensor/kernels/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// [length, width] to [width, padded]; columns from length on are zero.
-HWY_INLINE void Transpose(const float* HWY_RESTRICT from, size_t length, size_t width,
-                          size_t padded, float* HWY_RESTRICT to) {
-  for (size_t r = 0; r < length; ++r) {
-    for (size_t c = 0; c < width; ++c) to[c * padded + r] = from[r * width + c];
-  }
-  for (size_t c = 0; c < width; ++c) {
-    std::fill(to + c * padded + length, to + (c + 1) * padded, 0.0F);
-  }
-}
-
 template <typename A>
 void ForwardTask(const AttentionTask<A>& task, float* workspace) {
-  const size_t length = task.length, width = task.head_width;
+  const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
   const size_t padded = RoundUp16(length);
   Carver carver(workspace);
   float* values = carver.Take(padded * width);
   float* keys = carver.Take(padded * width);  // transposed
-  float* queries = carver.Take(kQueryBlock * width);
-  float* mixed = carver.Take(kQueryBlock * width);
-  float* scores = carver.Take(kQueryBlock * padded);
-  float* scales = carver.Take(kQueryBlock);
-  LoadRows(task.qkv + task.hidden, task.qkv_stride, length, width, 1.0F, values);
-  Transpose(values, length, width, padded, keys);
-  LoadRows(task.qkv + 2 * task.hidden, task.qkv_stride, length, width, 1.0F, values);
+  float* queries = carver.Take(kForwardBlock * width);
+  float* scores = carver.Take(kForwardBlock * padded);
+  SoftmaxSums sums[kForwardBlock];
+  LoadRows(task.qkv + task.hidden, stride, length, width, values);
+  Transpose({values, width * sizeof(float), length, width}, padded,
+            reinterpret_cast<uint32_t*>(keys));
+  LoadRows(task.qkv + 2 * task.hidden, stride, length, width, values);
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
-  for (size_t first = 0; first < length; first += kQueryBlock) {
-    const size_t rows = std::min(kQueryBlock, length - first);
-    LoadRows(task.qkv + first * task.qkv_stride, task.qkv_stride, rows, width, score_scale,
-             queries);
+  for (size_t first = 0; first < length; first += kForwardBlock) {
+    const size_t rows = std::min(kForwardBlock, length - first);
+    LoadRows(task.qkv + first * stride, stride, rows, width, queries);
     SmallProduct(rows, padded, width, Strided<float>{queries, width, 1}, {keys, padded},
                  {scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
-      float log_sum = 0;
-      scales[r] = SoftmaxRow(scores + r * padded, length, padded, 1.0F, DropoutOf(task, first + r),
-                             &log_sum);
-      if (task.log_sums) task.log_sums[first + r] = log_sum;
+      float* row = scores + r * padded;
+      sums[r] = SoftmaxRow<false>(
+          row, length, padded, score_scale, DropoutOf(task, first + r), task.log_sums != nullptr,
+          [row](size_t j, FloatVec p) HWY_ATTR { hn::StoreU(p, FloatTag(), row + j); });
+      if (task.log_sums) task.log_sums[first + r] = sums[r].log_sum;
     }
+    float* mixed = queries;  // which the block no longer needs
     SmallProduct(rows, width, length, Strided<float>{scores, padded, 1}, {values, width},
                  {mixed, width, false});
-    StoreScaled(task, mixed, scales, first, rows);
+    StoreScaled(task, mixed, sums, first, rows);
   }
 }
+
 template <typename A>
 void BackwardTask(const AttentionTask<A>& task, float* workspace) {
-  const size_t length = task.length, width = task.head_width;
-  const size_t padded = RoundUp16(length);
+  const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
+  const size_t padded = RoundUp16(length), row_bytes = width * sizeof(float);
   Carver carver(workspace);
   float* keys = carver.Take(padded * width);
   float* keys_transposed = carver.Take(padded * width);
   float* values_transposed = carver.Take(padded * width);
   float* grad_keys = carver.Take(padded * width);
   float* grad_values = carver.Take(padded * width);
-  float* queries = carver.Take(kQueryBlock * width);
-  float* grad_out = carver.Take(kQueryBlock * width);
-  float* grad_queries = carver.Take(kQueryBlock * width);
-  float* scores = carver.Take(kQueryBlock * padded);
-  float* grad_scores = carver.Take(kQueryBlock * padded);
-  LoadRows(task.qkv + 2 * task.hidden, task.qkv_stride, length, width, 1.0F, keys);
-  Transpose(keys, length, width, padded, values_transposed);
-  LoadRows(task.qkv + task.hidden, task.qkv_stride, length, width, 1.0F, keys);
-  Transpose(keys, length, width, padded, keys_transposed);
+  float* queries = carver.Take(kBackwardBlock * width);
+  float* grad_out = carver.Take(kBackwardBlock * width);
+  float* grad_queries = carver.Take(kBackwardBlock * width);
+  float* scores = carver.Take(kBackwardBlock * padded);
+  float* grad_scores = carver.Take(kBackwardBlock * padded);
+  LoadRows(task.qkv + 2 * task.hidden, stride, length, width, keys);
+  Transpose({keys, row_bytes, length, width}, padded,
+            reinterpret_cast<uint32_t*>(values_transposed));
+  LoadRows(task.qkv + task.hidden, stride, length, width, keys);
+  Transpose({keys, row_bytes, length, width}, padded, reinterpret_cast<uint32_t*>(keys_transposed));
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
-  for (size_t first = 0; first < length; first += kQueryBlock) {
-    const size_t rows = std::min(kQueryBlock, length - first);
+  for (size_t first = 0; first < length; first += kBackwardBlock) {
+    const size_t rows = std::min(kBackwardBlock, length - first);
     const A* grad_rows = task.grad_out + first * task.out_stride;
     const A* out_rows = task.saved_out + first * task.out_stride;
-    LoadRows(task.qkv + first * task.qkv_stride, task.qkv_stride, rows, width, score_scale,
-             queries);
-    LoadRows(grad_rows, task.out_stride, rows, width, 1.0F, grad_out);
+    LoadRows(task.qkv + first * stride, stride, rows, width, queries);
+    LoadRows(grad_rows, task.out_stride, rows, width, grad_out);
     SmallProduct(rows, padded, width, Strided<float>{queries, width, 1}, {keys_transposed, padded},
                  {scores, padded, false});
     SmallProduct(rows, padded, width, Strided<float>{grad_out, width, 1},
@@ -96,21 +88,25 @@ void BackwardTask(const AttentionTask<A>& task, float* workspace) {
     for (size_t r = 0; r < rows; ++r) {
       const float delta =
           RowDot(grad_rows + r * task.out_stride, out_rows + r * task.out_stride, width);
-      BackwardRow(scores + r * padded, grad_scores + r * padded, length, padded,
-                  {1.0F, task.log_sums[first + r], delta}, DropoutOf(task, first + r));
+      float* score_row = scores + r * padded;
+      float* grad_row = grad_scores + r * padded;
+      BackwardRow<false>(score_row, grad_row, length, padded,
+                         {score_scale, task.log_sums[first + r], delta}, DropoutOf(task, first + r),
+                         [=](size_t j, FloatVec kept, FloatVec grad) HWY_ATTR {
+                           hn::StoreU(kept, FloatTag(), score_row + j);
+                           hn::StoreU(grad, FloatTag(), grad_row + j);
+                         });
     }
-    // `queries` carry the score scale, so that grad_keys needs none; grad_queries does.
     SmallProduct(length, width, rows, Strided<float>{scores, 1, padded}, {grad_out, width},
                  {grad_values, width, first > 0});
     SmallProduct(length, width, rows, Strided<float>{grad_scores, 1, padded}, {queries, width},
                  {grad_keys, width, first > 0});
     SmallProduct(rows, width, length, Strided<float>{grad_scores, padded, 1}, {keys, width},
                  {grad_queries, width, false});
-    StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * task.qkv_stride,
-              task.qkv_stride);
+    StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
   }
-  StoreRows(grad_keys, length, width, 1.0F, task.grad_qkv + task.hidden, task.qkv_stride);
-  StoreRows(grad_values, length, width, 1.0F, task.grad_qkv + 2 * task.hidden, task.qkv_stride);
+  StoreRows(grad_keys, length, width, score_scale, task.grad_qkv + task.hidden, stride);
+  StoreRows(grad_values, length, width, 1.0F, task.grad_qkv + 2 * task.hidden, stride);
 }
 
 void ForwardFloat(const AttentionTask<float>& task, float* workspace) {

@@ -34,15 +34,13 @@ class Carver {
   float* next_;
 };
 
-// rows [length, width] as floats times `factor`, row stride `stride` in `from`.
+// rows [length, width] as floats, row stride `stride` in `from`.
 template <typename A>
-HWY_INLINE void LoadRows(const A* from, size_t stride, size_t length, size_t width, float factor,
-                         float* to) {
+HWY_INLINE void LoadRows(const A* from, size_t stride, size_t length, size_t width, float* to) {
   const FloatTag d;
-  const auto f = hn::Set(d, factor);
   for (size_t r = 0; r < length; ++r) {
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-      hn::StoreU(hn::Mul(LoadFloat(d, from + r * stride + c), f), d, to + r * width + c);
+      hn::StoreU(LoadFloat(d, from + r * stride + c), d, to + r * width + c);
     }
   }
 }
@@ -67,41 +65,54 @@ HWY_INLINE DropoutRow DropoutOf(const AttentionTask<A>& task, size_t query) {
           task.keep_scale};
 }
 
-// scores [padded], times `factor`, become dropout(exp(score - max)); entries from length on become
-// 0. Returns 1 / sum of the exponentials and, through log_sum, max + log(sum).
-HWY_INLINE float SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded, float factor,
-                            const DropoutRow& dropout, float* log_sum) {
+// Entries length .. padded become so low that nothing is left of their exponentials.
+HWY_INLINE void MaskPadding(float* scores, size_t length, size_t padded) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
-  auto high = hn::Set(d, -INFINITY);
-  for (size_t j = 0; j < padded; j += lanes) {
+  for (size_t j = length / lanes * lanes; j < padded; j += lanes) {
     const auto inside = hn::FirstN(d, length > j ? length - j : 0);
-    high = hn::Max(high, hn::IfThenElse(inside, hn::LoadU(d, scores + j), high));
+    hn::StoreU(hn::IfThenElse(inside, hn::LoadU(d, scores + j), hn::Set(d, -1e30F)), d, scores + j);
   }
+}
+
+// What becomes of a row of scores.
+struct SoftmaxSums {
+  float scale;    // 1 / sum of the exponentials
+  float log_sum;  // of the exponentials of the scores times their factor; only if asked for
+};
+
+// scores [padded] become dropout(exp((score - max) * factor)), handed to `store` vector by vector
+// with its first entry's number; entries from length on are 0.
+template <bool kForBf16, typename Store>
+HWY_INLINE SoftmaxSums SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded,
+                                  float factor, const DropoutRow& dropout, bool wants_log_sum,
+                                  const Store& store) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  MaskPadding(scores, length, padded);
+  auto high = hn::LoadU(d, scores);
+  for (size_t j = lanes; j < padded; j += lanes) high = hn::Max(high, hn::LoadU(d, scores + j));
   const auto maximum = hn::MaxOfLanes(d, high);
-  const auto factors = hn::Set(d, factor);
+  const auto factors = hn::Set(d, factor * kLog2E);
+  const auto shift = hn::Neg(hn::Mul(maximum, factors));
   auto total = hn::Zero(d);
   for (size_t j = 0; j < padded; j += lanes) {
-    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
-    const auto score = hn::Mul(hn::Sub(hn::LoadU(d, scores + j), maximum), factors);
-    const auto e = hn::IfThenElseZero(inside, hn::Exp(d, score));
+    const auto e = Exp2<kForBf16>(d, hn::MulAdd(hn::LoadU(d, scores + j), factors, shift));
     total = hn::Add(total, e);
-    const auto kept =
-        dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j));
-    hn::StoreU(kept, d, scores + j);
+    store(j, dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j)));
   }
   const float sum = hn::GetLane(hn::SumOfLanes(d, total));
-  *log_sum = factor * hn::GetLane(maximum) + std::log(sum);
-  return 1.0F / sum;
+  if (!wants_log_sum) return {1.0F / sum, 0};
+  return {1.0F / sum, factor * hn::GetLane(maximum) + std::log(sum)};
 }
 
 // Rows of the block at `first`, each times its own factor, to the task's output.
 template <typename A>
-HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* mixed, const float* scales,
-                            size_t first, size_t rows) {
+HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* mixed,
+                            const SoftmaxSums* sums, size_t first, size_t rows) {
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
-    const auto scale = hn::Set(d, scales[r]);
+    const auto scale = hn::Set(d, sums[r].scale);
     for (size_t c = 0; c < task.head_width; c += hn::Lanes(d)) {
       StoreFloat(hn::Mul(hn::LoadU(d, mixed + r * task.head_width + c), scale), d,
                  task.out + (first + r) * task.out_stride + c);
@@ -116,20 +127,21 @@ struct SavedRow {
   float delta;  // gradient of the output times output
 };
 
-// One row of the backward pass. In: scores and grad_probabilities. Out: scores become dropout(P),
-// for the values' gradient; grad_probabilities become P (dropout'(dP) - delta), the gradient of the
-// scores times their factor.
-HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores, float* HWY_RESTRICT grad_probabilities,
-                            size_t length, size_t padded, const SavedRow& saved,
-                            const DropoutRow& dropout) {
+// One row of the backward pass, from scores and grad_probabilities. Hands to `store`, vector by
+// vector with its first entry's number, dropout(P), for the values' gradient, and
+// P (dropout'(dP) - delta), the gradient of the scores times their factor.
+template <bool kForBf16, typename Store>
+HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores,
+                            const float* HWY_RESTRICT grad_probabilities, size_t length,
+                            size_t padded, const SavedRow& saved, const DropoutRow& dropout,
+                            const Store& store) {
   const FloatTag d;
-  const auto factors = hn::Set(d, saved.factor);
-  const auto log_sums = hn::Set(d, saved.log_sum);
+  MaskPadding(scores, length, padded);
+  const auto factors = hn::Set(d, saved.factor * kLog2E);
+  const auto shift = hn::Set(d, -saved.log_sum * kLog2E);
   const auto deltas = hn::Set(d, saved.delta);
   for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
-    const auto inside = hn::FirstN(d, length > j ? length - j : 0);
-    const auto p = hn::IfThenElseZero(
-        inside, hn::Exp(d, hn::MulSub(hn::LoadU(d, scores + j), factors, log_sums)));
+    const auto p = Exp2<kForBf16>(d, hn::MulAdd(hn::LoadU(d, scores + j), factors, shift));
     auto g = hn::LoadU(d, grad_probabilities + j);
     auto kept = p;
     if (dropout.threshold != 0) {
@@ -137,8 +149,7 @@ HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores, float* HWY_RESTRICT grad
       g = hn::Mul(g, mask);
       kept = hn::Mul(p, mask);
     }
-    hn::StoreU(kept, d, scores + j);
-    hn::StoreU(hn::Mul(p, hn::Sub(g, deltas)), d, grad_probabilities + j);
+    store(j, kept, hn::Mul(p, hn::Sub(g, deltas)));
   }
 }
 

@@ -6,9 +6,11 @@
 
 namespace tandem::tensor::cpu {
 
-// Queries handled together: a multiple of both kProductRows, and small enough that a block's scores
-// against a few hundred keys stay in the first-level cache's reach.
-inline constexpr size_t kQueryBlock = 36;
+// Queries handled together, a multiple of both kProductRows. Forward, so few that their scores stay
+// in the first-level cache beside keys and values; backward, more of them, because every block
+// reads and writes the gradients of all keys and values.
+inline constexpr size_t kForwardBlock = 12;
+inline constexpr size_t kBackwardBlock = 36;
 
 // One (text, head), with everything that the kernels read and write.
 template <typename A>
@@ -35,11 +37,11 @@ inline size_t RoundUp16(size_t n) { return (n + 15) / 16 * 16; }
 // Floats that a task of this shape needs, in either form.
 inline size_t ForwardWorkspace(size_t length, size_t width) {
   const size_t padded = RoundUp16(length);
-  return 2 * padded * width + kQueryBlock * (2 * width + 2 * padded + 1);
+  return 2 * padded * width + kForwardBlock * (width + 2 * padded);
 }
 inline size_t BackwardWorkspace(size_t length, size_t width) {
   const size_t padded = RoundUp16(length);
-  return 5 * padded * width + kQueryBlock * (3 * width + 4 * padded);
+  return 5 * padded * width + kBackwardBlock * (3 * width + 4 * padded);
 }
 
 }  // namespace tandem::tensor::cpu

@@ -12,6 +12,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -89,9 +90,10 @@ HWY_INLINE void ProductTile(size_t depth, Strided<Element> a, Rows<Element> b, O
   }
 }
 
+// A function of its own for every number of rows, so that callers do not hold copies of them all.
 template <size_t kRows, typename Element>
-HWY_INLINE void ProductRows(size_t columns, size_t depth, Strided<Element> a, Rows<Element> b,
-                            Output c) {
+HWY_NOINLINE void ProductRows(size_t columns, size_t depth, Strided<Element> a, Rows<Element> b,
+                              Output c) {
   const size_t lanes = hn::Lanes(FloatTag());
   size_t n = 0;
   for (; n + 2 * lanes <= columns; n += 2 * lanes) {
@@ -109,22 +111,28 @@ inline constexpr size_t kProductRows = 12;
 inline constexpr size_t kProductRows = 6;
 #endif
 
+// `rows` of them, at most kRows.
+template <size_t kRows, typename Element>
+HWY_INLINE void ProductOfRows(size_t rows, size_t columns, size_t depth, Strided<Element> a,
+                              Rows<Element> b, Output c) {
+  if constexpr (kRows > 0) {
+    if (rows == kRows) {
+      ProductRows<kRows, Element>(columns, depth, a, b, c);
+    } else {
+      ProductOfRows<kRows - 1, Element>(rows, columns, depth, a, b, c);
+    }
+  }
+}
+
 // A is [rows, depth], B [depth, columns], C [rows, columns]; the depth counts elements.
 template <typename Element>
 HWY_INLINE void SmallProduct(size_t rows, size_t columns, size_t depth, Strided<Element> a,
                              Rows<Element> b, Output c) {
-  size_t m = 0;
-  const auto at = [&](size_t row) HWY_ATTR {
-    return Strided<Element>{a.data + row * a.row_stride, a.row_stride, a.column_stride};
-  };
-  const auto to = [&](size_t row) HWY_ATTR {
-    return Output{c.data + row * c.stride, c.stride, c.add};
-  };
-  for (; m + kProductRows <= rows; m += kProductRows) {
-    ProductRows<kProductRows, Element>(columns, depth, at(m), b, to(m));
+  for (size_t m = 0; m < rows; m += kProductRows) {
+    ProductOfRows<kProductRows, Element>(std::min(kProductRows, rows - m), columns, depth,
+                                         {a.data + m * a.row_stride, a.row_stride, a.column_stride},
+                                         b, {c.data + m * c.stride, c.stride, c.add});
   }
-  for (; m + 4 <= rows; m += 4) ProductRows<4, Element>(columns, depth, at(m), b, to(m));
-  for (; m < rows; ++m) ProductRows<1, Element>(columns, depth, at(m), b, to(m));
 }
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE

@@ -7,7 +7,6 @@
 #define TANDEM_TENSOR_VECTOR_INL_H_
 #endif
 
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <cstddef>
@@ -53,6 +52,57 @@ HWY_INLINE void StoreFloat(FloatVec v, FloatTag /*d*/, Bf16* HWY_RESTRICT to) {
   const auto half = hn::BitCast(di, hn::IfThenElse(is_nan, quiet, rounded));
   hn::StoreU(hn::DemoteTo(d16, half), d16, reinterpret_cast<uint16_t*>(to));
 }
+
+// log2(e), for Exp2 of natural exponents.
+inline constexpr float kLog2E = 1.44269504F;
+
+// 2^f for f in [-1/2, 1/2], relative error below 8e-8, or for a result that is rounded to bf16
+// below 3e-6: minimax polynomials, fitted in float64.
+template <bool kForBf16>
+HWY_INLINE FloatVec Exp2Fraction(FloatTag d, FloatVec f) {
+  const auto step = [d, f](FloatVec sum, float coefficient)
+                        HWY_ATTR { return hn::MulAdd(sum, f, hn::Set(d, coefficient)); };
+  if constexpr (kForBf16) {
+    auto sum = step(hn::Set(d, 0.0095701019F), 0.0559178603F);
+    sum = step(step(sum, 0.2402474483F), 0.6931218147F);
+    return step(sum, 0.9999992614F);
+  }
+  auto sum = step(hn::Set(d, 0.0001534581199F), 0.0013399931219F);
+  sum = step(step(sum, 0.0096184889571F), 0.0555032877697F);
+  sum = step(step(sum, 0.2402264689064F), 0.6931472057373F);
+  return step(sum, 1.0000000005542F);
+}
+
+// 2^y for y up to 100; 0 for y far below -126, minus infinity included; a NaN stays one.
+template <bool kForBf16>
+HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
+#if HWY_TARGET <= HWY_AVX3
+  y = hn::Max(hn::Set(d, -200.0F), y);  // the second one wins when it is a NaN
+  const auto whole = FloatVec{_mm512_roundscale_ps(y.raw, _MM_FROUND_TO_NEAREST_INT)};
+  const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, whole));
+  return FloatVec{_mm512_scalef_ps(power.raw, whole.raw)};
+#else
+  // Adding 1.5 * 2^23 rounds to a whole number, whose low bits then belong into the exponent.
+  const WordTag du;
+  const auto magic = hn::Set(d, 12582912.0F);
+  const auto shifted = hn::Add(y, magic);
+  const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, hn::Sub(shifted, magic)));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(du, shifted));
+  const auto result = hn::BitCast(d, hn::Add(hn::BitCast(du, power), exponent));
+  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), result);
+#endif
+}
+
+// 1 / x for x in [1, 1e30], relative error below 3e-7: an estimate and a Newton step.
+HWY_INLINE FloatVec Reciprocal(FloatTag d, FloatVec x) {
+  const auto estimate = hn::ApproximateReciprocal(x);
+  return hn::Mul(estimate, hn::NegMulAdd(x, estimate, hn::Set(d, 2.0F)));
+}
+
+template <typename A>
+inline constexpr bool kIsBf16 = false;
+template <>
+inline constexpr bool kIsBf16<Bf16> = true;
 
 // How the kernels apply dropout to a row: `keep_scale` is 1 / (1 - rate).
 struct DropoutRow {

@@ -1,0 +1,160 @@
+// The transpose of a text's rows, 32-bit words at a time: keys and values as the products of
+// attention want them. Included once per target by attention.cc.
+#if defined(TANDEM_TENSOR_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TANDEM_TENSOR_TRANSPOSE_INL_H_
+#undef TANDEM_TENSOR_TRANSPOSE_INL_H_
+#else
+#define TANDEM_TENSOR_TRANSPOSE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "tensor/kernels/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// `rows` rows of 32-bit words of whatever type, `stride` bytes apart.
+struct WordRows {
+  const void* data;
+  size_t stride;
+  size_t rows;
+  size_t words;
+
+  const std::byte* Row(size_t row) const {
+    return static_cast<const std::byte*>(data) + row * stride;
+  }
+};
+
+#if HWY_TARGET <= HWY_AVX3
+
+// Words first_word .. + 16 of rows first .. + 16 to 16 rows of `to`; what is not there is zero.
+HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
+                               size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  const size_t rows = std::min<size_t>(16, from.rows - first);
+  const size_t words = std::min<size_t>(16, from.words - first_word);
+  const auto inside = static_cast<__mmask16>((1U << words) - 1);
+  __m512i a[16], b[16];
+  for (size_t r = 0; r < 16; ++r) {
+    a[r] = r < rows ? _mm512_maskz_loadu_epi32(inside, from.Row(first + r) + 4 * first_word)
+                    : _mm512_setzero_si512();
+  }
+  // Pairs of rows, then fours, within 128-bit lanes; then lanes.
+  for (size_t r = 0; r < 16; r += 2) {
+    b[r] = _mm512_unpacklo_epi32(a[r], a[r + 1]);
+    b[r + 1] = _mm512_unpackhi_epi32(a[r], a[r + 1]);
+  }
+  for (size_t r = 0; r < 16; r += 4) {
+    a[r] = _mm512_unpacklo_epi64(b[r], b[r + 2]);
+    a[r + 1] = _mm512_unpackhi_epi64(b[r], b[r + 2]);
+    a[r + 2] = _mm512_unpacklo_epi64(b[r + 1], b[r + 3]);
+    a[r + 3] = _mm512_unpackhi_epi64(b[r + 1], b[r + 3]);
+  }
+  for (size_t r = 0; r < 16; r += 8) {
+    for (size_t i = 0; i < 4; ++i) {
+      b[r + i] = _mm512_shuffle_i32x4(a[r + i], a[r + i + 4], 0x88);      // lanes 0 and 2 of both
+      b[r + i + 4] = _mm512_shuffle_i32x4(a[r + i], a[r + i + 4], 0xDD);  // lanes 1 and 3
+    }
+  }
+  for (size_t i = 0; i < 8; ++i) {
+    a[i] = _mm512_shuffle_i32x4(b[i], b[i + 8], 0x88);
+    a[i + 8] = _mm512_shuffle_i32x4(b[i], b[i + 8], 0xDD);
+  }
+  for (size_t w = 0; w < words; ++w) _mm512_storeu_si512(to + w * to_stride, a[w]);
+}
+
+#elif HWY_TARGET == HWY_AVX2
+
+// Eight words of eight rows, all there.
+HWY_INLINE void TransposeEight(const WordRows& from, size_t first, size_t first_word,
+                               size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  __m256 a[8], b[8];
+  for (size_t r = 0; r < 8; ++r) {
+    a[r] = _mm256_loadu_ps(reinterpret_cast<const float*>(from.Row(first + r) + 4 * first_word));
+  }
+  for (size_t r = 0; r < 8; r += 2) {
+    b[r] = _mm256_unpacklo_ps(a[r], a[r + 1]);
+    b[r + 1] = _mm256_unpackhi_ps(a[r], a[r + 1]);
+  }
+  for (size_t r = 0; r < 8; r += 4) {
+    a[r] = _mm256_shuffle_ps(b[r], b[r + 2], 0x44);
+    a[r + 1] = _mm256_shuffle_ps(b[r], b[r + 2], 0xEE);
+    a[r + 2] = _mm256_shuffle_ps(b[r + 1], b[r + 3], 0x44);
+    a[r + 3] = _mm256_shuffle_ps(b[r + 1], b[r + 3], 0xEE);
+  }
+  for (size_t w = 0; w < 4; ++w) {
+    auto* low = reinterpret_cast<float*>(to + w * to_stride);
+    auto* high = reinterpret_cast<float*>(to + (w + 4) * to_stride);
+    _mm256_storeu_ps(low, _mm256_permute2f128_ps(a[w], a[w + 4], 0x20));
+    _mm256_storeu_ps(high, _mm256_permute2f128_ps(a[w], a[w + 4], 0x31));
+  }
+}
+
+HWY_INLINE void TransposeWordByWord(const WordRows& from, size_t first, size_t rows,
+                                    size_t first_word, size_t words, size_t to_stride,
+                                    uint32_t* HWY_RESTRICT to) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t w = 0; w < words; ++w) {
+      std::memcpy(to + w * to_stride + r, from.Row(first + r) + 4 * (first_word + w), 4);
+    }
+  }
+}
+
+HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
+                               size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  const size_t rows = std::min<size_t>(16, from.rows - first);
+  const size_t words = std::min<size_t>(16, from.words - first_word);
+  for (size_t w = 0; w < words; w += 8) {
+    const size_t count = std::min<size_t>(8, words - w);
+    for (size_t r = 0; r < rows; r += 8) {
+      uint32_t* corner = to + w * to_stride + r;
+      if (count == 8 && rows - r >= 8) {
+        TransposeEight(from, first + r, first_word + w, to_stride, corner);
+      } else {
+        TransposeWordByWord(from, first + r, std::min<size_t>(8, rows - r), first_word + w, count,
+                            to_stride, corner);
+      }
+    }
+    for (size_t i = 0; i < count; ++i) {
+      std::fill(to + (w + i) * to_stride + rows, to + (w + i) * to_stride + 16, 0U);
+    }
+  }
+}
+
+#else
+
+HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
+                               size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  const size_t rows = std::min<size_t>(16, from.rows - first);
+  const size_t words = std::min<size_t>(16, from.words - first_word);
+  for (size_t w = 0; w < words; ++w) {
+    std::fill(to + w * to_stride, to + w * to_stride + 16, 0U);
+    for (size_t r = 0; r < rows; ++r) {
+      std::memcpy(to + w * to_stride + r, from.Row(first + r) + 4 * (first_word + w), 4);
+    }
+  }
+}
+
+#endif
+
+// Word w of row r to (w, r) of `to` [words, padded], padded the next multiple of 16; the columns
+// that no row fills are zero.
+HWY_INLINE void Transpose(const WordRows& from, size_t padded, uint32_t* HWY_RESTRICT to) {
+  for (size_t r = 0; r < from.rows; r += 16) {
+    for (size_t w = 0; w < from.words; w += 16) {
+      TransposeBlock(from, r, w, padded, to + w * padded + r);
+    }
+  }
+}
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
