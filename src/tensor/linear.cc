@@ -57,11 +57,15 @@ const cpu::PackedMatrix& Linear::Pack(Packed* packed, cpu::Type type, bool trans
   return *packed->matrix;
 }
 
+// A step needs each form once, and of all layers together they are as large as the weights: what
+// one pass has packed goes when the other begins.
 const cpu::PackedMatrix& Linear::Forward(cpu::Type type) {
+  backward_[static_cast<int>(type)] = {};
   return Pack(&forward_[static_cast<int>(type)], type, true);
 }
 
 const cpu::PackedMatrix& Linear::Backward(cpu::Type type) {
+  forward_[static_cast<int>(type)] = {};
   return Pack(&backward_[static_cast<int>(type)], type, false);
 }
 

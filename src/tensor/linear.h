@@ -12,8 +12,9 @@
 namespace tandem::tensor {
 
 // One or several matrices [N_i, K] stacked along their outputs (queries, keys and values of
-// attention are one product). Keeps packed copies, float or bf16, made again when an optimizer has
-// changed the weights: whoever writes to a parameter's memory itself must bump its version.
+// attention are one product). Keeps a packed copy, float or bf16, of the pass that ran last, made
+// again when an optimizer has changed the weights: whoever writes to a parameter's memory itself
+// must bump its version.
 class Linear {
  public:
   // `weights` [N_i, K], `biases` [N_i], same count; leaves that the caller shares.
@@ -27,8 +28,8 @@ class Linear {
   // All weights, then all biases: the inputs of an operation's gradient.
   std::vector<at::Tensor> parameters() const;
 
-  // W^T for the forward pass and W for the backward pass, packed. Not thread-safe: call before
-  // threads start.
+  // W^T for the forward pass and W for the backward pass, packed; each valid until the other is
+  // asked for. Not thread-safe: call before threads start.
   const cpu::PackedMatrix& Forward(cpu::Type type);
   const cpu::PackedMatrix& Backward(cpu::Type type);
   const float* StackedBias();  // [N], valid until the biases change

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "tensor/arena.h"
 #include "tensor/isa.h"
 
 namespace tandem::tensor {
@@ -33,6 +34,7 @@ std::string_view IsaName() { return NameOf(CurrentIsa()); }
 
 void SetThreads(int threads) {
   ApplyIsa();
+  UseTensorArena();
   at::set_num_threads(threads > 0 ? threads : UsableThreads());
 }
 

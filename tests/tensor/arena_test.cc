@@ -1,0 +1,118 @@
+#include "tensor/arena.h"
+
+#include <ATen/ops/empty.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace tandem::tensor {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(Arena, BlocksLieAsLowAsTheyFit) {
+  Arena arena(100 * kMiB);
+  void* a = arena.Take(10 * kMiB);
+  void* b = arena.Take(20 * kMiB - 1);  // whole pages
+  void* c = arena.Take(5 * kMiB);
+  arena.Give(a, 10 * kMiB);
+  EXPECT_EQ(arena.Take(11 * kMiB), static_cast<std::byte*>(c) + 5 * kMiB);
+  EXPECT_EQ(arena.Take(4 * kMiB), a);
+  EXPECT_EQ(arena.Take(6 * kMiB), static_cast<std::byte*>(a) + 4 * kMiB);
+  arena.Give(c, 5 * kMiB);
+  arena.Give(b, 20 * kMiB - 1);  // one gap with c's
+  EXPECT_EQ(arena.Take(25 * kMiB), b);
+  EXPECT_EQ(arena.usage().reached, 46 * kMiB);
+}
+
+TEST(Arena, FreedNeighboursBecomeOneGapInAnyOrder) {
+  for (const std::vector<int>& order :
+       {std::vector<int>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}) {
+    Arena arena(3 * kMiB);
+    std::vector<void*> blocks;
+    for (int i = 0; i < 3; ++i) blocks.push_back(arena.Take(kMiB));
+    for (const int i : order) arena.Give(blocks[static_cast<size_t>(i)], kMiB);
+    EXPECT_EQ(arena.Take(3 * kMiB), blocks[0]);
+  }
+}
+
+TEST(Arena, NoRoomIsNull) {
+  Arena arena(2 * kMiB);
+  void* whole = arena.Take(2 * kMiB);
+  ASSERT_NE(whole, nullptr);
+  EXPECT_EQ(arena.Take(1), nullptr);
+  arena.Give(whole, 2 * kMiB);
+  EXPECT_EQ(arena.Take(2 * kMiB + 1), nullptr);
+  EXPECT_EQ(arena.Take(1), whole);
+}
+
+TEST(Arena, StepsThatRepeatReachNoHigher) {
+  Arena arena(1000 * kMiB);
+  std::vector<std::pair<void*, size_t>> saved;
+  for (int step = 0; step < 5; ++step) {
+    for (size_t layer = 0; layer < 6; ++layer) {
+      for (const size_t size : {3 * kMiB, kMiB, 4 * kMiB})
+        saved.emplace_back(arena.Take(size), size);
+    }
+    while (!saved.empty()) {
+      void* gradient = arena.Take(kMiB);
+      arena.Give(saved.back().first, saved.back().second);
+      saved.pop_back();
+      arena.Give(gradient, kMiB);
+    }
+  }
+  EXPECT_EQ(arena.usage().most_used, 49 * kMiB);
+  EXPECT_EQ(arena.usage().reached, 49 * kMiB);
+  EXPECT_EQ(arena.usage().used, 0U);
+}
+
+TEST(Arena, BlocksOfThreadsNeverOverlap) {
+  Arena arena(64 * kMiB);
+  std::vector<std::thread> threads;
+  std::vector<size_t> torn(4, 0);
+  for (unsigned t = 0; t < 4; ++t) {
+    threads.emplace_back([&arena, &torn, t] {
+      std::minstd_rand random(t + 1);
+      std::vector<std::pair<unsigned char*, size_t>> blocks;
+      for (int i = 0; i < 200; ++i) {
+        const size_t bytes = 1 + random() % (2 * kMiB);
+        auto* block = static_cast<unsigned char*>(arena.Take(bytes));
+        if (block != nullptr) {
+          std::memset(block, static_cast<int>(t), bytes);
+          blocks.emplace_back(block, bytes);
+        }
+        if (blocks.size() < 4) continue;
+        const auto [oldest, size] = blocks.front();
+        for (size_t b = 0; b < size; b += 1000) torn[t] += oldest[b] != t;
+        arena.Give(oldest, size);
+        blocks.erase(blocks.begin());
+      }
+      for (const auto& [block, size] : blocks) arena.Give(block, size);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(torn, (std::vector<size_t>{0, 0, 0, 0}));
+  EXPECT_EQ(arena.usage().used, 0U);
+  EXPECT_EQ(arena.Take(64 * kMiB) != nullptr, true);  // all gaps have met
+}
+
+#ifndef __SANITIZE_ADDRESS__
+TEST(UseTensorArena, ALargeTensorTakesThePlaceOfTheLast) {
+  UseTensorArena();
+  const void* first = nullptr;
+  {
+    const at::Tensor tensor = at::empty({1000, 3000}, at::kFloat);
+    first = tensor.data_ptr();
+  }
+  const at::Tensor small = at::empty({10}, at::kFloat);
+  EXPECT_NE(small.data_ptr(), first);
+  const at::Tensor next = at::empty({900, 3000}, at::kFloat);
+  EXPECT_EQ(next.data_ptr(), first);
+}
+#endif
+
+}  // namespace
+}  // namespace tandem::tensor
