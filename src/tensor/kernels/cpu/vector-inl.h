@@ -111,11 +111,17 @@ struct DropoutRow {
   float keep_scale = 1;
 };
 
+// kHashStep times 0 .. 15. (Highway's Iota writes its lanes to memory one by one.)
+HWY_ALIGN inline constexpr uint32_t kHashSteps[16] = {
+    0 * kHashStep,  1 * kHashStep,  2 * kHashStep,  3 * kHashStep, 4 * kHashStep,  5 * kHashStep,
+    6 * kHashStep,  7 * kHashStep,  8 * kHashStep,  9 * kHashStep, 10 * kHashStep, 11 * kHashStep,
+    12 * kHashStep, 13 * kHashStep, 14 * kHashStep, 15 * kHashStep};
+
 // `v` with the dropout of channels first .. first + lanes applied; see ChannelBits.
 HWY_INLINE FloatVec ApplyDropout(FloatTag d, FloatVec v, const DropoutRow& row, uint32_t first) {
   const hn::RebindToUnsigned<FloatTag> du;
   const hn::RebindToSigned<FloatTag> di;
-  auto x = hn::Mul(hn::Iota(du, first), hn::Set(du, kHashStep));
+  auto x = hn::Add(hn::Load(du, kHashSteps), hn::Set(du, first * kHashStep));
   x = hn::Xor(x, hn::Set(du, static_cast<uint32_t>(row.row_key)));
   x = hn::Xor(x, hn::ShiftRight<16>(x));
   x = hn::Mul(x, hn::Set(du, kHashMultiplier0));
