@@ -99,10 +99,8 @@ template <typename A>
 void AffineForward(const A* x, size_t rows, const Affine& affine, A* out, int threads) {
   const auto in = static_cast<size_t>(affine.weight->depth());
   const auto width = static_cast<size_t>(affine.weight->columns());
-  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
-    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
-      Multiply(x + first * in, count, affine, out + first * width, kTypeOf<A>);
-    });
+  ForTilesOnThreads(rows, kForwardRows, threads, [&](size_t first, size_t count) {
+    Multiply(x + first * in, count, affine, out + first * width, kTypeOf<A>);
   });
 }
 
@@ -130,15 +128,13 @@ void AffineNormForward(const A* x, const A* residual, size_t rows, const Affine&
                        int threads) {
   const auto in = static_cast<size_t>(affine.weight->depth());
   const auto width = static_cast<size_t>(affine.weight->columns());
-  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
+  ForTilesOnThreads(rows, kForwardRows, threads, [&](size_t first, size_t count) {
     Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(kForwardRows * width));
     float* branch = scratch.Take<float>(kForwardRows * width);
-    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
-      Multiply(x + first * in, count, affine, branch, Type::kFloat);
-      RunResidualNormForward(
-          NormTile(branch, residual, norm, DropoutFrom(names, first), out, kept, first, width),
-          count, width);
-    });
+    Multiply(x + first * in, count, affine, branch, Type::kFloat);
+    RunResidualNormForward(
+        NormTile(branch, residual, norm, DropoutFrom(names, first), out, kept, first, width), count,
+        width);
   });
 }
 
@@ -180,20 +176,18 @@ void FeedForwardForward(const A* x, size_t rows, const Affine& up, const Affine&
                         const NormKept<A>& kept, int threads) {
   const auto width = static_cast<size_t>(up.weight->depth());
   const auto inner = static_cast<size_t>(up.weight->columns());
-  ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
+  ForTilesOnThreads(rows, kForwardRows, threads, [&](size_t first, size_t count) {
     Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(kForwardRows * inner) +
                                        Scratch::Bytes<float>(kForwardRows * width));
     A* activated = scratch.Take<A>(kForwardRows * inner);
     float* branch = scratch.Take<float>(kForwardRows * width);
-    ForTiles(range, kForwardRows, [&](size_t first, size_t count) {
-      A* before = before_gelu ? before_gelu + first * inner : activated;
-      Multiply(x + first * width, count, up, before, kTypeOf<A>);
-      RunGeluForward(before, activated, count * inner);
-      Multiply(activated, count, down, branch, Type::kFloat);
-      RunResidualNormForward(
-          NormTile(branch, x, norm, DropoutFrom(names, first), out, kept, first, width), count,
-          width);
-    });
+    A* before = before_gelu ? before_gelu + first * inner : activated;
+    Multiply(x + first * width, count, up, before, kTypeOf<A>);
+    RunGeluForward(before, activated, count * inner);
+    Multiply(activated, count, down, branch, Type::kFloat);
+    RunResidualNormForward(
+        NormTile(branch, x, norm, DropoutFrom(names, first), out, kept, first, width), count,
+        width);
   });
 }
 

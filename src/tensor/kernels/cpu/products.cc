@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,14 +34,19 @@ struct ProductOptions {
   bool add = false;  // to the destination
 };
 
-// A product's primitive with what is needed to call it.
+// A product's primitive with its operands' memory objects. These are made once and pointed to the
+// data of each call: made anew, they and the map of arguments that oneDNN's C++ interface asks for
+// cost as much as a fortieth of a small product.
 struct Product {
-  dnnl::matmul::primitive_desc description;
   dnnl::matmul primitive;
+  memory a, b, c, bias, scratchpad;
+  size_t scratch_bytes;
 };
 
-Product MakeProduct(const memory::desc& a, const memory::desc& b, const memory::desc& c,
-                    const ProductOptions& options) {
+memory WithoutData(const memory::desc& description) { return {description, Engine(), nullptr}; }
+
+dnnl::matmul::primitive_desc DescribeProduct(const memory::desc& a, const memory::desc& b,
+                                             const memory::desc& c, const ProductOptions& options) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (options.add) {
@@ -50,17 +54,27 @@ Product MakeProduct(const memory::desc& a, const memory::desc& b, const memory::
     operations.append_sum(1.0F);
     attributes.set_post_ops(operations);
   }
-  Product product;
 #if DNNL_VERSION_MAJOR >= 3
-  product.description =
-      options.bias ? dnnl::matmul::primitive_desc(Engine(), a, b, *options.bias, c, attributes)
-                   : dnnl::matmul::primitive_desc(Engine(), a, b, c, attributes);
+  return options.bias ? dnnl::matmul::primitive_desc(Engine(), a, b, *options.bias, c, attributes)
+                      : dnnl::matmul::primitive_desc(Engine(), a, b, c, attributes);
 #else
   const dnnl::matmul::desc operation =
       options.bias ? dnnl::matmul::desc(a, b, *options.bias, c) : dnnl::matmul::desc(a, b, c);
-  product.description = dnnl::matmul::primitive_desc(operation, attributes, Engine());
+  return {operation, attributes, Engine()};
 #endif
-  product.primitive = dnnl::matmul(product.description);
+}
+
+Product MakeProduct(const memory::desc& a, const memory::desc& b, const memory::desc& c,
+                    const ProductOptions& options) {
+  const dnnl::matmul::primitive_desc description = DescribeProduct(a, b, c, options);
+  Product product;
+  product.primitive = dnnl::matmul(description);
+  product.a = WithoutData(description.src_desc());
+  product.b = WithoutData(description.weights_desc());
+  product.c = WithoutData(description.dst_desc());
+  if (options.bias) product.bias = WithoutData(*options.bias);
+  product.scratchpad = WithoutData(description.scratchpad_desc());
+  product.scratch_bytes = description.scratchpad_desc().get_size();
   return product;
 }
 
@@ -69,7 +83,7 @@ using ProductKey = std::array<int64_t, 12>;
 
 // Primitives cost 0.2 to 2 ms to make, so each thread keeps the ones it has used. A thread meets
 // few shapes: tiles have one height but for the last of a batch.
-const Product& FindProduct(const ProductKey& key, const auto& make) {
+Product& FindProduct(const ProductKey& key, const auto& make) {
   thread_local std::map<ProductKey, Product> products;
   const auto found = products.find(key);
   if (found != products.end()) return found->second;
@@ -78,13 +92,37 @@ const Product& FindProduct(const ProductKey& key, const auto& make) {
   return products.emplace(key, make()).first->second;
 }
 
-void Execute(const Product& product, std::unordered_map<int, memory> arguments) {
+// Where the operands of a call lie; oneDNN only reads what is const here.
+struct Operands {
+  const void* a;
+  const void* b;  // null: `packed`
+  void* c;
+  const float* bias = nullptr;
+  const memory* packed = nullptr;  // as it is: pointing an object to it would pad it once more
+};
+
+void Execute(Product& product, const Operands& operands) {
   thread_local dnnl::stream stream(Engine());
   thread_local std::vector<char> scratchpad;
-  const memory::desc scratch = product.description.scratchpad_desc();
-  if (scratch.get_size() > scratchpad.size()) scratchpad.resize(scratch.get_size());
-  arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(scratch, Engine(), scratchpad.data()));
-  product.primitive.execute(stream, arguments);
+  if (product.scratch_bytes > scratchpad.size()) scratchpad.resize(product.scratch_bytes);
+  std::array<dnnl_exec_arg_t, 5> arguments;
+  size_t count = 0;
+  const auto point = [&](int name, memory& operand, const void* data) {
+    operand.set_data_handle(const_cast<void*>(data));
+    arguments[count++] = {name, operand.get()};
+  };
+  point(DNNL_ARG_SRC, product.a, operands.a);
+  if (operands.packed) {
+    arguments[count++] = {DNNL_ARG_WEIGHTS, operands.packed->get()};
+  } else {
+    point(DNNL_ARG_WEIGHTS, product.b, operands.b);
+  }
+  point(DNNL_ARG_DST, product.c, operands.c);
+  if (operands.bias) point(DNNL_ARG_BIAS, product.bias, operands.bias);
+  point(DNNL_ARG_SCRATCHPAD, product.scratchpad, scratchpad.data());
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(product.primitive.get(), stream.get(),
+                                                 static_cast<int>(count), arguments.data()),
+                          "a matrix product failed");
   stream.wait();
 }
 
@@ -104,9 +142,10 @@ struct PackedMatrix::Storage {
 PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type)
     : depth_(depth), columns_(columns), type_(type), storage_(std::make_unique<Storage>()) {
   const memory::desc any({depth, columns}, DataType(type), Tag::any);
-  const Product product = MakeProduct(Strided(kLayoutRows, depth, type, depth, 1), any,
-                                      Strided(kLayoutRows, columns, type, columns, 1), {});
-  storage_->weights = memory(product.description.weights_desc(), Engine());
+  const dnnl::matmul::primitive_desc product =
+      DescribeProduct(Strided(kLayoutRows, depth, type, depth, 1), any,
+                      Strided(kLayoutRows, columns, type, columns, 1), {});
+  storage_->weights = memory(product.weights_desc(), Engine());
 }
 
 PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
@@ -135,44 +174,35 @@ void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, con
                        static_cast<int64_t>(packed.type()),
                        static_cast<int64_t>(out_type),
                        bias != nullptr};
-  const Product& product = FindProduct(key, [&] {
+  Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(rows, depth, packed.type(), x.stride, 1), weights.get_desc(),
                        Strided(rows, columns, out_type, out.stride, 1),
                        {.bias = bias ? &bias_desc : nullptr});
   });
-  std::unordered_map<int, memory> arguments = {
-      {DNNL_ARG_SRC, View(product.description.src_desc(), x.data)},
-      {DNNL_ARG_WEIGHTS, weights},
-      {DNNL_ARG_DST, View(product.description.dst_desc(), out.data)}};
-  if (bias) arguments.emplace(DNNL_ARG_BIAS, View(bias_desc, bias));
-  Execute(product, std::move(arguments));
+  Execute(product, {x.data, nullptr, out.data, bias, &weights});
 }
 
 void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
                           Type type, float* sum) {
   if (depth == 0) return;
   const ProductKey key{1, depth, m, n, a.stride, b.stride, static_cast<int64_t>(type)};
-  const Product& product = FindProduct(key, [&] {
+  Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(m, depth, type, 1, a.stride), Strided(depth, n, type, b.stride, 1),
                        Strided(m, n, Type::kFloat, n, 1), {.add = true});
   });
-  Execute(product, {{DNNL_ARG_SRC, View(product.description.src_desc(), a.data)},
-                    {DNNL_ARG_WEIGHTS, View(product.description.weights_desc(), b.data)},
-                    {DNNL_ARG_DST, View(product.description.dst_desc(), sum)}});
+  Execute(product, {a.data, b.data, sum});
 }
 
 void MultiplyRowsByRows(const float* a, int64_t m, const float* b, int64_t n, int64_t depth,
                         float* out) {
   if (m == 0 || n == 0) return;
   const ProductKey key{2, m, n, depth};
-  const Product& product = FindProduct(key, [&] {
+  Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(m, depth, Type::kFloat, depth, 1),
                        Strided(depth, n, Type::kFloat, 1, depth), Strided(m, n, Type::kFloat, n, 1),
                        {});
   });
-  Execute(product, {{DNNL_ARG_SRC, View(product.description.src_desc(), a)},
-                    {DNNL_ARG_WEIGHTS, View(product.description.weights_desc(), b)},
-                    {DNNL_ARG_DST, View(product.description.dst_desc(), out)}});
+  Execute(product, {a, b, out});
 }
 
 bool LimitProductIsa(const char* level) {

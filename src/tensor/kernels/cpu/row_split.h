@@ -42,6 +42,19 @@ void ForTiles(RowRange range, size_t height, const Body& body) {
   }
 }
 
+// Calls body(first, count) for all tiles of at most `most` rows, on whichever thread is free: for
+// what does not depend on who does it. A thread that the machine slows down does not hold up the
+// others.
+template <typename Body>
+void ForTilesOnThreads(size_t rows, size_t most, int threads, const Body& body) {
+  const size_t height = std::min(most, std::max<size_t>(RowsOf(rows, 0, threads).end, 1));
+  const size_t tiles = (rows + height - 1) / height;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (size_t tile = 0; tile < tiles; ++tile) {
+    body(tile * height, std::min(height, rows - tile * height));
+  }
+}
+
 // A gradient that several threads add to: thread 0 adds to the destination itself, the others to
 // buffers of their own, which `Finish` adds in the order of threads.
 class ThreadSums {
