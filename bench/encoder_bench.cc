@@ -3,8 +3,9 @@
 //   encoder_bench products MODEL
 //   encoder_bench training MODEL PAIRS.jsonl
 //   encoder_bench encoding MODEL PAIRS.jsonl
+//   encoder_bench profile MODEL PAIRS.jsonl    where the time of encoding goes, as a table
 //
-// with --precision fp32|bf16, and for the latter two --max-tokens, --batch, --steps, --seconds.
+// with --precision fp32|bf16 and --max-tokens, and for training --batch, --steps, --seconds.
 // `products` is the limit: oneDNN's rate at the shapes of the model's matrix products. PAIRS are
 // lines {"query": TEXT, "document": TEXT}. Training takes them in order, `batch` a step (infonce,
 // AdamW); tokenising is done before, everything else counts; the first step warms up. Encoding
@@ -35,6 +36,8 @@
 #include "tensor/kernels/cpu/products.h"
 #include "tensor/machine_rates.h"
 #include "tensor/precision.h"
+#include "tensor/profile.h"
+#include "train/step_profile.h"
 #include "weights/model_folder.h"
 
 namespace tandem {
@@ -152,7 +155,7 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
           {"flops_per_token", 3 * model->flops_per_token()}};
 }
 
-nlohmann::ordered_json Encoding(const BenchOptions& options) {
+nlohmann::ordered_json Encoding(const BenchOptions& options, train::StepProfile* profile) {
   const auto model = LoadModel(options);
   Texts pairs = ReadPairs(options.pairs);
   std::vector<std::string> texts = std::move(pairs.queries);
@@ -167,18 +170,37 @@ nlohmann::ordered_json Encoding(const BenchOptions& options) {
   };
   encode(std::min<size_t>(texts.size(), 128));  // warms up
   const double start = Now();
-  const search::EncodeCounts counts = encode(texts.size());
+  search::EncodeCounts counts;
+  {
+    const tensor::ActiveProfile active(profile ? &profile->operations : nullptr);
+    const tensor::ProfileScope scope("everything else");
+    counts = encode(texts.size());
+  }
+  if (profile) {
+    profile->steps = 1;
+    profile->tokens = counts.tokens;
+  }
   return {{"seconds", Now() - start},
           {"tokens", counts.tokens},
           {"texts", texts.size()},
           {"flops_per_token", model->flops_per_token()}};
 }
 
+void PrintProfile(const BenchOptions& options) {
+  train::StepProfile profile;
+  const nlohmann::ordered_json result = Encoding(options, &profile);
+  const train::ProfileSetting setting =
+      train::MeasureSetting(profile, tensor::ResolvePrecision(options.precision),
+                            result.at("flops_per_token").get<double>());
+  fmt::print("{}", train::FormatProfile(profile, setting, "text"));
+}
+
 void Run(const BenchOptions& options) {
   tensor::SetThreads(options.threads);
+  if (options.what == "profile") return PrintProfile(options);
   nlohmann::ordered_json result = options.what == "products"   ? Products(options)
                                   : options.what == "training" ? Training(options)
-                                                               : Encoding(options);
+                                                               : Encoding(options, nullptr);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   result["peak_bytes"] = 1024 * usage.ru_maxrss;
@@ -193,9 +215,9 @@ void Run(const BenchOptions& options) {
 int main(int argc, char** argv) {
   CLI::App app("Speed and peak memory of training or encoding, or the machine's product rate");
   tandem::BenchOptions options;
-  app.add_option("what", options.what, "products, training or encoding")
+  app.add_option("what", options.what, "products, training, encoding or profile")
       ->required()
-      ->check(CLI::IsMember({"products", "training", "encoding"}));
+      ->check(CLI::IsMember({"products", "training", "encoding", "profile"}));
   app.add_option("model", options.model, "Model folder")->required();
   app.add_option("pairs", options.pairs, "JSON lines of query and document");
   app.add_option("--precision", options.precision, "fp32 or bf16")->capture_default_str();

@@ -160,7 +160,7 @@ def measure_tokenizing(bench, data):
 
 
 def measure_profile(bench, data, precision):
-    """What `tandem train --profile-steps` prints on the texts of the set `real`."""
+    """What `tandem train --profile-steps` and encoder_bench's profile print on the set `real`."""
     options = bench.options
     recipe = os.path.join(os.path.dirname(__file__), "profile.toml")
     command = [os.path.join(options.build, "tandem"), "train", recipe, "--profile-steps", "4",
@@ -169,7 +169,14 @@ def measure_profile(bench, data, precision):
     done = subprocess.run(command, capture_output=True, text=True, env=bench.ours, check=False)
     if done.returncode != 0:
         sys.exit(f"speed.py: {' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return done.stdout
+    encoding = [bench.program, *bench.arguments("real", "encoding", precision)]
+    encoding[1] = "profile"
+    encoded = subprocess.run(encoding, capture_output=True, text=True, env=bench.ours, check=False)
+    if encoded.returncode != 0:
+        sys.exit(f"speed.py: {' '.join(encoding)} ended with {encoded.returncode}:\n"
+                 f"{encoded.stderr[-2000:]}")
+    return "\n".join(["Training, a step of 64 pairs:\n", "```", done.stdout + "```\n",
+                      "Encoding, all texts as one step:\n", "```", encoded.stdout + "```"])
 
 
 # --- Report --------------------------------------------------------------------------------------
@@ -250,7 +257,7 @@ def report(results):
         text += (f"\nTokenising, {row['threads']} threads, equal ids: {row['mb_per_s']:.0f} MB/s; "
                  f"`tokenizers` {row['package_mb_per_s']:.0f} MB/s, {row['ratio']:.1f}x.\n")
     for profile in results.get("profile", {}).values():
-        text += f"\n```\n{profile}```\n"
+        text += f"\n{profile}\n"
     return text, isa
 
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "tensor/packed_tokens.h"
+#include "tensor/page_arena.h"
 
 namespace tandem::search {
 namespace {
@@ -133,6 +134,7 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
   for (size_t first = 0; first < count; first += options.window_texts) {
     sink(first, encoding.Window(first, std::min(options.window_texts, count - first), text));
   }
+  tensor::TrimTensorArena();
   return encoding.counts();
 }
 
@@ -155,6 +157,7 @@ EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const
                                 [&](size_t i) -> std::string_view { return window[i - first]; }));
     first += window.size();
   }
+  tensor::TrimTensorArena();
   return encoding.counts();
 }
 

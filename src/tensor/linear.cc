@@ -59,13 +59,19 @@ const cpu::PackedMatrix& Linear::Pack(Packed* packed, cpu::Type type, bool trans
 
 // A step needs each form once, and of all layers together they are as large as the weights: what
 // one pass has packed goes when the other begins.
+void Linear::Drop(Packed (&forms)[2]) {
+  for (Packed& form : forms) {
+    if (form.matrix) form = {};
+  }
+}
+
 const cpu::PackedMatrix& Linear::Forward(cpu::Type type) {
-  backward_[static_cast<int>(type)] = {};
+  Drop(backward_);
   return Pack(&forward_[static_cast<int>(type)], type, true);
 }
 
 const cpu::PackedMatrix& Linear::Backward(cpu::Type type) {
-  forward_[static_cast<int>(type)] = {};
+  Drop(forward_);
   return Pack(&backward_[static_cast<int>(type)], type, false);
 }
 

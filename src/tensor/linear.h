@@ -12,7 +12,7 @@
 namespace tandem::tensor {
 
 // One or several matrices [N_i, K] stacked along their outputs (queries, keys and values of
-// attention are one product). Keeps a packed copy, float or bf16, of the pass that ran last, made
+// attention are one product). Keeps packed copies, float or bf16, of the pass that ran last, made
 // again when an optimizer has changed the weights: whoever writes to a parameter's memory itself
 // must bump its version.
 class Linear {
@@ -44,6 +44,7 @@ class Linear {
     uint64_t version = 0;
   };
   uint64_t Version(const std::vector<at::Tensor>& tensors) const;
+  static void Drop(Packed (&forms)[2]);
   const cpu::PackedMatrix& Pack(Packed* packed, cpu::Type type, bool transposed);
 
   std::vector<at::Tensor> weights_;

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/threads.h"
-#include "tensor/arena.h"
 #include "tensor/isa.h"
+#include "tensor/page_arena.h"
 
 namespace tandem::tensor {
 

@@ -65,13 +65,14 @@ HWY_INLINE DropoutRow DropoutOf(const AttentionTask<A>& task, size_t query) {
           task.keep_scale};
 }
 
-// Entries length .. padded become so low that nothing is left of their exponentials.
+// Entries length .. padded become minus infinity.
 HWY_INLINE void MaskPadding(float* scores, size_t length, size_t padded) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   for (size_t j = length / lanes * lanes; j < padded; j += lanes) {
     const auto inside = hn::FirstN(d, length > j ? length - j : 0);
-    hn::StoreU(hn::IfThenElse(inside, hn::LoadU(d, scores + j), hn::Set(d, -1e30F)), d, scores + j);
+    hn::StoreU(hn::IfThenElse(inside, hn::LoadU(d, scores + j), hn::Set(d, -INFINITY)), d,
+               scores + j);
   }
 }
 
@@ -94,10 +95,11 @@ HWY_INLINE SoftmaxSums SoftmaxRow(float* HWY_RESTRICT scores, size_t length, siz
   for (size_t j = lanes; j < padded; j += lanes) high = hn::Max(high, hn::LoadU(d, scores + j));
   const auto maximum = hn::MaxOfLanes(d, high);
   const auto factors = hn::Set(d, factor * kLog2E);
-  const auto shift = hn::Neg(hn::Mul(maximum, factors));
   auto total = hn::Zero(d);
   for (size_t j = 0; j < padded; j += lanes) {
-    const auto e = Exp2<kForBf16>(d, hn::MulAdd(hn::LoadU(d, scores + j), factors, shift));
+    // Not score * factor - max * factor in one: scores so large that this rounds would overflow.
+    const auto below = hn::Sub(hn::LoadU(d, scores + j), maximum);
+    const auto e = Exp2<kForBf16>(d, hn::Mul(below, factors));
     total = hn::Add(total, e);
     store(j, dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j)));
   }
@@ -141,7 +143,9 @@ HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores,
   const auto shift = hn::Set(d, -saved.log_sum * kLog2E);
   const auto deltas = hn::Set(d, saved.delta);
   for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
-    const auto p = Exp2<kForBf16>(d, hn::MulAdd(hn::LoadU(d, scores + j), factors, shift));
+    // No probability is above 1, however the exponents of huge scores are rounded; a NaN stays.
+    const auto y = hn::MulAdd(hn::LoadU(d, scores + j), factors, shift);
+    const auto p = Exp2<kForBf16>(d, hn::Min(hn::Zero(d), y));
     auto g = hn::LoadU(d, grad_probabilities + j);
     auto kept = p;
     if (dropout.threshold != 0) {

@@ -47,7 +47,12 @@ void ForTiles(RowRange range, size_t height, const Body& body) {
 // others.
 template <typename Body>
 void ForTilesOnThreads(size_t rows, size_t most, int threads, const Body& body) {
-  const size_t height = std::min(most, std::max<size_t>(RowsOf(rows, 0, threads).end, 1));
+  if (rows == 0) return;
+  // As many equal tiles a thread as `most` asks for, in multiples of 16 rows.
+  const auto count = static_cast<size_t>(threads);
+  const size_t rounds = (rows + count * most - 1) / (count * most);
+  const size_t share = (rows + count * rounds - 1) / (count * rounds);
+  const size_t height = std::min(most, (share + 15) / 16 * 16);
   const size_t tiles = (rows + height - 1) / height;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (size_t tile = 0; tile < tiles; ++tile) {

@@ -64,7 +64,8 @@ void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, s
 template <typename A>
 void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width);
 
-// activated = x Phi(x) (the exact GELU; Phi to 2e-7).
+// activated = x Phi(x) (the exact GELU; Phi to 3e-7, for Bf16 before rounding to 5e-6). Of a NaN or
+// of infinity it is a NaN.
 template <typename A>
 void RunGeluForward(const A* in, A* activated, size_t count);
 

@@ -82,14 +82,14 @@ HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
   const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, whole));
   return FloatVec{_mm512_scalef_ps(power.raw, whole.raw)};
 #else
-  // Adding 1.5 * 2^23 rounds to a whole number, whose low bits then belong into the exponent.
+  // Adding 1.5 * 2^23 rounds to a whole number; with the exponent's bias added as well, its low
+  // bits are the exponent of the power of two.
   const WordTag du;
-  const auto magic = hn::Set(d, 12582912.0F);
+  const auto magic = hn::Set(d, 12582912.0F + 127.0F);
   const auto shifted = hn::Add(y, magic);
   const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, hn::Sub(shifted, magic)));
-  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(du, shifted));
-  const auto result = hn::BitCast(d, hn::Add(hn::BitCast(du, power), exponent));
-  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), result);
+  const auto scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted)));
+  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), hn::Mul(power, scale));
 #endif
 }
 

@@ -1,9 +1,12 @@
-#include "tensor/arena.h"
+#include "tensor/page_arena.h"
 
 #include <ATen/ops/empty.h>
+#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <thread>
 #include <vector>
@@ -13,44 +16,72 @@ namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-TEST(Arena, BlocksLieAsLowAsTheyFit) {
-  Arena arena(100 * kMiB);
+TEST(PageArena, BlocksLieAsLowAsTheyFit) {
+  PageArena arena(100 * kMiB);
   void* a = arena.Take(10 * kMiB);
   void* b = arena.Take(20 * kMiB - 1);  // whole pages
   void* c = arena.Take(5 * kMiB);
-  arena.Give(a, 10 * kMiB);
+  arena.Give(a);
   EXPECT_EQ(arena.Take(11 * kMiB), static_cast<std::byte*>(c) + 5 * kMiB);
   EXPECT_EQ(arena.Take(4 * kMiB), a);
   EXPECT_EQ(arena.Take(6 * kMiB), static_cast<std::byte*>(a) + 4 * kMiB);
-  arena.Give(c, 5 * kMiB);
-  arena.Give(b, 20 * kMiB - 1);  // one gap with c's
+  arena.Give(c);
+  arena.Give(b);  // one gap with c's
   EXPECT_EQ(arena.Take(25 * kMiB), b);
   EXPECT_EQ(arena.usage().reached, 46 * kMiB);
 }
 
-TEST(Arena, FreedNeighboursBecomeOneGapInAnyOrder) {
+TEST(PageArena, FreedNeighboursBecomeOneGapInAnyOrder) {
   for (const std::vector<int>& order :
        {std::vector<int>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}) {
-    Arena arena(3 * kMiB);
+    PageArena arena(3 * kMiB);
     std::vector<void*> blocks;
     for (int i = 0; i < 3; ++i) blocks.push_back(arena.Take(kMiB));
-    for (const int i : order) arena.Give(blocks[static_cast<size_t>(i)], kMiB);
+    for (const int i : order) arena.Give(blocks[static_cast<size_t>(i)]);
     EXPECT_EQ(arena.Take(3 * kMiB), blocks[0]);
   }
 }
 
-TEST(Arena, NoRoomIsNull) {
-  Arena arena(2 * kMiB);
+TEST(PageArena, NoRoomIsNull) {
+  PageArena arena(2 * kMiB);
   void* whole = arena.Take(2 * kMiB);
   ASSERT_NE(whole, nullptr);
   EXPECT_EQ(arena.Take(1), nullptr);
-  arena.Give(whole, 2 * kMiB);
+  arena.Give(whole);
   EXPECT_EQ(arena.Take(2 * kMiB + 1), nullptr);
+  EXPECT_EQ(arena.Take(SIZE_MAX), nullptr);
   EXPECT_EQ(arena.Take(1), whole);
 }
 
-TEST(Arena, StepsThatRepeatReachNoHigher) {
-  Arena arena(1000 * kMiB);
+// Resident pages of this process.
+size_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * 4096;
+}
+
+TEST(PageArena, TrimGivesPagesBackAndKeepsBlocks) {
+  PageArena arena(1000 * kMiB);
+  void* first = arena.Take(100 * kMiB);
+  auto* kept = static_cast<unsigned char*>(arena.Take(kMiB));
+  void* last = arena.Take(100 * kMiB);
+  std::memset(first, 1, 100 * kMiB);
+  std::memset(kept, 2, kMiB);
+  std::memset(last, 3, 100 * kMiB);
+  arena.Give(first);
+  arena.Give(last);
+  const size_t before = ResidentBytes();
+  arena.Trim();
+  EXPECT_LT(ResidentBytes(), before - 190 * kMiB);
+  EXPECT_EQ(std::count(kept, kept + kMiB, 2), static_cast<ptrdiff_t>(kMiB));
+  auto* again = static_cast<unsigned char*>(arena.Take(100 * kMiB));
+  std::memset(again, 4, 100 * kMiB);
+  EXPECT_EQ(again, first);
+}
+
+TEST(PageArena, StepsThatRepeatReachNoHigher) {
+  PageArena arena(1000 * kMiB);
   std::vector<std::pair<void*, size_t>> saved;
   for (int step = 0; step < 5; ++step) {
     for (size_t layer = 0; layer < 6; ++layer) {
@@ -59,9 +90,9 @@ TEST(Arena, StepsThatRepeatReachNoHigher) {
     }
     while (!saved.empty()) {
       void* gradient = arena.Take(kMiB);
-      arena.Give(saved.back().first, saved.back().second);
+      arena.Give(saved.back().first);
       saved.pop_back();
-      arena.Give(gradient, kMiB);
+      arena.Give(gradient);
     }
   }
   EXPECT_EQ(arena.usage().most_used, 49 * kMiB);
@@ -69,8 +100,8 @@ TEST(Arena, StepsThatRepeatReachNoHigher) {
   EXPECT_EQ(arena.usage().used, 0U);
 }
 
-TEST(Arena, BlocksOfThreadsNeverOverlap) {
-  Arena arena(64 * kMiB);
+TEST(PageArena, BlocksOfThreadsNeverOverlap) {
+  PageArena arena(64 * kMiB);
   std::vector<std::thread> threads;
   std::vector<size_t> torn(4, 0);
   for (unsigned t = 0; t < 4; ++t) {
@@ -87,16 +118,16 @@ TEST(Arena, BlocksOfThreadsNeverOverlap) {
         if (blocks.size() < 4) continue;
         const auto [oldest, size] = blocks.front();
         for (size_t b = 0; b < size; b += 1000) torn[t] += oldest[b] != t;
-        arena.Give(oldest, size);
+        arena.Give(oldest);
         blocks.erase(blocks.begin());
       }
-      for (const auto& [block, size] : blocks) arena.Give(block, size);
+      for (const auto& [block, size] : blocks) arena.Give(block);
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(torn, (std::vector<size_t>{0, 0, 0, 0}));
   EXPECT_EQ(arena.usage().used, 0U);
-  EXPECT_EQ(arena.Take(64 * kMiB) != nullptr, true);  // all gaps have met
+  EXPECT_NE(arena.Take(64 * kMiB), nullptr);  // all gaps have met
 }
 
 #ifndef __SANITIZE_ADDRESS__
@@ -111,6 +142,16 @@ TEST(UseTensorArena, ALargeTensorTakesThePlaceOfTheLast) {
   EXPECT_NE(small.data_ptr(), first);
   const at::Tensor next = at::empty({900, 3000}, at::kFloat);
   EXPECT_EQ(next.data_ptr(), first);
+}
+
+// As libtorch's own oneDNN does.
+TEST(UseTensorArena, ServesPlainMemoryOfEverySize) {
+  UseTensorArena();
+  for (const size_t bytes : {size_t{100}, 3 * kMiB}) {
+    void* memory = c10::GetCPUAllocator()->raw_allocate(bytes);
+    std::memset(memory, 1, bytes);
+    c10::GetCPUAllocator()->raw_deallocate(memory);
+  }
 }
 #endif
 

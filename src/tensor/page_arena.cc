@@ -1,0 +1,174 @@
+#include "tensor/page_arena.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "base/memory.h"
+
+namespace tandem::tensor {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+size_t WholePages(size_t bytes) { return (std::max<size_t>(bytes, 1) + kPage - 1) / kPage * kPage; }
+
+}  // namespace
+
+// PROT_NONE: neither counted as committed memory nor part of a core dump.
+PageArena::PageArena(size_t capacity) : capacity_(WholePages(capacity)) {
+  void* range = mmap(nullptr, capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (range == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<std::byte*>(range);
+  free_[0] = capacity_;
+}
+
+PageArena::~PageArena() { munmap(base_, capacity_); }
+
+bool PageArena::MakeUsable(size_t end) {
+  if (end <= usable_) return true;
+  constexpr size_t kStep = size_t{64} << 20;
+  const size_t wanted = std::min((end + kStep - 1) / kStep * kStep, capacity_);
+  if (mprotect(base_ + usable_, wanted - usable_, PROT_READ | PROT_WRITE) != 0) return false;
+  usable_ = wanted;
+  return true;
+}
+
+void* PageArena::Take(size_t bytes) {
+  if (bytes > capacity_) return nullptr;
+  const size_t size = WholePages(bytes);
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(free_.begin(), free_.end(), [&](const auto& gap) { return gap.second >= size; });
+  if (found == free_.end() || !MakeUsable(found->first + size)) return nullptr;
+  const size_t offset = found->first, rest = found->second - size;
+  taken_.emplace(offset, size);
+  if (rest > 0) free_.emplace_hint(std::next(found), offset + size, rest);
+  free_.erase(found);
+  usage_.used += size;
+  usage_.most_used = std::max(usage_.most_used, usage_.used);
+  usage_.reached = std::max(usage_.reached, offset + size);
+  return base_ + offset;
+}
+
+void PageArena::Give(void* block) noexcept {
+  const auto offset = static_cast<size_t>(static_cast<std::byte*>(block) - base_);
+  const std::lock_guard lock(mutex_);
+  auto node = taken_.extract(offset);  // becomes the gap: giving back needs no memory
+  const size_t size = node.mapped();
+  usage_.used -= size;
+  const auto gap = free_.insert(std::move(node)).position;
+  const auto next = std::next(gap);
+  if (next != free_.end() && next->first == offset + size) {
+    gap->second += next->second;
+    free_.erase(next);
+  }
+  if (gap == free_.begin()) return;
+  const auto before = std::prev(gap);
+  if (before->first + before->second == offset) {
+    before->second += gap->second;
+    free_.erase(gap);
+  }
+}
+
+void PageArena::Trim() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [offset, size] : free_) {
+    if (offset < usable_) madvise(base_ + offset, std::min(size, usable_ - offset), MADV_DONTNEED);
+  }
+}
+
+PageArena::Usage PageArena::usage() const {
+  const std::lock_guard lock(mutex_);
+  return usage_;
+}
+
+namespace {
+
+constexpr size_t kSmallest = size_t{1} << 20;
+
+bool AddressesAreLimited() {
+  for (const int resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return true;
+  }
+  return false;
+}
+
+// Context and data are one address, so that those parts of libtorch work that ask for plain memory
+// (its own oneDNN).
+class ArenaAllocator : public c10::Allocator {
+ public:
+  // There is one, which is never destroyed: tensors of static duration come back after everything
+  // else. Null where addresses are limited or cannot be reserved: it is only slower without.
+  static ArenaAllocator* Get() {
+    static ArenaAllocator* allocator = []() -> ArenaAllocator* {
+      if (AddressesAreLimited()) return nullptr;
+      try {
+        return new ArenaAllocator(UsableMemory(), c10::GetCPUAllocator());
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+    }();
+    return allocator;
+  }
+  void Trim() { arena_.Trim(); }
+
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
+  c10::DataPtr allocate(size_t bytes) override { return Allocate(bytes); }
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+#else
+  c10::DataPtr allocate(size_t bytes) const override { return Allocate(bytes); }
+#endif
+  c10::DeleterFnPtr raw_deleter() const override { return &Free; }
+
+ private:
+  ArenaAllocator(size_t capacity, c10::Allocator* other) : arena_(capacity), other_(other) {}
+
+  c10::DataPtr Allocate(size_t bytes) const {
+    if (bytes >= kSmallest) {
+      if (void* data = arena_.Take(bytes)) {
+        return {data, data, &Free, c10::Device(c10::DeviceType::CPU)};
+      }
+    }
+    return other_->allocate(bytes);
+  }
+
+  static void Free(void* data) {
+    ArenaAllocator* allocator = Get();
+    if (allocator->arena_.Holds(data)) {
+      allocator->arena_.Give(data);
+    } else {
+      allocator->other_->raw_deallocate(data);
+    }
+  }
+
+  mutable PageArena arena_;
+  c10::Allocator* other_;
+};
+
+}  // namespace
+
+void UseTensorArena() {
+#ifndef __SANITIZE_ADDRESS__
+  if (ArenaAllocator* allocator = ArenaAllocator::Get()) c10::SetCPUAllocator(allocator);
+#endif
+}
+
+void TrimTensorArena() {
+#ifndef __SANITIZE_ADDRESS__
+  if (ArenaAllocator* allocator = ArenaAllocator::Get()) allocator->Trim();
+#endif
+}
+
+}  // namespace tandem::tensor

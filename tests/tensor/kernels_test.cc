@@ -1,0 +1,221 @@
+// Kernels at values where arithmetic is hard: extremes, infinities and NaNs. What they compute at
+// ordinary values is ops_test.cc's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "tensor/kernels/cpu/attention.h"
+#include "tensor/kernels/cpu/rows.h"
+
+namespace tandem::tensor::cpu {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Quiet and signalling ones, with low bits set and not.
+constexpr uint32_t kNanBits[] = {0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7FC10101,
+                                 0x7FFFFFFF, 0x7F800001, 0x7F810000, 0xFF900000};
+
+template <typename A>
+A FromBits(uint32_t bits) {
+  if constexpr (std::is_same_v<A, float>) {
+    return std::bit_cast<float>(bits);
+  } else {
+    const auto half = static_cast<uint16_t>(bits >> 16 | (bits & 0xFFFF ? 1 : 0));
+    return std::bit_cast<Bf16>(half);
+  }
+}
+
+template <typename A>
+A From(float value) {
+  return FromBits<A>(std::bit_cast<uint32_t>(value) & (sizeof(A) == 4 ? ~0U : 0xFFFF0000U));
+}
+
+template <typename A>
+float Value(A value) {
+  if constexpr (std::is_same_v<A, float>) {
+    return value;
+  } else {
+    return std::bit_cast<float>(uint32_t{std::bit_cast<uint16_t>(value)} << 16);
+  }
+}
+
+double Phi(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+template <typename A>
+class Kernels : public testing::Test {};
+using Types = testing::Types<float, Bf16>;
+TYPED_TEST_SUITE(Kernels, Types);
+
+// Half a unit of the last of 24 or 8 bits, relative to the value.
+template <typename A>
+constexpr double kRounding = sizeof(A) == 4 ? 0x1p-24 : 0x1p-8;
+// What rows.h says of Phi.
+template <typename A>
+constexpr double kPhiBound = sizeof(A) == 4 ? 3e-7 : 5e-6;
+
+TYPED_TEST(Kernels, GeluAndItsSlopeAreWithinTheirBounds) {
+  using A = TypeParam;
+  std::vector<A> in, grad, activated;
+  for (float x = -40; x < 40; x += 0.0005F) in.push_back(From<A>(x));
+  while (in.size() % 16 != 0) in.push_back(From<A>(0));
+  activated.resize(in.size());
+  grad.assign(in.size(), From<A>(1));
+  RunGeluForward(in.data(), activated.data(), in.size());
+  std::vector<A> again(in.size());
+  RunGeluBackward(in.data(), grad.data(), again.data(), in.size());
+  EXPECT_EQ(std::memcmp(again.data(), activated.data(), in.size() * sizeof(A)), 0);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const double x = Value(in[i]), y = x * Phi(x);
+    ASSERT_NEAR(Value(activated[i]), y, kPhiBound<A> * std::fabs(x) + kRounding<A> * std::fabs(y))
+        << x;
+    const double slope = Phi(x) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+    ASSERT_NEAR(Value(grad[i]), slope, 2 * kPhiBound<A> + kRounding<A> * std::fabs(slope)) << x;
+  }
+}
+
+TYPED_TEST(Kernels, GeluOfExtremes) {
+  using A = TypeParam;
+  std::vector<A> in(32, From<A>(0)), out(32);
+  in[0] = From<A>(3e38F);
+  in[1] = From<A>(-3e38F);
+  in[2] = From<A>(kInfinity);
+  in[3] = From<A>(-kInfinity);
+  for (size_t i = 0; i < std::size(kNanBits); ++i) in[16 + i] = FromBits<A>(kNanBits[i]);
+  RunGeluForward(in.data(), out.data(), in.size());
+  EXPECT_EQ(Value(out[0]), Value(in[0]));
+  EXPECT_EQ(Value(out[1]), 0);
+  EXPECT_TRUE(std::isnan(Value(out[2])));
+  EXPECT_TRUE(std::isnan(Value(out[3])));
+  EXPECT_EQ(Value(out[4]), 0);
+  for (size_t i = 0; i < std::size(kNanBits); ++i) {
+    EXPECT_TRUE(std::isnan(Value(out[16 + i]))) << std::hex << kNanBits[i];
+  }
+}
+
+// One text and one head of 16 channels: queries and keys are what the test sets, value c of token t
+// is t + c / 16.
+template <typename A>
+struct OneHead {
+  static constexpr size_t kWidth = 16;
+  explicit OneHead(size_t tokens)
+      : length(tokens), qkv(tokens * 3 * kWidth, From<A>(0)), out(tokens * kWidth) {
+    for (size_t t = 0; t < length; ++t) {
+      for (size_t c = 0; c < kWidth; ++c) {
+        Query(t)[c] = From<A>(1);
+        Key(t)[c] = From<A>(0.5F);
+        Values(t)[c] = From<A>(static_cast<float>(t) + static_cast<float>(c) / 16);
+      }
+    }
+  }
+  A* Query(size_t token) { return qkv.data() + token * 3 * kWidth; }
+  A* Key(size_t token) { return Query(token) + kWidth; }
+  A* Values(size_t token) { return Key(token) + kWidth; }
+  float Out(size_t token, size_t channel) const { return Value(out[token * kWidth + channel]); }
+
+  void SetKeys(float value) {
+    for (size_t t = 0; t < length; ++t) std::fill_n(Key(t), kWidth, From<A>(value));
+  }
+
+  AttentionInput<A> Input() {
+    starts = {0, static_cast<int32_t>(length)};
+    return {.qkv = qkv.data(),
+            .starts = starts.data(),
+            .texts = 1,
+            .heads = 1,
+            .head_width = kWidth,
+            .position_keys = nullptr,
+            .dropout = {}};
+  }
+  void Forward() {
+    log_sums.resize(length);
+    RunAttentionForward(Input(), out.data(), log_sums.data(), 1);
+  }
+  // The gradient of the sum of all outputs.
+  std::vector<A> Backward() {
+    const std::vector<A> grad_out(out.size(), From<A>(1));
+    std::vector<A> grad(qkv.size());
+    RunAttentionBackward(Input(), out.data(), grad_out.data(), log_sums.data(), grad.data(), 1);
+    return grad;
+  }
+
+  size_t length;
+  std::vector<A> qkv;
+  std::vector<A> out;
+  std::vector<float> log_sums;
+  std::vector<int32_t> starts;
+};
+
+constexpr size_t kLengths[] = {1, 3, 5, 16, 17, 40};
+
+TYPED_TEST(Kernels, AttentionShowsEveryNan) {
+  using A = TypeParam;
+  for (const size_t length : kLengths) {
+    for (const uint32_t bits : kNanBits) {
+      for (const size_t token : {size_t{0}, length - 1}) {
+        OneHead<A> query(length), key(length), value(length);
+        query.Query(token)[3] = key.Key(token)[3] = value.Values(token)[3] = FromBits<A>(bits);
+        query.Forward();
+        EXPECT_TRUE(std::isnan(query.Out(token, 0))) << length << std::hex << " " << bits;
+        if (length > 1) {
+          EXPECT_FALSE(std::isnan(query.Out(length - 1 - token, 0)));
+        }
+        key.Forward();
+        value.Forward();
+        for (size_t t = 0; t < length; ++t) {
+          EXPECT_TRUE(std::isnan(key.Out(t, 5))) << length << std::hex << " " << bits;
+          EXPECT_TRUE(std::isnan(value.Out(t, 3))) << length << std::hex << " " << bits;
+          EXPECT_FALSE(std::isnan(value.Out(t, 4)));
+        }
+        const std::vector<A> gradient = key.Backward();
+        EXPECT_TRUE(std::isnan(Value(gradient[2 * OneHead<A>::kWidth]))) << length;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Kernels, EqualScoresOfAnySizeGiveTheMean) {
+  using A = TypeParam;
+  for (const size_t length : kLengths) {
+    for (const float size : {0.0F, 1e6F, -1e6F, 1e9F, -1e9F, 1e12F, -1e12F, 1e30F, -1e30F}) {
+      OneHead<A> head(length);
+      head.SetKeys(size);
+      head.Forward();
+      const double mean = (static_cast<double>(length) - 1) / 2;
+      EXPECT_NEAR(head.Out(0, 0), mean, 0.01 * mean) << length << " " << size;
+      for (const A gradient : head.Backward()) {
+        EXPECT_TRUE(std::isfinite(Value(gradient))) << length << " " << size;
+      }
+      // Rounding of huge scores may take probabilities away, never make them more than 1.
+      const float of_values = Value(head.Backward()[2 * OneHead<A>::kWidth]);
+      EXPECT_LE(of_values, 1.01F * static_cast<float>(length)) << length << " " << size;
+    }
+  }
+}
+
+TYPED_TEST(Kernels, AScoreOfMinusInfinityIsLeftOut) {
+  using A = TypeParam;
+  for (const size_t length : kLengths) {
+    OneHead<A> head(length);
+    std::fill_n(head.Key(length - 1), OneHead<A>::kWidth, From<A>(-kInfinity));
+    head.Forward();
+    if (length == 1) {
+      EXPECT_TRUE(std::isnan(head.Out(0, 0)));
+    } else {
+      const double mean = (static_cast<double>(length) - 2) / 2;
+      EXPECT_NEAR(head.Out(0, 0), mean, 0.01 * mean + 1e-6) << length;
+    }
+    head.SetKeys(-kInfinity);  // nothing is left: no mean exists
+    head.Forward();
+    EXPECT_TRUE(std::isnan(head.Out(0, 0))) << length;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::tensor::cpu
