@@ -172,6 +172,13 @@ def draw(tsv, svg):
         file.write(text)
 
 
+def save(path, rows):
+    rows.sort(key=lambda row: (list(POINTS).index(row[0]), int(row[1]), row[2:5]))
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines("\t".join(row) + "\n" for row in [COLUMNS] + rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -201,10 +208,7 @@ def main():
                 for precision in precisions:
                     rows += [list(map(str, row)) for row in scaling.point(name, value, count, precision)]
                     print("\t".join(rows[-2]), file=sys.stderr, flush=True)
-    rows.sort(key=lambda row: (list(POINTS).index(row[0]), int(row[1]), row[2:5]))
-    os.makedirs(os.path.dirname(options.output) or ".", exist_ok=True)
-    with open(options.output, "w", encoding="utf-8") as file:
-        file.writelines("\t".join(row) + "\n" for row in [COLUMNS] + rows)
+            save(options.output, rows)  # so that a run that is stopped has not been for nothing
     if options.svg:
         draw(options.output, options.svg)
 
