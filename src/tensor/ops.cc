@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "tensor/autograd.h"
+#include "tensor/backward_state.h"
 #include "tensor/kernels/cpu/attention.h"
 #include "tensor/kernels/cpu/layers.h"
 #include "tensor/kernels/cpu/pooling.h"
@@ -44,27 +45,6 @@ bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths) {
   return true;
 }
 
-// Calls body with the kernels' name of x's type.
-template <typename Body>
-void ForType(const at::Tensor& x, const Body& body) {
-  if (x.scalar_type() == at::kFloat) {
-    body(float{});
-  } else {
-    body(cpu::Bf16{});
-  }
-}
-
-template <typename A>
-A* Data(const at::Tensor& x) {
-  return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;
-}
-
-size_t Rows(const at::Tensor& x) { return static_cast<size_t>(x.size(0)); }
-
-cpu::Type KernelType(const at::Tensor& x) {
-  return x.scalar_type() == at::kFloat ? cpu::Type::kFloat : cpu::Type::kBf16;
-}
-
 cpu::Norm KernelNorm(const LayerNorm& norm) {
   return {norm.gamma.data_ptr<float>(), norm.beta.data_ptr<float>(),
           static_cast<float>(norm.epsilon)};
@@ -77,79 +57,6 @@ cpu::RowNames Names(const PackedTokens& tokens, const Dropout& dropout) {
 cpu::Affine KernelAffine(Linear& linear, const at::Tensor& x) {
   return {&linear.Forward(KernelType(x)), linear.StackedBias()};
 }
-
-// 1 / gamma where (out - beta) / gamma loses no more than a few bits of what was normalised; else
-// undefined.
-at::Tensor InverseGamma(const LayerNorm& norm) {
-  constexpr float kSmallest = 1e-3F, kLargestShift = 16;
-  const float* gamma = norm.gamma.data_ptr<float>();
-  const float* beta = norm.beta.data_ptr<float>();
-  at::Tensor inverse = at::empty({norm.gamma.size(0)}, at::kFloat);
-  auto* values = inverse.data_ptr<float>();
-  for (int64_t c = 0; c < norm.gamma.size(0); ++c) {
-    const float size = std::fabs(gamma[c]);
-    if (!(size >= kSmallest) || !(std::fabs(beta[c]) <= kLargestShift * size)) return {};
-    values[c] = 1.0F / gamma[c];
-  }
-  return inverse;
-}
-
-// What a normalising operation keeps for its backward pass.
-struct Kept {
-  at::Tensor normalized;         // [T, H]; with inverse_gamma the storage of the output
-  at::Tensor inverse_deviation;  // [T]
-  at::Tensor inverse_gamma;      // [H], or undefined
-
-  static Kept Make(const at::Tensor& like, bool wanted) {
-    if (!wanted) return {};
-    return {at::empty(like.sizes(), like.options()), at::empty({like.size(0)}, at::kFloat), {}};
-  }
-  // Of an operation that ends with the normalisation: a float output is kept by what reads it, and
-  // is all that is needed. (From a bf16 one the normalised rows would be rounded twice.)
-  static Kept MakeFor(const at::Tensor& out, const LayerNorm& norm, bool wanted) {
-    if (!wanted || out.scalar_type() != at::kFloat) return Make(out, wanted);
-    const at::Tensor inverse = InverseGamma(norm);
-    if (!inverse.defined()) return Make(out, wanted);
-    return {out.detach(), at::empty({out.size(0)}, at::kFloat), inverse};
-  }
-  template <typename A>
-  cpu::NormKept<A> As() const {
-    return {Data<A>(normalized), Data<float>(inverse_deviation), Data<float>(inverse_gamma)};
-  }
-};
-
-// Gradients of a Linear's parameters: one stacked sum each, handed out in pieces.
-struct LinearSums {
-  at::Tensor weight;  // [N, K]
-  at::Tensor bias;    // [N]
-
-  explicit LinearSums(const Linear& linear)
-      : weight(at::zeros({linear.out(), linear.in()}, at::kFloat)),
-        bias(at::zeros({linear.out()}, at::kFloat)) {}
-
-  cpu::AffineGradient Gradient(Linear& linear, const at::Tensor& x) const {
-    return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), bias.data_ptr<float>()};
-  }
-
-  void AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {
-    for (const at::Tensor* sums : {&weight, &bias}) {
-      int64_t first = 0;
-      for (const at::Tensor& part : linear.weights()) {
-        gradients->push_back(sums->narrow(0, first, part.size(0)));
-        first += part.size(0);
-      }
-    }
-  }
-};
-
-struct NormSums {
-  at::Tensor gamma;
-  at::Tensor beta;
-  explicit NormSums(const LayerNorm& norm)
-      : gamma(at::zeros({norm.gamma.size(0)}, at::kFloat)),
-        beta(at::zeros({norm.gamma.size(0)}, at::kFloat)) {}
-  cpu::NormGradient Gradient() const { return {gamma.data_ptr<float>(), beta.data_ptr<float>()}; }
-};
 
 std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at::Tensor>& second) {
   first.insert(first.end(), second.begin(), second.end());

@@ -20,7 +20,7 @@ HWY_INLINE DropoutRow RowOf(const RowDropout& dropout, size_t row) {
 
 // exp(-x^2 / 2), the density of a normal without its constant, and Phi(-|x|), the smaller tail of
 // its distribution. erfc(z) exp(z^2) is a polynomial in 1 / (1 + p z), fitted by weighted least
-// squares in float64; in float the error of Phi is below 2e-7.
+// squares in float64; in float the error of Phi is below 3e-7.
 struct Normal {
   FloatVec density;
   FloatVec tail;

@@ -33,6 +33,18 @@ struct WordRows {
   }
 };
 
+#if HWY_TARGET > HWY_AVX3
+HWY_INLINE void TransposeWordByWord(const WordRows& from, size_t first, size_t rows,
+                                    size_t first_word, size_t words, size_t to_stride,
+                                    uint32_t* HWY_RESTRICT to) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t w = 0; w < words; ++w) {
+      std::memcpy(to + w * to_stride + r, from.Row(first + r) + 4 * (first_word + w), 4);
+    }
+  }
+}
+#endif
+
 #if HWY_TARGET <= HWY_AVX3
 
 // Words first_word .. + 16 of rows first .. + 16 to 16 rows of `to`; what is not there is zero.
@@ -97,16 +109,6 @@ HWY_INLINE void TransposeEight(const WordRows& from, size_t first, size_t first_
   }
 }
 
-HWY_INLINE void TransposeWordByWord(const WordRows& from, size_t first, size_t rows,
-                                    size_t first_word, size_t words, size_t to_stride,
-                                    uint32_t* HWY_RESTRICT to) {
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t w = 0; w < words; ++w) {
-      std::memcpy(to + w * to_stride + r, from.Row(first + r) + 4 * (first_word + w), 4);
-    }
-  }
-}
-
 HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
   const size_t rows = std::min<size_t>(16, from.rows - first);
@@ -135,11 +137,9 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
   const size_t rows = std::min<size_t>(16, from.rows - first);
   const size_t words = std::min<size_t>(16, from.words - first_word);
   for (size_t w = 0; w < words; ++w) {
-    std::fill(to + w * to_stride, to + w * to_stride + 16, 0U);
-    for (size_t r = 0; r < rows; ++r) {
-      std::memcpy(to + w * to_stride + r, from.Row(first + r) + 4 * (first_word + w), 4);
-    }
+    std::fill(to + w * to_stride + rows, to + w * to_stride + 16, 0U);
   }
+  TransposeWordByWord(from, first, rows, first_word, words, to_stride, to);
 }
 
 #endif

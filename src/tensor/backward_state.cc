@@ -1,0 +1,59 @@
+#include "tensor/backward_state.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+namespace tandem::tensor {
+namespace {
+
+// 1 / gamma where (out - beta) / gamma loses no more than a few bits of what was normalised; else
+// undefined.
+at::Tensor InverseGamma(const LayerNorm& norm) {
+  constexpr float kSmallest = 1e-3F, kLargestShift = 16;
+  const float* gamma = norm.gamma.data_ptr<float>();
+  const float* beta = norm.beta.data_ptr<float>();
+  at::Tensor inverse = at::empty({norm.gamma.size(0)}, at::kFloat);
+  auto* values = inverse.data_ptr<float>();
+  for (int64_t c = 0; c < norm.gamma.size(0); ++c) {
+    const float size = std::fabs(gamma[c]);
+    if (!(size >= kSmallest) || !(std::fabs(beta[c]) <= kLargestShift * size)) return {};
+    values[c] = 1.0F / gamma[c];
+  }
+  return inverse;
+}
+
+}  // namespace
+
+Kept Kept::Make(const at::Tensor& like, bool wanted) {
+  if (!wanted) return {};
+  return {at::empty(like.sizes(), like.options()), at::empty({like.size(0)}, at::kFloat), {}};
+}
+
+Kept Kept::MakeFor(const at::Tensor& out, const LayerNorm& norm, bool wanted) {
+  if (!wanted || out.scalar_type() != at::kFloat) return Make(out, wanted);
+  const at::Tensor inverse = InverseGamma(norm);
+  if (!inverse.defined()) return Make(out, wanted);
+  return {out.detach(), at::empty({out.size(0)}, at::kFloat), inverse};
+}
+
+LinearSums::LinearSums(const Linear& linear)
+    : weight(at::zeros({linear.out(), linear.in()}, at::kFloat)),
+      bias(at::zeros({linear.out()}, at::kFloat)) {}
+
+void LinearSums::AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {
+  for (const at::Tensor* sums : {&weight, &bias}) {
+    int64_t first = 0;
+    for (const at::Tensor& part : linear.weights()) {
+      gradients->push_back(sums->narrow(0, first, part.size(0)));
+      first += part.size(0);
+    }
+  }
+}
+
+NormSums::NormSums(const LayerNorm& norm)
+    : gamma(at::zeros({norm.gamma.size(0)}, at::kFloat)),
+      beta(at::zeros({norm.gamma.size(0)}, at::kFloat)) {}
+
+}  // namespace tandem::tensor

@@ -1,0 +1,33 @@
+// Tensors as the CPU kernels take them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+
+#include "tensor/kernels/cpu/layers.h"
+
+namespace tandem::tensor {
+
+// Calls body with the kernels' name of x's type.
+template <typename Body>
+void ForType(const at::Tensor& x, const Body& body) {
+  if (x.scalar_type() == at::kFloat) {
+    body(float{});
+  } else {
+    body(cpu::Bf16{});
+  }
+}
+
+template <typename A>
+A* Data(const at::Tensor& x) {
+  return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;
+}
+
+inline size_t Rows(const at::Tensor& x) { return static_cast<size_t>(x.size(0)); }
+
+inline cpu::Type KernelType(const at::Tensor& x) {
+  return x.scalar_type() == at::kFloat ? cpu::Type::kFloat : cpu::Type::kBf16;
+}
+
+}  // namespace tandem::tensor
