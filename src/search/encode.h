@@ -17,7 +17,7 @@ namespace tandem::search {
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;              // of the tokenizer; tensor operations use libtorch's count
-  size_t batch_tokens = 8192;   // tokens of one forward pass: enough rows to fill the processor
+  size_t batch_tokens = 4096;   // of a forward pass: what its layers pass on stays in the cache
   size_t window_texts = 16384;  // texts in memory as ids and embeddings at a time
   size_t window_bytes = size_t{256} << 20;  // and of a stream, of text at a time
   std::string label;                        // of the progress bar; empty: none
