@@ -6,10 +6,10 @@
 //   encoder_bench profile MODEL PAIRS.jsonl    where the time of encoding goes, as a table
 //
 // with --precision fp32|bf16 and --max-tokens, and for training --batch, --steps, --seconds.
-// `products` is the limit: oneDNN's rate at the shapes of the model's matrix products. PAIRS are
-// lines {"query": TEXT, "document": TEXT}. Training takes them in order, `batch` a step (infonce,
-// AdamW); tokenising is done before, everything else counts; the first step warms up. Encoding
-// takes queries and documents, and tokenising counts.
+// `products` is the limit: the rate of matrix products at the shapes of the model, by what the
+// encoder uses here and by oneDNN. PAIRS are lines {"query": TEXT, "document": TEXT}. Training
+// takes them in order, `batch` a step (infonce, AdamW); tokenising is done before, everything else
+// counts; the first step warms up. Encoding takes queries and documents, and tokenising counts.
 //
 // bench/speed.py calls this and the same measurements in other tools, and compares.
 #include <ATen/Parallel.h>
@@ -92,8 +92,10 @@ nlohmann::ordered_json Products(const BenchOptions& options) {
   const int64_t h = config.hidden_size, f = config.intermediate_size;
   // Queries, keys and values; attention's output; up; down; and the widest one's way back.
   const std::vector<tensor::ProductShape> shapes = {{h, 3 * h}, {h, h}, {h, f}, {f, h}, {3 * h, h}};
-  return {{"flops_per_second",
-           tensor::ProductRate(shapes, tensor::ResolvePrecision(options.precision))},
+  const tensor::Precision precision = tensor::ResolvePrecision(options.precision);
+  return {{"flops_per_second", tensor::ProductRate(shapes, precision)},
+          {"library_flops_per_second",
+           tensor::ProductRate(shapes, precision, tensor::cpu::Multiplier::kOneDnn)},
           {"memory_bytes_per_second", tensor::MemoryRate()},
           {"library", tensor::cpu::ProductLibraryVersion()}};
 }

@@ -236,10 +236,13 @@ def report(results):
                     training = m["tandem"]["flops_per_token"]
                 if "encoding" in key:
                     encoding = m["tandem"]["flops_per_token"]
+            libraries = [m["limit"]["library_flops_per_second"] for key, m in measured.items()
+                         if key.endswith("/" + precision)]
             limits.append([precision, f"{min(rates) / 1e9:.0f} to {best / 1e9:.0f} GFLOP/s",
+                           f"{min(libraries) / 1e9:.0f} to {max(libraries) / 1e9:.0f} GFLOP/s",
                            thousands(best / training), thousands(best / encoding)])
-    text += table(["limit", "matrix products at the encoder's shapes", "training, tokens/s",
-                   "encoding, tokens/s"], limits) + "\n"
+    text += table(["limit", "matrix products at the encoder's shapes", "oneDNN's alone",
+                   "training, tokens/s", "encoding, tokens/s"], limits) + "\n"
     rows = []
     for key, m in measured.items():
         name, what, precision = key.split("/")

@@ -7,8 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "tensor/kernels/cpu/products.h"
-
 namespace tandem::tensor {
 namespace {
 
@@ -23,10 +21,11 @@ struct Constant {
   cpu::PackedMatrix packed;
 };
 
-std::vector<Constant> PackConstants(std::span<const ProductShape> shapes, cpu::Type type) {
+std::vector<Constant> PackConstants(std::span<const ProductShape> shapes, cpu::Type type,
+                                    cpu::Multiplier multiplier) {
   std::vector<Constant> constants;
   for (const ProductShape& shape : shapes) {
-    constants.push_back({shape, cpu::PackedMatrix(shape.depth, shape.columns, type)});
+    constants.push_back({shape, cpu::PackedMatrix(shape.depth, shape.columns, type, multiplier)});
     const std::vector<float> values(static_cast<size_t>(shape.depth * shape.columns), 0.01F);
     constants.back().packed.Pack(values.data(), shape.columns, 1);
   }
@@ -66,9 +65,10 @@ double SecondsOf(const std::vector<Constant>& constants, int64_t rows, size_t ti
 
 }  // namespace
 
-double ProductRate(std::span<const ProductShape> shapes, Precision precision) {
+double ProductRate(std::span<const ProductShape> shapes, Precision precision,
+                   cpu::Multiplier multiplier) {
   const cpu::Type type = precision == Precision::kFp32 ? cpu::Type::kFloat : cpu::Type::kBf16;
-  const std::vector<Constant> constants = PackConstants(shapes, type);
+  const std::vector<Constant> constants = PackConstants(shapes, type, multiplier);
   double weights = 0;
   for (const ProductShape& shape : shapes) {
     weights += static_cast<double>(shape.depth) * static_cast<double>(shape.columns);

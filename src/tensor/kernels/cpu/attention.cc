@@ -30,15 +30,15 @@ void ForwardTask(const AttentionTask<A>& task, float* workspace) {
   float* queries = carver.Take(kForwardBlock * width);
   float* scores = carver.Take(kForwardBlock * padded);
   SoftmaxSums sums[kForwardBlock];
-  LoadRows(task.qkv + task.hidden, stride, length, width, values);
+  LoadRows(task.qkv + task.hidden, stride, length, length, width, values);
   Transpose({values, width * sizeof(float), length, width}, padded,
             reinterpret_cast<uint32_t*>(keys));
-  LoadRows(task.qkv + 2 * task.hidden, stride, length, width, values);
+  LoadRows(task.qkv + 2 * task.hidden, stride, length, length, width, values);
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   for (size_t first = 0; first < length; first += kForwardBlock) {
     const size_t rows = std::min(kForwardBlock, length - first);
-    LoadRows(task.qkv + first * stride, stride, rows, width, queries);
-    SmallProduct(rows, padded, width, Strided<float>{queries, width, 1}, {keys, padded},
+    LoadRows(task.qkv + first * stride, stride, rows, length - first, width, queries);
+    SmallProduct(rows, padded, width, Along<float>{queries, width}, {keys, padded},
                  {scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       float* row = scores + r * padded;
@@ -48,7 +48,7 @@ void ForwardTask(const AttentionTask<A>& task, float* workspace) {
       if (task.log_sums) task.log_sums[first + r] = sums[r].log_sum;
     }
     float* mixed = queries;  // which the block no longer needs
-    SmallProduct(rows, width, length, Strided<float>{scores, padded, 1}, {values, width},
+    SmallProduct(rows, width, length, Along<float>{scores, padded}, {values, width},
                  {mixed, width, false});
     StoreScaled(task, mixed, sums, first, rows);
   }
@@ -69,22 +69,22 @@ void BackwardTask(const AttentionTask<A>& task, float* workspace) {
   float* grad_queries = carver.Take(kBackwardBlock * width);
   float* scores = carver.Take(kBackwardBlock * padded);
   float* grad_scores = carver.Take(kBackwardBlock * padded);
-  LoadRows(task.qkv + 2 * task.hidden, stride, length, width, keys);
+  LoadRows(task.qkv + 2 * task.hidden, stride, length, length, width, keys);
   Transpose({keys, row_bytes, length, width}, padded,
             reinterpret_cast<uint32_t*>(values_transposed));
-  LoadRows(task.qkv + task.hidden, stride, length, width, keys);
+  LoadRows(task.qkv + task.hidden, stride, length, length, width, keys);
   Transpose({keys, row_bytes, length, width}, padded, reinterpret_cast<uint32_t*>(keys_transposed));
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   for (size_t first = 0; first < length; first += kBackwardBlock) {
     const size_t rows = std::min(kBackwardBlock, length - first);
     const A* grad_rows = task.grad_out + first * task.out_stride;
     const A* out_rows = task.saved_out + first * task.out_stride;
-    LoadRows(task.qkv + first * stride, stride, rows, width, queries);
-    LoadRows(grad_rows, task.out_stride, rows, width, grad_out);
-    SmallProduct(rows, padded, width, Strided<float>{queries, width, 1}, {keys_transposed, padded},
+    LoadRows(task.qkv + first * stride, stride, rows, length - first, width, queries);
+    LoadRows(grad_rows, task.out_stride, rows, length - first, width, grad_out);
+    SmallProduct(rows, padded, width, Along<float>{queries, width}, {keys_transposed, padded},
                  {scores, padded, false});
-    SmallProduct(rows, padded, width, Strided<float>{grad_out, width, 1},
-                 {values_transposed, padded}, {grad_scores, padded, false});
+    SmallProduct(rows, padded, width, Along<float>{grad_out, width}, {values_transposed, padded},
+                 {grad_scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       const float delta =
           RowDot(grad_rows + r * task.out_stride, out_rows + r * task.out_stride, width);
@@ -97,11 +97,11 @@ void BackwardTask(const AttentionTask<A>& task, float* workspace) {
                            hn::StoreU(grad, FloatTag(), grad_row + j);
                          });
     }
-    SmallProduct(length, width, rows, Strided<float>{scores, 1, padded}, {grad_out, width},
+    SmallProduct(length, width, rows, Across<float>{scores, padded}, {grad_out, width},
                  {grad_values, width, first > 0});
-    SmallProduct(length, width, rows, Strided<float>{grad_scores, 1, padded}, {queries, width},
+    SmallProduct(length, width, rows, Across<float>{grad_scores, padded}, {queries, width},
                  {grad_keys, width, first > 0});
-    SmallProduct(rows, width, length, Strided<float>{grad_scores, padded, 1}, {keys, width},
+    SmallProduct(rows, width, length, Along<float>{grad_scores, padded}, {keys, width},
                  {grad_queries, width, false});
     StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
   }

@@ -85,8 +85,8 @@ HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* works
   for (size_t first = 0; first < length; first += kForwardBlock) {
     const size_t rows = std::min(kForwardBlock, length - first);
     SmallProduct(rows, padded, words,
-                 Strided<uint32_t>{AsWords(task.qkv + first * stride), stride / 2, 1},
-                 {keys, padded}, {scores, padded, false});
+                 Along<uint32_t>{AsWords(task.qkv + first * stride), stride / 2}, {keys, padded},
+                 {scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       Bf16* row = probabilities + r * padded;
       sums[r] =
@@ -95,7 +95,7 @@ HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* works
                            [row](size_t j, FloatVec p) HWY_ATTR { StoreRounded(p, row + j); });
       if (task.log_sums) task.log_sums[first + r] = sums[r].log_sum;
     }
-    SmallProduct(rows, width, key_pairs, Strided<uint32_t>{AsWords(probabilities), padded / 2, 1},
+    SmallProduct(rows, width, key_pairs, Along<uint32_t>{AsWords(probabilities), padded / 2},
                  {values, width}, {mixed, width, false});
     StoreScaled(task, mixed, sums, first, rows);
   }
@@ -132,9 +132,9 @@ HWY_INLINE void BackwardTaskOnPairs(const AttentionTask<Bf16>& task, float* work
     const Bf16* out = task.saved_out + first * task.out_stride;
     PackRowPairs(queries, stride, rows, width, query_rows);
     PackRowPairs(grad, task.out_stride, rows, width, grad_rows);
-    SmallProduct(rows, padded, words, Strided<uint32_t>{AsWords(queries), stride / 2, 1},
+    SmallProduct(rows, padded, words, Along<uint32_t>{AsWords(queries), stride / 2},
                  {key_channels, padded}, {scores, padded, false});
-    SmallProduct(rows, padded, words, Strided<uint32_t>{AsWords(grad), task.out_stride / 2, 1},
+    SmallProduct(rows, padded, words, Along<uint32_t>{AsWords(grad), task.out_stride / 2},
                  {value_channels, padded}, {grad_probabilities, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       const float delta = RowDot(grad + r * task.out_stride, out + r * task.out_stride, width);
@@ -148,12 +148,12 @@ HWY_INLINE void BackwardTaskOnPairs(const AttentionTask<Bf16>& task, float* work
                         });
     }
     PackRowPairs(probabilities, padded, rows, padded, row_pairs);
-    SmallProduct(length, width, pairs, Strided<uint32_t>{row_pairs, 1, padded}, {grad_rows, width},
+    SmallProduct(length, width, pairs, Across<uint32_t>{row_pairs, padded}, {grad_rows, width},
                  {grad_values, width, first > 0});
     PackRowPairs(grad_scores, padded, rows, padded, row_pairs);
-    SmallProduct(length, width, pairs, Strided<uint32_t>{row_pairs, 1, padded}, {query_rows, width},
+    SmallProduct(length, width, pairs, Across<uint32_t>{row_pairs, padded}, {query_rows, width},
                  {grad_keys, width, first > 0});
-    SmallProduct(rows, width, key_pairs, Strided<uint32_t>{AsWords(grad_scores), padded / 2, 1},
+    SmallProduct(rows, width, key_pairs, Along<uint32_t>{AsWords(grad_scores), padded / 2},
                  {key_rows, width}, {grad_queries, width, false});
     StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
   }

@@ -7,6 +7,7 @@
 #define TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <cmath>
@@ -34,11 +35,23 @@ class Carver {
   float* next_;
 };
 
-// rows [length, width] as floats, row stride `stride` in `from`.
+// Asks for the row that is read some rows later. The rows of one head lie a page or so apart, where
+// processors do not foresee them.
 template <typename A>
-HWY_INLINE void LoadRows(const A* from, size_t stride, size_t length, size_t width, float* to) {
+HWY_INLINE void FetchAhead(const A* from, size_t stride, size_t row, size_t rows, size_t width) {
+  constexpr size_t kAhead = 16, kLine = 64 / sizeof(A);
+  if (row + kAhead >= rows) return;
+  const A* ahead = from + (row + kAhead) * stride;
+  for (size_t c = 0; c < width; c += kLine) hwy::Prefetch(ahead + c);
+}
+
+// `rows` [rows, width] of the `available` ones as floats, row stride `stride` in `from`.
+template <typename A>
+HWY_INLINE void LoadRows(const A* from, size_t stride, size_t rows, size_t available, size_t width,
+                         float* to) {
   const FloatTag d;
-  for (size_t r = 0; r < length; ++r) {
+  for (size_t r = 0; r < rows; ++r) {
+    FetchAhead(from, stride, r, available, width);
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       hn::StoreU(LoadFloat(d, from + r * stride + c), d, to + r * width + c);
     }

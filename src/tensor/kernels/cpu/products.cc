@@ -1,13 +1,18 @@
 #include "tensor/kernels/cpu/products.h"
 
+#include <hwy/aligned_allocator.h>
+
 #include <array>
 #include <cstring>
 #include <dnnl.hpp>
 #include <map>
-#include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tensor/isa.h"
+#include "tensor/kernels/cpu/panel_products.h"
 
 namespace tandem::tensor::cpu {
 namespace {
@@ -133,14 +138,26 @@ memory View(const memory::desc& description, const void* data) {
 // The height that decides the layout of packed weights; other heights take the same layout.
 constexpr int64_t kLayoutRows = 64;
 
+// Whether our own kernels multiply by matrices of so many columns.
+bool TakesPanels(int64_t columns, Type type) {
+  return type == Type::kFloat && columns % 16 == 0 && CurrentIsa() <= Isa::kAvx2;
+}
+
 }  // namespace
 
+// One of the two.
 struct PackedMatrix::Storage {
   memory weights;
+  hwy::AlignedFreeUniquePtr<float[]> panels;
 };
 
-PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type)
+PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type, Multiplier multiplier)
     : depth_(depth), columns_(columns), type_(type), storage_(std::make_unique<Storage>()) {
+  if (multiplier == Multiplier::kFastest && TakesPanels(columns, type)) {
+    storage_->panels = hwy::AllocateAligned<float>(static_cast<size_t>(depth * columns));
+    if (!storage_->panels) throw std::bad_alloc();
+    return;
+  }
   const memory::desc any({depth, columns}, DataType(type), Tag::any);
   const dnnl::matmul::primitive_desc product =
       DescribeProduct(Strided(kLayoutRows, depth, type, depth, 1), any,
@@ -153,6 +170,11 @@ PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
 PackedMatrix::~PackedMatrix() = default;
 
 void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t column_stride) {
+  if (storage_->panels) {
+    PackPanels(source, static_cast<size_t>(depth_stride), static_cast<size_t>(column_stride),
+               static_cast<size_t>(depth_), static_cast<size_t>(columns_), storage_->panels.get());
+    return;
+  }
   memory from = View(Strided(depth_, columns_, Type::kFloat, depth_stride, column_stride), source);
   dnnl::stream stream(Engine());
   dnnl::reorder(from, storage_->weights).execute(stream, from, storage_->weights);
@@ -162,8 +184,15 @@ void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t colum
 void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, const float* bias,
                     Matrix out, Type out_type) {
   if (rows == 0) return;
-  const memory& weights = packed.storage().weights;
   const int64_t depth = packed.depth(), columns = packed.columns();
+  if (const float* panels = packed.storage().panels.get()) {
+    MultiplyPanels({static_cast<const float*>(x.data), static_cast<size_t>(x.stride),
+                    static_cast<size_t>(depth), panels, bias, static_cast<float*>(out.data),
+                    static_cast<size_t>(out.stride), static_cast<size_t>(columns)},
+                   static_cast<size_t>(rows));
+    return;
+  }
+  const memory& weights = packed.storage().weights;
   const memory::desc bias_desc({1, columns}, memory::data_type::f32, Tag::ab);
   const ProductKey key{0,
                        rows,
@@ -185,6 +214,13 @@ void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, con
 void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
                           Type type, float* sum) {
   if (depth == 0) return;
+  if (TakesPanels(n, type)) {
+    AddTransposedPanels({static_cast<const float*>(a.data), static_cast<size_t>(a.stride),
+                         static_cast<const float*>(b.data), static_cast<size_t>(b.stride),
+                         static_cast<size_t>(depth), sum, static_cast<size_t>(m),
+                         static_cast<size_t>(n)});
+    return;
+  }
   const ProductKey key{1, depth, m, n, a.stride, b.stride, static_cast<int64_t>(type)};
   Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(m, depth, type, 1, a.stride), Strided(depth, n, type, b.stride, 1),

@@ -1,5 +1,6 @@
-// Matrix products on the CPU through oneDNN. The only file that includes oneDNN is products.cc;
-// what differs between oneDNN 2.x and 3.x stays there.
+// Matrix products on the CPU: through oneDNN, or for floats on processors without AVX-512 by the
+// kernels of panel_products.h, which are faster there. The only file that includes oneDNN is
+// products.cc; what differs between oneDNN 2.x and 3.x stays there.
 //
 // A product here is one thread's work on a tile of rows: callers split rows over OpenMP threads and
 // call from inside the parallel region, where oneDNN uses the calling thread only. Tiles of 64 rows
@@ -25,10 +26,14 @@ struct Matrix {
   int64_t stride;
 };
 
-// The constant factor of `x B`, B [depth, columns], in the layout that oneDNN likes best.
+// Who multiplies: whoever is fastest here, or oneDNN, to compare with.
+enum class Multiplier { kFastest, kOneDnn };
+
+// The constant factor of `x B`, B [depth, columns], in the layout that its multiplier likes best.
 class PackedMatrix {
  public:
-  PackedMatrix(int64_t depth, int64_t columns, Type type);
+  PackedMatrix(int64_t depth, int64_t columns, Type type,
+               Multiplier multiplier = Multiplier::kFastest);
   PackedMatrix(PackedMatrix&&) noexcept;
   PackedMatrix& operator=(PackedMatrix&&) noexcept;
   ~PackedMatrix();

@@ -8,11 +8,13 @@
 
 namespace tandem::tensor::cpu {
 
-// Hands out pieces of one growing block per thread. A kernel reserves once, then takes pieces; the
-// next Reserve on the same thread takes them all back.
+// Hands out pieces of one growing block per thread and user. A kernel reserves once, then takes
+// pieces; the next Reserve of the same user on the same thread takes them all back. Users who call
+// each other have a type each, which only names them.
 class Scratch {
  public:
   // The calling thread's block, at least `bytes` large.
+  template <typename User = void>
   static Scratch Reserve(size_t bytes) {
     thread_local Block block;
     if (block.size < bytes) {

@@ -1,5 +1,6 @@
-// C (+)= A B for the small products of attention: A is read one element at a time with any strides,
-// so that it may be a transpose; rows of B and C are contiguous and a multiple of 16 long.
+// C (+)= A B, for the small products of attention and as the kernel of panel_products.cc: A is read
+// one element at a time and may be a transpose; rows of B and C are contiguous and a multiple of 16
+// long.
 //
 // Elements are floats or, where the processor multiplies bf16, words: two bf16 values that follow
 // each other along the depth of the product, whose products are summed into one float.
@@ -24,11 +25,17 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Rows of A, or of its transpose: element (row, k) lies at data[row * stride + k], or at
+// data[k * stride + row].
 template <typename Element>
-struct Strided {
+struct Along {
   const Element* data;
-  size_t row_stride;
-  size_t column_stride;
+  size_t stride;
+};
+template <typename Element>
+struct Across {
+  const Element* data;
+  size_t stride;
 };
 
 template <typename Element>
@@ -40,13 +47,22 @@ struct Rows {
 struct Output {
   float* HWY_RESTRICT data;
   size_t stride;
-  bool add;  // to what is there, else overwrite
+  bool add;                     // to what is there, else
+  const float* bias = nullptr;  // to these, one a column, or to 0
 };
 
 HWY_INLINE FloatVec LoadElements(const float* from) { return hn::LoadU(FloatTag(), from); }
 HWY_INLINE FloatVec Broadcast(const float* from) { return hn::Set(FloatTag(), *from); }
+
+// sum + a b. In assembly, so that the result stays where the sum is: GCC takes forms of the
+// instruction that write over a factor, and copies registers to and fro in unrolled loops.
 HWY_INLINE FloatVec AddProducts(FloatVec a, FloatVec b, FloatVec sum) {
+#if HWY_TARGET <= HWY_AVX2
+  __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  return sum;
+#else
   return hn::MulAdd(a, b, sum);
+#endif
 }
 
 #if HWY_TARGET <= HWY_AVX3
@@ -64,44 +80,165 @@ HWY_INLINE FloatVec AddProducts(WordVec a, WordVec b, FloatVec sum) {
 }
 #endif
 
-// kRows x (kVectors * lanes) of C in registers over the whole of `depth`.
-template <size_t kRows, size_t kVectors, typename Element>
-HWY_INLINE void ProductTile(size_t depth, Strided<Element> a, Rows<Element> b, Output c) {
-  const FloatTag d;
-  const size_t lanes = hn::Lanes(d);
-  FloatVec sums[kRows][kVectors];
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t v = 0; v < kVectors; ++v) {
-      sums[r][v] = c.add ? hn::LoadU(d, c.data + r * c.stride + v * lanes) : hn::Zero(d);
-    }
+// Walks along the depth of kRows rows of A. Addresses are a few pointers and multiples of the
+// stride that an instruction can add itself; Pin keeps GCC from making one pointer for every row,
+// more than there are registers for.
+template <size_t kRows, typename Element>
+class AlongCursor {
+ public:
+  explicit HWY_INLINE AlongCursor(Along<Element> a) : stride_(a.stride) {
+#pragma GCC unroll 8
+    for (size_t g = 0; g < kGroups; ++g) group_[g] = a.data + 3 * g * a.stride;
   }
-  for (size_t k = 0; k < depth; ++k) {
-    decltype(LoadElements(b.data)) row[kVectors];
-    for (size_t v = 0; v < kVectors; ++v) row[v] = LoadElements(b.data + k * b.stride + v * lanes);
-    for (size_t r = 0; r < kRows; ++r) {
-      const auto factor = Broadcast(a.data + r * a.row_stride + k * a.column_stride);
-      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = AddProducts(factor, row[v], sums[r][v]);
-    }
+  HWY_INLINE const Element* At(size_t row) const { return group_[row / 3] + row % 3 * stride_; }
+  HWY_INLINE void Next() {
+#pragma GCC unroll 8
+    for (size_t g = 0; g < kGroups; ++g) ++group_[g];
   }
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[r][v], d, c.data + r * c.stride + v * lanes);
-    }
+  HWY_INLINE void Pin() {
+#pragma GCC unroll 8
+    for (size_t g = 0; g < kGroups; ++g) __asm__("" : "+r"(group_[g]));
   }
+
+ private:
+  static constexpr size_t kGroups = (kRows + 2) / 3;
+  const Element* group_[kGroups];
+  size_t stride_;
+};
+
+template <size_t kRows, typename Element>
+class AcrossCursor {
+ public:
+  explicit HWY_INLINE AcrossCursor(Across<Element> a) : at_(a.data), stride_(a.stride) {}
+  HWY_INLINE const Element* At(size_t row) const { return at_ + row; }
+  HWY_INLINE void Next() { at_ += stride_; }
+  HWY_INLINE void Pin() { __asm__("" : "+r"(at_)); }
+
+ private:
+  const Element* at_;
+  size_t stride_;
+};
+
+template <size_t kRows, typename Element>
+HWY_INLINE AlongCursor<kRows, Element> CursorOf(Along<Element> a) {
+  return AlongCursor<kRows, Element>(a);
+}
+template <size_t kRows, typename Element>
+HWY_INLINE AcrossCursor<kRows, Element> CursorOf(Across<Element> a) {
+  return AcrossCursor<kRows, Element>(a);
 }
 
-// A function of its own for every number of rows, so that callers do not hold copies of them all.
-template <size_t kRows, typename Element>
-HWY_NOINLINE void ProductRows(size_t columns, size_t depth, Strided<Element> a, Rows<Element> b,
+template <typename Element>
+HWY_INLINE Along<Element> RowsFrom(Along<Element> a, size_t row) {
+  return {a.data + row * a.stride, a.stride};
+}
+template <typename Element>
+HWY_INLINE Across<Element> RowsFrom(Across<Element> a, size_t row) {
+  return {a.data + row, a.stride};
+}
+
+// kRows x (kVectors * lanes) sums in registers. The pragmas have GCC unroll before it decides what
+// lies in registers; without them the sums pass through the stack.
+template <size_t kRows, size_t kVectors>
+struct Sums {
+  FloatVec at[kRows][kVectors];
+
+  template <typename Value>
+  HWY_INLINE void Fill(const Value& value) {
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v) at[r][v] = value(r, v);
+    }
+  }
+
+  HWY_INLINE void Store(Output c) const {
+    const FloatTag d;
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v) {
+        hn::StoreU(at[r][v], d, c.data + r * c.stride + v * hn::Lanes(d));
+      }
+    }
+  }
+
+  // Adds the product of one k.
+  template <typename Cursor, typename Element>
+  HWY_INLINE void Add(const Cursor& a, const Element* b) {
+    decltype(LoadElements(b)) row[kVectors];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) row[v] = LoadElements(b + v * hn::Lanes(FloatTag()));
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+      const auto factor = Broadcast(a.At(r));
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v) at[r][v] = AddProducts(factor, row[v], at[r][v]);
+    }
+  }
+};
+
+// Steps of a product along its depth.
+inline constexpr size_t kStepDepth = 4;
+
+// What a product does besides, once a step: nothing, or fetching memory for the next one.
+struct Nothing {
+  HWY_INLINE void Step() {}
+};
+
+// kRows x (kVectors * lanes) of C over the whole of `depth`. Unrolled because a core that another
+// thread shares decodes fewer instructions than it could multiply.
+template <size_t kRows, size_t kVectors, template <typename> class A, typename Element,
+          typename Aside>
+HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output c, Aside& aside) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  Sums<kRows, kVectors> sums;
+  if (c.add) {
+    sums.Fill([d, c, lanes](size_t r, size_t v)
+                  HWY_ATTR { return hn::LoadU(d, c.data + r * c.stride + v * lanes); });
+  } else if (c.bias) {
+    sums.Fill([d, c, lanes](size_t, size_t v)
+                  HWY_ATTR { return hn::LoadU(d, c.bias + v * lanes); });
+  } else {
+    sums.Fill([d](size_t, size_t) HWY_ATTR { return hn::Zero(d); });
+  }
+  auto cursor = CursorOf<kRows>(a);
+  const Element* row = b.data;
+  for (size_t k = depth / kStepDepth; k > 0; --k) {
+    cursor.Pin();
+    aside.Step();
+#pragma GCC unroll 4
+    for (size_t u = 0; u < kStepDepth; ++u) {
+      sums.Add(cursor, row);
+      cursor.Next();
+      row += b.stride;
+    }
+  }
+  for (size_t k = depth % kStepDepth; k > 0; --k) {
+    sums.Add(cursor, row);
+    cursor.Next();
+    row += b.stride;
+  }
+  sums.Store(c);
+}
+
+// kRows rows of C. A function of its own for every number of rows, so that callers do not hold
+// copies of them all.
+template <size_t kRows, template <typename> class A, typename Element>
+HWY_NOINLINE void ProductRows(size_t columns, size_t depth, A<Element> a, Rows<Element> b,
                               Output c) {
   const size_t lanes = hn::Lanes(FloatTag());
+  Nothing nothing;
   size_t n = 0;
-  for (; n + 2 * lanes <= columns; n += 2 * lanes) {
-    ProductTile<kRows, 2, Element>(depth, a, {b.data + n, b.stride}, {c.data + n, c.stride, c.add});
-  }
-  for (; n < columns; n += lanes) {
-    ProductTile<kRows, 1, Element>(depth, a, {b.data + n, b.stride}, {c.data + n, c.stride, c.add});
-  }
+  const auto tile = [&]<size_t kVectors>() HWY_ATTR {
+    ProductTile<kRows, kVectors, A, Element>(
+        depth, a, {b.data + n, b.stride},
+        {c.data + n, c.stride, c.add, c.bias ? c.bias + n : nullptr}, nothing);
+    n += kVectors * lanes;
+  };
+  while (n + 2 * lanes <= columns) tile.template operator()<2>();
+  if (n < columns) tile.template operator()<1>();
 }
 
 // Two vectors a row and this many rows fill the registers: 32 of them from AVX-512 on, else 16.
@@ -112,26 +249,26 @@ inline constexpr size_t kProductRows = 6;
 #endif
 
 // `rows` of them, at most kRows.
-template <size_t kRows, typename Element>
-HWY_INLINE void ProductOfRows(size_t rows, size_t columns, size_t depth, Strided<Element> a,
+template <size_t kRows, template <typename> class A, typename Element>
+HWY_INLINE void ProductOfRows(size_t rows, size_t columns, size_t depth, A<Element> a,
                               Rows<Element> b, Output c) {
   if constexpr (kRows > 0) {
     if (rows == kRows) {
-      ProductRows<kRows, Element>(columns, depth, a, b, c);
+      ProductRows<kRows, A, Element>(columns, depth, a, b, c);
     } else {
-      ProductOfRows<kRows - 1, Element>(rows, columns, depth, a, b, c);
+      ProductOfRows<kRows - 1, A, Element>(rows, columns, depth, a, b, c);
     }
   }
 }
 
 // A is [rows, depth], B [depth, columns], C [rows, columns]; the depth counts elements.
-template <typename Element>
-HWY_INLINE void SmallProduct(size_t rows, size_t columns, size_t depth, Strided<Element> a,
+template <template <typename> class A, typename Element>
+HWY_INLINE void SmallProduct(size_t rows, size_t columns, size_t depth, A<Element> a,
                              Rows<Element> b, Output c) {
   for (size_t m = 0; m < rows; m += kProductRows) {
-    ProductOfRows<kProductRows, Element>(std::min(kProductRows, rows - m), columns, depth,
-                                         {a.data + m * a.row_stride, a.row_stride, a.column_stride},
-                                         b, {c.data + m * c.stride, c.stride, c.add});
+    ProductOfRows<kProductRows, A, Element>(std::min(kProductRows, rows - m), columns, depth,
+                                            RowsFrom(a, m), b,
+                                            {c.data + m * c.stride, c.stride, c.add, c.bias});
   }
 }
 

@@ -1,0 +1,188 @@
+// Matrix products against float64, at the shapes where tiles, panels and blocks of the depth end.
+#include "tensor/kernels/cpu/products.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tensor/kernels/cpu/panel_products.h"
+
+namespace tandem::tensor::cpu {
+namespace {
+
+constexpr float kUntouched = 12345;
+
+struct Shape {
+  int64_t rows;
+  int64_t depth;
+  int64_t columns;
+};
+
+// Rows of `width` random floats, and after each one `gap` that nobody may touch.
+struct Padded {
+  int64_t rows;
+  int64_t width;
+  int64_t stride;
+  std::vector<float> values;
+
+  Padded(int64_t row_count, int64_t row_width, int64_t gap, unsigned seed)
+      : rows(row_count),
+        width(row_width),
+        stride(width + gap),
+        values(static_cast<size_t>(rows * stride), kUntouched) {
+    std::mt19937 generator(seed);
+    std::normal_distribution<float> normal;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < width; ++c) At(r, c) = normal(generator);
+    }
+  }
+  float& At(int64_t row, int64_t column) {
+    return values[static_cast<size_t>(row * stride + column)];
+  }
+  float At(int64_t row, int64_t column) const {
+    return values[static_cast<size_t>(row * stride + column)];
+  }
+};
+
+// A sum of `terms` products in any order is off by at most terms * u * (sum of magnitudes), to
+// first order, u = 2^-24; one term more for what is added at the start.
+struct Sum {
+  double value = 0;
+  double magnitude = 0;
+  int64_t terms = 1;
+
+  void Add(double term) {
+    value += term;
+    magnitude += std::abs(term);
+    ++terms;
+  }
+  double bound() const { return 1.01 * static_cast<double>(terms) * 0x1p-24 * magnitude; }
+};
+
+// `found` is x B + bias (null: none), and the gaps of its rows are as they were.
+void ExpectProduct(const Padded& x, const Padded& b, const float* bias, const Padded& found) {
+  for (int64_t r = 0; r < x.rows; ++r) {
+    for (int64_t c = 0; c < b.width; ++c) {
+      Sum sum;
+      if (bias) sum.Add(bias[c]);
+      for (int64_t k = 0; k < x.width; ++k) sum.Add(double{x.At(r, k)} * double{b.At(k, c)});
+      ASSERT_NEAR(found.At(r, c), sum.value, sum.bound()) << "row " << r << ", column " << c;
+    }
+    for (int64_t c = b.width; c < found.stride; ++c) {
+      ASSERT_EQ(found.At(r, c), kUntouched) << "row " << r << ", beyond the last column";
+    }
+  }
+}
+
+// `found` is start + a^T b.
+void ExpectSums(const Padded& a, const Padded& b, const Padded& start, const Padded& found) {
+  for (int64_t i = 0; i < a.width; ++i) {
+    for (int64_t j = 0; j < b.width; ++j) {
+      Sum sum;
+      sum.Add(start.At(i, j));
+      for (int64_t k = 0; k < a.rows; ++k) sum.Add(double{a.At(k, i)} * double{b.At(k, j)});
+      ASSERT_NEAR(found.At(i, j), sum.value, sum.bound()) << "row " << i << ", column " << j;
+    }
+  }
+}
+
+class ProductsOfShape : public testing::TestWithParam<Shape> {};
+
+TEST_P(ProductsOfShape, OfPackedMatricesAreRight) {
+  const auto [rows, depth, columns] = GetParam();
+  const Padded x(rows, depth, 3, 1), b(depth, columns, 0, 2), bias(1, columns, 0, 3);
+  Padded transposed(columns, depth, 0, 0);
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t c = 0; c < columns; ++c) transposed.At(c, k) = b.At(k, c);
+  }
+  for (const Multiplier multiplier : {Multiplier::kFastest, Multiplier::kOneDnn}) {
+    for (const bool from_transpose : {false, true}) {
+      PackedMatrix packed(depth, columns, Type::kFloat, multiplier);
+      if (from_transpose) {
+        packed.Pack(transposed.values.data(), 1, depth);
+      } else {
+        packed.Pack(b.values.data(), columns, 1);
+      }
+      for (const float* with : {static_cast<const float*>(nullptr), bias.values.data()}) {
+        SCOPED_TRACE(fmt::format("multiplier {}{}{}", static_cast<int>(multiplier),
+                                 from_transpose ? ", from the transpose" : "",
+                                 with ? ", with bias" : ""));
+        Padded out(rows, columns, 5, 4);
+        MultiplyPacked({x.values.data(), x.stride}, rows, packed, with,
+                       {out.values.data(), out.stride}, Type::kFloat);
+        ExpectProduct(x, b, with, out);
+      }
+    }
+  }
+}
+
+TEST_P(ProductsOfShape, OfTransposesAreAdded) {
+  const auto [m, depth, n] = GetParam();
+  const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
+  Padded sum = start;
+  AddTransposedProduct({a.values.data(), a.stride}, {b.values.data(), b.stride}, depth, m, n,
+                       Type::kFloat, sum.values.data());
+  ExpectSums(a, b, start, sum);
+}
+
+// Those that our own kernels take, whether or not products.cc chooses them on this machine.
+class PanelsOfShape : public testing::TestWithParam<Shape> {};
+
+TEST_P(PanelsOfShape, MultiplyRight) {
+  const auto [rows, depth, columns] = GetParam();
+  const Padded x(rows, depth, 3, 1), b(depth, columns, 0, 2), bias(1, columns, 0, 3);
+  std::vector<float> panels(static_cast<size_t>(depth * columns));
+  PackPanels(b.values.data(), static_cast<size_t>(columns), 1, static_cast<size_t>(depth),
+             static_cast<size_t>(columns), panels.data());
+  Padded out(rows, columns, 5, 4), alone(rows, columns, 5, 6);
+  const auto multiply = [&, depth = depth, columns = columns](int64_t first, int64_t count,
+                                                              Padded* to) {
+    MultiplyPanels(
+        {&x.values[static_cast<size_t>(first * x.stride)], static_cast<size_t>(x.stride),
+         static_cast<size_t>(depth), panels.data(), bias.values.data(), &to->At(first, 0),
+         static_cast<size_t>(to->stride), static_cast<size_t>(columns)},
+        static_cast<size_t>(count));
+  };
+  multiply(0, rows, &out);
+  ExpectProduct(x, b, bias.values.data(), out);
+  // A row does not depend on how many are multiplied together: what an encoder says of a text does
+  // not depend on its neighbours.
+  for (int64_t r = 0; r < rows; ++r) {
+    multiply(r, 1, &alone);
+    for (int64_t c = 0; c < columns; ++c) ASSERT_EQ(alone.At(r, c), out.At(r, c)) << "row " << r;
+  }
+}
+
+TEST_P(PanelsOfShape, AddTransposes) {
+  const auto [m, depth, n] = GetParam();
+  const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
+  Padded sum = start;
+  AddTransposedPanels({a.values.data(), static_cast<size_t>(a.stride), b.values.data(),
+                       static_cast<size_t>(b.stride), static_cast<size_t>(depth), sum.values.data(),
+                       static_cast<size_t>(m), static_cast<size_t>(n)});
+  ExpectSums(a, b, start, sum);
+}
+
+// Rows around the heights of tiles (4, 8), columns around the widths of panels (12, 24 and 48
+// floats) and beside them, depths around steps of 4 and blocks of 384.
+constexpr Shape kPanelShapes[] = {
+    {1, 1, 16},     {2, 3, 32},     {3, 4, 48},     {4, 5, 64},    {5, 7, 80},     {7, 8, 96},
+    {8, 16, 112},   {9, 384, 16},   {6, 385, 48},   {13, 768, 32}, {16, 769, 144}, {17, 1153, 80},
+    {64, 384, 384}, {66, 100, 160}, {127, 48, 176}, {385, 33, 48}, {400, 128, 64}};
+constexpr Shape kOtherShapes[] = {{3, 20, 17}, {20, 9, 5}, {1, 1, 1}};
+
+std::string ShapeName(const testing::TestParamInfo<Shape>& shape) {
+  return fmt::format("{}x{}x{}", shape.param.rows, shape.param.depth, shape.param.columns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, PanelsOfShape, testing::ValuesIn(kPanelShapes), ShapeName);
+INSTANTIATE_TEST_SUITE_P(Shapes, ProductsOfShape, testing::ValuesIn(kPanelShapes), ShapeName);
+INSTANTIATE_TEST_SUITE_P(OtherShapes, ProductsOfShape, testing::ValuesIn(kOtherShapes), ShapeName);
+
+}  // namespace
+}  // namespace tandem::tensor::cpu
