@@ -20,6 +20,17 @@
 
 #include "tensor/kernels/cpu/vector-inl.h"
 
+// Has GCC unroll a loop of constant length before it decides what lies in registers. Not under
+// AddressSanitizer: with a check of every access, unrolled loops take many minutes to compile.
+#undef TANDEM_UNROLL
+#undef TANDEM_PRAGMA
+#define TANDEM_PRAGMA(text) _Pragma(#text)
+#if defined(__SANITIZE_ADDRESS__)
+#define TANDEM_UNROLL(count)
+#else
+#define TANDEM_UNROLL(count) TANDEM_PRAGMA(GCC unroll count)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
@@ -87,16 +98,16 @@ template <size_t kRows, typename Element>
 class AlongCursor {
  public:
   explicit HWY_INLINE AlongCursor(Along<Element> a) : stride_(a.stride) {
-#pragma GCC unroll 8
+    TANDEM_UNROLL(8)
     for (size_t g = 0; g < kGroups; ++g) group_[g] = a.data + 3 * g * a.stride;
   }
   HWY_INLINE const Element* At(size_t row) const { return group_[row / 3] + row % 3 * stride_; }
   HWY_INLINE void Next() {
-#pragma GCC unroll 8
+    TANDEM_UNROLL(8)
     for (size_t g = 0; g < kGroups; ++g) ++group_[g];
   }
   HWY_INLINE void Pin() {
-#pragma GCC unroll 8
+    TANDEM_UNROLL(8)
     for (size_t g = 0; g < kGroups; ++g) __asm__("" : "+r"(group_[g]));
   }
 
@@ -137,26 +148,25 @@ HWY_INLINE Across<Element> RowsFrom(Across<Element> a, size_t row) {
   return {a.data + row, a.stride};
 }
 
-// kRows x (kVectors * lanes) sums in registers. The pragmas have GCC unroll before it decides what
-// lies in registers; without them the sums pass through the stack.
+// kRows x (kVectors * lanes) sums in registers: without the unrolling they pass through the stack.
 template <size_t kRows, size_t kVectors>
 struct Sums {
   FloatVec at[kRows][kVectors];
 
   template <typename Value>
   HWY_INLINE void Fill(const Value& value) {
-#pragma GCC unroll 16
+    TANDEM_UNROLL(16)
     for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
+      TANDEM_UNROLL(4)
       for (size_t v = 0; v < kVectors; ++v) at[r][v] = value(r, v);
     }
   }
 
   HWY_INLINE void Store(Output c) const {
     const FloatTag d;
-#pragma GCC unroll 16
+    TANDEM_UNROLL(16)
     for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
+      TANDEM_UNROLL(4)
       for (size_t v = 0; v < kVectors; ++v) {
         hn::StoreU(at[r][v], d, c.data + r * c.stride + v * hn::Lanes(d));
       }
@@ -167,12 +177,12 @@ struct Sums {
   template <typename Cursor, typename Element>
   HWY_INLINE void Add(const Cursor& a, const Element* b) {
     decltype(LoadElements(b)) row[kVectors];
-#pragma GCC unroll 4
+    TANDEM_UNROLL(4)
     for (size_t v = 0; v < kVectors; ++v) row[v] = LoadElements(b + v * hn::Lanes(FloatTag()));
-#pragma GCC unroll 16
+    TANDEM_UNROLL(16)
     for (size_t r = 0; r < kRows; ++r) {
       const auto factor = Broadcast(a.At(r));
-#pragma GCC unroll 4
+      TANDEM_UNROLL(4)
       for (size_t v = 0; v < kVectors; ++v) at[r][v] = AddProducts(factor, row[v], at[r][v]);
     }
   }
@@ -208,7 +218,7 @@ HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output 
   for (size_t k = depth / kStepDepth; k > 0; --k) {
     cursor.Pin();
     aside.Step();
-#pragma GCC unroll 4
+    TANDEM_UNROLL(4)
     for (size_t u = 0; u < kStepDepth; ++u) {
       sums.Add(cursor, row);
       cursor.Next();
