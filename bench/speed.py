@@ -16,7 +16,7 @@ encoder_bench) and with --peer-python, a Python that has sentence-transformers a
 peers; how they are set up is in peer_*.py. Peak memory is each process's own. Ratios above 1 say how
 many times faster Tandem is, or how many times more memory the peer takes.
 
-Share = FLOPs of the encoder's matrix products x tokens/s / rate of oneDNN at the encoder's shapes
+Share = FLOPs of the encoder's matrix products x tokens/s / rate of such products, at its own shapes
 and precision, measured in the same run: all time counts, only these FLOPs do.
 
 --isa LEVEL forces an instruction set (TANDEM_ISA) and asks the peers' libraries for the same.
@@ -236,7 +236,7 @@ def report(results):
                     training = m["tandem"]["flops_per_token"]
                 if "encoding" in key:
                     encoding = m["tandem"]["flops_per_token"]
-            libraries = [m["limit"]["library_flops_per_second"] for key, m in measured.items()
+            libraries = [m["limit"].get("library_flops_per_second", m["limit"]["flops_per_second"]) for key, m in measured.items()
                          if key.endswith("/" + precision)]
             limits.append([precision, f"{min(rates) / 1e9:.0f} to {best / 1e9:.0f} GFLOP/s",
                            f"{min(libraries) / 1e9:.0f} to {max(libraries) / 1e9:.0f} GFLOP/s",

@@ -136,9 +136,16 @@ class PanelsOfShape : public testing::TestWithParam<Shape> {};
 TEST_P(PanelsOfShape, MultiplyRight) {
   const auto [rows, depth, columns] = GetParam();
   const Padded x(rows, depth, 3, 1), b(depth, columns, 0, 2), bias(1, columns, 0, 3);
-  std::vector<float> panels(static_cast<size_t>(depth * columns));
+  Padded transposed(columns, depth, 0, 0);
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t c = 0; c < columns; ++c) transposed.At(c, k) = b.At(k, c);
+  }
+  std::vector<float> panels(static_cast<size_t>(depth * columns)), same(panels.size());
   PackPanels(b.values.data(), static_cast<size_t>(columns), 1, static_cast<size_t>(depth),
              static_cast<size_t>(columns), panels.data());
+  PackPanels(transposed.values.data(), 1, static_cast<size_t>(depth), static_cast<size_t>(depth),
+             static_cast<size_t>(columns), same.data());
+  ASSERT_EQ(panels, same);
   Padded out(rows, columns, 5, 4), alone(rows, columns, 5, 6);
   const auto multiply = [&, depth = depth, columns = columns](int64_t first, int64_t count,
                                                               Padded* to) {

@@ -2,9 +2,9 @@
 // products.cc chooses. As there, a product is one thread's work.
 //
 // The constant factor B [depth, columns] lies in panels of as many columns as three vectors hold:
-// for one k after the other the panel's columns, so that the kernel reads one stream. A panel stays
-// in the first-level cache while all rows of a tile pass by; in the meantime the next one is
-// fetched.
+// for one k after the other the panel's columns, so that the kernel reads one stream. A panel is
+// used by all rows while it is in the nearest caches; in the meantime the next one is fetched.
+// Matrices are packed and multiplied under the same Highway targets (see ApplyIsa in isa.h).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace tandem::tensor::cpu {
 void PackPanels(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
                 size_t columns, float* panels);
 
-// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none); strides in floats,
-// columns a multiple of 16.
+// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none); strides in floats, depth
+// at least 1, columns a multiple of 16.
 struct PanelProduct {
   const float* x;
   size_t x_stride;

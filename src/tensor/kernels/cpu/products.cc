@@ -138,9 +138,10 @@ memory View(const memory::desc& description, const void* data) {
 // The height that decides the layout of packed weights; other heights take the same layout.
 constexpr int64_t kLayoutRows = 64;
 
-// Whether our own kernels multiply by matrices of so many columns.
-bool TakesPanels(int64_t columns, Type type) {
-  return type == Type::kFloat && columns % 16 == 0 && CurrentIsa() <= Isa::kAvx2;
+// Whether our own kernels multiply by matrices [depth, columns].
+bool TakesPanels(int64_t depth, int64_t columns, Type type) {
+  return type == Type::kFloat && depth > 0 && columns > 0 && columns % 16 == 0 &&
+         CurrentIsa() == Isa::kAvx2;
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ struct PackedMatrix::Storage {
 
 PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type, Multiplier multiplier)
     : depth_(depth), columns_(columns), type_(type), storage_(std::make_unique<Storage>()) {
-  if (multiplier == Multiplier::kFastest && TakesPanels(columns, type)) {
+  if (multiplier == Multiplier::kFastest && TakesPanels(depth, columns, type)) {
     storage_->panels = hwy::AllocateAligned<float>(static_cast<size_t>(depth * columns));
     if (!storage_->panels) throw std::bad_alloc();
     return;
@@ -214,7 +215,7 @@ void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, con
 void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
                           Type type, float* sum) {
   if (depth == 0) return;
-  if (TakesPanels(n, type)) {
+  if (TakesPanels(depth, n, type)) {
     AddTransposedPanels({static_cast<const float*>(a.data), static_cast<size_t>(a.stride),
                          static_cast<const float*>(b.data), static_cast<size_t>(b.stride),
                          static_cast<size_t>(depth), sum, static_cast<size_t>(m),
