@@ -5,10 +5,13 @@
 // function that needs tensors is declared in `torch_half.h`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string_view>
+
+namespace CLI {
+class App;  // <CLI/CLI.hpp> takes seconds to compile: only files that define flags include it
+}
 
 namespace tandem::app {
 

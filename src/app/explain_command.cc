@@ -1,6 +1,7 @@
 // `tandem explain NAME`: an entry of a catalogue, a key or table of a recipe, or all of a recipe.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>

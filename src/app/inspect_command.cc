@@ -1,5 +1,7 @@
 // `tandem inspect`: what a model folder, weights file or data file holds.
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/commands.h"

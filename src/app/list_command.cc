@@ -1,6 +1,7 @@
 // `tandem list [CATALOGUE]`: the names that recipes and flags take.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "app/loss_command.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/commands.h"

@@ -1,5 +1,7 @@
 #include "app/model_flags.h"
 
+#include <CLI/CLI.hpp>
+
 namespace tandem::app {
 
 void AddLengthFlags(CLI::App& app, ModelFlags& flags) {

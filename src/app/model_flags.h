@@ -1,10 +1,13 @@
 // Flags of commands that load a model.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
+
+namespace CLI {
+class App;  // <CLI/CLI.hpp> takes seconds to compile: only files that define flags include it
+}
 
 namespace tandem::app {
 

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <deque>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
 #include <unordered_set>

@@ -1,5 +1,5 @@
-#include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 
 #include "tensor/ops.h"
 

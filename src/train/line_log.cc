@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "train/score_bank.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace tandem::train {
 

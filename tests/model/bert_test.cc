@@ -1,7 +1,13 @@
 // A small encoder in float64 against central differences, and its fused float form against it.
 #include "model/bert.h"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

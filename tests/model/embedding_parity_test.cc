@@ -1,6 +1,8 @@
 // The real all-MiniLM-L6-v2 against sentence-transformers, on 1,000 texts of different lengths.
 // Golden numbers: tools/make_embedding_golden.py.
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

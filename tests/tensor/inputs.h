@@ -1,7 +1,8 @@
 // Random inputs of tests of fused operations, and the types they run in.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 
 #include <cstdint>
 #include <span>
