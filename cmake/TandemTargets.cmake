@@ -15,6 +15,12 @@ if(TANDEM_WITH_FUZZERS)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
 endif()
 
+# What tests compute is little: optimising them takes longer than running them.
+set(TANDEM_TEST_COMPILE_OPTIONS "")
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(TANDEM_TEST_COMPILE_OPTIONS -O1)
+endif()
+
 function(tandem_common_options target)
   target_compile_options(${target} PRIVATE ${TANDEM_COMPILE_OPTIONS})
   target_link_options(${target} PRIVATE ${TANDEM_LINK_OPTIONS})
@@ -55,6 +61,13 @@ function(tandem_room name)
   target_link_libraries(tandem_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   tandem_export_set(export_set ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
   set_target_properties(tandem_${name} PROPERTIES TANDEM_EXPORT_SET ${export_set})
+  if("OpenMP::OpenMP_CXX" IN_LIST ARG_PRIVATE_DEPENDS)
+    # Its flag is not among those of the precompiled headers.
+  elseif(export_set STREQUAL "tandemTorch")
+    tandem_use_precompiled(tandem_${name} torch_library)
+  else()
+    tandem_use_precompiled(tandem_${name} library)
+  endif()
   install(TARGETS tandem_${name} EXPORT ${export_set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(NOT ARG_NO_HEADERS)
     install(
@@ -76,7 +89,14 @@ function(tandem_test name)
   target_compile_definitions(
     ${name} PRIVATE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                     TANDEM_BINARY="$<TARGET_FILE_DIR:tandem_cli>/tandem")
+  target_compile_options(${name} PRIVATE ${TANDEM_TEST_COMPILE_OPTIONS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  tandem_export_set(half ${ARG_DEPENDS})
+  if(half STREQUAL "tandemTorch")
+    tandem_use_precompiled(${name} torch_test)
+  else()
+    tandem_use_precompiled(${name} test)
+  endif()
   # Property tests draw the same cases in every run.
   set(properties TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20240229")
   if(ARG_LABELS)
