@@ -15,7 +15,7 @@ if(TANDEM_WITH_FUZZERS)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
 endif()
 
-# What tests compute is little: optimising them takes longer than running them.
+# What tests and benchmarks compute themselves is little: optimising it takes longer than running it.
 set(TANDEM_TEST_COMPILE_OPTIONS "")
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(TANDEM_TEST_COMPILE_OPTIONS -O1)
@@ -80,6 +80,8 @@ endfunction()
 
 # tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...])
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
+# The target tests_of_LABEL builds the tests with a label. `threads`: what runs on several threads
+# without libtorch; ThreadSanitizer watches these.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
 function(tandem_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
@@ -99,6 +101,12 @@ function(tandem_test name)
   endif()
   # Property tests draw the same cases in every run.
   set(properties TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20240229")
+  foreach(label IN LISTS ARG_LABELS)
+    if(NOT TARGET tests_of_${label})
+      add_custom_target(tests_of_${label})
+    endif()
+    add_dependencies(tests_of_${label} ${name})
+  endforeach()
   if(ARG_LABELS)
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
