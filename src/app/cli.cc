@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/flags.h"
 #include "app/globals.h"
 #include "app/version.h"
 #include "base/error.h"
@@ -24,17 +25,18 @@
 namespace tandem::app {
 namespace {
 
-void AddGlobalFlags(CLI::App& app) {
+void AddGlobalFlags(Flags& flags) {
   Globals& globals = GlobalOptions();
-  app.add_option("--threads", globals.threads, "Threads to use; 0: all that the machine gives")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  app.add_option("--seed", globals.seed, "Names every random stream; wins over the recipe's `seed`")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
-  app.add_option("--precision", globals.precision,
-                 "Arithmetic of matrix products: auto, fp32 or bf16 (train: auto; others: fp32)")
-      ->check(CLI::IsMember({"auto", "fp32", "bf16"}));
-  app.add_flag("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
+  flags.Add("--threads", globals.threads, "Threads to use; 0: all that the machine gives")
+      .Between(0, 4096)
+      .ShowDefault();
+  flags.Add("--seed", globals.seed, "Names every random stream; wins over the recipe's `seed`")
+      .Between(0, std::numeric_limits<int64_t>::max());
+  flags
+      .Add("--precision", globals.precision,
+           "Arithmetic of matrix products: auto, fp32 or bf16 (train: auto; others: fp32)")
+      .OneOf({"auto", "fp32", "bf16"});
+  flags.AddSwitch("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
 }
 
 // Names that an unknown word on the command line may have meant.
@@ -108,8 +110,9 @@ int RunCommandLine(int argc, const char* const* argv) {
   std::function<void()> run;
   for (const Command* command : Commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command->name), std::string(command->summary));
-    AddGlobalFlags(*sub);
-    sub->parse_complete_callback([&run, ready = command->configure(*sub)] { run = ready; });
+    Flags flags(*sub);
+    AddGlobalFlags(flags);
+    sub->parse_complete_callback([&run, ready = command->configure(flags)] { run = ready; });
   }
   try {
     app.parse(argc, argv);

@@ -9,17 +9,15 @@
 #include <span>
 #include <string_view>
 
-namespace CLI {
-class App;  // <CLI/CLI.hpp> takes seconds to compile: only files that define flags include it
-}
-
 namespace tandem::app {
+
+class Flags;  // app/flags.h
 
 struct Command {
   std::string_view name;
   std::string_view summary;  // one line, for `tandem --help`
-  // Adds flags to `app` and returns what runs once they are parsed.
-  std::function<void()> (*configure)(CLI::App& app);
+  // Adds the command's flags and returns what runs once they are parsed.
+  std::function<void()> (*configure)(Flags& flags);
 };
 
 std::span<const Command* const> Commands();

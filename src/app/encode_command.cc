@@ -1,28 +1,31 @@
 #include "app/encode_command.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/commands.h"
+#include "app/flags.h"
 #include "app/torch_half.h"
 
 namespace tandem::app {
 namespace {
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<EncodeCommandOptions>();
-  app.add_option("--model", options->model.model, "Model folder")->required();
-  app.add_option("--input", options->input,
-                 "JSON lines {\"_id\", \"text\"[, \"title\"]}, also .gz; - for standard input")
-      ->required();
-  app.add_option("--output", options->output,
-                 "Folder for embeddings.npy (float32 [N, E]) and ids.txt, in input order")
-      ->required();
-  app.add_option("--kind", options->kind,
-                 "document or query: which encoder, prompt and length limit texts get")
-      ->check(CLI::IsMember({"document", "query"}))
-      ->capture_default_str();
-  AddLengthFlags(app, options->model);
+  flags.Add("--model", options->model.model, "Model folder").Required();
+  flags
+      .Add("--input", options->input,
+           "JSON lines {\"_id\", \"text\"[, \"title\"]}, also .gz; - for standard input")
+      .Required();
+  flags
+      .Add("--output", options->output,
+           "Folder for embeddings.npy (float32 [N, E]) and ids.txt, in input order")
+      .Required();
+  flags
+      .Add("--kind", options->kind,
+           "document or query: which encoder, prompt and length limit texts get")
+      .OneOf({"document", "query"})
+      .ShowDefault();
+  AddLengthFlags(flags, options->model);
   return [options] { RunEncode(*options); };
 }
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <string>
 
 #include "app/commands.h"
 #include "app/evaluation_output.h"
+#include "app/flags.h"
 #include "app/globals.h"
 #include "app/torch_half.h"
 #include "base/error.h"
@@ -22,39 +22,43 @@ namespace {
 // What papers on retrieval report most; auc needs the scores of all positives, which few runs hold.
 constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
 
-void AddInputFlags(CLI::App& app, EvaluateOptions& options) {
-  app.add_option("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
-  app.add_option("--run", options.run, "A TREC run: query Q0 document rank score tag");
-  app.add_option("--model", options.model.model, "Model folder to evaluate instead of a run");
-  app.add_option("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
-  app.add_option("--split", options.split, "Split of the data set (default test)");
-  app.add_option("--embeddings", options.embeddings,
-                 "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
-  AddLengthFlags(app, options.model);
+void AddInputFlags(Flags& flags, EvaluateOptions& options) {
+  flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
+  flags.Add("--run", options.run, "A TREC run: query Q0 document rank score tag");
+  flags.Add("--model", options.model.model, "Model folder to evaluate instead of a run");
+  flags.Add("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
+  flags.Add("--split", options.split, "Split of the data set (default test)");
+  flags.Add("--embeddings", options.embeddings,
+            "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
+  AddLengthFlags(flags, options.model);
 }
 
-void AddMeasureFlags(CLI::App& app, EvaluateOptions& options) {
-  app.add_option("--measures", options.measures,
-                 "Measures, separated by commas: ndcg[@k], map, mrr[@k], recall@k, precision@k, "
-                 "success@k, rprec, bpref, auc, auc_per_query")
-      ->default_str(kRunMeasures);
-  app.add_flag("--per-query", options.per_query, "Print the values of every query too");
-  app.add_option("--relevance-level", options.relevance_level,
-                 "Grade from which a document is a positive (trec_eval -l); ndcg uses all grades")
-      ->capture_default_str();
-  app.add_flag("--complete", options.complete,
-               "Count judged queries that the run lacks, with 0 (trec_eval -c)");
-  app.add_option("--max-results", options.max_results,
-                 "Results per query that count (trec_eval -M); 0: all")
-      ->check(CLI::Range(0, 1'000'000'000))
-      ->capture_default_str();
-  app.add_option("--score-precision", options.score_precision,
-                 "In which scores are compared: single (trec_eval 9) or double (trec_eval 10)")
-      ->check(CLI::IsMember({"single", "double"}))
-      ->capture_default_str();
-  app.add_option("--format", options.format, "text, tsv or json")
-      ->check(CLI::IsMember({"text", "tsv", "json"}))
-      ->capture_default_str();
+void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
+  flags
+      .Add("--measures", options.measures,
+           "Measures, separated by commas: ndcg[@k], map, mrr[@k], recall@k, precision@k, "
+           "success@k, rprec, bpref, auc, auc_per_query")
+      .ShowDefault(kRunMeasures);
+  flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
+  flags
+      .Add("--relevance-level", options.relevance_level,
+           "Grade from which a document is a positive (trec_eval -l); ndcg uses all grades")
+      .ShowDefault();
+  flags.AddSwitch("--complete", options.complete,
+                  "Count judged queries that the run lacks, with 0 (trec_eval -c)");
+  flags
+      .Add("--max-results", options.max_results,
+           "Results per query that count (trec_eval -M); 0: all")
+      .Between(0, 1'000'000'000)
+      .ShowDefault();
+  flags
+      .Add("--score-precision", options.score_precision,
+           "In which scores are compared: single (trec_eval 9) or double (trec_eval 10)")
+      .OneOf({"single", "double"})
+      .ShowDefault();
+  flags.Add("--format", options.format, "text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault();
 }
 
 void CheckInputs(const EvaluateOptions& options) {
@@ -118,11 +122,11 @@ void RunEvaluate(EvaluateOptions options) {
   RunEvaluateModel(options);
 }
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   auto options = std::make_shared<EvaluateOptions>();
   options->measures = kRunMeasures;
-  AddInputFlags(app, *options);
-  AddMeasureFlags(app, *options);
+  AddInputFlags(flags, *options);
+  AddMeasureFlags(flags, *options);
   return [options] { RunEvaluate(*options); };
 }
 

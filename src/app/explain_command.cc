@@ -1,7 +1,6 @@
 // `tandem explain NAME`: an entry of a catalogue, a key or table of a recipe, or all of a recipe.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include "app/catalogues.h"
 #include "app/commands.h"
 #include "app/explain_objective.h"
+#include "app/flags.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "config/recipe_text.h"
@@ -119,13 +119,13 @@ std::string Explain(const std::string& name) {
   return text;
 }
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto name = std::make_shared<std::string>();
-  app.add_option(
-         "name", *name,
-         "An objective, measure, command, ..., a recipe key (train.batch) or table; "
-         "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives")
-      ->required();
+  flags
+      .Add("name", *name,
+           "An objective, measure, command, ..., a recipe key (train.batch) or table; "
+           "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives")
+      .Required();
   return [name] { std::fputs(Explain(*name).c_str(), stdout); };
 }
 

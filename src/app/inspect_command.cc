@@ -1,10 +1,10 @@
 // `tandem inspect`: what a model folder, weights file or data file holds.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/commands.h"
+#include "app/flags.h"
 #include "app/inspection.h"
 
 namespace tandem::app {
@@ -15,15 +15,14 @@ struct InspectOptions {
   std::string format = "text";
 };
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
-  app.add_option("path", options->path,
-                 "Model folder, or a file: .safetensors, .npy, .jsonl (texts), .trec or .run, "
-                 ".tsv or .qrels (judgements)")
-      ->required();
-  app.add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  flags
+      .Add("path", options->path,
+           "Model folder, or a file: .safetensors, .npy, .jsonl (texts), .trec or .run, "
+           ".tsv or .qrels (judgements)")
+      .Required();
+  flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   return [options] { PrintInspection(Inspect(options->path), options->format); };
 }
 

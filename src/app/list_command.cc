@@ -1,7 +1,6 @@
 // `tandem list [CATALOGUE]`: the names that recipes and flags take.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "app/catalogues.h"
 #include "app/commands.h"
+#include "app/flags.h"
 #include "base/error.h"
 #include "config/recipe_text.h"
 
@@ -74,14 +74,14 @@ void Print(const std::vector<Row>& rows, const std::string& format) {
   }
 }
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<ListOptions>();
-  app.add_option("catalogue", options->catalogue,
-                 "samplers, objectives, optimizers, schedules, measures, commands or keys; without "
-                 "it, what catalogues there are");
-  app.add_option("--format", options->format, "text, tsv or json")
-      ->check(CLI::IsMember({"text", "tsv", "json"}))
-      ->capture_default_str();
+  flags.Add("catalogue", options->catalogue,
+            "samplers, objectives, optimizers, schedules, measures, commands or keys; without "
+            "it, what catalogues there are");
+  flags.Add("--format", options->format, "text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault();
   return [options] { Print(Rows(options->catalogue), options->format); };
 }
 

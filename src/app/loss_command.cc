@@ -1,28 +1,30 @@
 #include "app/loss_command.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/commands.h"
+#include "app/flags.h"
 #include "app/torch_half.h"
 
 namespace tandem::app {
 namespace {
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<LossOptions>();
-  app.add_option("cases", options->cases,
-                 "JSON list of cases: objective, parameters, queries, documents, positive, masks")
-      ->required();
-  app.add_option("--dtype", options->dtype, "Type of the embeddings and their gradients")
-      ->check(CLI::IsMember({"float64", "float32"}))
-      ->capture_default_str();
-  app.add_flag("--check", options->check,
-               "Compare with the expected loss and gradients of each case; exit 6 when one is out "
-               "of bounds");
-  app.add_option("--format", options->format, "Format of the table that --check prints")
-      ->check(CLI::IsMember({"text", "json", "tsv"}))
-      ->capture_default_str();
+  flags
+      .Add("cases", options->cases,
+           "JSON list of cases: objective, parameters, queries, documents, positive, masks")
+      .Required();
+  flags.Add("--dtype", options->dtype, "Type of the embeddings and their gradients")
+      .OneOf({"float64", "float32"})
+      .ShowDefault();
+  flags.AddSwitch(
+      "--check", options->check,
+      "Compare with the expected loss and gradients of each case; exit 6 when one is out "
+      "of bounds");
+  flags.Add("--format", options->format, "Format of the table that --check prints")
+      .OneOf({"text", "json", "tsv"})
+      .ShowDefault();
   return [options] { RunLoss(*options); };
 }
 

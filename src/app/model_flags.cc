@@ -1,16 +1,14 @@
 #include "app/model_flags.h"
 
-#include <CLI/CLI.hpp>
+#include "app/flags.h"
 
 namespace tandem::app {
 
-void AddLengthFlags(CLI::App& app, ModelFlags& flags) {
-  app.add_option(
-      "--max-query-tokens", flags.max_query_tokens,
-      "Cut queries at this many tokens; 0: what the encoder takes (default: the model's)");
-  app.add_option(
-      "--max-document-tokens", flags.max_document_tokens,
-      "Cut documents at this many tokens; 0: what the encoder takes (default: the model's)");
+void AddLengthFlags(Flags& flags, ModelFlags& model) {
+  flags.Add("--max-query-tokens", model.max_query_tokens,
+            "Cut queries at this many tokens; 0: what the encoder takes (default: the model's)");
+  flags.Add("--max-document-tokens", model.max_document_tokens,
+            "Cut documents at this many tokens; 0: what the encoder takes (default: the model's)");
 }
 
 }  // namespace tandem::app

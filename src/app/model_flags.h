@@ -5,11 +5,9 @@
 #include <optional>
 #include <string>
 
-namespace CLI {
-class App;  // <CLI/CLI.hpp> takes seconds to compile: only files that define flags include it
-}
-
 namespace tandem::app {
+
+class Flags;  // app/flags.h
 
 struct ModelFlags {
   std::string model;                       // folder
@@ -18,6 +16,6 @@ struct ModelFlags {
 };
 
 // --max-query-tokens and --max-document-tokens; --model is the command's own.
-void AddLengthFlags(CLI::App& app, ModelFlags& flags);
+void AddLengthFlags(Flags& flags, ModelFlags& model);
 
 }  // namespace tandem::app

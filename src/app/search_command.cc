@@ -1,9 +1,9 @@
 #include "app/search_command.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/commands.h"
+#include "app/flags.h"
 #include "app/torch_half.h"
 #include "base/error.h"
 
@@ -29,23 +29,22 @@ void RunChecked(SearchOptions options) {
   RunSearch(options);
 }
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<SearchOptions>();
-  app.add_option("--model", options->model.model, "Model folder")->required();
-  app.add_option("--dataset", options->dataset, "BEIR folder with the corpus")->required();
-  app.add_option("--split", options->split, "Whose judged queries are searched (default test)");
-  app.add_option("--query", options->queries,
-                 "Search for this text instead and print the hits; may be given several times")
-      ->take_all();
-  app.add_option("--top-k", options->top_k, "Hits per query (default 100; 10 with --query)")
-      ->check(CLI::Range(1, 1'000'000'000));
-  app.add_option("--output", options->output, "TREC run to write");
-  app.add_option("--embeddings", options->embeddings,
-                 "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
-  app.add_option("--format", options->format, "Of the hits for --query: text, json or tsv")
-      ->check(CLI::IsMember({"text", "json", "tsv"}))
-      ->capture_default_str();
-  AddLengthFlags(app, options->model);
+  flags.Add("--model", options->model.model, "Model folder").Required();
+  flags.Add("--dataset", options->dataset, "BEIR folder with the corpus").Required();
+  flags.Add("--split", options->split, "Whose judged queries are searched (default test)");
+  flags.Add("--query", options->queries,
+            "Search for this text instead and print the hits; may be given several times");
+  flags.Add("--top-k", options->top_k, "Hits per query (default 100; 10 with --query)")
+      .Between(1, 1'000'000'000);
+  flags.Add("--output", options->output, "TREC run to write");
+  flags.Add("--embeddings", options->embeddings,
+            "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
+  flags.Add("--format", options->format, "Of the hits for --query: text, json or tsv")
+      .OneOf({"text", "json", "tsv"})
+      .ShowDefault();
+  AddLengthFlags(flags, options->model);
   return [options] { RunChecked(*options); };
 }
 

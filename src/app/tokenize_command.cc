@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/flags.h"
 #include "app/globals.h"
 #include "app/line_blocks.h"
 #include "base/error.h"
@@ -100,15 +100,15 @@ void RunTokenize(const TokenizeOptions& options) {
   }
 }
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   auto options = std::make_shared<TokenizeOptions>();
-  app.add_option("--model", options->model, "Model folder with tokenizer.json or vocab.txt")
-      ->required();
-  app.add_option("--max-length", options->max_length,
-                 "Tokens of a line at most, special tokens counted; 0: no limit "
-                 "(default: the model's)")
-      ->check(CLI::Range(0, 2147483647));
-  app.footer(
+  flags.Add("--model", options->model, "Model folder with tokenizer.json or vocab.txt").Required();
+  flags
+      .Add("--max-length", options->max_length,
+           "Tokens of a line at most, special tokens counted; 0: no limit "
+           "(default: the model's)")
+      .Between(0, 2147483647);
+  flags.SetFooter(
       "Reads texts from standard input, one per line (a line ends at \\n only), and prints the\n"
       "token ids of each, separated by spaces.");
   return [options] { RunTokenize(*options); };

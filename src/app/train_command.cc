@@ -1,41 +1,41 @@
 #include "app/train_command.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/commands.h"
+#include "app/flags.h"
 #include "app/torch_half.h"
 
 namespace tandem::app {
 namespace {
 
-std::function<void()> Configure(CLI::App& app) {
+std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
-  app.add_option("recipe", options->recipe, "The recipe, a TOML file")->required();
-  app.add_option("--set", options->sets, "KEY=VALUE over the recipe (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--output", options->output, "Run folder; wins over the recipe's `output`");
-  CLI::Option* resume =
-      app.add_flag("--resume", options->resume, "Continue the run in the run folder");
-  CLI::Option* check =
-      app.add_flag("--check", options->check,
-                   "Read everything, train nothing: counts, lengths, memory and time")
-          ->excludes(resume);
-  app.add_flag(
-         "--check-gradient-cache", options->check_gradient_cache,
-         "Train nothing: compare the gradient in chunks with the direct one on the first batch")
-      ->excludes(resume)
-      ->excludes(check);
-  app.add_flag("--profile", options->profile,
-               "After the run, print where its steps' time went, by operation");
-  app.add_option("--profile-steps", options->profile_steps,
-                 "Make so many steps only, print where their time went, write nothing")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->excludes(resume)
-      ->excludes(check);
-  app.add_option("--format", options->format, "Of the profile: text, tsv or json")
-      ->check(CLI::IsMember({"text", "tsv", "json"}))
-      ->capture_default_str();
+  flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
+  flags.Add("--set", options->sets, "KEY=VALUE over the recipe (repeatable)").OneValueEachTime();
+  flags.Add("--output", options->output, "Run folder; wins over the recipe's `output`");
+  Flag resume = flags.AddSwitch("--resume", options->resume, "Continue the run in the run folder");
+  Flag check = flags
+                   .AddSwitch("--check", options->check,
+                              "Read everything, train nothing: counts, lengths, memory and time")
+                   .Excludes(resume);
+  flags
+      .AddSwitch(
+          "--check-gradient-cache", options->check_gradient_cache,
+          "Train nothing: compare the gradient in chunks with the direct one on the first batch")
+      .Excludes(resume)
+      .Excludes(check);
+  flags.AddSwitch("--profile", options->profile,
+                  "After the run, print where its steps' time went, by operation");
+  flags
+      .Add("--profile-steps", options->profile_steps,
+           "Make so many steps only, print where their time went, write nothing")
+      .Between(1, 1'000'000'000)
+      .Excludes(resume)
+      .Excludes(check);
+  flags.Add("--format", options->format, "Of the profile: text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault();
   return [options] { RunTrain(*options); };
 }
 

@@ -52,6 +52,28 @@ TEST(CommandLine, ValuesOutOfRange) {
   ExpectUsageError({"train", "r.toml", "--seed", "-1"}, "--seed: Value -1 not in range");
   ExpectUsageError({"train", "r.toml", "--threads", "x"},
                    "--threads: Value x not in range 0 to 4096");
+  ExpectUsageError({"evaluate", "--relevance-level", "x"},
+                   "Could not convert: --relevance-level = x");
+  ExpectUsageError({"inspect", "m", "--format", "xml"}, "--format: xml not in {text,json}");
+}
+
+TEST(CommandLine, FlagsThatExcludeEachOther) {
+  ExpectUsageError({"train", "r.toml", "--resume", "--check"}, "--resume excludes --check");
+  ExpectUsageError({"train", "r.toml", "--check", "--resume"}, "--resume excludes --check");
+}
+
+TEST(CommandLine, OneValueEachTime) {
+  ExpectUsageError({"inspect", "m", "--format", "text", "--format", "json"},
+                   "--format: At Most 1 required but received 2");
+  ExpectUsageError({"train", "r.toml", "--set", "a=1", "more"}, "unknown argument more");
+}
+
+TEST(CommandLine, HelpShowsWordsRangesAndDefaults) {
+  const ProgramResult result = RunTandem({"evaluate", "--help"});
+  EXPECT_THAT(result.out, HasSubstr("--threads INT:INT in [0 - 4096]=0"));
+  EXPECT_THAT(result.out, HasSubstr("--score-precision TEXT:{single,double}=single"));
+  EXPECT_THAT(result.out, HasSubstr("--measures TEXT=ndcg@10,"));
+  EXPECT_THAT(RunTandem({"inspect", "--help"}).out, HasSubstr("path TEXT REQUIRED"));
 }
 
 }  // namespace
