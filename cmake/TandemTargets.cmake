@@ -15,10 +15,11 @@ if(TANDEM_WITH_FUZZERS)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
 endif()
 
-# What tests and benchmarks compute themselves is little: optimising it takes longer than running it.
-set(TANDEM_TEST_COMPILE_OPTIONS "")
+# What tests, benchmarks and the command line compute themselves is little: optimising it takes longer
+# than running it.
+set(TANDEM_LIGHT_COMPILE_OPTIONS "")
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set(TANDEM_TEST_COMPILE_OPTIONS -O1)
+  set(TANDEM_LIGHT_COMPILE_OPTIONS -O1)
 endif()
 
 function(tandem_common_options target)
@@ -91,7 +92,7 @@ function(tandem_test name)
   target_compile_definitions(
     ${name} PRIVATE TANDEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                     TANDEM_BINARY="$<TARGET_FILE_DIR:tandem_cli>/tandem")
-  target_compile_options(${name} PRIVATE ${TANDEM_TEST_COMPILE_OPTIONS})
+  target_compile_options(${name} PRIVATE ${TANDEM_LIGHT_COMPILE_OPTIONS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   tandem_export_set(half ${ARG_DEPENDS})
   if(half STREQUAL "tandemTorch")
