@@ -79,13 +79,14 @@ function(tandem_room name)
   endif()
 endfunction()
 
-# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...])
+# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [NO_ENTRIES])
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
+# NO_ENTRIES: it makes none, the caller adds its own.
 # The target tests_of_LABEL builds the tests with a label. `threads`: what runs on several threads
 # without libtorch; ThreadSanitizer watches these.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
 function(tandem_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_ENTRIES" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   tandem_common_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -111,5 +112,7 @@ function(tandem_test name)
   if(ARG_LABELS)
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  if(NOT ARG_NO_ENTRIES)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  endif()
 endfunction()

@@ -14,7 +14,7 @@
 namespace tandem::tensor {
 namespace {
 
-constexpr Isa kLevels[] = {Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kAmx};
+constexpr Isa kLevels[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kAmx};
 
 // Tile registers are large, so Linux hands them out on request only.
 bool KernelGrantsAmx() {
@@ -52,7 +52,8 @@ Isa WantedIsa() {
     }
     return level;
   }
-  throw UsageError(fmt::format("TANDEM_ISA is avx2, avx512, avx512_bf16 or amx, not {}", wanted));
+  throw UsageError(
+      fmt::format("TANDEM_ISA is baseline, avx2, avx512, avx512_bf16 or amx, not {}", wanted));
 }
 
 }  // namespace
@@ -83,9 +84,11 @@ void ApplyIsa() {
   if (std::getenv("TANDEM_ISA") == nullptr) return;  // NOLINT(concurrency-mt-unsafe)
   cpu::LimitProductIsa(std::string(NameOf(isa)).c_str());
   if (isa < Isa::kAvx512) {
-    ::setenv("ATEN_CPU_CAPABILITY", "avx2", 1);  // NOLINT(concurrency-mt-unsafe)
-    // Highway's targets are bits, better ones lower: switch off all that are better than AVX2.
-    hwy::DisableTargets(HWY_AVX2 - 1);
+    const bool baseline = isa == Isa::kBaseline;
+    ::setenv("ATEN_CPU_CAPABILITY", baseline ? "default" : "avx2",  // NOLINT(concurrency-mt-unsafe)
+             1);
+    // Highway's targets are bits, better ones lower: switch off all that are better.
+    hwy::DisableTargets((baseline ? HWY_SSE4 : HWY_AVX2) - 1);
   }
 }
 

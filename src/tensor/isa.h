@@ -7,9 +7,9 @@ namespace tandem::tensor {
 
 enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
-// What the processor and the kernel offer, lowered by the environment variable TANDEM_ISA (avx2,
-// avx512, avx512_bf16 or amx). Throws UsageError for another value, or for a level that this
-// machine lacks.
+// What the processor and the kernel offer, lowered by the environment variable TANDEM_ISA
+// (baseline, avx2, avx512, avx512_bf16 or amx). Throws UsageError for another value, or for a level
+// that this machine lacks. The baseline is at most SSE4.1.
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
 

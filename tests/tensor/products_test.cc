@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -79,8 +80,32 @@ void ExpectProduct(const Padded& x, const Padded& b, const float* bias, const Pa
   }
 }
 
+// Sums, which start as `start`, between memory that nobody may touch.
+class GuardedSums {
+ public:
+  explicit GuardedSums(const Padded& start)
+      : width_(start.width), values_(start.values.size() + 2 * kGuard, kUntouched) {
+    std::ranges::copy(start.values, data());
+  }
+  float* data() { return values_.data() + kGuard; }
+  float At(int64_t row, int64_t column) const {
+    return values_[kGuard + static_cast<size_t>(row * width_ + column)];
+  }
+  bool GuardsAreUntouched() const {
+    const auto untouched = [](float value) { return value == kUntouched; };
+    return std::all_of(values_.begin(), values_.begin() + kGuard, untouched) &&
+           std::all_of(values_.end() - kGuard, values_.end(), untouched);
+  }
+
+ private:
+  static constexpr int64_t kGuard = 1024;
+  int64_t width_;
+  std::vector<float> values_;
+};
+
 // `found` is start + a^T b.
-void ExpectSums(const Padded& a, const Padded& b, const Padded& start, const Padded& found) {
+void ExpectSums(const Padded& a, const Padded& b, const Padded& start, const GuardedSums& found) {
+  EXPECT_TRUE(found.GuardsAreUntouched());
   for (int64_t i = 0; i < a.width; ++i) {
     for (int64_t j = 0; j < b.width; ++j) {
       Sum sum;
@@ -124,9 +149,9 @@ TEST_P(ProductsOfShape, OfPackedMatricesAreRight) {
 TEST_P(ProductsOfShape, OfTransposesAreAdded) {
   const auto [m, depth, n] = GetParam();
   const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
-  Padded sum = start;
+  GuardedSums sum(start);
   AddTransposedProduct({a.values.data(), a.stride}, {b.values.data(), b.stride}, depth, m, n,
-                       Type::kFloat, sum.values.data());
+                       Type::kFloat, sum.data());
   ExpectSums(a, b, start, sum);
 }
 
@@ -168,9 +193,9 @@ TEST_P(PanelsOfShape, MultiplyRight) {
 TEST_P(PanelsOfShape, AddTransposes) {
   const auto [m, depth, n] = GetParam();
   const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
-  Padded sum = start;
+  GuardedSums sum(start);
   AddTransposedPanels({a.values.data(), static_cast<size_t>(a.stride), b.values.data(),
-                       static_cast<size_t>(b.stride), static_cast<size_t>(depth), sum.values.data(),
+                       static_cast<size_t>(b.stride), static_cast<size_t>(depth), sum.data(),
                        static_cast<size_t>(m), static_cast<size_t>(n)});
   ExpectSums(a, b, start, sum);
 }

@@ -244,6 +244,7 @@ void MultiplyRowsByRows(const float* a, int64_t m, const float* b, int64_t n, in
 
 bool LimitProductIsa(const char* level) {
   const std::pair<const char*, dnnl::cpu_isa> levels[] = {
+      {"baseline", dnnl::cpu_isa::sse41},
       {"avx2", dnnl::cpu_isa::avx2},
       {"avx512", dnnl::cpu_isa::avx512_core_vnni},
       {"avx512_bf16", dnnl::cpu_isa::avx512_core_bf16},

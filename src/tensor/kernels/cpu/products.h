@@ -71,7 +71,8 @@ void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m
 void MultiplyRowsByRows(const float* a, int64_t m, const float* b, int64_t n, int64_t depth,
                         float* out);
 
-// Lets oneDNN use instructions up to this level only ("avx2", "avx512", "avx512_bf16", "amx").
+// Lets oneDNN use instructions up to this level only ("baseline", "avx2", "avx512", "avx512_bf16",
+// "amx").
 // Before the first product; returns false when it is too late.
 bool LimitProductIsa(const char* level);
 
