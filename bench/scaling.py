@@ -7,10 +7,10 @@
 One thing is varied at a time, around texts of 128 tokens, 32 pairs a step and the model's own size.
 Widths and layers are those of models with random weights and FOLDER's tokenizer, which are made in
 the build folder (attention heads are 32 wide, the inner width is four times the width). All texts of
-a point have the same number of tokens. TSV: varied, value, threads, precision, what, seconds of a
-step (training) or of a text (encoding), tokens/s, share of the product rate at that model's shapes.
-Points that are not measured again stay as the TSV has them. --svg draws it all with gnuplot;
---varied "" only draws.
+a point have the same number of tokens. TSV: varied, value, instruction set, precision, threads, what,
+seconds of a step (training) or of a text (encoding), tokens/s, share of the product rate at that
+model's shapes. Points that are not measured again, those of other instruction sets among them, stay
+as the TSV has them. --svg draws it all with gnuplot; --varied "" only draws.
 """
 
 import argparse
@@ -23,7 +23,8 @@ import struct
 import subprocess
 import sys
 
-COLUMNS = ["varied", "value", "threads", "precision", "what", "seconds", "tokens_per_second", "share"]
+COLUMNS = ["varied", "value", "isa", "precision", "threads", "what", "seconds", "tokens_per_second",
+           "share"]
 BASE = {"length": 128, "batch": 32, "width": 384, "layers": 6}
 POINTS = {
     "length": [8, 16, 32, 64, 128, 256, 512],
@@ -153,14 +154,15 @@ class Scaling:
         for what, found, count in (("training", training, training["steps"]),
                                    ("encoding", encoding, encoding["texts"])):
             speed = found["tokens"] / found["seconds"]
-            yield [varied, value, threads, precision, what, f"{found['seconds'] / count:.6f}",
+            yield [varied, value, found["isa"], precision, threads, what, f"{found['seconds'] / count:.6f}",
                    f"{speed:.0f}", f"{speed * found['flops_per_token'] / rate:.4f}"]
 
 
-def draw(tsv, svg):
+def draw(tsv, svg, rows):
     """gnuplot's picture without what it repeats for nothing: a third of the size."""
     script = os.path.join(os.path.dirname(__file__), "scaling.gp")
-    subprocess.run(["gnuplot", "-e", f"tsv='{tsv}'; svg='{svg}'", script], check=True)
+    kinds = " ".join(sorted({f"{row[2]}:{row[3]}" for row in rows}))
+    subprocess.run(["gnuplot", "-e", f"tsv='{tsv}'; svg='{svg}'; kinds='{kinds}'", script], check=True)
     with open(svg, encoding="utf-8") as file:
         text = file.read()
     for pattern, by in ((r"<defs>.*?</defs>", ""), (r"<g [^>]*>\s*</g>", ""), ("\t", ""),
@@ -173,7 +175,7 @@ def draw(tsv, svg):
 
 
 def save(path, rows):
-    rows.sort(key=lambda row: (list(POINTS).index(row[0]), int(row[1]), row[2:5]))
+    rows.sort(key=lambda row: (list(POINTS).index(row[0]), int(row[1]), row[2:6]))
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.writelines("\t".join(row) + "\n" for row in [COLUMNS] + rows)
@@ -188,7 +190,7 @@ def main():
     parser.add_argument("--svg", help="picture to draw")
     parser.add_argument("--varied", default=",".join(POINTS))
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--precisions", default="fp32,bf16")
+    parser.add_argument("--precisions", default="fp32,bf16", help="bf16 needs AVX512-BF16 or AMX")
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
@@ -200,17 +202,17 @@ def main():
     varied = [name for name in options.varied.split(",") if name]
     threads = [int(t) for t in options.threads.split(",")]
     precisions = options.precisions.split(",")
-    rows = [row for row in rows
-            if not (row[0] in varied and int(row[2]) in threads and row[3] in precisions)]
     for name in varied:
         for value in POINTS[name]:
             for count in threads:
                 for precision in precisions:
-                    rows += [list(map(str, row)) for row in scaling.point(name, value, count, precision)]
-                    print("\t".join(rows[-2]), file=sys.stderr, flush=True)
+                    for found in scaling.point(name, value, count, precision):
+                        new = list(map(str, found))
+                        rows = [row for row in rows if row[:6] != new[:6]] + [new]
+                        print("\t".join(new), file=sys.stderr, flush=True)
             save(options.output, rows)  # so that a run that is stopped has not been for nothing
     if options.svg:
-        draw(options.output, options.svg)
+        draw(options.output, options.svg, rows)
 
 
 if __name__ == "__main__":
