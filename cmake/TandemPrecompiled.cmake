@@ -1,4 +1,4 @@
-# Precompiled headers: reading the same few library headers is a third of the compile time. Only
+# Precompiled headers: most files are short beside the library headers that they all read. Only
 # headers of libraries are in them, and with TANDEM_PRECOMPILED_HEADERS=OFF (the preset `dev`) every
 # file compiles without.
 #

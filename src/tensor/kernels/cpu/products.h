@@ -72,8 +72,7 @@ void MultiplyRowsByRows(const float* a, int64_t m, const float* b, int64_t n, in
                         float* out);
 
 // Lets oneDNN use instructions up to this level only ("baseline", "avx2", "avx512", "avx512_bf16",
-// "amx").
-// Before the first product; returns false when it is too late.
+// "amx"). Before the first product; returns false when it is too late.
 bool LimitProductIsa(const char* level);
 
 // "oneDNN 2.6.3".
