@@ -141,7 +141,7 @@ constexpr int64_t kLayoutRows = 64;
 // Whether our own kernels multiply by matrices [depth, columns].
 bool TakesPanels(int64_t depth, int64_t columns, Type type) {
   return type == Type::kFloat && depth > 0 && columns > 0 && columns % 16 == 0 &&
-         CurrentIsa() == Isa::kAvx2;
+         CurrentIsa() >= Isa::kAvx2;
 }
 
 }  // namespace

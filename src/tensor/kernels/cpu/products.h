@@ -1,5 +1,5 @@
-// Matrix products on the CPU: through oneDNN, or for floats on processors with AVX2 and no AVX-512
-// by the kernels of panel_products.h, which are faster there. The only file that includes oneDNN is
+// Matrix products on the CPU: through oneDNN, or for floats on processors with AVX2 or AVX-512 by
+// the kernels of panel_products.h, which are faster there. The only file that includes oneDNN is
 // products.cc; what differs between oneDNN 2.x and 3.x stays there.
 //
 // A product here is one thread's work on a tile of rows: callers split rows over OpenMP threads and
