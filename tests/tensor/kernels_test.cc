@@ -199,6 +199,40 @@ TYPED_TEST(Kernels, EqualScoresOfAnySizeGiveTheMean) {
   }
 }
 
+// Scores rise evenly from -size to size over the keys: across the size from which on maxima are
+// subtracted, and the ones where exponentials, alone or times large values, would leave the range
+// of floats.
+TYPED_TEST(Kernels, SoftmaxOfScoresOfAnySize) {
+  using A = TypeParam;
+  constexpr size_t kWidth = OneHead<A>::kWidth;
+  for (const size_t length : {3, 4, 11, 12, 16, 17, 30, 40}) {
+    for (const float size : {0.5F, 5.0F, 20.0F, 41.0F, 42.0F, 60.0F, 90.0F, 400.0F}) {
+      OneHead<A> head(length);
+      std::vector<double> scores;
+      for (size_t t = 0; t < length; ++t) {
+        const float part = 2 * static_cast<float>(t) / static_cast<float>(length - 1) - 1;
+        const A key = From<A>(part * size / 4);  // times 16 channels by the root of 16
+        std::fill_n(head.Key(t), kWidth, key);
+        scores.push_back(4.0 * Value(key));
+        std::fill_n(head.Values(t), kWidth, From<A>(0x1p38F * static_cast<float>(t)));
+      }
+      head.Forward();
+      double total = 0, mixed = 0;
+      for (size_t t = 0; t < length; ++t) {
+        const double e = std::exp(scores[t] - scores.back());
+        total += e;
+        mixed += e * Value(head.Values(t)[0]);
+      }
+      const double bound = sizeof(A) == 4 ? 1e-6 * (1 + size) : 0x1p-7;
+      for (size_t t = 0; t < length; ++t) {
+        EXPECT_NEAR(head.Out(t, 0), mixed / total, bound * mixed / total) << length << " " << size;
+        const double log_sum = scores.back() + std::log(total);
+        EXPECT_NEAR(head.log_sums[t], log_sum, 1e-6 * (1 + size)) << length << " " << size;
+      }
+    }
+  }
+}
+
 TYPED_TEST(Kernels, AScoreOfMinusInfinityIsLeftOut) {
   using A = TypeParam;
   for (const size_t length : kLengths) {

@@ -13,6 +13,7 @@
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/attention_pairs-inl.h"
 #include "tensor/kernels/cpu/attention_rows-inl.h"
+#include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/transpose-inl.h"
@@ -29,24 +30,31 @@ void ForwardTask(const AttentionTask<A>& task, float* workspace) {
   float* keys = carver.Take(padded * width);  // transposed
   float* queries = carver.Take(kForwardBlock * width);
   float* scores = carver.Take(kForwardBlock * padded);
+  DropoutRow dropout[kForwardBlock];
   SoftmaxSums sums[kForwardBlock];
   LoadRows(task.qkv + task.hidden, stride, length, length, width, values);
   Transpose({values, width * sizeof(float), length, width}, padded,
             reinterpret_cast<uint32_t*>(keys));
   LoadRows(task.qkv + 2 * task.hidden, stride, length, length, width, values);
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
-  for (size_t first = 0; first < length; first += kForwardBlock) {
-    const size_t rows = std::min(kForwardBlock, length - first);
-    LoadRows(task.qkv + first * stride, stride, rows, length - first, width, queries);
-    SmallProduct(rows, padded, width, Along<float>{queries, width}, {keys, padded},
-                 {scores, padded, false});
-    for (size_t r = 0; r < rows; ++r) {
-      float* row = scores + r * padded;
-      sums[r] = SoftmaxRow<false>(
-          row, length, padded, score_scale, DropoutOf(task, first + r), task.log_sums != nullptr,
-          [row](size_t j, FloatVec p) HWY_ATTR { hn::StoreU(p, FloatTag(), row + j); });
-      if (task.log_sums) task.log_sums[first + r] = sums[r].log_sum;
-    }
+  for (size_t begin = 0; begin < length; begin += kForwardBlock) {
+    const auto [first, rows] = BlockAt(begin, length);
+    FetchForNext(task, begin, kForwardBlock);
+    FetchForLater(task.out, task.out_stride, first, first + rows, width);
+    LoadRows(task.qkv + first * stride, stride, rows, rows, width, queries);
+    for (size_t r = 0; r < rows; ++r) dropout[r] = DropoutOf(task, first + r);
+    SoftmaxOfBlock<false>(ScoreBlock<float>{rows,
+                                            length,
+                                            padded,
+                                            width,
+                                            {queries, width},
+                                            {keys, padded},
+                                            score_scale,
+                                            dropout,
+                                            task.log_sums != nullptr,
+                                            scores},
+                          sums, StoreFloats{scores, padded});
+    StoreLogSums(task, sums, first, rows);
     float* mixed = queries;  // which the block no longer needs
     SmallProduct(rows, width, length, Along<float>{scores, padded}, {values, width},
                  {mixed, width, false});
@@ -77,6 +85,8 @@ void BackwardTask(const AttentionTask<A>& task, float* workspace) {
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   for (size_t first = 0; first < length; first += kBackwardBlock) {
     const size_t rows = std::min(kBackwardBlock, length - first);
+    FetchForNext(task, first, kBackwardBlock);
+    FetchGradients(task, first, rows);
     const A* grad_rows = task.grad_out + first * task.out_stride;
     const A* out_rows = task.saved_out + first * task.out_stride;
     LoadRows(task.qkv + first * stride, stride, rows, length - first, width, queries);
@@ -192,60 +202,83 @@ float* Workspace(size_t floats) {
 }
 
 template <typename A>
-AttentionTask<A> TaskOf(const AttentionInput<A>& input, size_t text, size_t head) {
+A* Moved(A* from, size_t elements) {
+  return from == nullptr ? nullptr : from + elements;
+}
+
+// The task of a text and head; `whole` has the arrays of the pass where a task has its part.
+template <typename A>
+AttentionTask<A> TaskOf(const AttentionInput<A>& input, const AttentionTask<A>& whole, size_t text,
+                        size_t head) {
   const size_t hidden = input.heads * input.head_width;
+  const auto tokens = static_cast<size_t>(input.starts[input.texts]);
   const auto first = static_cast<size_t>(input.starts[text]);
+  const size_t of_hidden = first * hidden + head * input.head_width;
+  const size_t of_qkv = first * 3 * hidden + head * input.head_width;
   AttentionTask<A> task{};
-  task.qkv = input.qkv + first * 3 * hidden + head * input.head_width;
+  task.qkv = input.qkv + of_qkv;
   task.qkv_stride = 3 * hidden;
   task.hidden = hidden;
   task.length = static_cast<size_t>(input.starts[text + 1]) - first;
   task.head_width = input.head_width;
   task.site_key = SiteKey(input.dropout, static_cast<uint32_t>(head + 1));
-  task.position_keys = input.position_keys ? input.position_keys + first : nullptr;
+  task.position_keys = Moved(input.position_keys, first);
   task.threshold = input.dropout.active() ? KeepThreshold(input.dropout.rate) : 0;
   task.keep_scale = static_cast<float>(1.0 / (1.0 - input.dropout.rate));
+  task.out = Moved(whole.out, of_hidden);
+  task.saved_out = Moved(whole.saved_out, of_hidden);
+  task.grad_out = Moved(whole.grad_out, of_hidden);
   task.out_stride = hidden;
+  task.log_sums = Moved(whole.log_sums, head * tokens + first);
+  task.grad_qkv = Moved(whole.grad_qkv, of_qkv);
   return task;
+}
+
+// Runs the tasks of all texts and heads on threads.
+template <typename A, typename Run>
+void RunTasks(const AttentionInput<A>& input, const AttentionTask<A>& whole, int threads,
+              const Run& run) {
+  const std::vector<size_t> order = LongestFirst(input.starts, input.texts);
+  const size_t tasks = order.size() * input.heads;
+  const auto task_at = [&](size_t i) {
+    return TaskOf(input, whole, order[i / input.heads], i % input.heads);
+  };
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (size_t i = 0; i < tasks; ++i) {
+    AttentionTask<A> task = task_at(i);
+    if (task.length == 0) continue;
+    // When tasks take equally long, a thread's next one is `threads` further on.
+    if (const size_t ahead = i + static_cast<size_t>(threads); ahead < tasks) {
+      const AttentionTask<A> next = task_at(ahead);
+      task.next = {next.qkv, next.saved_out, next.grad_out, next.length};
+    }
+    run(task);
+  }
 }
 
 }  // namespace
 
 template <typename A>
 void RunAttentionForward(const AttentionInput<A>& input, A* out, float* log_sums, int threads) {
-  const size_t hidden = input.heads * input.head_width;
-  const auto tokens = static_cast<size_t>(input.starts[input.texts]);
-  const std::vector<size_t> order = LongestFirst(input.starts, input.texts);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (size_t i = 0; i < order.size() * input.heads; ++i) {
-    const size_t text = order[i / input.heads], head = i % input.heads;
-    const auto first = static_cast<size_t>(input.starts[text]);
-    AttentionTask<A> task = TaskOf(input, text, head);
-    if (task.length == 0) continue;
-    task.out = out + first * hidden + head * input.head_width;
-    task.log_sums = log_sums ? log_sums + head * tokens + first : nullptr;
+  AttentionTask<A> whole{};
+  whole.out = out;
+  whole.log_sums = log_sums;
+  RunTasks(input, whole, threads, [](const AttentionTask<A>& task) {
     Forward(task, Workspace(ForwardWorkspace(task.length, task.head_width)));
-  }
+  });
 }
 
 template <typename A>
 void RunAttentionBackward(const AttentionInput<A>& input, const A* out, const A* grad_out,
                           const float* log_sums, A* grad_qkv, int threads) {
-  const size_t hidden = input.heads * input.head_width;
-  const auto tokens = static_cast<size_t>(input.starts[input.texts]);
-  const std::vector<size_t> order = LongestFirst(input.starts, input.texts);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (size_t i = 0; i < order.size() * input.heads; ++i) {
-    const size_t text = order[i / input.heads], head = i % input.heads;
-    const auto first = static_cast<size_t>(input.starts[text]);
-    AttentionTask<A> task = TaskOf(input, text, head);
-    if (task.length == 0) continue;
-    task.saved_out = out + first * hidden + head * input.head_width;
-    task.grad_out = grad_out + first * hidden + head * input.head_width;
-    task.log_sums = const_cast<float*>(log_sums) + head * tokens + first;  // read only here
-    task.grad_qkv = grad_qkv + first * 3 * hidden + head * input.head_width;
+  AttentionTask<A> whole{};
+  whole.saved_out = out;
+  whole.grad_out = grad_out;
+  whole.log_sums = const_cast<float*>(log_sums);  // read only here
+  whole.grad_qkv = grad_qkv;
+  RunTasks(input, whole, threads, [](const AttentionTask<A>& task) {
     Backward(task, Workspace(BackwardWorkspace(task.length, task.head_width)));
-  }
+  });
 }
 
 template void RunAttentionForward(const AttentionInput<float>&, float*, float*, int);

@@ -21,6 +21,7 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/attention_rows-inl.h"
+#include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/transpose-inl.h"
@@ -61,12 +62,14 @@ HWY_INLINE void PackRowPairs(const Bf16* from, size_t stride, size_t rows, size_
   }
 }
 
-// 16 floats rounded to bf16 values that follow each other.
-HWY_INLINE void StoreRounded(FloatVec v, Bf16* to) {
-  __m256i halves;
-  __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
-}
+// Rows of 16 floats rounded to bf16 values that follow each other.
+struct StoreHalves {
+  Bf16* rows;
+  size_t stride;
+  HWY_INLINE void operator()(size_t row, size_t column, FloatVec v) const {
+    StoreRounded(v, rows + row * stride + column);
+  }
+};
 
 HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* workspace) {
   const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
@@ -78,26 +81,31 @@ HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* works
   float* mixed = carver.Take(kForwardBlock * width);
   float* scores = carver.Take(kForwardBlock * padded);
   Bf16* probabilities = TakeHalves(carver, kForwardBlock * padded);
+  DropoutRow dropout[kForwardBlock];
   SoftmaxSums sums[kForwardBlock];
   Transpose({task.qkv + task.hidden, stride * sizeof(Bf16), length, words}, padded, keys);
   PackRowPairs(task.qkv + 2 * task.hidden, stride, length, width, values);
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
-  for (size_t first = 0; first < length; first += kForwardBlock) {
-    const size_t rows = std::min(kForwardBlock, length - first);
-    SmallProduct(rows, padded, words,
-                 Along<uint32_t>{AsWords(task.qkv + first * stride), stride / 2}, {keys, padded},
-                 {scores, padded, false});
-    for (size_t r = 0; r < rows; ++r) {
-      Bf16* row = probabilities + r * padded;
-      sums[r] =
-          SoftmaxRow<true>(scores + r * padded, length, padded, score_scale,
-                           DropoutOf(task, first + r), task.log_sums != nullptr,
-                           [row](size_t j, FloatVec p) HWY_ATTR { StoreRounded(p, row + j); });
-      if (task.log_sums) task.log_sums[first + r] = sums[r].log_sum;
-    }
+  for (size_t begin = 0; begin < length; begin += kForwardBlock) {
+    const auto [first, rows] = BlockAt(begin, length);
+    FetchForNext(task, begin, kForwardBlock);
+    FetchForLater(task.out, task.out_stride, first, first + rows, width);
+    for (size_t r = 0; r < rows; ++r) dropout[r] = DropoutOf(task, first + r);
+    SoftmaxOfBlock<true>(ScoreBlock<uint32_t>{rows,
+                                              length,
+                                              padded,
+                                              words,
+                                              {AsWords(task.qkv + first * stride), stride / 2},
+                                              {keys, padded},
+                                              score_scale,
+                                              dropout,
+                                              task.log_sums != nullptr,
+                                              scores},
+                         sums, StoreHalves{probabilities, padded});
+    StoreLogSums(task, sums, first, rows);
     SmallProduct(rows, width, key_pairs, Along<uint32_t>{AsWords(probabilities), padded / 2},
                  {values, width}, {mixed, width, false});
-    StoreScaled(task, mixed, sums, first, rows);
+    StoreScaled<true>(task, mixed, sums, first, rows);
   }
 }
 
@@ -127,6 +135,8 @@ HWY_INLINE void BackwardTaskOnPairs(const AttentionTask<Bf16>& task, float* work
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   for (size_t first = 0; first < length; first += kBackwardBlock) {
     const size_t rows = std::min(kBackwardBlock, length - first), pairs = (rows + 1) / 2;
+    FetchForNext(task, first, kBackwardBlock);
+    FetchGradients(task, first, rows);
     const Bf16* queries = task.qkv + first * stride;
     const Bf16* grad = task.grad_out + first * task.out_stride;
     const Bf16* out = task.saved_out + first * task.out_stride;
@@ -155,10 +165,10 @@ HWY_INLINE void BackwardTaskOnPairs(const AttentionTask<Bf16>& task, float* work
                  {grad_keys, width, first > 0});
     SmallProduct(rows, width, key_pairs, Along<uint32_t>{AsWords(grad_scores), padded / 2},
                  {key_rows, width}, {grad_queries, width, false});
-    StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
+    StoreRows<true>(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
   }
-  StoreRows(grad_keys, length, width, score_scale, task.grad_qkv + task.hidden, stride);
-  StoreRows(grad_values, length, width, 1.0F, task.grad_qkv + 2 * task.hidden, stride);
+  StoreRows<true>(grad_keys, length, width, score_scale, task.grad_qkv + task.hidden, stride);
+  StoreRows<true>(grad_values, length, width, 1.0F, task.grad_qkv + 2 * task.hidden, stride);
 }
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE

@@ -45,6 +45,42 @@ HWY_INLINE void FetchAhead(const A* from, size_t stride, size_t row, size_t rows
   for (size_t c = 0; c < width; c += kLine) hwy::Prefetch(ahead + c);
 }
 
+// Asks for rows first .. end, [width] each, in the second-level cache: so many lines would drive
+// others out of the first.
+template <typename A>
+HWY_INLINE void FetchForLater(const A* rows, size_t stride, size_t first, size_t end,
+                              size_t width) {
+  if (rows == nullptr) return;
+  constexpr size_t kLine = 64 / sizeof(A);
+  for (size_t r = first; r < end; ++r) {
+    for (size_t c = 0; c < width; c += kLine) __builtin_prefetch(rows + r * stride + c, 0, 2);
+  }
+}
+
+// Asks, block of queries after block, for as many rows of what the next task reads.
+template <typename A>
+HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t block) {
+  const NextTask<A>& next = task.next;
+  const bool last = begin + block >= task.length;
+  const size_t end = last ? next.length : std::min(next.length, begin + block);
+  const size_t width = task.head_width;
+  for (size_t part = 0; part < 3; ++part) {
+    FetchForLater(next.qkv + part * task.hidden, task.qkv_stride, begin, end, width);
+  }
+  FetchForLater(next.saved_out, task.out_stride, begin, end, width);
+  FetchForLater(next.grad_out, task.out_stride, begin, end, width);
+}
+
+// Asks for what a block of queries writes in the backward pass: their gradients at its end, and in
+// time those of as many keys and values.
+template <typename A>
+HWY_INLINE void FetchGradients(const AttentionTask<A>& task, size_t first, size_t rows) {
+  for (size_t part = 0; part < 3; ++part) {
+    FetchForLater(task.grad_qkv + part * task.hidden, task.qkv_stride, first, first + rows,
+                  task.head_width);
+  }
+}
+
 // `rows` [rows, width] of the `available` ones as floats, row stride `stride` in `from`.
 template <typename A>
 HWY_INLINE void LoadRows(const A* from, size_t stride, size_t rows, size_t available, size_t width,
@@ -59,14 +95,14 @@ HWY_INLINE void LoadRows(const A* from, size_t stride, size_t rows, size_t avail
 }
 
 // The way back: rows times `factor`.
-template <typename A>
+template <bool kNatively = false, typename A>
 HWY_INLINE void StoreRows(const float* from, size_t length, size_t width, float factor, A* to,
                           size_t stride) {
   const FloatTag d;
   const auto f = hn::Set(d, factor);
   for (size_t r = 0; r < length; ++r) {
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-      StoreFloat(hn::Mul(hn::LoadU(d, from + r * width + c), f), d, to + r * stride + c);
+      StoreAs<kNatively>(hn::Mul(hn::LoadU(d, from + r * width + c), f), d, to + r * stride + c);
     }
   }
 }
@@ -121,16 +157,23 @@ HWY_INLINE SoftmaxSums SoftmaxRow(float* HWY_RESTRICT scores, size_t length, siz
   return {1.0F / sum, factor * hn::GetLane(maximum) + std::log(sum)};
 }
 
-// Rows of the block at `first`, each times its own factor, to the task's output.
 template <typename A>
+HWY_INLINE void StoreLogSums(const AttentionTask<A>& task, const SoftmaxSums* sums, size_t first,
+                             size_t rows) {
+  if (task.log_sums == nullptr) return;
+  for (size_t r = 0; r < rows; ++r) task.log_sums[first + r] = sums[r].log_sum;
+}
+
+// Rows of the block at `first`, each times its own factor, to the task's output.
+template <bool kNatively = false, typename A>
 HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* mixed,
                             const SoftmaxSums* sums, size_t first, size_t rows) {
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
     const auto scale = hn::Set(d, sums[r].scale);
     for (size_t c = 0; c < task.head_width; c += hn::Lanes(d)) {
-      StoreFloat(hn::Mul(hn::LoadU(d, mixed + r * task.head_width + c), scale), d,
-                 task.out + (first + r) * task.out_stride + c);
+      StoreAs<kNatively>(hn::Mul(hn::LoadU(d, mixed + r * task.head_width + c), scale), d,
+                         task.out + (first + r) * task.out_stride + c);
     }
   }
 }

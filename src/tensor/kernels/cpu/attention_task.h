@@ -12,6 +12,15 @@ namespace tandem::tensor::cpu {
 inline constexpr size_t kForwardBlock = 12;
 inline constexpr size_t kBackwardBlock = 36;
 
+// What the task reads that the same thread probably does next, as in AttentionTask.
+template <typename A>
+struct NextTask {
+  const A* qkv;
+  const A* saved_out;  // null: not read
+  const A* grad_out;   // null: not read
+  size_t length;       // 0: there is no next task
+};
+
 // One (text, head), with everything that the kernels read and write.
 template <typename A>
 struct AttentionTask {
@@ -30,6 +39,7 @@ struct AttentionTask {
   size_t out_stride;   // hidden
   float* log_sums;     // [length]; forward: written unless null; backward: read
   A* grad_qkv;         // backward, laid out as qkv
+  NextTask<A> next;
 };
 
 inline size_t RoundUp16(size_t n) { return (n + 15) / 16 * 16; }

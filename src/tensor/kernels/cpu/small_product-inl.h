@@ -196,23 +196,12 @@ struct Nothing {
   HWY_INLINE void Step() {}
 };
 
-// kRows x (kVectors * lanes) of C over the whole of `depth`. Unrolled because a core that another
-// thread shares decodes fewer instructions than it could multiply.
+// Adds the product of A's rows and B's columns over the whole of `depth`. Unrolled because a core
+// that another thread shares decodes fewer instructions than it could multiply.
 template <size_t kRows, size_t kVectors, template <typename> class A, typename Element,
           typename Aside>
-HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output c, Aside& aside) {
-  const FloatTag d;
-  const size_t lanes = hn::Lanes(d);
-  Sums<kRows, kVectors> sums;
-  if (c.add) {
-    sums.Fill([d, c, lanes](size_t r, size_t v)
-                  HWY_ATTR { return hn::LoadU(d, c.data + r * c.stride + v * lanes); });
-  } else if (c.bias) {
-    sums.Fill([d, c, lanes](size_t, size_t v)
-                  HWY_ATTR { return hn::LoadU(d, c.bias + v * lanes); });
-  } else {
-    sums.Fill([d](size_t, size_t) HWY_ATTR { return hn::Zero(d); });
-  }
+HWY_INLINE void AddProduct(size_t depth, A<Element> a, Rows<Element> b, Aside& aside,
+                           Sums<kRows, kVectors>& sums) {
   auto cursor = CursorOf<kRows>(a);
   const Element* row = b.data;
   for (size_t k = depth / kStepDepth; k > 0; --k) {
@@ -230,6 +219,25 @@ HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output 
     cursor.Next();
     row += b.stride;
   }
+}
+
+// kRows x (kVectors * lanes) of C.
+template <size_t kRows, size_t kVectors, template <typename> class A, typename Element,
+          typename Aside>
+HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output c, Aside& aside) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  Sums<kRows, kVectors> sums;
+  if (c.add) {
+    sums.Fill([d, c, lanes](size_t r, size_t v)
+                  HWY_ATTR { return hn::LoadU(d, c.data + r * c.stride + v * lanes); });
+  } else if (c.bias) {
+    sums.Fill([d, c, lanes](size_t, size_t v)
+                  HWY_ATTR { return hn::LoadU(d, c.bias + v * lanes); });
+  } else {
+    sums.Fill([d](size_t, size_t) HWY_ATTR { return hn::Zero(d); });
+  }
+  AddProduct(depth, a, b, aside, sums);
   sums.Store(c);
 }
 

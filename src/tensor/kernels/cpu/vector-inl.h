@@ -39,6 +39,20 @@ HWY_INLINE FloatVec LoadFloat(FloatTag d, const Bf16* HWY_RESTRICT from) {
 
 HWY_INLINE void StoreFloat(FloatVec v, FloatTag d, float* HWY_RESTRICT to) { hn::StoreU(v, d, to); }
 
+// To bf16 by the instruction of processors that have one: as below, but numbers below 2^-126 become
+// 0. Needs AVX512-BF16, which no target here implies: the caller asks tensor/isa.h.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr bool kMayRoundNatively = true;
+HWY_INLINE void StoreRounded(FloatVec v, Bf16* to) {
+  __m256i halves;
+  __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
+}
+#else
+inline constexpr bool kMayRoundNatively = false;
+void StoreRounded(FloatVec v, Bf16* to);  // never called
+#endif
+
 // Rounds to nearest, ties to even; a NaN stays a NaN.
 HWY_INLINE void StoreFloat(FloatVec v, FloatTag /*d*/, Bf16* HWY_RESTRICT to) {
   const hn::Rebind<uint16_t, FloatTag> d16;
@@ -51,6 +65,20 @@ HWY_INLINE void StoreFloat(FloatVec v, FloatTag /*d*/, Bf16* HWY_RESTRICT to) {
   const auto is_nan = hn::RebindMask(du, hn::IsNaN(v));
   const auto half = hn::BitCast(di, hn::IfThenElse(is_nan, quiet, rounded));
   hn::StoreU(hn::DemoteTo(d16, half), d16, reinterpret_cast<uint16_t*>(to));
+}
+
+// Who rounds to bf16: the processor, or a few instructions of any.
+template <bool kNatively>
+HWY_INLINE void StoreAs(FloatVec v, FloatTag d, float* HWY_RESTRICT to) {
+  StoreFloat(v, d, to);
+}
+template <bool kNatively>
+HWY_INLINE void StoreAs(FloatVec v, FloatTag d, Bf16* HWY_RESTRICT to) {
+  if constexpr (kNatively && kMayRoundNatively) {
+    StoreRounded(v, to);
+  } else {
+    StoreFloat(v, d, to);
+  }
 }
 
 // log2(e), for Exp2 of natural exponents.
@@ -73,11 +101,10 @@ HWY_INLINE FloatVec Exp2Fraction(FloatTag d, FloatVec f) {
   return step(sum, 1.0000000005542F);
 }
 
-// 2^y for y up to 100; 0 for y far below -126, minus infinity included; a NaN stays one.
+// 2^y for y from -100 to 100; nonsense elsewhere.
 template <bool kForBf16>
-HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
+HWY_INLINE FloatVec Exp2Calm(FloatTag d, FloatVec y) {
 #if HWY_TARGET <= HWY_AVX3
-  y = hn::Max(hn::Set(d, -200.0F), y);  // the second one wins when it is a NaN
   const auto whole = FloatVec{_mm512_roundscale_ps(y.raw, _MM_FROUND_TO_NEAREST_INT)};
   const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, whole));
   return FloatVec{_mm512_scalef_ps(power.raw, whole.raw)};
@@ -88,8 +115,18 @@ HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
   const auto magic = hn::Set(d, 12582912.0F + 127.0F);
   const auto shifted = hn::Add(y, magic);
   const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, hn::Sub(shifted, magic)));
-  const auto scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted)));
-  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), hn::Mul(power, scale));
+  return hn::Mul(power, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted))));
+#endif
+}
+
+// 2^y for y up to 100; 0 for y far below -126, minus infinity included; a NaN stays one.
+template <bool kForBf16>
+HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
+#if HWY_TARGET <= HWY_AVX3
+  // The second one wins when it is a NaN.
+  return Exp2Calm<kForBf16>(d, hn::Max(hn::Set(d, -200.0F), y));
+#else
+  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), Exp2Calm<kForBf16>(d, y));
 #endif
 }
 
