@@ -1,12 +1,14 @@
 #include "tensor/kernels/cpu/rows.h"
 
 #include <cmath>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/kernels/cpu/rows.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tensor/isa.h"
 #include "tensor/kernels/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -46,16 +48,16 @@ HWY_INLINE FloatVec GeluOf(FloatTag d, FloatVec x, const Normal& normal) {
   return hn::NegMulAdd(hn::Abs(x), normal.tail, hn::Max(hn::Zero(d), x));
 }
 
-template <typename A>
+template <bool kNatively, typename A>
 void GeluForwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT activated, size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
     const auto x = LoadFloat(d, in + i);
-    StoreFloat(GeluOf(d, x, NormalOf<kIsBf16<A>>(d, x)), d, activated + i);
+    StoreAs<kNatively>(GeluOf(d, x, NormalOf<kIsBf16<A>>(d, x)), d, activated + i);
   }
 }
 
-template <typename A>
+template <bool kNatively, typename A>
 void GeluBackwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT grad, A* HWY_RESTRICT activated,
                    size_t count) {
   const FloatTag d;
@@ -63,15 +65,15 @@ void GeluBackwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT grad, A* HWY_RESTRI
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
     const auto x = LoadFloat(d, in + i);
     const Normal normal = NormalOf<kIsBf16<A>>(d, x);
-    StoreFloat(GeluOf(d, x, normal), d, activated + i);
+    StoreAs<kNatively>(GeluOf(d, x, normal), d, activated + i);
     const auto distribution =
         hn::IfThenElse(hn::Lt(x, hn::Zero(d)), normal.tail, hn::Sub(hn::Set(d, 1.0F), normal.tail));
     const auto slope = hn::MulAdd(hn::Mul(x, normal.density), inverse_root_two_pi, distribution);
-    StoreFloat(hn::Mul(LoadFloat(d, grad + i), slope), d, grad + i);
+    StoreAs<kNatively>(hn::Mul(LoadFloat(d, grad + i), slope), d, grad + i);
   }
 }
 
-template <typename A>
+template <bool kNatively, typename A>
 void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_t width) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
@@ -101,14 +103,14 @@ void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_
     if (args.inverse_deviation) args.inverse_deviation[r] = inverse;
     for (size_t c = 0; c < width; c += lanes) {
       const auto v = hn::Mul(hn::Sub(hn::LoadU(d, sum_row + c), mean_vector), inverse_vector);
-      if (args.normalized) StoreFloat(v, d, args.normalized + r * width + c);
+      if (args.normalized) StoreAs<kNatively>(v, d, args.normalized + r * width + c);
       const auto out = hn::MulAdd(v, hn::LoadU(d, args.gamma + c), hn::LoadU(d, args.beta + c));
-      StoreFloat(out, d, args.out + r * width + c);
+      StoreAs<kNatively>(out, d, args.out + r * width + c);
     }
   }
 }
 
-template <typename A>
+template <bool kNatively, typename A>
 void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, size_t width) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
@@ -142,10 +144,10 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
       const auto scaled = hn::Mul(LoadFloat(d, grad_out + c), hn::LoadU(d, args.gamma + c));
       const auto x = normalized_at(normalized, c);
       const auto g = hn::Mul(hn::NegMulAdd(x, slope, hn::Sub(scaled, mean)), inverse);
-      StoreFloat(g, d, grad_residual + c);
+      StoreAs<kNatively>(g, d, grad_residual + c);
       auto branch = g;
       if (dropout.threshold != 0) branch = ApplyDropout(d, g, dropout, static_cast<uint32_t>(c));
-      if (grad_branch) StoreFloat(branch, d, grad_branch + c);
+      if (grad_branch) StoreAs<kNatively>(branch, d, grad_branch + c);
       if (args.grad_bias) {
         hn::StoreU(hn::Add(hn::LoadU(d, args.grad_bias + c), branch), d, args.grad_bias + c);
       }
@@ -153,7 +155,7 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
   }
 }
 
-template <typename A>
+template <bool kNatively, typename A>
 void DropoutT(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) {
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
@@ -161,7 +163,7 @@ void DropoutT(const A* in, A* out, const RowDropout& dropout, size_t rows, size_
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       auto v = LoadFloat(d, in + r * width + c);
       if (row.threshold != 0) v = ApplyDropout(d, v, row, static_cast<uint32_t>(c));
-      StoreFloat(v, d, out + r * width + c);
+      StoreAs<kNatively>(v, d, out + r * width + c);
     }
   }
 }
@@ -190,11 +192,11 @@ void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
   }
 }
 
-template <typename A>
+template <bool kNatively, typename A>
 void AddRowsT(const float* a, const A* b, A* out, size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    StoreFloat(hn::Add(hn::LoadU(d, a + i), LoadFloat(d, b + i)), d, out + i);
+    StoreAs<kNatively>(hn::Add(hn::LoadU(d, a + i), LoadFloat(d, b + i)), d, out + i);
   }
 }
 
@@ -208,42 +210,49 @@ void AddScaledT(const float* x, float factor, float* y, size_t count) {
   for (; i < count; ++i) y[i] += factor * x[i];
 }
 
-template <typename From, typename To>
+template <bool kNatively, typename From, typename To>
 void ConvertT(const From* in, To* out, size_t count) {
   const FloatTag d;
-  for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreFloat(LoadFloat(d, in + i), d, out + i);
+  for (size_t i = 0; i < count; i += hn::Lanes(d))
+    StoreAs<kNatively>(LoadFloat(d, in + i), d, out + i);
 }
 
-// One plain function per type: what Highway's dispatch table can hold.
-#define TANDEM_PER_TYPE(A, Suffix)                                                            \
+// One plain function per type, and for bf16 per way to round: what Highway's dispatch table can
+// hold.
+#define TANDEM_PER_TYPE(A, Suffix, natively)                                                  \
   void GeluForward##Suffix(const A* in, A* activated, size_t count) {                         \
-    GeluForwardT(in, activated, count);                                                       \
+    GeluForwardT<natively>(in, activated, count);                                             \
   }                                                                                           \
   void GeluBackward##Suffix(const A* in, A* grad, A* activated, size_t count) {               \
-    GeluBackwardT(in, grad, activated, count);                                                \
+    GeluBackwardT<natively>(in, grad, activated, count);                                      \
   }                                                                                           \
   void NormForward##Suffix(const ResidualNormForward<A>& args, size_t rows, size_t width) {   \
-    ResidualNormForwardT(args, rows, width);                                                  \
+    ResidualNormForwardT<natively>(args, rows, width);                                        \
   }                                                                                           \
   void NormBackward##Suffix(const ResidualNormBackward<A>& args, size_t rows, size_t width) { \
-    ResidualNormBackwardT(args, rows, width);                                                 \
+    ResidualNormBackwardT<natively>(args, rows, width);                                       \
   }                                                                                           \
   void Dropout##Suffix(const A* in, A* out, const RowDropout& dropout, size_t rows,           \
                        size_t width) {                                                        \
-    DropoutT(in, out, dropout, rows, width);                                                  \
-  }                                                                                           \
-  void ColumnSums##Suffix(const A* in, float* sums, size_t rows, size_t width) {              \
-    ColumnSumsT(in, sums, rows, width);                                                       \
+    DropoutT<natively>(in, out, dropout, rows, width);                                        \
   }                                                                                           \
   void AddRows##Suffix(const float* a, const A* b, A* out, size_t count) {                    \
-    AddRowsT(a, b, out, count);                                                               \
+    AddRowsT<natively>(a, b, out, count);                                                     \
   }
-TANDEM_PER_TYPE(float, Float)
-TANDEM_PER_TYPE(Bf16, Bf16)
+TANDEM_PER_TYPE(float, Float, false)
+TANDEM_PER_TYPE(Bf16, Bf16, false)
+TANDEM_PER_TYPE(Bf16, NativeBf16, true)
 #undef TANDEM_PER_TYPE
 
-void ToBf16T(const float* in, Bf16* out, size_t count) { ConvertT(in, out, count); }
-void ToFloatT(const Bf16* in, float* out, size_t count) { ConvertT(in, out, count); }
+void ColumnSumsFloat(const float* in, float* sums, size_t rows, size_t width) {
+  ColumnSumsT(in, sums, rows, width);
+}
+void ColumnSumsBf16(const Bf16* in, float* sums, size_t rows, size_t width) {
+  ColumnSumsT(in, sums, rows, width);
+}
+void ToBf16T(const float* in, Bf16* out, size_t count) { ConvertT<false>(in, out, count); }
+void ToNativeBf16T(const float* in, Bf16* out, size_t count) { ConvertT<true>(in, out, count); }
+void ToFloatT(const Bf16* in, float* out, size_t count) { ConvertT<false>(in, out, count); }
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -251,52 +260,84 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tandem::tensor::cpu {
 
-#define TANDEM_EXPORT(A, Suffix)                                                                  \
-  HWY_EXPORT(GeluForward##Suffix);                                                                \
-  HWY_EXPORT(GeluBackward##Suffix);                                                               \
-  HWY_EXPORT(NormForward##Suffix);                                                                \
-  HWY_EXPORT(NormBackward##Suffix);                                                               \
-  HWY_EXPORT(Dropout##Suffix);                                                                    \
-  HWY_EXPORT(ColumnSums##Suffix);                                                                 \
-  HWY_EXPORT(AddRows##Suffix);                                                                    \
-  template <>                                                                                     \
-  void RunGeluForward<A>(const A* in, A* activated, size_t count) {                               \
-    HWY_DYNAMIC_DISPATCH(GeluForward##Suffix)(in, activated, count);                              \
-  }                                                                                               \
-  template <>                                                                                     \
-  void RunGeluBackward<A>(const A* in, A* grad, A* activated, size_t count) {                     \
-    HWY_DYNAMIC_DISPATCH(GeluBackward##Suffix)(in, grad, activated, count);                       \
-  }                                                                                               \
-  template <>                                                                                     \
-  void RunResidualNormForward<A>(const ResidualNormForward<A>& args, size_t rows, size_t width) { \
-    HWY_DYNAMIC_DISPATCH(NormForward##Suffix)(args, rows, width);                                 \
-  }                                                                                               \
-  template <>                                                                                     \
-  void RunResidualNormBackward<A>(const ResidualNormBackward<A>& args, size_t rows,               \
-                                  size_t width) {                                                 \
-    HWY_DYNAMIC_DISPATCH(NormBackward##Suffix)(args, rows, width);                                \
-  }                                                                                               \
-  template <>                                                                                     \
-  void RunDropout<A>(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) { \
-    HWY_DYNAMIC_DISPATCH(Dropout##Suffix)(in, out, dropout, rows, width);                         \
-  }                                                                                               \
-  template <>                                                                                     \
-  void AddColumnSums<A>(const A* in, float* sums, size_t rows, size_t width) {                    \
-    HWY_DYNAMIC_DISPATCH(ColumnSums##Suffix)(in, sums, rows, width);                              \
-  }                                                                                               \
-  template <>                                                                                     \
-  void AddRows<A>(const float* a, const A* b, A* out, size_t count) {                             \
-    HWY_DYNAMIC_DISPATCH(AddRows##Suffix)(a, b, out, count);                                      \
-  }
-TANDEM_EXPORT(float, Float)
-TANDEM_EXPORT(Bf16, Bf16)
+#define TANDEM_EXPORT(Suffix)       \
+  HWY_EXPORT(GeluForward##Suffix);  \
+  HWY_EXPORT(GeluBackward##Suffix); \
+  HWY_EXPORT(NormForward##Suffix);  \
+  HWY_EXPORT(NormBackward##Suffix); \
+  HWY_EXPORT(Dropout##Suffix);      \
+  HWY_EXPORT(AddRows##Suffix);
+TANDEM_EXPORT(Float)
+TANDEM_EXPORT(Bf16)
+TANDEM_EXPORT(NativeBf16)
 #undef TANDEM_EXPORT
-
+HWY_EXPORT(ColumnSumsFloat);
+HWY_EXPORT(ColumnSumsBf16);
 HWY_EXPORT(EmbeddingSumT);
 HWY_EXPORT(AddScaledT);
 HWY_EXPORT(ToBf16T);
+HWY_EXPORT(ToNativeBf16T);
 HWY_EXPORT(ToFloatT);
 
+namespace {
+
+bool RoundsNatively() { return CurrentIsa() >= Isa::kAvx512Bf16; }
+
+}  // namespace
+
+// Calls the kernel of the type A.
+#define TANDEM_CALL(Kernel, ...)                           \
+  if constexpr (std::is_same_v<A, float>) {                \
+    HWY_DYNAMIC_DISPATCH(Kernel##Float)(__VA_ARGS__);      \
+  } else if (RoundsNatively()) {                           \
+    HWY_DYNAMIC_DISPATCH(Kernel##NativeBf16)(__VA_ARGS__); \
+  } else {                                                 \
+    HWY_DYNAMIC_DISPATCH(Kernel##Bf16)(__VA_ARGS__);       \
+  }
+
+template <typename A>
+void RunGeluForward(const A* in, A* activated, size_t count) {
+  TANDEM_CALL(GeluForward, in, activated, count)
+}
+template <typename A>
+void RunGeluBackward(const A* in, A* grad, A* activated, size_t count) {
+  TANDEM_CALL(GeluBackward, in, grad, activated, count)
+}
+template <typename A>
+void RunResidualNormForward(const ResidualNormForward<A>& args, size_t rows, size_t width) {
+  TANDEM_CALL(NormForward, args, rows, width)
+}
+template <typename A>
+void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width) {
+  TANDEM_CALL(NormBackward, args, rows, width)
+}
+template <typename A>
+void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) {
+  TANDEM_CALL(Dropout, in, out, dropout, rows, width)
+}
+template <typename A>
+void AddRows(const float* a, const A* b, A* out,
+             size_t count){TANDEM_CALL(AddRows, a, b, out, count)}
+#undef TANDEM_CALL
+
+#define TANDEM_INSTANTIATE(A)                                                            \
+  template void RunGeluForward(const A*, A*, size_t);                                    \
+  template void RunGeluBackward(const A*, A*, A*, size_t);                               \
+  template void RunResidualNormForward(const ResidualNormForward<A>&, size_t, size_t);   \
+  template void RunResidualNormBackward(const ResidualNormBackward<A>&, size_t, size_t); \
+  template void RunDropout(const A*, A*, const RowDropout&, size_t, size_t);             \
+  template void AddRows(const float*, const A*, A*, size_t);
+TANDEM_INSTANTIATE(float) TANDEM_INSTANTIATE(Bf16)
+#undef TANDEM_INSTANTIATE
+
+    template <>
+    void AddColumnSums(const float* in, float* sums, size_t rows, size_t width) {
+  HWY_DYNAMIC_DISPATCH(ColumnSumsFloat)(in, sums, rows, width);
+}
+template <>
+void AddColumnSums(const Bf16* in, float* sums, size_t rows, size_t width) {
+  HWY_DYNAMIC_DISPATCH(ColumnSumsBf16)(in, sums, rows, width);
+}
 void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width) {
   HWY_DYNAMIC_DISPATCH(EmbeddingSumT)(args, out, rows, width);
 }
@@ -304,7 +345,11 @@ void AddScaled(const float* x, float factor, float* y, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddScaledT)(x, factor, y, count);
 }
 void ToBf16(const float* in, Bf16* out, size_t count) {
-  HWY_DYNAMIC_DISPATCH(ToBf16T)(in, out, count);
+  if (RoundsNatively()) {
+    HWY_DYNAMIC_DISPATCH(ToNativeBf16T)(in, out, count);
+  } else {
+    HWY_DYNAMIC_DISPATCH(ToBf16T)(in, out, count);
+  }
 }
 void ToFloat(const Bf16* in, float* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(ToFloatT)(in, out, count);

@@ -2,7 +2,8 @@
 //
 // Every function works on `rows` consecutive rows of `width` channels, width a multiple of 16 and
 // at most kMaxWidth, and is called by one thread for its own rows. `A` is the type of activations,
-// float or Bf16; arithmetic is float. Pointers may be unaligned.
+// float or Bf16; arithmetic is float. Rounding to Bf16 is to nearest, ties to even; processors that
+// have an instruction for it make numbers below 2^-126 zero. Pointers may be unaligned.
 #pragma once
 
 #include <cstddef>
