@@ -96,6 +96,7 @@ nlohmann::ordered_json Products(const BenchOptions& options) {
   return {{"flops_per_second", tensor::ProductRate(shapes, precision)},
           {"library_flops_per_second",
            tensor::ProductRate(shapes, precision, tensor::cpu::Multiplier::kOneDnn)},
+          {"arithmetic_flops_per_second", tensor::ArithmeticRate(precision)},
           {"memory_bytes_per_second", tensor::MemoryRate()},
           {"library", tensor::cpu::ProductLibraryVersion()}};
 }

@@ -248,10 +248,12 @@ def report(results):
                     encoding = m["tandem"]["flops_per_token"]
             libraries = [m["limit"].get("library_flops_per_second", m["limit"]["flops_per_second"]) for key, m in measured.items()
                          if key.endswith("/" + precision)]
-            limits.append([precision, f"{min(rates) / 1e9:.0f} to {best / 1e9:.0f} GFLOP/s",
+            arithmetic = max(m["limit"].get("arithmetic_flops_per_second", 0)
+                             for key, m in measured.items() if key.endswith("/" + precision))
+            limits.append([precision, f"{arithmetic / 1e9:.0f} GFLOP/s" if arithmetic else "-", f"{min(rates) / 1e9:.0f} to {best / 1e9:.0f} GFLOP/s",
                            f"{min(libraries) / 1e9:.0f} to {max(libraries) / 1e9:.0f} GFLOP/s",
                            thousands(best / training), thousands(best / encoding)])
-    text += table(["limit", "matrix products at the encoder's shapes", "oneDNN's alone",
+    text += table(["limit", "registers only", "matrix products at the encoder's shapes", "oneDNN's alone",
                    "training, tokens/s", "encoding, tokens/s"], limits) + "\n"
     rows = []
     for key, m in measured.items():

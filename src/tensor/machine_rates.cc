@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "tensor/kernels/cpu/arithmetic.h"
+
 namespace tandem::tensor {
 namespace {
 
@@ -63,11 +65,15 @@ double SecondsOf(const std::vector<Constant>& constants, int64_t rows, size_t ti
   return Now() - start;
 }
 
+cpu::Type TypeOf(Precision precision) {
+  return precision == Precision::kFp32 ? cpu::Type::kFloat : cpu::Type::kBf16;
+}
+
 }  // namespace
 
 double ProductRate(std::span<const ProductShape> shapes, Precision precision,
                    cpu::Multiplier multiplier) {
-  const cpu::Type type = precision == Precision::kFp32 ? cpu::Type::kFloat : cpu::Type::kBf16;
+  const cpu::Type type = TypeOf(precision);
   const std::vector<Constant> constants = PackConstants(shapes, type, multiplier);
   double weights = 0;
   for (const ProductShape& shape : shapes) {
@@ -82,6 +88,26 @@ double ProductRate(std::span<const ProductShape> shapes, Precision precision,
       const double seconds = SecondsOf(constants, rows, TileBytes(shapes, rows), repeats, type);
       best = std::max(best, flops * repeats / seconds);
     }
+  }
+  return best;
+}
+
+double ArithmeticRate(Precision precision) {
+  const int threads = at::get_num_threads();
+  double best = 0;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    double start = 0, flops = 0;
+#pragma omp parallel num_threads(threads)
+    {
+      constexpr size_t kSteps = 1 << 20;  // some milliseconds
+#pragma omp barrier
+#pragma omp single
+      start = Now();
+      const double mine = cpu::MultiplyRegisters(TypeOf(precision), kSteps);
+#pragma omp critical
+      flops += mine;
+    }
+    best = std::max(best, flops / (Now() - start));
   }
   return best;
 }

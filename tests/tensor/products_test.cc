@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/isa.h"
+#include "tensor/kernels/cpu/arithmetic.h"
 #include "tensor/kernels/cpu/panel_products.h"
 
 namespace tandem::tensor::cpu {
@@ -215,6 +217,14 @@ std::string ShapeName(const testing::TestParamInfo<Shape>& shape) {
 INSTANTIATE_TEST_SUITE_P(Shapes, PanelsOfShape, testing::ValuesIn(kPanelShapes), ShapeName);
 INSTANTIATE_TEST_SUITE_P(Shapes, ProductsOfShape, testing::ValuesIn(kPanelShapes), ShapeName);
 INSTANTIATE_TEST_SUITE_P(OtherShapes, ProductsOfShape, testing::ValuesIn(kOtherShapes), ShapeName);
+
+TEST(Arithmetic, CountsWhatItMultiplied) {
+  const Isa isa = CurrentIsa();
+  const double lanes = isa >= Isa::kAvx512 ? 16 : isa == Isa::kAvx2 ? 8 : 4;
+  const double flops_of_step = 2 * 12 * lanes;
+  EXPECT_EQ(MultiplyRegisters(Type::kFloat, 1000), 1000 * flops_of_step);
+  EXPECT_EQ(MultiplyRegisters(Type::kBf16, 10), isa == Isa::kAvx512Bf16 ? 20 * flops_of_step : 0);
+}
 
 }  // namespace
 }  // namespace tandem::tensor::cpu

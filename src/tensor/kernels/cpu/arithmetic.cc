@@ -1,0 +1,70 @@
+#include "tensor/kernels/cpu/arithmetic.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tensor/kernels/cpu/arithmetic.cc"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "tensor/isa.h"
+#include "tensor/kernels/cpu/small_product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+// More sums than an addition takes cycles times what a core begins in one.
+inline constexpr size_t kSums = 12;
+
+// FLOPs of `steps` steps.
+template <typename Element>
+HWY_INLINE double Multiply(Element factor, size_t steps) {
+  const FloatTag d;
+  HWY_ALIGN Element factors[16];
+  for (Element& f : factors) f = factor;
+  const auto a = LoadElements(factors), b = a;
+  FloatVec sums[kSums];
+  TANDEM_UNROLL(16)
+  for (size_t i = 0; i < kSums; ++i) sums[i] = hn::Set(d, static_cast<float>(i));
+  for (size_t step = 0; step < steps; ++step) {
+    TANDEM_UNROLL(16)
+    for (size_t i = 0; i < kSums; ++i) sums[i] = AddProducts(a, b, sums[i]);
+  }
+  float total[16] = {};
+  for (size_t i = 0; i < kSums; ++i) {
+    hn::StoreU(sums[i], d, total);
+    __asm__ volatile("" : : "r"(total) : "memory");  // the sums are wanted
+  }
+  // A multiplication and an addition for each value; a word has two of them.
+  constexpr double kFlopsOfElement = std::is_same_v<Element, float> ? 2 : 4;
+  return kFlopsOfElement * static_cast<double>(steps * kSums * hn::Lanes(d));
+}
+
+double MultiplyFloats(size_t steps) { return Multiply(1.0F, steps); }
+#if HWY_TARGET <= HWY_AVX3
+double MultiplyPairs(size_t steps) { return Multiply(uint32_t{0x3F803F80}, steps); }
+#else
+double MultiplyPairs(size_t /*steps*/) { return 0; }  // never asked for
+#endif
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tandem::tensor::cpu {
+namespace {
+
+HWY_EXPORT(MultiplyFloats);
+HWY_EXPORT(MultiplyPairs);
+
+}  // namespace
+
+double MultiplyRegisters(Type type, size_t steps) {
+  if (type == Type::kFloat) return HWY_DYNAMIC_DISPATCH(MultiplyFloats)(steps);
+  if (CurrentIsa() != Isa::kAvx512Bf16) return 0;
+  return HWY_DYNAMIC_DISPATCH(MultiplyPairs)(steps);
+}
+
+}  // namespace tandem::tensor::cpu
+#endif  // HWY_ONCE
