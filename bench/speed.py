@@ -246,14 +246,16 @@ def report(results):
                     training = m["tandem"]["flops_per_token"]
                 if "encoding" in key:
                     encoding = m["tandem"]["flops_per_token"]
-            libraries = [m["limit"].get("library_flops_per_second", m["limit"]["flops_per_second"]) for key, m in measured.items()
-                         if key.endswith("/" + precision)]
-            arithmetic = max(m["limit"].get("arithmetic_flops_per_second", 0)
-                             for key, m in measured.items() if key.endswith("/" + precision))
-            limits.append([precision, f"{arithmetic / 1e9:.0f} GFLOP/s" if arithmetic else "-", f"{min(rates) / 1e9:.0f} to {best / 1e9:.0f} GFLOP/s",
+            limits_of = [m["limit"] for key, m in measured.items() if key.endswith("/" + precision)]
+            libraries = [limit.get("library_flops_per_second", limit["flops_per_second"])
+                         for limit in limits_of]
+            registers = max(limit.get("arithmetic_flops_per_second", 0) for limit in limits_of)
+            limits.append([precision, f"{registers / 1e9:.0f} GFLOP/s" if registers else "-",
+                           f"{min(rates) / 1e9:.0f} to {best / 1e9:.0f} GFLOP/s",
                            f"{min(libraries) / 1e9:.0f} to {max(libraries) / 1e9:.0f} GFLOP/s",
                            thousands(best / training), thousands(best / encoding)])
-    text += table(["limit", "registers only", "matrix products at the encoder's shapes", "oneDNN's alone",
+    text += table(["limit", "registers only", "matrix products at the encoder's shapes",
+                   "oneDNN's alone",
                    "training, tokens/s", "encoding, tokens/s"], limits) + "\n"
     rows = []
     for key, m in measured.items():
@@ -308,7 +310,8 @@ def parse():
     parser.add_argument("--threads", type=int, default=0, help="0 (default): all")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=20, help="of training, at least two steps")
-    parser.add_argument("--turns", type=int, default=3, help="of encoding, for each program")
+    parser.add_argument("--turns", type=int, default=3, choices=range(1, 100), metavar="N",
+                        help="of encoding, for each program (default 3)")
     parser.add_argument("--results", help="JSON that is added to")
     parser.add_argument("--report", action="store_true", help="measure nothing")
     parser.add_argument("--update", help="Markdown file to write the tables into")

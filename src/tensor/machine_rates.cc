@@ -97,15 +97,13 @@ double ArithmeticRate(Precision precision) {
   double best = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     double start = 0, flops = 0;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) reduction(+ : flops)
     {
       constexpr size_t kSteps = 1 << 20;  // some milliseconds
 #pragma omp barrier
 #pragma omp single
       start = Now();
-      const double mine = cpu::MultiplyRegisters(TypeOf(precision), kSteps);
-#pragma omp critical
-      flops += mine;
+      flops += cpu::MultiplyRegisters(TypeOf(precision), kSteps);
     }
     best = std::max(best, flops / (Now() - start));
   }

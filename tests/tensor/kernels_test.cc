@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tensor/isa.h"
 #include "tensor/kernels/cpu/attention.h"
 #include "tensor/kernels/cpu/rows.h"
 
@@ -229,6 +230,92 @@ TYPED_TEST(Kernels, SoftmaxOfScoresOfAnySize) {
         const double log_sum = scores.back() + std::log(total);
         EXPECT_NEAR(head.log_sums[t], log_sum, 1e-6 * (1 + size)) << length << " " << size;
       }
+    }
+  }
+}
+
+// One query with scores so large that maxima are subtracted, in each place of a text: the others
+// must not notice, nor a row that two blocks compute.
+TYPED_TEST(Kernels, AQueryWithLargeScoresLeavesTheOthersAlone) {
+  using A = TypeParam;
+  constexpr size_t kWidth = OneHead<A>::kWidth;
+  for (const size_t length : {4, 12, 13, 17, 23, 30}) {
+    for (size_t large = 0; large < length; ++large) {
+      OneHead<A> head(length);
+      for (size_t t = 0; t < length; ++t) {
+        std::fill_n(head.Key(t), kWidth, From<A>(static_cast<float>(t % 3) / 4));
+      }
+      std::fill_n(head.Query(large), kWidth, From<A>(4096));
+      head.Forward();
+      for (size_t t = 0; t < length; ++t) {
+        double total = 0, mixed = 0;
+        const double largest = 4.0 * Value(head.Query(t)[0]) * 0.5;
+        for (size_t j = 0; j < length; ++j) {
+          const double score = 4.0 * Value(head.Query(t)[0]) * Value(head.Key(j)[0]);
+          total += std::exp(score - largest);
+          mixed += std::exp(score - largest) * static_cast<double>(j);
+        }
+        const double bound = sizeof(A) == 4 ? 1e-6 : 0x1p-7;
+        EXPECT_NEAR(head.Out(t, 0), mixed / total, bound * mixed / total) << length << " " << large;
+        const double log_sum = largest + std::log(total);
+        EXPECT_NEAR(head.log_sums[t], log_sum, 1e-6 * (1 + std::fabs(log_sum))) << length;
+      }
+    }
+  }
+}
+
+// Equal scores give equal probabilities, whatever their size, and so the same ones are dropped.
+TYPED_TEST(Kernels, DropoutDoesNotDependOnTheSizeOfScores) {
+  using A = TypeParam;
+  for (const size_t length : {2, 4, 13, 40}) {
+    std::vector<int64_t> position_keys(length);
+    for (size_t t = 0; t < length; ++t) position_keys[t] = static_cast<int64_t>(t * 7 + 3);
+    const auto mixed = [&](float keys) {
+      OneHead<A> head(length);
+      head.SetKeys(keys);
+      AttentionInput<A> input = head.Input();
+      input.position_keys = position_keys.data();
+      input.dropout = {.rate = 0.5, .seed = 1, .step = 2, .site = 3};
+      RunAttentionForward(input, head.out.data(), nullptr, 1);
+      return head;
+    };
+    const OneHead<A> small = mixed(0), large = mixed(1e6F);
+    bool drops = false;
+    for (size_t t = 0; t < length; ++t) {
+      const float value = small.Out(t, 0);
+      EXPECT_NEAR(large.Out(t, 0), value, (sizeof(A) == 4 ? 1e-6 : 0x1p-7) * value) << length;
+      drops |= std::fabs(value - static_cast<float>(length - 1) / 2) > 0.01F;
+    }
+    EXPECT_TRUE(drops) << length;
+  }
+}
+
+// Nearest, ties to even; over the range to infinity; a NaN stays one; below 2^-126 the processor's
+// own instruction gives 0.
+TEST(ToBf16, RoundsEveryKindOfNumber) {
+  std::vector<uint32_t> bits = {0,          0x80000000, 0x3F800000, 0x3F808000, 0x3F818000,
+                                0x3F808001, 0x3F807FFF, 0xBF818000, 0x7F7F7FFF, 0x7F7F8000,
+                                0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x00800000,
+                                0x80800000, 0x00007FFF, 0x007F8000, 0x807FFFFF, 0x00000001};
+  bits.insert(bits.end(), std::begin(kNanBits), std::end(kNanBits));
+  for (uint32_t i = 0; bits.size() < 4096; ++i) bits.push_back(0x9E3779B9U * i);
+  std::vector<float> in;
+  for (const uint32_t b : bits) in.push_back(std::bit_cast<float>(b));
+  std::vector<Bf16> out(in.size());
+  ToBf16(in.data(), out.data(), in.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const uint16_t found = out[i].bits;
+    const uint32_t sign = bits[i] & 0x80000000;
+    if (std::isnan(in[i])) {
+      EXPECT_TRUE(std::isnan(Value(out[i]))) << std::hex << bits[i];
+      continue;
+    }
+    const uint32_t rounded = (bits[i] + 0x7FFF + (bits[i] >> 16 & 1)) >> 16;
+    const bool tiny = std::fabs(in[i]) < 0x1p-126F;
+    if (tiny && CurrentIsa() >= Isa::kAvx512Bf16) {
+      EXPECT_EQ(found, sign >> 16) << std::hex << bits[i];
+    } else {
+      EXPECT_EQ(found, rounded) << std::hex << bits[i];
     }
   }
 }

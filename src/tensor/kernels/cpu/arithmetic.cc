@@ -29,7 +29,13 @@ HWY_INLINE double Multiply(Element factor, size_t steps) {
   for (size_t i = 0; i < kSums; ++i) sums[i] = hn::Set(d, static_cast<float>(i));
   for (size_t step = 0; step < steps; ++step) {
     TANDEM_UNROLL(16)
-    for (size_t i = 0; i < kSums; ++i) sums[i] = AddProducts(a, b, sums[i]);
+    for (size_t i = 0; i < kSums; ++i) {
+      auto factor = a;
+#if HWY_TARGET > HWY_AVX2
+      __asm__("" : "+x"(factor.raw));  // else GCC would multiply once and only add
+#endif
+      sums[i] = AddProducts(factor, b, sums[i]);
+    }
   }
   float total[16] = {};
   for (size_t i = 0; i < kSums; ++i) {

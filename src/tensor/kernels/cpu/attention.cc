@@ -43,17 +43,17 @@ void ForwardTask(const AttentionTask<A>& task, float* workspace) {
     FetchForLater(task.out, task.out_stride, first, first + rows, width);
     LoadRows(task.qkv + first * stride, stride, rows, rows, width, queries);
     for (size_t r = 0; r < rows; ++r) dropout[r] = DropoutOf(task, first + r);
-    SoftmaxOfBlock<false>(ScoreBlock<float>{rows,
-                                            length,
-                                            padded,
-                                            width,
-                                            {queries, width},
-                                            {keys, padded},
-                                            score_scale,
-                                            dropout,
-                                            task.log_sums != nullptr,
-                                            scores},
-                          sums, StoreFloats{scores, padded});
+    const ScoreBlock<float> block{.rows = rows,
+                                  .length = length,
+                                  .padded = padded,
+                                  .depth = width,
+                                  .queries = {queries, width},
+                                  .keys = {keys, padded},
+                                  .factor = score_scale,
+                                  .dropout = dropout,
+                                  .wants_log_sums = task.log_sums != nullptr,
+                                  .scores = scores};
+    SoftmaxOfBlock<false>(block, sums, StoreFloats{scores, padded});
     StoreLogSums(task, sums, first, rows);
     float* mixed = queries;  // which the block no longer needs
     SmallProduct(rows, width, length, Along<float>{scores, padded}, {values, width},

@@ -91,17 +91,17 @@ HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* works
     FetchForNext(task, begin, kForwardBlock);
     FetchForLater(task.out, task.out_stride, first, first + rows, width);
     for (size_t r = 0; r < rows; ++r) dropout[r] = DropoutOf(task, first + r);
-    SoftmaxOfBlock<true>(ScoreBlock<uint32_t>{rows,
-                                              length,
-                                              padded,
-                                              words,
-                                              {AsWords(task.qkv + first * stride), stride / 2},
-                                              {keys, padded},
-                                              score_scale,
-                                              dropout,
-                                              task.log_sums != nullptr,
-                                              scores},
-                         sums, StoreHalves{probabilities, padded});
+    const ScoreBlock<uint32_t> block{.rows = rows,
+                                     .length = length,
+                                     .padded = padded,
+                                     .depth = words,
+                                     .queries = {AsWords(task.qkv + first * stride), stride / 2},
+                                     .keys = {keys, padded},
+                                     .factor = score_scale,
+                                     .dropout = dropout,
+                                     .wants_log_sums = task.log_sums != nullptr,
+                                     .scores = scores};
+    SoftmaxOfBlock<true>(block, sums, StoreHalves{probabilities, padded});
     StoreLogSums(task, sums, first, rows);
     SmallProduct(rows, width, key_pairs, Along<uint32_t>{AsWords(probabilities), padded / 2},
                  {values, width}, {mixed, width, false});

@@ -10,6 +10,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -61,6 +62,7 @@ HWY_INLINE void FetchForLater(const A* rows, size_t stride, size_t first, size_t
 template <typename A>
 HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t block) {
   const NextTask<A>& next = task.next;
+  if (next.length == 0) return;
   const bool last = begin + block >= task.length;
   const size_t end = last ? next.length : std::min(next.length, begin + block);
   const size_t width = task.head_width;
@@ -134,8 +136,8 @@ struct SoftmaxSums {
 // scores [padded] become dropout(exp((score - max) * factor)), handed to `store` vector by vector
 // with its first entry's number; entries from length on are 0.
 template <bool kForBf16, typename Store>
-HWY_INLINE SoftmaxSums SoftmaxRow(float* HWY_RESTRICT scores, size_t length, size_t padded,
-                                  float factor, const DropoutRow& dropout, bool wants_log_sum,
+HWY_INLINE SoftmaxSums SoftmaxRow(float* scores, size_t length, size_t padded, float factor,
+                                  const DropoutRow& dropout, bool wants_log_sum,
                                   const Store& store) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);

@@ -49,7 +49,8 @@ struct ScoreBlock {
 };
 
 // Exponents of two up to this size need no maximum subtracted: neither the exponentials nor sums of
-// 2^20 of them, times values up to 2^40, leave the range of floats.
+// 2^20 of them, times values up to 2^40, leave the range of floats, nor do their products with
+// values from 2^-60 on become too small for it.
 inline constexpr float kCalmExponent = 60.0F;
 
 // A tile has this many queries, or two or three times as many.
@@ -173,7 +174,7 @@ HWY_INLINE void SoftmaxOfBlock(const ScoreBlock<Element>& block, SoftmaxSums* su
 }
 
 // Where a text's blocks of queries begin and end. The last one reaches back into the one before it
-// where that fills its tiles: a row that is computed twice is the same both times.
+// where that fills its tiles: the later result of a row replaces the earlier one, its sums too.
 struct QueryRows {
   size_t first;
   size_t rows;

@@ -11,10 +11,11 @@
 namespace tandem::tensor::cpu {
 namespace {
 
-// Rows carried through a layer together. Forward, what a feed-forward layer keeps of them fits the
-// second cache: processors with AVX-512 have 1 MB or more of it, others half of that. Backward,
-// taller tiles halve the traffic of the weight gradients, which each tile's product reads and
-// writes whole.
+// Rows carried through a layer together. Forward, what a feed-forward layer keeps of them should
+// stay in the second-level cache: 128 rows were 2 % faster than 64 in fp32 on a processor with
+// AVX-512 and 1 MB of it (in bf16 they were equal); with half as much, 64 fit. Backward, taller
+// tiles halve the traffic of the weight gradients, which each tile's product reads and writes
+// whole.
 size_t ForwardRows() { return CurrentIsa() >= Isa::kAvx512 ? 128 : 64; }
 constexpr size_t kBackwardRows = 128;
 

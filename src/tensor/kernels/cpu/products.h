@@ -4,8 +4,8 @@
 //
 // A product here is one thread's work on a tile of rows: callers split rows over OpenMP threads and
 // call from inside the parallel region, where oneDNN uses the calling thread only. Tiles of 64 rows
-// already run at the full rate of a core, and what follows a product (bias, GELU, normalisation)
-// finds the tile in the core's cache.
+// already run at nearly the full rate of a core, and what follows a product (bias, GELU,
+// normalisation) finds the tile in the core's cache.
 #pragma once
 
 #include <cstddef>

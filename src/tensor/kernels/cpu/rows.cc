@@ -321,38 +321,41 @@ bool RoundsNatively() { return CurrentIsa() >= Isa::kAvx512Bf16; }
 }  // namespace
 
 // Calls the kernel of the type A.
-#define TANDEM_CALL(Kernel, ...)                           \
-  if constexpr (std::is_same_v<A, float>) {                \
-    HWY_DYNAMIC_DISPATCH(Kernel##Float)(__VA_ARGS__);      \
-  } else if (RoundsNatively()) {                           \
-    HWY_DYNAMIC_DISPATCH(Kernel##NativeBf16)(__VA_ARGS__); \
-  } else {                                                 \
-    HWY_DYNAMIC_DISPATCH(Kernel##Bf16)(__VA_ARGS__);       \
-  }
+#define TANDEM_CALL(Kernel, ...)                             \
+  do {                                                       \
+    if constexpr (std::is_same_v<A, float>) {                \
+      HWY_DYNAMIC_DISPATCH(Kernel##Float)(__VA_ARGS__);      \
+    } else if (RoundsNatively()) {                           \
+      HWY_DYNAMIC_DISPATCH(Kernel##NativeBf16)(__VA_ARGS__); \
+    } else {                                                 \
+      HWY_DYNAMIC_DISPATCH(Kernel##Bf16)(__VA_ARGS__);       \
+    }                                                        \
+  } while (false)
 
 template <typename A>
 void RunGeluForward(const A* in, A* activated, size_t count) {
-  TANDEM_CALL(GeluForward, in, activated, count)
+  TANDEM_CALL(GeluForward, in, activated, count);
 }
 template <typename A>
 void RunGeluBackward(const A* in, A* grad, A* activated, size_t count) {
-  TANDEM_CALL(GeluBackward, in, grad, activated, count)
+  TANDEM_CALL(GeluBackward, in, grad, activated, count);
 }
 template <typename A>
 void RunResidualNormForward(const ResidualNormForward<A>& args, size_t rows, size_t width) {
-  TANDEM_CALL(NormForward, args, rows, width)
+  TANDEM_CALL(NormForward, args, rows, width);
 }
 template <typename A>
 void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width) {
-  TANDEM_CALL(NormBackward, args, rows, width)
+  TANDEM_CALL(NormBackward, args, rows, width);
 }
 template <typename A>
 void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) {
-  TANDEM_CALL(Dropout, in, out, dropout, rows, width)
+  TANDEM_CALL(Dropout, in, out, dropout, rows, width);
 }
 template <typename A>
-void AddRows(const float* a, const A* b, A* out,
-             size_t count){TANDEM_CALL(AddRows, a, b, out, count)}
+void AddRows(const float* a, const A* b, A* out, size_t count) {
+  TANDEM_CALL(AddRows, a, b, out, count);
+}
 #undef TANDEM_CALL
 
 #define TANDEM_INSTANTIATE(A)                                                            \
@@ -361,12 +364,13 @@ void AddRows(const float* a, const A* b, A* out,
   template void RunResidualNormForward(const ResidualNormForward<A>&, size_t, size_t);   \
   template void RunResidualNormBackward(const ResidualNormBackward<A>&, size_t, size_t); \
   template void RunDropout(const A*, A*, const RowDropout&, size_t, size_t);             \
-  template void AddRows(const float*, const A*, A*, size_t);
-TANDEM_INSTANTIATE(float) TANDEM_INSTANTIATE(Bf16)
+  template void AddRows(const float*, const A*, A*, size_t)
+TANDEM_INSTANTIATE(float);
+TANDEM_INSTANTIATE(Bf16);
 #undef TANDEM_INSTANTIATE
 
-    template <>
-    void AddColumnSums(const float* in, float* sums, size_t rows, size_t width) {
+template <>
+void AddColumnSums(const float* in, float* sums, size_t rows, size_t width) {
   HWY_DYNAMIC_DISPATCH(ColumnSumsFloat)(in, sums, rows, width);
 }
 template <>
