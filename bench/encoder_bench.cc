@@ -7,9 +7,10 @@
 //
 // with --precision fp32|bf16 and --max-tokens, and for training --batch, --steps, --seconds.
 // `products` is the limit: the rate of matrix products at the shapes of the model, by what the
-// encoder uses here and by oneDNN. PAIRS are lines {"query": TEXT, "document": TEXT}. Training
-// takes them in order, `batch` a step (infonce, AdamW); tokenising is done before, everything else
-// counts; the first step warms up. Encoding takes queries and documents, and tokenising counts.
+// encoder uses here and by oneDNN, and the rate of registers only and of memory. PAIRS are lines
+// {"query": TEXT, "document": TEXT}. Training takes them in order, `batch` a step (infonce, AdamW);
+// tokenising is done before, everything else counts; the first step warms up. Encoding takes
+// queries and documents, and tokenising counts.
 //
 // bench/speed.py calls this and the same measurements in other tools, and compares.
 #include <ATen/Parallel.h>
