@@ -30,11 +30,11 @@ HWY_INLINE double Multiply(Element factor, size_t steps) {
   for (size_t step = 0; step < steps; ++step) {
     TANDEM_UNROLL(16)
     for (size_t i = 0; i < kSums; ++i) {
-      auto factor = a;
+      auto left = a;
 #if HWY_TARGET > HWY_AVX2
-      __asm__("" : "+x"(factor.raw));  // else GCC would multiply once and only add
+      __asm__("" : "+x"(left.raw));  // else GCC would multiply once and only add
 #endif
-      sums[i] = AddProducts(factor, b, sums[i]);
+      sums[i] = AddProducts(left, b, sums[i]);
     }
   }
   float total[16] = {};
