@@ -15,6 +15,8 @@
 #include "tensor/kernels/cpu/attention_rows-inl.h"
 #include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
+#include "tensor/kernels/cpu/attention_tiles-inl.h"
+#include "tensor/kernels/cpu/scratch.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/transpose-inl.h"
 
@@ -24,7 +26,7 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 template <typename A>
 void ForwardTask(const AttentionTask<A>& task, float* workspace) {
   const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
-  const size_t padded = RoundUp16(length);
+  const size_t padded = RoundUp(length, 16);
   Carver carver(workspace);
   float* values = carver.Take(padded * width);
   float* keys = carver.Take(padded * width);  // transposed
@@ -65,7 +67,7 @@ void ForwardTask(const AttentionTask<A>& task, float* workspace) {
 template <typename A>
 void BackwardTask(const AttentionTask<A>& task, float* workspace) {
   const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
-  const size_t padded = RoundUp16(length), row_bytes = width * sizeof(float);
+  const size_t padded = RoundUp(length, 16), row_bytes = width * sizeof(float);
   Carver carver(workspace);
   float* keys = carver.Take(padded * width);
   float* keys_transposed = carver.Take(padded * width);
@@ -138,11 +140,23 @@ void ForwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
 void BackwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
   BackwardTaskOnPairs(task, workspace);
 }
+void ForwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
+  ForwardTaskOnTiles(task, workspace);
+}
+void BackwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
+  BackwardTaskOnTiles(task, workspace);
+}
 #else  // never asked for
 void ForwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
   ForwardTask(task, workspace);
 }
 void BackwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
+  BackwardTask(task, workspace);
+}
+void ForwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
+  ForwardTask(task, workspace);
+}
+void BackwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
   BackwardTask(task, workspace);
 }
 #endif
@@ -160,28 +174,41 @@ HWY_EXPORT(BackwardFloat);
 HWY_EXPORT(BackwardBf16);
 HWY_EXPORT(ForwardPairs);
 HWY_EXPORT(BackwardPairs);
+HWY_EXPORT(ForwardTiles);
+HWY_EXPORT(BackwardTiles);
 
 void Forward(const AttentionTask<float>& task, float* workspace) {
   HWY_DYNAMIC_DISPATCH(ForwardFloat)(task, workspace);
 }
-// Whether the processor multiplies pairs of bf16 values.
-bool HasPairProducts() { return CurrentIsa() >= Isa::kAvx512Bf16; }
+// What multiplies bf16 values: floats, the processor's products of pairs, or its tiles, which take
+// 32 channels at a time.
+enum class Bf16Products { kOfFloats, kOfPairs, kOfTiles };
+Bf16Products ProductsFor(size_t head_width) {
+  if (CurrentIsa() >= Isa::kAmx && head_width % 32 == 0) return Bf16Products::kOfTiles;
+  return CurrentIsa() >= Isa::kAvx512Bf16 ? Bf16Products::kOfPairs : Bf16Products::kOfFloats;
+}
 
 void Forward(const AttentionTask<Bf16>& task, float* workspace) {
-  if (HasPairProducts()) {
-    HWY_DYNAMIC_DISPATCH(ForwardPairs)(task, workspace);
-  } else {
-    HWY_DYNAMIC_DISPATCH(ForwardBf16)(task, workspace);
+  switch (ProductsFor(task.head_width)) {
+    case Bf16Products::kOfFloats:
+      return HWY_DYNAMIC_DISPATCH(ForwardBf16)(task, workspace);
+    case Bf16Products::kOfPairs:
+      return HWY_DYNAMIC_DISPATCH(ForwardPairs)(task, workspace);
+    case Bf16Products::kOfTiles:
+      return HWY_DYNAMIC_DISPATCH(ForwardTiles)(task, workspace);
   }
 }
 void Backward(const AttentionTask<float>& task, float* workspace) {
   HWY_DYNAMIC_DISPATCH(BackwardFloat)(task, workspace);
 }
 void Backward(const AttentionTask<Bf16>& task, float* workspace) {
-  if (HasPairProducts()) {
-    HWY_DYNAMIC_DISPATCH(BackwardPairs)(task, workspace);
-  } else {
-    HWY_DYNAMIC_DISPATCH(BackwardBf16)(task, workspace);
+  switch (ProductsFor(task.head_width)) {
+    case Bf16Products::kOfFloats:
+      return HWY_DYNAMIC_DISPATCH(BackwardBf16)(task, workspace);
+    case Bf16Products::kOfPairs:
+      return HWY_DYNAMIC_DISPATCH(BackwardPairs)(task, workspace);
+    case Bf16Products::kOfTiles:
+      return HWY_DYNAMIC_DISPATCH(BackwardTiles)(task, workspace);
   }
 }
 
@@ -196,9 +223,8 @@ std::vector<size_t> LongestFirst(const int32_t* starts, size_t texts) {
 }
 
 float* Workspace(size_t floats) {
-  thread_local std::vector<float> workspace;
-  if (workspace.size() < floats) workspace.resize(floats);
-  return workspace.data();
+  struct OfAttention;
+  return Scratch::Reserve<OfAttention>(floats * sizeof(float)).Take<float>(floats);
 }
 
 template <typename A>

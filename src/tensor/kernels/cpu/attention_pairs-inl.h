@@ -73,7 +73,7 @@ struct StoreHalves {
 
 HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* workspace) {
   const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
-  const size_t padded = RoundUp16(length);
+  const size_t padded = RoundUp(length, 16);
   const size_t words = width / 2, key_pairs = (length + 1) / 2;
   Carver carver(workspace);
   uint32_t* keys = TakeWords(carver, words * padded);
@@ -111,7 +111,7 @@ HWY_INLINE void ForwardTaskOnPairs(const AttentionTask<Bf16>& task, float* works
 
 HWY_INLINE void BackwardTaskOnPairs(const AttentionTask<Bf16>& task, float* workspace) {
   const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
-  const size_t padded = RoundUp16(length);
+  const size_t padded = RoundUp(length, 16);
   const size_t words = width / 2, key_pairs = (length + 1) / 2;
   Carver carver(workspace);
   uint32_t* key_channels = TakeWords(carver, words * padded);

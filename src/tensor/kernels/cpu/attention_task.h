@@ -11,6 +11,8 @@ namespace tandem::tensor::cpu {
 // reads and writes the gradients of all keys and values.
 inline constexpr size_t kForwardBlock = 12;
 inline constexpr size_t kBackwardBlock = 36;
+// On AMX, in both passes: two tiles' rows, or one tile's depth.
+inline constexpr size_t kTileBlock = 32;
 
 // What the task reads that the same thread probably does next, as in AttentionTask.
 template <typename A>
@@ -42,16 +44,16 @@ struct AttentionTask {
   NextTask<A> next;
 };
 
-inline size_t RoundUp16(size_t n) { return (n + 15) / 16 * 16; }
+inline size_t RoundUp(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
-// Floats that a task of this shape needs, in either form.
+// Floats that a task of this shape needs, whatever multiplies.
 inline size_t ForwardWorkspace(size_t length, size_t width) {
-  const size_t padded = RoundUp16(length);
-  return 2 * padded * width + kForwardBlock * (width + 2 * padded);
+  const size_t padded = RoundUp(length, 32);
+  return 2 * padded * width + 2 * kTileBlock * (width + padded);
 }
 inline size_t BackwardWorkspace(size_t length, size_t width) {
-  const size_t padded = RoundUp16(length);
-  return 5 * padded * width + kBackwardBlock * (3 * width + 4 * padded);
+  const size_t padded = RoundUp(length, 32);
+  return 5 * padded * width + 4 * kBackwardBlock * (width + padded);
 }
 
 }  // namespace tandem::tensor::cpu

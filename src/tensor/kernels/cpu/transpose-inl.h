@@ -33,6 +33,11 @@ struct WordRows {
   }
 };
 
+// Of 16 rows from `first` on, as many as there are.
+HWY_INLINE size_t RowsOfBlock(const WordRows& from, size_t first) {
+  return first < from.rows ? std::min<size_t>(16, from.rows - first) : 0;
+}
+
 #if HWY_TARGET > HWY_AVX3
 HWY_INLINE void TransposeWordByWord(const WordRows& from, size_t first, size_t rows,
                                     size_t first_word, size_t words, size_t to_stride,
@@ -50,7 +55,7 @@ HWY_INLINE void TransposeWordByWord(const WordRows& from, size_t first, size_t r
 // Words first_word .. + 16 of rows first .. + 16 to 16 rows of `to`; what is not there is zero.
 HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
-  const size_t rows = std::min<size_t>(16, from.rows - first);
+  const size_t rows = RowsOfBlock(from, first);
   const size_t words = std::min<size_t>(16, from.words - first_word);
   const auto inside = static_cast<__mmask16>((1U << words) - 1);
   __m512i a[16], b[16];
@@ -111,7 +116,7 @@ HWY_INLINE void TransposeEight(const WordRows& from, size_t first, size_t first_
 
 HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
-  const size_t rows = std::min<size_t>(16, from.rows - first);
+  const size_t rows = RowsOfBlock(from, first);
   const size_t words = std::min<size_t>(16, from.words - first_word);
   for (size_t w = 0; w < words; w += 8) {
     const size_t count = std::min<size_t>(8, words - w);
@@ -134,7 +139,7 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
 
 HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
-  const size_t rows = std::min<size_t>(16, from.rows - first);
+  const size_t rows = RowsOfBlock(from, first);
   const size_t words = std::min<size_t>(16, from.words - first_word);
   for (size_t w = 0; w < words; ++w) {
     std::fill(to + w * to_stride + rows, to + w * to_stride + 16, 0U);
@@ -144,10 +149,10 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
 
 #endif
 
-// Word w of row r to (w, r) of `to` [words, padded], padded the next multiple of 16; the columns
-// that no row fills are zero.
+// Word w of row r to (w, r) of `to` [words, padded], padded a multiple of 16 and at least the rows;
+// the columns that no row fills are zero.
 HWY_INLINE void Transpose(const WordRows& from, size_t padded, uint32_t* HWY_RESTRICT to) {
-  for (size_t r = 0; r < from.rows; r += 16) {
+  for (size_t r = 0; r < padded; r += 16) {
     for (size_t w = 0; w < from.words; w += 16) {
       TransposeBlock(from, r, w, padded, to + w * padded + r);
     }

@@ -1,0 +1,148 @@
+// C (+)= A B on AMX: as small_product-inl.h on words of two bf16 values, in tiles of 16 rows of 64
+// bytes. Included once per target by attention.cc.
+#if defined(TANDEM_TENSOR_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TANDEM_TENSOR_TILE_PRODUCT_INL_H_
+#undef TANDEM_TENSOR_TILE_PRODUCT_INL_H_
+#else
+#define TANDEM_TENSOR_TILE_PRODUCT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tensor/kernels/cpu/small_product-inl.h"
+
+#if HWY_TARGET <= HWY_AVX3
+
+HWY_BEFORE_NAMESPACE();
+namespace tandem::tensor::cpu::HWY_NAMESPACE {
+
+// A tile is 16 rows of 16 words or floats.
+inline constexpr size_t kTileSide = 16;
+
+// The shapes of tile registers, as the processor wants them.
+struct alignas(64) TileShapes {
+  uint8_t palette, start_row, reserved[14];
+  uint16_t row_bytes[16];
+  uint8_t rows[16];
+};
+constexpr TileShapes WholeTiles() {
+  TileShapes shapes{};
+  shapes.palette = 1;
+  for (size_t tile = 0; tile < 8; ++tile) {
+    shapes.row_bytes[tile] = 4 * kTileSide;
+    shapes.rows[tile] = kTileSide;
+  }
+  return shapes;
+}
+
+// The tile registers 0 to 7 of this thread, while the object lives; they are zero at first. Needs
+// AMX-BF16 and Linux's permission, which the caller asks tensor/isa.h for. In assembly, because
+// compilers name these instructions only for targets that Highway 1.0 does not know.
+class AmxTiles {
+ public:
+  HWY_INLINE AmxTiles() {
+    static constexpr TileShapes kShapes = WholeTiles();
+    __asm__ volatile("ldtilecfg %0" : : "m"(kShapes));
+  }
+  HWY_INLINE ~AmxTiles() { __asm__ volatile("tilerelease" : :); }
+  AmxTiles(const AmxTiles&) = delete;
+  AmxTiles& operator=(const AmxTiles&) = delete;
+
+  template <int kTile>
+  HWY_INLINE void Zero() {
+    __asm__ volatile("tilezero %%tmm%c0" : : "i"(kTile));
+  }
+  // Rows `stride` words apart.
+  template <int kTile>
+  HWY_INLINE void Load(const void* rows, size_t stride) {
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2"
+                     :
+                     : "r"(rows), "r"(4 * stride), "i"(kTile)
+                     : "memory");
+  }
+  template <int kTile>
+  HWY_INLINE void Store(void* rows, size_t stride) {
+    __asm__ volatile("tilestored %%tmm%c2, (%0,%1,1)"
+                     :
+                     : "r"(rows), "r"(4 * stride), "i"(kTile)
+                     : "memory");
+  }
+  // kSum, floats, gains the product of kA, [row, depth] words, and kB, [depth, column] words.
+  // Numbers below 2^-126 count as 0.
+  template <int kSum, int kA, int kB>
+  HWY_INLINE void AddProduct() {
+    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kA), "i"(kB));
+  }
+};
+
+// kRows x kColumns tiles of C, at most two by two; `depth` counts tiles. C lies in registers 0 to
+// 3, A in 4 and 5, B in 6 and 7.
+template <size_t kRows, size_t kColumns>
+HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, Along<uint32_t> a, Rows<uint32_t> b,
+                               Output c) {
+  constexpr bool kLow = kRows > 1, kRight = kColumns > 1;
+  float* low = c.data + kTileSide * c.stride;
+  if (c.add) {
+    tiles.Load<0>(c.data, c.stride);
+    if constexpr (kRight) tiles.Load<1>(c.data + kTileSide, c.stride);
+    if constexpr (kLow) tiles.Load<2>(low, c.stride);
+    if constexpr (kLow && kRight) tiles.Load<3>(low + kTileSide, c.stride);
+  } else {
+    tiles.Zero<0>();
+    if constexpr (kRight) tiles.Zero<1>();
+    if constexpr (kLow) tiles.Zero<2>();
+    if constexpr (kLow && kRight) tiles.Zero<3>();
+  }
+  for (size_t k = 0; k < depth; ++k) {
+    const uint32_t* columns_of_a = a.data + k * kTileSide;
+    const uint32_t* rows_of_b = b.data + k * kTileSide * b.stride;
+    tiles.Load<6>(rows_of_b, b.stride);
+    tiles.Load<4>(columns_of_a, a.stride);
+    tiles.AddProduct<0, 4, 6>();
+    if constexpr (kLow) {
+      tiles.Load<5>(columns_of_a + kTileSide * a.stride, a.stride);
+      tiles.AddProduct<2, 5, 6>();
+    }
+    if constexpr (kRight) {
+      tiles.Load<7>(rows_of_b + kTileSide, b.stride);
+      tiles.AddProduct<1, 4, 7>();
+    }
+    if constexpr (kLow && kRight) tiles.AddProduct<3, 5, 7>();
+  }
+  tiles.Store<0>(c.data, c.stride);
+  if constexpr (kRight) tiles.Store<1>(c.data + kTileSide, c.stride);
+  if constexpr (kLow) tiles.Store<2>(low, c.stride);
+  if constexpr (kLow && kRight) tiles.Store<3>(low + kTileSide, c.stride);
+}
+
+// A is [rows, depth], B [depth, columns] and C [rows, columns], all counted in tiles, which are
+// read and written whole. C has no bias.
+HWY_INLINE void TileProduct(AmxTiles& tiles, size_t rows, size_t columns, size_t depth,
+                            Along<uint32_t> a, Rows<uint32_t> b, Output c) {
+  for (size_t m = 0; m < rows; m += 2) {
+    const Along<uint32_t> a_rows = RowsFrom(a, m * kTileSide);
+    for (size_t n = 0; n < columns; n += 2) {
+      const Rows<uint32_t> b_columns{b.data + n * kTileSide, b.stride};
+      const Output block{c.data + kTileSide * (m * c.stride + n), c.stride, c.add};
+      const bool low = m + 1 < rows, right = n + 1 < columns;
+      if (low && right) {
+        ProductOfTiles<2, 2>(tiles, depth, a_rows, b_columns, block);
+      } else if (low) {
+        ProductOfTiles<2, 1>(tiles, depth, a_rows, b_columns, block);
+      } else if (right) {
+        ProductOfTiles<1, 2>(tiles, depth, a_rows, b_columns, block);
+      } else {
+        ProductOfTiles<1, 1>(tiles, depth, a_rows, b_columns, block);
+      }
+    }
+  }
+}
+
+}  // namespace tandem::tensor::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // HWY_TARGET <= HWY_AVX3
+#endif  // per-target include guard

@@ -1,0 +1,342 @@
+// A library to preload: lets a program believe that this processor has AMX with bf16, and computes
+// its instructions in software, so that what is written for it runs on any machine with
+// AVX512-BF16. See emulated_amx.sh, which starts programs so.
+//
+// AMX instructions raise SIGILL on processors without; the handler does what the instruction would
+// and goes on behind it. `cpuid` and `xgetbv` do not fault, so the ones that EMULATED_AMX_SITES
+// lists (lines of: part of the object's name, offset in hexadecimal, instruction) are overwritten
+// with `ud2`, which does. Linux's permission for tiles is granted by a `syscall` of our own.
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+constexpr int kTiles = 8, kRows = 16, kWords = 16;
+using Tile = std::array<std::array<uint32_t, kWords>, kRows>;
+
+// As LDTILECFG reads it.
+struct Shapes {
+  uint8_t palette, start_row, reserved[14];
+  uint16_t row_bytes[16];
+  uint8_t rows[16];
+};
+static_assert(sizeof(Shapes) == 64);
+
+struct TileState {
+  Shapes shapes;
+  std::array<Tile, kTiles> tiles;
+};
+thread_local TileState state;
+
+enum class Query : uint8_t { kCpuid, kXgetbv };
+struct Site {
+  const uint8_t* at;
+  Query query;
+};
+std::array<Site, 256> sites;
+size_t site_count = 0;
+
+// Where the instruction pointer is, the instruction and what was wrong with it; ends the program.
+[[noreturn]] void Stop(const char* what, const uint8_t* instruction) {
+  std::array<char, 200> text;
+  int length = std::snprintf(text.data(), text.size(), "emulated_amx: %s:", what);
+  for (int i = 0; i < 12; ++i) {
+    length += std::snprintf(text.data() + length, text.size() - static_cast<size_t>(length),
+                            " %02x", instruction[i]);
+  }
+  text[static_cast<size_t>(length++)] = '\n';
+  [[maybe_unused]] const auto written = ::write(2, text.data(), static_cast<size_t>(length));
+  ::_exit(99);
+}
+
+// --- Questions about the processor ---------------------------------------------------------------
+
+void AnswerCpuid(greg_t* registers) {
+  const auto leaf = static_cast<uint32_t>(registers[REG_RAX]);
+  const auto part = static_cast<uint32_t>(registers[REG_RCX]);
+  uint32_t a = leaf, b = 0, c = part, d = 0;
+  __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  if (leaf == 0) a = std::max(a, 0x1EU);                            // the highest leaf
+  if (leaf == 7 && part == 0) d |= 1U << 22 | 1U << 24 | 1U << 25;  // AMX-BF16, -TILE, -INT8
+  if (leaf == 0x1D && part == 0) a = 1, b = c = d = 0;              // palettes
+  if (leaf == 0x1D && part == 1) a = 8192 | 1024U << 16, b = 64 | 8U << 16, c = 16, d = 0;
+  if (leaf == 0x1E) a = c = d = 0, b = 16 | 64U << 8;  // largest depth and row of a product
+  registers[REG_RAX] = a;
+  registers[REG_RBX] = b;
+  registers[REG_RCX] = c;
+  registers[REG_RDX] = d;
+  registers[REG_RIP] += 2;
+}
+
+void AnswerXgetbv(greg_t* registers) {
+  uint32_t a = 0, d = 0;
+  __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(static_cast<uint32_t>(registers[REG_RCX])));
+  registers[REG_RAX] = a | 1U << 17 | 1U << 18;  // Linux saves tiles and their shapes
+  registers[REG_RDX] = d;
+  registers[REG_RIP] += 3;
+}
+
+bool Answered(greg_t* registers) {
+  const auto* at = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
+  for (size_t i = 0; i < site_count; ++i) {
+    if (sites[i].at != at) continue;
+    sites[i].query == Query::kCpuid ? AnswerCpuid(registers) : AnswerXgetbv(registers);
+    return true;
+  }
+  return false;
+}
+
+// --- Instructions --------------------------------------------------------------------------------
+
+// An instruction with a three-byte VEX prefix of the map 0F38, to which all of AMX belong.
+struct Instruction {
+  const uint8_t* start;
+  const uint8_t* next;
+  int prefix;  // 0: none, 1: 66, 2: F3, 3: F2
+  uint8_t operation;
+  int third;  // the register in the prefix
+  int first;  // and the two behind the operation; `second` only without memory
+  int second;
+  bool memory, indexed;
+  uint8_t* address;  // without the index
+  uintptr_t index;   // scaled
+};
+
+greg_t Register(const greg_t* registers, int number) {
+  constexpr int kNames[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                            REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  return registers[kNames[number]];
+}
+
+Instruction Decode(const greg_t* registers) {
+  const auto* at = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
+  if (at[0] != 0xC4 || (at[1] & 0x1F) != 2 || (at[2] & 0x84) != 0) Stop("not of AMX", at);
+  Instruction found{};
+  found.start = at;
+  found.prefix = at[2] & 3;
+  found.third = ~at[2] >> 3 & 15;
+  found.operation = at[3];
+  const int high_index = at[1] & 0x40 ? 0 : 8, high_base = at[1] & 0x20 ? 0 : 8;
+  const int mode = at[4] >> 6, low = at[4] & 7;
+  found.first = at[4] >> 3 & 7;
+  found.second = low;
+  found.memory = mode != 3;
+  found.next = at + 5;
+  if (!found.memory) return found;
+  int base = low | high_base;
+  bool has_base = !(low == 5 && mode == 0);
+  const bool from_next = !has_base;
+  if (low == 4) {
+    const uint8_t scaled = *found.next++;
+    base = (scaled & 7) | high_base;
+    has_base = !((scaled & 7) == 5 && mode == 0);
+    const int index = (scaled >> 3 & 7) | high_index;
+    found.indexed = index != 4;  // 4 would be the stack's register, and says that there is none
+    if (found.indexed) {
+      found.index = static_cast<uintptr_t>(Register(registers, index)) << (scaled >> 6);
+    }
+  }
+  int64_t distance = 0;
+  if (mode == 1) {
+    distance = static_cast<int8_t>(*found.next++);
+  } else if (mode == 2 || !has_base) {
+    int32_t wide = 0;
+    std::memcpy(&wide, found.next, 4);
+    distance = wide;
+    found.next += 4;
+  }
+  const auto origin = from_next  ? reinterpret_cast<greg_t>(found.next)
+                      : has_base ? Register(registers, base)
+                                 : 0;
+  found.address = reinterpret_cast<uint8_t*>(origin + distance);
+  return found;
+}
+
+// A tile that has a shape.
+Tile& TileOf(const Instruction& of, int number) {
+  if (number >= kTiles || state.shapes.rows[number] == 0) Stop("no such tile", of.start);
+  return state.tiles[static_cast<size_t>(number)];
+}
+
+void Configure(const Instruction& of) {
+  Shapes shapes;
+  std::memcpy(&shapes, of.address + of.index, sizeof shapes);
+  if (shapes.palette > 1 || shapes.start_row != 0) Stop("palette or row not supported", of.start);
+  for (const uint8_t byte : shapes.reserved) {
+    if (byte != 0) Stop("reserved byte set", of.start);
+  }
+  for (int i = 0; i < 16; ++i) {
+    const bool none = shapes.rows[i] == 0;
+    if (shapes.rows[i] > kRows || shapes.row_bytes[i] > 4 * kWords ||
+        shapes.row_bytes[i] % 4 != 0 || none != (shapes.row_bytes[i] == 0) ||
+        (i >= kTiles && !none)) {
+      Stop("shape not supported", of.start);
+    }
+  }
+  state = {};
+  if (shapes.palette == 1) state.shapes = shapes;
+}
+
+// Numbers below 2^-126 count as 0.
+float HighHalf(uint32_t word) {
+  const uint32_t bits = word & 0xFFFF0000U;
+  return std::bit_cast<float>((bits & 0x7F800000U) != 0 ? bits : bits & 0x80000000U);
+}
+
+void AddProduct(const Instruction& of) {
+  Tile& sum = TileOf(of, of.first);
+  const Tile& a = TileOf(of, of.second);
+  const Tile& b = TileOf(of, of.third);
+  const Shapes& shapes = state.shapes;
+  const size_t rows = shapes.rows[of.first], columns = shapes.row_bytes[of.first] / 4U;
+  const size_t depth = shapes.rows[of.third];
+  if (&sum == &a || &sum == &b || &a == &b || shapes.rows[of.second] != rows ||
+      shapes.row_bytes[of.second] / 4U != depth || shapes.row_bytes[of.third] / 4U != columns) {
+    Stop("tiles do not fit each other", of.start);
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t k = 0; k < depth; ++k) {
+      const float low = HighHalf(a[r][k] << 16), high = HighHalf(a[r][k]);
+      for (size_t c = 0; c < columns; ++c) {
+        float total = std::bit_cast<float>(sum[r][c]);
+        total += low * HighHalf(b[k][c] << 16);
+        total += high * HighHalf(b[k][c]);
+        sum[r][c] = std::bit_cast<uint32_t>(total);
+      }
+    }
+  }
+}
+
+// Rows lie as far apart as the index register says.
+void MoveTile(const Instruction& of, bool load) {
+  if (!of.indexed) Stop("no distance between rows", of.start);
+  Tile& tile = TileOf(of, of.first);
+  const size_t bytes = state.shapes.row_bytes[of.first];
+  if (load) tile = {};
+  for (size_t r = 0; r < state.shapes.rows[of.first]; ++r) {
+    uint8_t* row = of.address + r * of.index;
+    load ? std::memcpy(tile[r].data(), row, bytes) : std::memcpy(row, tile[r].data(), bytes);
+  }
+}
+
+void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* context) {
+  greg_t* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (Answered(registers)) return;
+  const Instruction found = Decode(registers);
+  const auto is = [&found](uint8_t operation, int prefix, bool memory) {
+    return found.operation == operation && found.prefix == prefix && found.memory == memory;
+  };
+  if (is(0x49, 0, true) && found.first == 0) {
+    Configure(found);  // ldtilecfg
+  } else if (is(0x49, 0, false) && found.first == 0 && found.second == 0) {
+    state = {};  // tilerelease
+  } else if (is(0x49, 1, true) && found.first == 0) {
+    std::memcpy(found.address + found.index, &state.shapes, sizeof state.shapes);  // sttilecfg
+  } else if (is(0x49, 3, false)) {
+    TileOf(found, found.first) = {};  // tilezero
+  } else if (is(0x4B, 3, true) || is(0x4B, 1, true)) {
+    MoveTile(found, true);  // tileloadd, tileloaddt1
+  } else if (is(0x4B, 2, true)) {
+    MoveTile(found, false);  // tilestored
+  } else if (is(0x5C, 2, false)) {
+    AddProduct(found);  // tdpbf16ps
+  } else {
+    Stop("not emulated", found.start);
+  }
+  registers[REG_RIP] = reinterpret_cast<greg_t>(found.next);
+}
+
+// --- Start ---------------------------------------------------------------------------------------
+
+struct WantedSite {
+  std::array<char, 64> object;
+  unsigned long offset;
+  std::array<char, 16> instruction;
+};
+std::array<WantedSite, 256> wanted;
+size_t wanted_count = 0;
+
+int PatchObject(dl_phdr_info* object, size_t /*size*/, void* /*unused*/) {
+  const char* name = object->dlpi_name && *object->dlpi_name ? object->dlpi_name : "program";
+  for (size_t i = 0; i < wanted_count; ++i) {
+    const WantedSite& site = wanted[i];
+    if (std::strstr(name, site.object.data()) == nullptr) continue;
+    auto* at = reinterpret_cast<uint8_t*>(object->dlpi_addr + site.offset);
+    const Query query =
+        std::strcmp(site.instruction.data(), "xgetbv") == 0 ? Query::kXgetbv : Query::kCpuid;
+    if (at[0] != 0x0F || at[1] != (query == Query::kCpuid ? 0xA2 : 0x01)) {
+      Stop("the list of sites is of another file", at);
+    }
+    auto* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) / 4096 * 4096);
+    if (::mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) Stop("no permission", at);
+    at[1] = 0x0B;  // ud2
+    ::mprotect(page, 8192, PROT_READ | PROT_EXEC);
+    sites[site_count++] = {at, query};
+  }
+  return 0;
+}
+
+// Before all other libraries, some of which ask at once what the processor is; the C library's own
+// environment is not there yet either.
+__attribute__((constructor)) void Start(int /*argc*/, char** /*argv*/, char** environment) {
+  constexpr const char kVariable[] = "EMULATED_AMX_SITES=";
+  for (; *environment != nullptr; ++environment) {
+    if (std::strncmp(*environment, kVariable, sizeof kVariable - 1) != 0) continue;
+    std::FILE* file = std::fopen(*environment + sizeof kVariable - 1, "r");
+    if (file == nullptr) Stop("no list of sites", reinterpret_cast<const uint8_t*>(kVariable));
+    WantedSite site;
+    while (wanted_count < wanted.size() &&
+           std::fscanf(file, "%63s %lx %15s", site.object.data(), &site.offset,
+                       site.instruction.data()) == 3) {
+      wanted[wanted_count++] = site;
+    }
+    std::fclose(file);
+    struct sigaction action {};
+    action.sa_sigaction = OnIllegalInstruction;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    ::sigaction(SIGILL, &action, nullptr);
+    ::dl_iterate_phdr(PatchObject, nullptr);
+  }
+}
+
+}  // namespace
+
+// The C library's, but for the questions about permission for tiles.
+extern "C" long syscall(long number, ...) noexcept {
+  constexpr long kGetPermission = 0x1022, kRequestPermission = 0x1023, kTileData = 18;
+  std::va_list list;
+  va_start(list, number);
+  std::array<long, 6> with;
+  for (long& argument : with) argument = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_arch_prctl && with[0] == kRequestPermission && with[1] == kTileData) return 0;
+  if (number == SYS_arch_prctl && with[0] == kGetPermission) {
+    *reinterpret_cast<uint64_t*>(with[1]) = 0x600E7;  // everything up to tiles
+    return 0;
+  }
+  register long fourth __asm__("r10") = with[3];
+  register long fifth __asm__("r8") = with[4];
+  register long sixth __asm__("r9") = with[5];
+  long result = 0;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(with[0]), "S"(with[1]), "d"(with[2]), "r"(fourth), "r"(fifth),
+                     "r"(sixth)
+                   : "rcx", "r11", "memory");
+  if (result >= 0 || result < -4095) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# emulated_amx.sh LIBRARY PROGRAM [ARGUMENTS]: runs the program as on a processor with AMX, with the
+# preloaded LIBRARY made from emulated_amx.cc. Ends with 77 where the processor has AMX itself or
+# lacks AVX512-BF16, or is no x86-64.
+set -eu
+library=$1
+program=$2
+shift 2
+flags=$(grep -m1 '^flags' /proc/cpuinfo || true)
+case " $flags " in
+  *" amx_bf16 "*) echo "this processor has AMX itself" && exit 77 ;;
+  *" avx512_bf16 "*) ;;
+  *) echo "AMX is emulated only on processors with AVX512-BF16" && exit 77 ;;
+esac
+sites=$(mktemp)
+trap 'rm -f "$sites"' EXIT
+# sites_in NAME FILE: the instructions that ask what the processor is.
+sites_in() {
+  objdump -d --no-show-raw-insn "$2" |
+    sed -nE "s/^ *([0-9a-f]+):[[:space:]]*(cpuid|xgetbv)[[:space:]]*\$/$1 \1 \2/p"
+}
+sites_in program "$program" >"$sites"
+onednn=$(ldd "$program" | sed -n 's/.*libdnnl[^ ]* => \([^ ]*\).*/\1/p')
+[ -z "$onednn" ] || sites_in libdnnl "$onednn" >>"$sites"
+EMULATED_AMX_SITES=$sites LD_PRELOAD=$library "$program" "$@"
