@@ -2,10 +2,13 @@
 // its instructions in software, so that what is written for it runs on any machine with
 // AVX512-BF16. See emulated_amx.sh, which starts programs so.
 //
-// AMX instructions raise SIGILL on processors without; the handler does what the instruction would
-// and goes on behind it. `cpuid` and `xgetbv` do not fault, so the ones that EMULATED_AMX_SITES
-// lists (lines of: part of the object's name, offset in hexadecimal, instruction) are overwritten
-// with `ud2`, which does. Linux's permission for tiles is granted by a `syscall` of our own.
+// AMX instructions raise SIGILL on processors without; the handler does what the instruction would,
+// up to rounding, and goes on behind it. `cpuid` and `xgetbv` do not fault, so the ones that
+// EMULATED_AMX_SITES lists (lines of: "program" or the path of a library, offset in hexadecimal,
+// instruction) are overwritten with `ud2`, which does. Linux's permission for tiles is granted by a
+// `syscall` of our own. At its end the program says how many products of tiles there were; with
+// EMULATED_AMX_MUST_MULTIPLY it ends with 99 if none was its own, or none that of other code, such
+// as oneDNN makes while it runs.
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,12 +17,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -49,7 +54,13 @@ struct Site {
 std::array<Site, 256> sites;
 size_t site_count = 0;
 
-// Where the instruction pointer is, the instruction and what was wrong with it; ends the program.
+struct Range {
+  uintptr_t begin, end;
+};
+Range program{};
+std::atomic<long> products_of_program = 0, products_of_others = 0;
+
+// What was wrong and the instruction; ends the program.
 [[noreturn]] void Stop(const char* what, const uint8_t* instruction) {
   std::array<char, 200> text;
   int length = std::snprintf(text.data(), text.size(), "emulated_amx: %s:", what);
@@ -101,7 +112,7 @@ bool Answered(greg_t* registers) {
 
 // --- Instructions --------------------------------------------------------------------------------
 
-// An instruction with a three-byte VEX prefix of the map 0F38, to which all of AMX belong.
+// An instruction with a three-byte VEX prefix of the map 0F38, to which all of AMX belongs.
 struct Instruction {
   const uint8_t* start;
   const uint8_t* next;
@@ -253,16 +264,18 @@ void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* context) {
     MoveTile(found, false);  // tilestored
   } else if (is(0x5C, 2, false)) {
     AddProduct(found);  // tdpbf16ps
+    const auto at = reinterpret_cast<uintptr_t>(found.start);
+    ++(program.begin <= at && at < program.end ? products_of_program : products_of_others);
   } else {
     Stop("not emulated", found.start);
   }
   registers[REG_RIP] = reinterpret_cast<greg_t>(found.next);
 }
 
-// --- Start ---------------------------------------------------------------------------------------
+// --- Start and end -------------------------------------------------------------------------------
 
 struct WantedSite {
-  std::array<char, 64> object;
+  std::array<char, 512> object;
   unsigned long offset;
   std::array<char, 16> instruction;
 };
@@ -270,20 +283,26 @@ std::array<WantedSite, 256> wanted;
 size_t wanted_count = 0;
 
 int PatchObject(dl_phdr_info* object, size_t /*size*/, void* /*unused*/) {
-  const char* name = object->dlpi_name && *object->dlpi_name ? object->dlpi_name : "program";
+  const bool is_program = object->dlpi_name == nullptr || *object->dlpi_name == '\0';
+  const char* name = is_program ? "program" : object->dlpi_name;
+  for (size_t i = 0; is_program && i < object->dlpi_phnum && program.begin == 0; ++i) {
+    const auto& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    program = {object->dlpi_addr + part.p_vaddr, object->dlpi_addr + part.p_vaddr + part.p_memsz};
+  }
   for (size_t i = 0; i < wanted_count; ++i) {
     const WantedSite& site = wanted[i];
-    if (std::strstr(name, site.object.data()) == nullptr) continue;
+    if (std::strcmp(name, site.object.data()) != 0) continue;
     auto* at = reinterpret_cast<uint8_t*>(object->dlpi_addr + site.offset);
     const Query query =
         std::strcmp(site.instruction.data(), "xgetbv") == 0 ? Query::kXgetbv : Query::kCpuid;
     if (at[0] != 0x0F || at[1] != (query == Query::kCpuid ? 0xA2 : 0x01)) {
       Stop("the list of sites is of another file", at);
     }
-    auto* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) / 4096 * 4096);
-    if (::mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) Stop("no permission", at);
+    auto* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at + 1) / 4096 * 4096);
+    if (::mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) Stop("no permission", at);
     at[1] = 0x0B;  // ud2
-    ::mprotect(page, 8192, PROT_READ | PROT_EXEC);
+    ::mprotect(page, 4096, PROT_READ | PROT_EXEC);
     sites[site_count++] = {at, query};
   }
   return 0;
@@ -299,7 +318,7 @@ __attribute__((constructor)) void Start(int /*argc*/, char** /*argv*/, char** en
     if (file == nullptr) Stop("no list of sites", reinterpret_cast<const uint8_t*>(kVariable));
     WantedSite site;
     while (wanted_count < wanted.size() &&
-           std::fscanf(file, "%63s %lx %15s", site.object.data(), &site.offset,
+           std::fscanf(file, "%511s %lx %15s", site.object.data(), &site.offset,
                        site.instruction.data()) == 3) {
       wanted[wanted_count++] = site;
     }
@@ -309,7 +328,18 @@ __attribute__((constructor)) void Start(int /*argc*/, char** /*argv*/, char** en
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
     ::sigaction(SIGILL, &action, nullptr);
     ::dl_iterate_phdr(PatchObject, nullptr);
+    if (site_count == 0 || site_count != wanted_count || site_count == sites.size()) {
+      Stop("not every site of the list was found", reinterpret_cast<const uint8_t*>(kVariable));
+    }
   }
+}
+
+__attribute__((destructor)) void End() {
+  const long own = products_of_program, others = products_of_others;
+  std::fprintf(stderr, "emulated_amx: products of tiles: %ld of the program, %ld of other code\n",
+               own, others);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  if (std::getenv("EMULATED_AMX_MUST_MULTIPLY") && (own == 0 || others == 0)) ::_exit(99);
 }
 
 }  // namespace

@@ -13,13 +13,15 @@ case " $flags " in
   *) echo "AMX is emulated only on processors with AVX512-BF16" && exit 77 ;;
 esac
 sites=$(mktemp)
-trap 'rm -f "$sites"' EXIT
+trap 'rm -f "$sites" "$sites.text"' EXIT
 # sites_in NAME FILE: the instructions that ask what the processor is.
 sites_in() {
-  objdump -d --no-show-raw-insn "$2" |
-    sed -nE "s/^ *([0-9a-f]+):[[:space:]]*(cpuid|xgetbv)[[:space:]]*\$/$1 \1 \2/p"
+  objdump -d --no-show-raw-insn "$2" >"$sites.text"
+  sed -nE "s|^ *([0-9a-f]+):[[:space:]]*(cpuid\|xgetbv)[[:space:]]*\$|$1 \1 \2|p" "$sites.text"
 }
 sites_in program "$program" >"$sites"
 onednn=$(ldd "$program" | sed -n 's/.*libdnnl[^ ]* => \([^ ]*\).*/\1/p')
-[ -z "$onednn" ] || sites_in libdnnl "$onednn" >>"$sites"
+[ -z "$onednn" ] || sites_in "$onednn" "$onednn" >>"$sites"
+# A sanitizer wants to be the first library.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
 EMULATED_AMX_SITES=$sites LD_PRELOAD=$library "$program" "$@"

@@ -100,11 +100,24 @@ TYPED_TEST(Kernels, GeluOfExtremes) {
   }
 }
 
-// One text and one head of 16 channels: queries and keys are what the test sets, value c of token t
-// is t + c / 16.
-template <typename A>
+// The two widths are multiplied in different ways where the processor has AMX.
+template <typename A, size_t kChannels>
+struct HeadOf {
+  using Activation = A;
+  static constexpr size_t kWidth = kChannels;
+};
+template <typename Head>
+class AttentionKernels : public testing::Test {};
+using Heads = testing::Types<HeadOf<float, 16>, HeadOf<Bf16, 16>, HeadOf<Bf16, 32>>;
+TYPED_TEST_SUITE(AttentionKernels, Heads);
+
+// One text and one head: queries and keys are what the test sets, value c of token t is t + c / 16.
+template <typename Head>
 struct OneHead {
-  static constexpr size_t kWidth = 16;
+  using A = typename Head::Activation;
+  static constexpr size_t kWidth = Head::kWidth;
+  // The score of a query and a key whose channels are all 1.
+  static inline const double kUnitScore = std::sqrt(static_cast<double>(kWidth));
   explicit OneHead(size_t tokens)
       : length(tokens), qkv(tokens * 3 * kWidth, From<A>(0)), out(tokens * kWidth) {
     for (size_t t = 0; t < length; ++t) {
@@ -153,14 +166,14 @@ struct OneHead {
   std::vector<int32_t> starts;
 };
 
-constexpr size_t kLengths[] = {1, 3, 5, 16, 17, 40};
+constexpr size_t kLengths[] = {1, 3, 5, 16, 17, 31, 32, 33, 40, 65};
 
-TYPED_TEST(Kernels, AttentionShowsEveryNan) {
-  using A = TypeParam;
+TYPED_TEST(AttentionKernels, AttentionShowsEveryNan) {
+  using A = typename TypeParam::Activation;
   for (const size_t length : kLengths) {
     for (const uint32_t bits : kNanBits) {
       for (const size_t token : {size_t{0}, length - 1}) {
-        OneHead<A> query(length), key(length), value(length);
+        OneHead<TypeParam> query(length), key(length), value(length);
         query.Query(token)[3] = key.Key(token)[3] = value.Values(token)[3] = FromBits<A>(bits);
         query.Forward();
         EXPECT_TRUE(std::isnan(query.Out(token, 0))) << length << std::hex << " " << bits;
@@ -175,17 +188,17 @@ TYPED_TEST(Kernels, AttentionShowsEveryNan) {
           EXPECT_FALSE(std::isnan(value.Out(t, 4)));
         }
         const std::vector<A> gradient = key.Backward();
-        EXPECT_TRUE(std::isnan(Value(gradient[2 * OneHead<A>::kWidth]))) << length;
+        EXPECT_TRUE(std::isnan(Value(gradient[2 * OneHead<TypeParam>::kWidth]))) << length;
       }
     }
   }
 }
 
-TYPED_TEST(Kernels, EqualScoresOfAnySizeGiveTheMean) {
-  using A = TypeParam;
+TYPED_TEST(AttentionKernels, EqualScoresOfAnySizeGiveTheMean) {
+  using A = typename TypeParam::Activation;
   for (const size_t length : kLengths) {
     for (const float size : {0.0F, 1e6F, -1e6F, 1e9F, -1e9F, 1e12F, -1e12F, 1e30F, -1e30F}) {
-      OneHead<A> head(length);
+      OneHead<TypeParam> head(length);
       head.SetKeys(size);
       head.Forward();
       const double mean = (static_cast<double>(length) - 1) / 2;
@@ -194,7 +207,7 @@ TYPED_TEST(Kernels, EqualScoresOfAnySizeGiveTheMean) {
         EXPECT_TRUE(std::isfinite(Value(gradient))) << length << " " << size;
       }
       // Rounding of huge scores may take probabilities away, never make them more than 1.
-      const float of_values = Value(head.Backward()[2 * OneHead<A>::kWidth]);
+      const float of_values = Value(head.Backward()[2 * OneHead<TypeParam>::kWidth]);
       EXPECT_LE(of_values, 1.01F * static_cast<float>(length)) << length << " " << size;
     }
   }
@@ -203,18 +216,19 @@ TYPED_TEST(Kernels, EqualScoresOfAnySizeGiveTheMean) {
 // Scores rise evenly from -size to size over the keys: across the size from which on maxima are
 // subtracted, and the ones where exponentials, alone or times large values, would leave the range
 // of floats.
-TYPED_TEST(Kernels, SoftmaxOfScoresOfAnySize) {
-  using A = TypeParam;
-  constexpr size_t kWidth = OneHead<A>::kWidth;
-  for (const size_t length : {3, 4, 11, 12, 16, 17, 30, 40}) {
+TYPED_TEST(AttentionKernels, SoftmaxOfScoresOfAnySize) {
+  using A = typename TypeParam::Activation;
+  constexpr size_t kWidth = OneHead<TypeParam>::kWidth;
+  const double unit = OneHead<TypeParam>::kUnitScore;
+  for (const size_t length : {3, 4, 11, 12, 16, 17, 30, 40, 65}) {
     for (const float size : {0.5F, 5.0F, 20.0F, 41.0F, 42.0F, 60.0F, 90.0F, 400.0F}) {
-      OneHead<A> head(length);
+      OneHead<TypeParam> head(length);
       std::vector<double> scores;
       for (size_t t = 0; t < length; ++t) {
         const float part = 2 * static_cast<float>(t) / static_cast<float>(length - 1) - 1;
-        const A key = From<A>(part * size / 4);  // times 16 channels by the root of 16
+        const A key = From<A>(part * size / static_cast<float>(unit));
         std::fill_n(head.Key(t), kWidth, key);
-        scores.push_back(4.0 * Value(key));
+        scores.push_back(unit * Value(key));
         std::fill_n(head.Values(t), kWidth, From<A>(0x1p38F * static_cast<float>(t)));
       }
       head.Forward();
@@ -236,12 +250,13 @@ TYPED_TEST(Kernels, SoftmaxOfScoresOfAnySize) {
 
 // One query with scores so large that maxima are subtracted, in each place of a text: the others
 // must not notice, nor a row that two blocks compute.
-TYPED_TEST(Kernels, AQueryWithLargeScoresLeavesTheOthersAlone) {
-  using A = TypeParam;
-  constexpr size_t kWidth = OneHead<A>::kWidth;
-  for (const size_t length : {4, 12, 13, 17, 23, 30}) {
+TYPED_TEST(AttentionKernels, AQueryWithLargeScoresLeavesTheOthersAlone) {
+  using A = typename TypeParam::Activation;
+  constexpr size_t kWidth = OneHead<TypeParam>::kWidth;
+  const double unit = OneHead<TypeParam>::kUnitScore;
+  for (const size_t length : {4, 12, 13, 17, 23, 30, 35}) {
     for (size_t large = 0; large < length; ++large) {
-      OneHead<A> head(length);
+      OneHead<TypeParam> head(length);
       for (size_t t = 0; t < length; ++t) {
         std::fill_n(head.Key(t), kWidth, From<A>(static_cast<float>(t % 3) / 4));
       }
@@ -249,9 +264,9 @@ TYPED_TEST(Kernels, AQueryWithLargeScoresLeavesTheOthersAlone) {
       head.Forward();
       for (size_t t = 0; t < length; ++t) {
         double total = 0, mixed = 0;
-        const double largest = 4.0 * Value(head.Query(t)[0]) * 0.5;
+        const double largest = unit * Value(head.Query(t)[0]) * 0.5;
         for (size_t j = 0; j < length; ++j) {
-          const double score = 4.0 * Value(head.Query(t)[0]) * Value(head.Key(j)[0]);
+          const double score = unit * Value(head.Query(t)[0]) * Value(head.Key(j)[0]);
           total += std::exp(score - largest);
           mixed += std::exp(score - largest) * static_cast<double>(j);
         }
@@ -265,13 +280,13 @@ TYPED_TEST(Kernels, AQueryWithLargeScoresLeavesTheOthersAlone) {
 }
 
 // Equal scores give equal probabilities, whatever their size, and so the same ones are dropped.
-TYPED_TEST(Kernels, DropoutDoesNotDependOnTheSizeOfScores) {
-  using A = TypeParam;
+TYPED_TEST(AttentionKernels, DropoutDoesNotDependOnTheSizeOfScores) {
+  using A = typename TypeParam::Activation;
   for (const size_t length : {2, 4, 13, 40}) {
     std::vector<int64_t> position_keys(length);
     for (size_t t = 0; t < length; ++t) position_keys[t] = static_cast<int64_t>(t * 7 + 3);
     const auto mixed = [&](float keys) {
-      OneHead<A> head(length);
+      OneHead<TypeParam> head(length);
       head.SetKeys(keys);
       AttentionInput<A> input = head.Input();
       input.position_keys = position_keys.data();
@@ -279,7 +294,7 @@ TYPED_TEST(Kernels, DropoutDoesNotDependOnTheSizeOfScores) {
       RunAttentionForward(input, head.out.data(), nullptr, 1);
       return head;
     };
-    const OneHead<A> small = mixed(0), large = mixed(1e6F);
+    const OneHead<TypeParam> small = mixed(0), large = mixed(1e6F);
     bool drops = false;
     for (size_t t = 0; t < length; ++t) {
       const float value = small.Out(t, 0);
@@ -320,11 +335,11 @@ TEST(ToBf16, RoundsEveryKindOfNumber) {
   }
 }
 
-TYPED_TEST(Kernels, AScoreOfMinusInfinityIsLeftOut) {
-  using A = TypeParam;
+TYPED_TEST(AttentionKernels, AScoreOfMinusInfinityIsLeftOut) {
+  using A = typename TypeParam::Activation;
   for (const size_t length : kLengths) {
-    OneHead<A> head(length);
-    std::fill_n(head.Key(length - 1), OneHead<A>::kWidth, From<A>(-kInfinity));
+    OneHead<TypeParam> head(length);
+    std::fill_n(head.Key(length - 1), OneHead<TypeParam>::kWidth, From<A>(-kInfinity));
     head.Forward();
     if (length == 1) {
       EXPECT_TRUE(std::isnan(head.Out(0, 0)));

@@ -1,4 +1,4 @@
-// What attention does to rows, in either form of its products: loads and stores, softmax, and the
+// What attention does to rows, whatever multiplies: loads and stores, softmax, and the
 // row of the backward pass. Included once per target by attention.cc.
 #if defined(TANDEM_TENSOR_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_

@@ -11,7 +11,8 @@ namespace tandem::tensor::cpu {
 // reads and writes the gradients of all keys and values.
 inline constexpr size_t kForwardBlock = 12;
 inline constexpr size_t kBackwardBlock = 36;
-// On AMX, in both passes: two tiles' rows, or one tile's depth.
+// On AMX, in both passes: two tiles of rows, so that each tile loaded is multiplied twice, and as
+// the depth of a product one whole tile.
 inline constexpr size_t kTileBlock = 32;
 
 // What the task reads that the same thread probably does next, as in AttentionTask.

@@ -1,5 +1,6 @@
 // Fused layers of an encoder on the CPU: a thread takes its share of the rows and carries a tile of
-// them through all operations of the layer while the tile is in its cache.
+// them through the operations of the layer while the tile is in its cache; gradients of weights are
+// products of more rows.
 //
 // Rows are split over threads in one fixed way, and gradients of weights are summed per thread and
 // then over threads in order: the same thread count gives the same bytes.

@@ -3,6 +3,7 @@
 #include <hwy/aligned_allocator.h>
 
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <dnnl.hpp>
 #include <map>
@@ -220,6 +221,16 @@ void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m
                          static_cast<const float*>(b.data), static_cast<size_t>(b.stride),
                          static_cast<size_t>(depth), sum, static_cast<size_t>(m),
                          static_cast<size_t>(n)});
+    return;
+  }
+  // Batches end at any row; two products keep the depths that a thread meets few.
+  constexpr int64_t kDepthStep = 128;
+  if (const int64_t rest = depth % kDepthStep; rest > 0 && rest < depth) {
+    const int64_t whole = depth - rest, size = type == Type::kFloat ? 4 : 2;
+    AddTransposedProduct(a, b, whole, m, n, type, sum);
+    a.data = static_cast<const std::byte*>(a.data) + whole * a.stride * size;
+    b.data = static_cast<const std::byte*>(b.data) + whole * b.stride * size;
+    AddTransposedProduct(a, b, rest, m, n, type, sum);
     return;
   }
   const ProductKey key{1, depth, m, n, a.stride, b.stride, static_cast<int64_t>(type)};

@@ -78,23 +78,23 @@ class AmxTiles {
   }
 };
 
-// kRows x kColumns tiles of C, at most two by two; `depth` counts tiles. C lies in registers 0 to
-// 3, A in 4 and 5, B in 6 and 7.
-template <size_t kRows, size_t kColumns>
+// kRows x 2 tiles of C, kRows one or two; `depth` counts tiles. C lies in registers 0 to 3, A in 4
+// and 5, B in 6 and 7; none of them is needed once the tiles are stored.
+template <size_t kRows>
 HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, Along<uint32_t> a, Rows<uint32_t> b,
                                Output c) {
-  constexpr bool kLow = kRows > 1, kRight = kColumns > 1;
+  constexpr bool kLow = kRows > 1;
   float* low = c.data + kTileSide * c.stride;
   if (c.add) {
     tiles.Load<0>(c.data, c.stride);
-    if constexpr (kRight) tiles.Load<1>(c.data + kTileSide, c.stride);
+    tiles.Load<1>(c.data + kTileSide, c.stride);
     if constexpr (kLow) tiles.Load<2>(low, c.stride);
-    if constexpr (kLow && kRight) tiles.Load<3>(low + kTileSide, c.stride);
+    if constexpr (kLow) tiles.Load<3>(low + kTileSide, c.stride);
   } else {
     tiles.Zero<0>();
-    if constexpr (kRight) tiles.Zero<1>();
+    tiles.Zero<1>();
     if constexpr (kLow) tiles.Zero<2>();
-    if constexpr (kLow && kRight) tiles.Zero<3>();
+    if constexpr (kLow) tiles.Zero<3>();
   }
   for (size_t k = 0; k < depth; ++k) {
     const uint32_t* columns_of_a = a.data + k * kTileSide;
@@ -102,24 +102,22 @@ HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, Along<uint32_t> a,
     tiles.Load<6>(rows_of_b, b.stride);
     tiles.Load<4>(columns_of_a, a.stride);
     tiles.AddProduct<0, 4, 6>();
+    tiles.Load<7>(rows_of_b + kTileSide, b.stride);
+    tiles.AddProduct<1, 4, 7>();
     if constexpr (kLow) {
       tiles.Load<5>(columns_of_a + kTileSide * a.stride, a.stride);
       tiles.AddProduct<2, 5, 6>();
+      tiles.AddProduct<3, 5, 7>();
     }
-    if constexpr (kRight) {
-      tiles.Load<7>(rows_of_b + kTileSide, b.stride);
-      tiles.AddProduct<1, 4, 7>();
-    }
-    if constexpr (kLow && kRight) tiles.AddProduct<3, 5, 7>();
   }
   tiles.Store<0>(c.data, c.stride);
-  if constexpr (kRight) tiles.Store<1>(c.data + kTileSide, c.stride);
+  tiles.Store<1>(c.data + kTileSide, c.stride);
   if constexpr (kLow) tiles.Store<2>(low, c.stride);
-  if constexpr (kLow && kRight) tiles.Store<3>(low + kTileSide, c.stride);
+  if constexpr (kLow) tiles.Store<3>(low + kTileSide, c.stride);
 }
 
 // A is [rows, depth], B [depth, columns] and C [rows, columns], all counted in tiles, which are
-// read and written whole. C has no bias.
+// read and written whole; `columns` is even. C has no bias.
 HWY_INLINE void TileProduct(AmxTiles& tiles, size_t rows, size_t columns, size_t depth,
                             Along<uint32_t> a, Rows<uint32_t> b, Output c) {
   for (size_t m = 0; m < rows; m += 2) {
@@ -127,15 +125,10 @@ HWY_INLINE void TileProduct(AmxTiles& tiles, size_t rows, size_t columns, size_t
     for (size_t n = 0; n < columns; n += 2) {
       const Rows<uint32_t> b_columns{b.data + n * kTileSide, b.stride};
       const Output block{c.data + kTileSide * (m * c.stride + n), c.stride, c.add};
-      const bool low = m + 1 < rows, right = n + 1 < columns;
-      if (low && right) {
-        ProductOfTiles<2, 2>(tiles, depth, a_rows, b_columns, block);
-      } else if (low) {
-        ProductOfTiles<2, 1>(tiles, depth, a_rows, b_columns, block);
-      } else if (right) {
-        ProductOfTiles<1, 2>(tiles, depth, a_rows, b_columns, block);
+      if (m + 1 < rows) {
+        ProductOfTiles<2>(tiles, depth, a_rows, b_columns, block);
       } else {
-        ProductOfTiles<1, 1>(tiles, depth, a_rows, b_columns, block);
+        ProductOfTiles<1>(tiles, depth, a_rows, b_columns, block);
       }
     }
   }
