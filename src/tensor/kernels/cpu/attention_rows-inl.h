@@ -1,5 +1,5 @@
-// What attention does to rows, whatever multiplies: loads and stores, softmax, and the
-// row of the backward pass. Included once per target by attention.cc.
+// What attention does to rows, whatever multiplies: loads and stores, softmax, and the row of the
+// backward pass. Included once per target by attention.cc.
 #if defined(TANDEM_TENSOR_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
 #undef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_

@@ -28,6 +28,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
+static_assert(kTileBlock == 2 * kTileSide);
+
 // Rows 0 .. rows of bf16 values, copied one after the other; those up to kTileBlock become zero.
 HWY_INLINE void CopyBlock(const Bf16* from, size_t stride, size_t rows, size_t width, Bf16* to) {
   for (size_t r = 0; r < rows; ++r) std::memcpy(to + r * width, from + r * stride, 2 * width);
