@@ -34,6 +34,11 @@ std::vector<Constant> PackConstants(std::span<const ProductShape> shapes, cpu::T
   return constants;
 }
 
+// What rows of an encoder's tensors begin with.
+struct alignas(64) Line {
+  char bytes[64];
+};
+
 // Bytes of the largest tile that any of the products reads or writes.
 size_t TileBytes(std::span<const ProductShape> shapes, int64_t rows) {
   int64_t widest = 0;
@@ -48,8 +53,8 @@ double SecondsOf(const std::vector<Constant>& constants, int64_t rows, size_t ti
   double start = 0;
 #pragma omp parallel num_threads(threads)
   {
-    const std::vector<char> x(tile_bytes);  // zeros of either type
-    std::vector<char> out(tile_bytes);
+    const std::vector<Line> x(tile_bytes / sizeof(Line) + 1);  // zeros of either type
+    std::vector<Line> out(x.size());
     const auto multiply = [&] {
       for (const Constant& c : constants) {
         cpu::MultiplyPacked({x.data(), c.shape.depth}, rows, c.packed, nullptr,

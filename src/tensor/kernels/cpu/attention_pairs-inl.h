@@ -23,6 +23,7 @@
 #include "tensor/kernels/cpu/attention_rows-inl.h"
 #include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
+#include "tensor/kernels/cpu/row_pairs-inl.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/transpose-inl.h"
 
@@ -37,29 +38,6 @@ HWY_INLINE uint32_t* TakeWords(Carver& carver, size_t count) {
 // `count` bf16 values, an even number.
 HWY_INLINE Bf16* TakeHalves(Carver& carver, size_t count) {
   return reinterpret_cast<Bf16*>(carver.Take(count / 2));
-}
-
-// Rows of bf16 values as words of two channels each.
-HWY_INLINE const uint32_t* AsWords(const Bf16* rows) {
-  return reinterpret_cast<const uint32_t*>(rows);  // read with memcpy only
-}
-
-HWY_INLINE WordVec WidenHalves(const Bf16* from) {
-  const hn::Rebind<uint16_t, FloatTag> d16;
-  return hn::PromoteTo(WordTag(), hn::LoadU(d16, reinterpret_cast<const uint16_t*>(from)));
-}
-
-// Rows 2 i and 2 i + 1 to row i of words, [ceil(rows / 2), width]; a row that is missing is zero.
-HWY_INLINE void PackRowPairs(const Bf16* from, size_t stride, size_t rows, size_t width,
-                             uint32_t* HWY_RESTRICT to) {
-  const WordTag d;
-  for (size_t r = 0; r < rows; r += 2) {
-    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-      const Bf16* low = from + r * stride + c;
-      const auto high = r + 1 < rows ? WidenHalves(low + stride) : hn::Zero(d);
-      hn::StoreU(hn::Or(WidenHalves(low), hn::ShiftLeft<16>(high)), d, to + r / 2 * width + c);
-    }
-  }
 }
 
 // Rows of 16 floats rounded to bf16 values that follow each other.

@@ -20,6 +20,7 @@
 #include "tensor/kernels/cpu/attention_pairs-inl.h"
 #include "tensor/kernels/cpu/attention_rows-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
+#include "tensor/kernels/cpu/row_pairs-inl.h"
 #include "tensor/kernels/cpu/tile_product-inl.h"
 #include "tensor/kernels/cpu/transpose-inl.h"
 
@@ -34,14 +35,6 @@ static_assert(kTileBlock == 2 * kTileSide);
 HWY_INLINE void CopyBlock(const Bf16* from, size_t stride, size_t rows, size_t width, Bf16* to) {
   for (size_t r = 0; r < rows; ++r) std::memcpy(to + r * width, from + r * stride, 2 * width);
   std::memset(to + rows * width, 0, 2 * (kTileBlock - rows) * width);
-}
-
-// As PackRowPairs, and zeros behind the rows up to `padded`, an even number.
-HWY_INLINE void PackPaddedPairs(const Bf16* from, size_t stride, size_t rows, size_t padded,
-                                size_t width, uint32_t* to) {
-  PackRowPairs(from, stride, rows, width, to);
-  const size_t pairs = (rows + 1) / 2;
-  std::memset(to + pairs * width, 0, 4 * (padded / 2 - pairs) * width);
 }
 
 HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* workspace) {

@@ -14,6 +14,7 @@
 
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/panel_products.h"
+#include "tensor/kernels/cpu/tiled_products.h"
 
 namespace tandem::tensor::cpu {
 namespace {
@@ -139,18 +140,26 @@ memory View(const memory::desc& description, const void* data) {
 // The height that decides the layout of packed weights; other heights take the same layout.
 constexpr int64_t kLayoutRows = 64;
 
-// Whether our own kernels multiply by matrices [depth, columns].
+// Whether our own kernels multiply by matrices [depth, columns]: those for floats, and those for
+// bf16.
 bool TakesPanels(int64_t depth, int64_t columns, Type type) {
   return type == Type::kFloat && depth > 0 && columns > 0 && columns % 16 == 0 &&
          CurrentIsa() >= Isa::kAvx2;
 }
 
+bool TakesTiles(int64_t depth, int64_t columns, Type type) {
+  constexpr auto kUnit = static_cast<int64_t>(kTiledUnit);
+  return type == Type::kBf16 && depth > 0 && columns > 0 && depth % kUnit == 0 &&
+         columns % kUnit == 0 && CurrentIsa() >= Isa::kAmx;
+}
+
 }  // namespace
 
-// One of the two.
+// One of the three.
 struct PackedMatrix::Storage {
   memory weights;
   hwy::AlignedFreeUniquePtr<float[]> panels;
+  hwy::AlignedFreeUniquePtr<Bf16[]> tiles;
 };
 
 PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type, Multiplier multiplier)
@@ -158,6 +167,11 @@ PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type, Multiplier
   if (multiplier == Multiplier::kFastest && TakesPanels(depth, columns, type)) {
     storage_->panels = hwy::AllocateAligned<float>(static_cast<size_t>(depth * columns));
     if (!storage_->panels) throw std::bad_alloc();
+    return;
+  }
+  if (multiplier == Multiplier::kFastest && TakesTiles(depth, columns, type)) {
+    storage_->tiles = hwy::AllocateAligned<Bf16>(static_cast<size_t>(depth * columns));
+    if (!storage_->tiles) throw std::bad_alloc();
     return;
   }
   const memory::desc any({depth, columns}, DataType(type), Tag::any);
@@ -177,6 +191,11 @@ void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t colum
                static_cast<size_t>(depth_), static_cast<size_t>(columns_), storage_->panels.get());
     return;
   }
+  if (storage_->tiles) {
+    PackTiles(source, static_cast<size_t>(depth_stride), static_cast<size_t>(column_stride),
+              static_cast<size_t>(depth_), static_cast<size_t>(columns_), storage_->tiles.get());
+    return;
+  }
   memory from = View(Strided(depth_, columns_, Type::kFloat, depth_stride, column_stride), source);
   dnnl::stream stream(Engine());
   dnnl::reorder(from, storage_->weights).execute(stream, from, storage_->weights);
@@ -192,6 +211,21 @@ void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, con
                     static_cast<size_t>(depth), panels, bias, static_cast<float*>(out.data),
                     static_cast<size_t>(out.stride), static_cast<size_t>(columns)},
                    static_cast<size_t>(rows));
+    return;
+  }
+  if (const Bf16* tiles = packed.storage().tiles.get()) {
+    const auto multiply = [&]<typename Out>(Out* to) {
+      MultiplyTiled(TiledProduct<Out>{static_cast<const Bf16*>(x.data),
+                                      static_cast<size_t>(x.stride), static_cast<size_t>(depth),
+                                      tiles, bias, to, static_cast<size_t>(out.stride),
+                                      static_cast<size_t>(columns)},
+                    static_cast<size_t>(rows));
+    };
+    if (out_type == Type::kFloat) {
+      multiply(static_cast<float*>(out.data));
+    } else {
+      multiply(static_cast<Bf16*>(out.data));
+    }
     return;
   }
   const memory& weights = packed.storage().weights;
@@ -221,6 +255,13 @@ void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m
                          static_cast<const float*>(b.data), static_cast<size_t>(b.stride),
                          static_cast<size_t>(depth), sum, static_cast<size_t>(m),
                          static_cast<size_t>(n)});
+    return;
+  }
+  if (TakesTiles(kTiledUnit, n, type) && TakesTiles(kTiledUnit, m, type)) {
+    AddTransposedTiled({static_cast<const Bf16*>(a.data), static_cast<size_t>(a.stride),
+                        static_cast<const Bf16*>(b.data), static_cast<size_t>(b.stride),
+                        static_cast<size_t>(depth), sum, static_cast<size_t>(m),
+                        static_cast<size_t>(n)});
     return;
   }
   // Batches end at any row; two products keep the depths that a thread meets few.

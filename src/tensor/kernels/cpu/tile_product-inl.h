@@ -28,12 +28,15 @@ struct alignas(64) TileShapes {
   uint16_t row_bytes[16];
   uint8_t rows[16];
 };
-constexpr TileShapes WholeTiles() {
+// For `rows` rows of A and C, 1 to 32, in the registers that ProductOfTiles says.
+constexpr TileShapes ShapesFor(size_t rows) {
+  const size_t high = rows < kTileSide ? rows : kTileSide, low = rows - high;
+  const size_t of_register[8] = {high, high, low, low, high, low, kTileSide, kTileSide};
   TileShapes shapes{};
   shapes.palette = 1;
   for (size_t tile = 0; tile < 8; ++tile) {
-    shapes.row_bytes[tile] = 4 * kTileSide;
-    shapes.rows[tile] = kTileSide;
+    shapes.row_bytes[tile] = static_cast<uint16_t>(of_register[tile] > 0 ? 4 * kTileSide : 0);
+    shapes.rows[tile] = static_cast<uint8_t>(of_register[tile]);
   }
   return shapes;
 }
@@ -43,9 +46,9 @@ constexpr TileShapes WholeTiles() {
 // compilers name these instructions only for targets that Highway 1.0 does not know.
 class AmxTiles {
  public:
-  HWY_INLINE AmxTiles() {
-    static constexpr TileShapes kShapes = WholeTiles();
-    __asm__ volatile("ldtilecfg %0" : : "m"(kShapes));
+  explicit HWY_INLINE AmxTiles(size_t rows = 2 * kTileSide) {
+    const TileShapes shapes = ShapesFor(rows);
+    __asm__ volatile("ldtilecfg %0" : : "m"(shapes));
   }
   HWY_INLINE ~AmxTiles() { __asm__ volatile("tilerelease" : :); }
   AmxTiles(const AmxTiles&) = delete;

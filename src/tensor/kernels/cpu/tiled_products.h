@@ -1,0 +1,54 @@
+// Matrix products of bf16 values by kernels of our own on AMX tiles, twice as fast as oneDNN's at an
+// encoder's shapes: products.cc chooses. As there, a product is one thread's work.
+//
+// The constant factor B [depth, columns] lies in panels of 32 columns. A panel has two tiles for
+// every 32 rows of B, one after the other: words of two values that follow each other in a column,
+// 16 rows of 16 words. Needs a processor with AMX-BF16 and Linux's permission to use it (isa.h).
+#pragma once
+
+#include <cstddef>
+
+#include "tensor/kernels/cpu/bf16.h"
+
+namespace tandem::tensor::cpu {
+
+// What depth and columns must be multiples of.
+inline constexpr size_t kTiledUnit = 32;
+
+// B(k, n) = source[k * depth_stride + n * column_stride], rounded to nearest, into `tiles`
+// [depth * columns]. One of the strides must be 1. Runs on all OpenMP threads when called outside a
+// parallel region.
+void PackTiles(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
+               size_t columns, Bf16* tiles);
+
+// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none); strides in elements.
+// Sums are floats, rounded to nearest where Out is bf16; numbers below 2^-126 count as 0.
+template <typename Out>
+struct TiledProduct {
+  const Bf16* x;
+  size_t x_stride;
+  size_t depth;
+  const Bf16* tiles;
+  const float* bias;
+  Out* out;
+  size_t out_stride;
+  size_t columns;
+};
+void MultiplyTiled(const TiledProduct<float>& product, size_t rows);
+void MultiplyTiled(const TiledProduct<Bf16>& product, size_t rows);
+
+// sum [m, n], contiguous, += a^T b for a [depth, m], b [depth, n]; m and n are multiples of 32, the
+// depth is any.
+struct TiledTransposedProduct {
+  const Bf16* a;
+  size_t a_stride;
+  const Bf16* b;
+  size_t b_stride;
+  size_t depth;
+  float* sum;
+  size_t m;
+  size_t n;
+};
+void AddTransposedTiled(const TiledTransposedProduct& product);
+
+}  // namespace tandem::tensor::cpu
