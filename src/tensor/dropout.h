@@ -11,7 +11,7 @@ namespace tandem::tensor {
 
 // Dropout at one place of an encoder ("site": layer and operation). A rate of 0 is "off".
 struct Dropout {
-  double rate = 0;  // in [0, 1): share of channels set to zero; the others grow by 1 / (1 - rate)
+  double rate = 0;  // in [0, 1): share of channels set to zero; the others grow to make up for it
   uint64_t seed = 0;
   uint64_t step = 0;
   uint32_t site = 0;
@@ -49,21 +49,36 @@ inline constexpr uint32_t kHashStep = 0x9E3779B9;
 inline constexpr uint32_t kHashMultiplier0 = 0x21F0AAAD;
 inline constexpr uint32_t kHashMultiplier1 = 0x735A2D97;
 
-// 31 random bits of a channel. The vector kernels compute the same.
+// Where a channel's bits are: in the low half of a word, or in the high half of the word that the
+// channel sixteen before it has: attention asks for as many bits as it has probabilities, and half
+// the hashes are a third of its exponentials' time.
+constexpr uint32_t DropoutWord(uint32_t channel) { return channel / 32 * 16 + channel % 16; }
+constexpr bool InHighHalf(uint32_t channel) { return channel % 32 >= 16; }
+
+// 16 random bits of a channel. The vector kernels compute the same.
 constexpr uint32_t ChannelBits(uint64_t row_key, uint32_t channel) {
-  uint32_t x = channel * kHashStep ^ static_cast<uint32_t>(row_key);
+  uint32_t x = DropoutWord(channel) * kHashStep ^ static_cast<uint32_t>(row_key);
   x ^= x >> 16;
   x *= kHashMultiplier0;
   x ^= x >> 15;
   x += static_cast<uint32_t>(row_key >> 32);
   x *= kHashMultiplier1;
   x ^= x >> 15;
-  return x >> 1;
+  return InHighHalf(channel) ? x >> 16 : x & 0xFFFF;
 }
 
-// A channel is kept when its bits are at least this.
+// A channel is kept when its bits are at least this: the rate in units of 2^-16, rounded. A rate
+// above 0 drops something, and one below 1 keeps something.
 constexpr uint32_t KeepThreshold(double rate) {
-  return static_cast<uint32_t>(rate * 2147483648.0 + 0.5);
+  if (rate <= 0) return 0;
+  const auto units = static_cast<uint32_t>(rate * 65536.0 + 0.5);
+  return units < 1 ? 1 : units > 65535 ? 65535 : units;
+}
+
+// What channels that are kept are multiplied by: 1 / (1 - the rate as it was rounded), so that a
+// channel's expectation is what it was.
+constexpr float KeepScale(double rate) {
+  return static_cast<float>(65536.0 / (65536.0 - KeepThreshold(rate)));
 }
 
 }  // namespace tandem::tensor

@@ -20,7 +20,7 @@
 namespace tandem::tensor::reference {
 namespace {
 
-// 0 or 1 / (1 - rate) for each row and channel, [rows, width]: the mask that the fused forms
+// 0 or KeepScale of the rate for each row and channel, [rows, width]: the mask that the fused forms
 // compute as they go.
 at::Tensor DropoutMask(const int64_t* row_keys, int64_t rows, int64_t width, const Dropout& dropout,
                        uint32_t part, const at::TensorOptions& options) {
@@ -32,7 +32,7 @@ at::Tensor DropoutMask(const int64_t* row_keys, int64_t rows, int64_t width, con
     const uint64_t row_key = RowKey(site_key, static_cast<uint64_t>(row_keys[r]));
     for (int64_t c = 0; c < width; ++c) {
       const bool keep = ChannelBits(row_key, static_cast<uint32_t>(c)) >= threshold;
-      values[r * width + c] = keep ? 1.0 / (1.0 - dropout.rate) : 0.0;
+      values[r * width + c] = keep ? KeepScale(dropout.rate) : 0.0;
     }
   }
   return mask.to(options);

@@ -250,7 +250,7 @@ AttentionTask<A> TaskOf(const AttentionInput<A>& input, const AttentionTask<A>& 
   task.site_key = SiteKey(input.dropout, static_cast<uint32_t>(head + 1));
   task.position_keys = Moved(input.position_keys, first);
   task.threshold = input.dropout.active() ? KeepThreshold(input.dropout.rate) : 0;
-  task.keep_scale = static_cast<float>(1.0 / (1.0 - input.dropout.rate));
+  task.keep_scale = KeepScale(input.dropout.rate);
   task.out = Moved(whole.out, of_hidden);
   task.saved_out = Moved(whole.saved_out, of_hidden);
   task.grad_out = Moved(whole.grad_out, of_hidden);

@@ -73,6 +73,19 @@ HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t 
   FetchForLater(next.grad_out, task.out_stride, begin, end, width);
 }
 
+// Asks for one row of what the next task reads: a little at a time, while there is something to
+// compute.
+template <typename A>
+HWY_INLINE void FetchRowForNext(const AttentionTask<A>& task, size_t row) {
+  const NextTask<A>& next = task.next;
+  if (row >= next.length) return;
+  for (size_t part = 0; part < 3; ++part) {
+    FetchForLater(next.qkv + part * task.hidden, task.qkv_stride, row, row + 1, task.head_width);
+  }
+  FetchForLater(next.saved_out, task.out_stride, row, row + 1, task.head_width);
+  FetchForLater(next.grad_out, task.out_stride, row, row + 1, task.head_width);
+}
+
 // Asks for what a block of queries writes in the backward pass: their gradients at its end, and in
 // time those of as many keys and values.
 template <typename A>
@@ -152,7 +165,7 @@ HWY_INLINE SoftmaxSums SoftmaxRow(float* scores, size_t length, size_t padded, f
     const auto below = hn::Sub(hn::LoadU(d, scores + j), maximum);
     const auto e = Exp2<kForBf16>(d, hn::Mul(below, factors));
     total = hn::Add(total, e);
-    store(j, dropout.threshold == 0 ? e : ApplyDropout(d, e, dropout, static_cast<uint32_t>(j)));
+    store(j, dropout.threshold == 0 ? e : ApplyDropout(e, dropout, static_cast<uint32_t>(j)));
   }
   const float sum = hn::GetLane(hn::SumOfLanes(d, total));
   if (!wants_log_sum) return {1.0F / sum, 0};
@@ -207,7 +220,7 @@ HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores,
     auto g = hn::LoadU(d, grad_probabilities + j);
     auto kept = p;
     if (dropout.threshold != 0) {
-      const auto mask = ApplyDropout(d, hn::Set(d, 1.0F), dropout, static_cast<uint32_t>(j));
+      const auto mask = ApplyDropout(hn::Set(d, 1.0F), dropout, static_cast<uint32_t>(j));
       g = hn::Mul(g, mask);
       kept = hn::Mul(p, mask);
     }

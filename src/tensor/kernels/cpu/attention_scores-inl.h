@@ -64,6 +64,12 @@ HWY_INLINE WordVec LargerSize(WordVec largest, FloatVec score) {
   return hn::Max(largest, hn::And(hn::BitCast(d, score), hn::Set(d, 0x7FFFFFFFU)));
 }
 
+// Whether scores of at most that size need no maximum subtracted, times their factor.
+HWY_INLINE bool AreCalm(WordVec largest, float factor) {
+  const float calm_score = kCalmExponent / (factor * kLog2E);
+  return hn::GetLane(hn::MaxOfLanes(WordTag(), largest)) <= std::bit_cast<uint32_t>(calm_score);
+}
+
 // What goes along the tiles of a block.
 struct CalmBlock {
   WordVec largest;                 // size of a score
@@ -135,9 +141,7 @@ HWY_INLINE bool SoftmaxOfCalmScores(const ScoreBlock<Element>& block, SoftmaxSum
       ExponentialRows<kForBf16, kTileUnit>(block, first, calm, store);
     }
   }
-  const float calm_score = kCalmExponent / (block.factor * kLog2E);
-  const uint32_t largest = hn::GetLane(hn::MaxOfLanes(WordTag(), calm.largest));
-  if (!(largest <= std::bit_cast<uint32_t>(calm_score))) return false;
+  if (!AreCalm(calm.largest, block.factor)) return false;
   for (size_t r = 0; r < block.rows; ++r) {
     const float sum = hn::GetLane(hn::SumOfLanes(d, calm.totals[r]));
     sums[r] = {1.0F / sum, block.wants_log_sums ? std::log(sum) : 0};
@@ -159,7 +163,7 @@ HWY_INLINE void SoftmaxOfBlock(const ScoreBlock<Element>& block, SoftmaxSums* su
     for (size_t r = 0; r < block.rows; ++r) {
       for (size_t j = 0; j < block.padded; j += hn::Lanes(d)) {
         const auto e = hn::LoadU(d, block.scores + r * block.padded + j);
-        store(r, j, ApplyDropout(d, e, block.dropout[r], static_cast<uint32_t>(j)));
+        store(r, j, ApplyDropout(e, block.dropout[r], static_cast<uint32_t>(j)));
       }
     }
     return;

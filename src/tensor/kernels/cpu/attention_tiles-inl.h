@@ -19,6 +19,7 @@
 
 #include "tensor/kernels/cpu/attention_pairs-inl.h"
 #include "tensor/kernels/cpu/attention_rows-inl.h"
+#include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
 #include "tensor/kernels/cpu/row_pairs-inl.h"
 #include "tensor/kernels/cpu/tile_product-inl.h"
@@ -37,6 +38,121 @@ HWY_INLINE void CopyBlock(const Bf16* from, size_t stride, size_t rows, size_t w
   std::memset(to + rows * width, 0, 2 * (kTileBlock - rows) * width);
 }
 
+// The transposes of a text's rows, [length, width], as tiles of 16 channel pairs by 16 tokens: the
+// tiles of 16 tokens one after the other; zeros behind the last token.
+HWY_INLINE void PackTokenTiles(const Bf16* from, size_t stride, size_t length, size_t padded,
+                               size_t words, uint32_t* to) {
+  const size_t bytes = stride * sizeof(Bf16);
+  for (size_t r = 0; r < padded; r += kTileSide, to += kTileSide * words) {
+    const size_t rows = r < length ? std::min(kTileSide, length - r) : 0;
+    Transpose({from + r * stride, bytes, rows, words}, kTileSide, to);
+  }
+}
+
+// Queries, rows of `words` words, and the tiles of 32 keys.
+struct BlockOfTokens {
+  const Bf16* queries;
+  size_t words;
+  const uint32_t* keys;
+};
+
+// Scores of kTiles tiles of queries, 1 or 2, against 32 keys.
+template <size_t kTiles>
+HWY_INLINE void ScoreTiles(AmxTiles& tiles, const BlockOfTokens& by, float* scores,
+                           size_t stride) {
+  constexpr size_t kTileWords = kTileSide * kTileSide;
+  const uint32_t* queries = AsWords(by.queries);
+  const uint32_t* keys = by.keys;
+  const uint32_t* later_keys = keys + kTileSide * by.words;
+  tiles.Zero<0>();
+  tiles.Zero<1>();
+  if constexpr (kTiles > 1) tiles.Zero<2>();
+  if constexpr (kTiles > 1) tiles.Zero<3>();
+  for (size_t k = 0; k < by.words; k += kTileSide, keys += kTileWords, later_keys += kTileWords) {
+    tiles.Load<6>(keys, kTileSide);
+    tiles.Load<4>(queries + k, by.words);
+    tiles.AddProduct<0, 4, 6>();
+    tiles.Load<7>(later_keys, kTileSide);
+    tiles.AddProduct<1, 4, 7>();
+    if constexpr (kTiles > 1) {
+      tiles.Load<5>(queries + kTileSide * by.words + k, by.words);
+      tiles.AddProduct<2, 5, 6>();
+      tiles.AddProduct<3, 5, 7>();
+    }
+  }
+  tiles.Store<0>(scores, stride);
+  tiles.Store<1>(scores + kTileSide, stride);
+  if constexpr (kTiles > 1) tiles.Store<2>(scores + kTileSide * stride, stride);
+  if constexpr (kTiles > 1) tiles.Store<3>(scores + kTileSide * (stride + 1), stride);
+}
+
+// C [rows, tokens] of queries and such tiles of keys, rows and tokens counted in tiles, tokens even;
+// one or two tiles of rows.
+HWY_INLINE void ScoresOfTiles(AmxTiles& tiles, size_t rows, size_t tokens, const Bf16* queries,
+                              size_t words, const uint32_t* token_tiles, float* scores) {
+  const size_t stride = tokens * kTileSide;
+  for (size_t n = 0; n < tokens; n += 2) {
+    const BlockOfTokens by{queries, words, token_tiles + n * kTileSide * words};
+    if (rows > 1) {
+      ScoreTiles<2>(tiles, by, scores + n * kTileSide, stride);
+    } else {
+      ScoreTiles<1>(tiles, by, scores + n * kTileSide, stride);
+    }
+  }
+}
+
+// As SoftmaxRow, but without the row's maximum, for scores that are calm (attention_scores-inl.h):
+// whether they are is the caller's to ask.
+HWY_INLINE FloatVec CalmRow(const float* scores, size_t length, size_t padded, float factor,
+                            const DropoutRow& dropout, Bf16* to, WordVec& largest) {
+  const FloatTag d;
+  constexpr size_t kLanes = kTileSide;
+  const auto factors = hn::Set(d, factor * kLog2E);
+  FloatVec totals[2] = {hn::Zero(d), hn::Zero(d)};
+  for (size_t j = 0; j < padded; j += 2 * kLanes) {
+    FloatVec e[2];
+    for (size_t v = 0; v < 2; ++v) {
+      const size_t first = j + v * kLanes;
+      const auto score = hn::LoadU(d, scores + first);
+      largest = LargerSize(largest, score);
+      e[v] = Exp2Calm<true>(d, hn::Mul(score, factors));
+      if (first + kLanes > length) {
+        e[v] = hn::IfThenElseZero(hn::FirstN(d, length > first ? length - first : 0), e[v]);
+      }
+      totals[v] = hn::Add(totals[v], e[v]);
+    }
+    if (dropout.threshold != 0) KeepPair(e, dropout, static_cast<uint32_t>(j));
+    StoreRounded(e[0], to + j);
+    StoreRounded(e[1], to + j + kLanes);
+  }
+  return hn::Add(totals[0], totals[1]);
+}
+
+// dropout(exp(score * factor)) of a block of scores, [rows, padded], each row times a factor that
+// sums[row].scale takes away again; 0 for keys from the text's length on.
+HWY_INLINE void SoftmaxOfTiles(const AttentionTask<Bf16>& task, size_t first, float* scores,
+                               size_t rows, size_t padded, float factor, Bf16* probabilities,
+                               SoftmaxSums* sums) {
+  const FloatTag d;
+  auto largest = hn::Zero(WordTag());
+  const bool wants_log_sums = task.log_sums != nullptr;
+  for (size_t r = 0; r < rows; ++r) {
+    FetchRowForNext(task, first + r);
+    FetchForLater(task.out, task.out_stride, first + r, first + r + 1, task.head_width);
+    const auto total = CalmRow(scores + r * padded, task.length, padded, factor,
+                               DropoutOf(task, first + r), probabilities + r * padded, largest);
+    const float sum = hn::GetLane(hn::SumOfLanes(d, total));
+    sums[r] = {1.0F / sum, wants_log_sums ? std::log(sum) : 0};
+  }
+  if (AreCalm(largest, factor)) return;
+  for (size_t r = 0; r < rows; ++r) {
+    Bf16* row = probabilities + r * padded;
+    sums[r] = SoftmaxRow<true>(scores + r * padded, task.length, padded, factor,
+                               DropoutOf(task, first + r), wants_log_sums,
+                               [row](size_t j, FloatVec e) HWY_ATTR { StoreRounded(e, row + j); });
+  }
+}
+
 HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* workspace) {
   const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
   const size_t padded = RoundUp(length, 2 * kTileSide), words = width / 2;
@@ -48,26 +164,16 @@ HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* works
   float* scores = carver.Take(kTileBlock * padded);
   Bf16* probabilities = TakeHalves(carver, kTileBlock * padded);
   SoftmaxSums sums[kTileBlock];
-  Transpose({task.qkv + task.hidden, stride * sizeof(Bf16), length, words}, padded, keys);
+  PackTokenTiles(task.qkv + task.hidden, stride, length, padded, words, keys);
   PackPaddedPairs(task.qkv + 2 * task.hidden, stride, length, padded, width, values);
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   AmxTiles tiles;
   for (size_t first = 0; first < length; first += kTileBlock) {
     const size_t rows = std::min(kTileBlock, length - first);
     const size_t row_tiles = (rows + kTileSide - 1) / kTileSide;
-    FetchForNext(task, first, kTileBlock);
-    FetchForLater(task.out, task.out_stride, first, first + rows, width);
     CopyBlock(task.qkv + first * stride, stride, rows, width, queries);
-    TileProduct(tiles, row_tiles, padded / kTileSide, words / kTileSide,
-                Along<uint32_t>{AsWords(queries), words}, Rows<uint32_t>{keys, padded},
-                {scores, padded, false});
-    for (size_t r = 0; r < rows; ++r) {
-      Bf16* row = probabilities + r * padded;
-      sums[r] =
-          SoftmaxRow<true>(scores + r * padded, length, padded, score_scale,
-                           DropoutOf(task, first + r), task.log_sums != nullptr,
-                           [row](size_t j, FloatVec e) HWY_ATTR { StoreRounded(e, row + j); });
-    }
+    ScoresOfTiles(tiles, row_tiles, padded / kTileSide, queries, words, keys, scores);
+    SoftmaxOfTiles(task, first, scores, rows, padded, score_scale, probabilities, sums);
     StoreLogSums(task, sums, first, rows);
     // What rows of `probabilities` behind the block's hold reaches rows of `mixed` behind them
     // only.
@@ -76,6 +182,7 @@ HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* works
                 {mixed, width, false});
     StoreScaled<true>(task, mixed, sums, first, rows);
   }
+  FetchForNext(task, RoundUp(length, kTileBlock), kTileBlock);
 }
 
 // A block of queries' rows, or of their gradients', as both factors of a product along them.

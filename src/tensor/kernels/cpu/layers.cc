@@ -27,7 +27,7 @@ constexpr size_t kSummedRows = 2048 / sizeof(A);
 RowDropout DropoutFrom(const RowNames& names, size_t first) {
   if (!names.dropout.active()) return {};
   return {SiteKey(names.dropout), names.position_keys + first, KeepThreshold(names.dropout.rate),
-          static_cast<float>(1.0 / (1.0 - names.dropout.rate))};
+          KeepScale(names.dropout.rate)};
 }
 
 void WidenRow(const float* in, float* out, size_t count) { std::copy_n(in, count, out); }

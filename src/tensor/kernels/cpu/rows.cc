@@ -120,7 +120,7 @@ void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_
     auto total = hn::Zero(d);
     for (size_t c = 0; c < width; c += lanes) {
       auto v = LoadFloat(d, branch + c);
-      if (dropout.threshold != 0) v = ApplyDropout(d, v, dropout, static_cast<uint32_t>(c));
+      if (dropout.threshold != 0) v = ApplyDropout(v, dropout, static_cast<uint32_t>(c));
       if (residual) v = hn::Add(v, LoadFloat(d, residual + c));
       hn::StoreU(v, d, sum_row + c);
       total = hn::Add(total, v);
@@ -181,7 +181,7 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
       const auto g = hn::Mul(hn::NegMulAdd(x, slope, hn::Sub(scaled, mean)), inverse);
       StoreAs<kNatively>(g, d, grad_residual + c);
       auto branch = g;
-      if (dropout.threshold != 0) branch = ApplyDropout(d, g, dropout, static_cast<uint32_t>(c));
+      if (dropout.threshold != 0) branch = ApplyDropout(g, dropout, static_cast<uint32_t>(c));
       if (grad_branch) StoreAs<kNatively>(branch, d, grad_branch + c);
       if (args.grad_bias) {
         hn::StoreU(hn::Add(hn::LoadU(d, args.grad_bias + c), branch), d, args.grad_bias + c);
@@ -197,7 +197,7 @@ void DropoutT(const A* in, A* out, const RowDropout& dropout, size_t rows, size_
     const DropoutRow row = RowOf(dropout, r);
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       auto v = LoadFloat(d, in + r * width + c);
-      if (row.threshold != 0) v = ApplyDropout(d, v, row, static_cast<uint32_t>(c));
+      if (row.threshold != 0) v = ApplyDropout(v, row, static_cast<uint32_t>(c));
       StoreAs<kNatively>(v, d, out + r * width + c);
     }
   }

@@ -145,7 +145,7 @@ inline constexpr bool kIsBf16 = false;
 template <>
 inline constexpr bool kIsBf16<Bf16> = true;
 
-// How the kernels apply dropout to a row: `keep_scale` is 1 / (1 - rate).
+// How the kernels apply dropout to a row: `keep_scale` is KeepScale of the rate.
 struct DropoutRow {
   uint64_t row_key = 0;
   uint32_t threshold = 0;  // 0: off
@@ -158,21 +158,37 @@ HWY_ALIGN inline constexpr uint32_t kHashSteps[16] = {
     6 * kHashStep,  7 * kHashStep,  8 * kHashStep,  9 * kHashStep, 10 * kHashStep, 11 * kHashStep,
     12 * kHashStep, 13 * kHashStep, 14 * kHashStep, 15 * kHashStep};
 
-// `v` with the dropout of channels first .. first + lanes applied; see ChannelBits.
-HWY_INLINE FloatVec ApplyDropout(FloatTag d, FloatVec v, const DropoutRow& row, uint32_t first) {
-  const hn::RebindToUnsigned<FloatTag> du;
-  const hn::RebindToSigned<FloatTag> di;
-  auto x = hn::Add(hn::Load(du, kHashSteps), hn::Set(du, first * kHashStep));
-  x = hn::Xor(x, hn::Set(du, static_cast<uint32_t>(row.row_key)));
+// The words of channels first .. first + lanes; see ChannelBits.
+HWY_INLINE WordVec DropoutWords(const DropoutRow& row, uint32_t first) {
+  const WordTag d;
+  auto x = hn::Add(hn::Load(d, kHashSteps), hn::Set(d, DropoutWord(first) * kHashStep));
+  x = hn::Xor(x, hn::Set(d, static_cast<uint32_t>(row.row_key)));
   x = hn::Xor(x, hn::ShiftRight<16>(x));
-  x = hn::Mul(x, hn::Set(du, kHashMultiplier0));
+  x = hn::Mul(x, hn::Set(d, kHashMultiplier0));
   x = hn::Xor(x, hn::ShiftRight<15>(x));
-  x = hn::Add(x, hn::Set(du, static_cast<uint32_t>(row.row_key >> 32)));
-  x = hn::Mul(x, hn::Set(du, kHashMultiplier1));
-  x = hn::Xor(x, hn::ShiftRight<15>(x));
-  const auto bits = hn::BitCast(di, hn::ShiftRight<1>(x));
-  const auto drop = hn::Lt(bits, hn::Set(di, static_cast<int32_t>(row.threshold)));
+  x = hn::Add(x, hn::Set(d, static_cast<uint32_t>(row.row_key >> 32)));
+  x = hn::Mul(x, hn::Set(d, kHashMultiplier1));
+  return hn::Xor(x, hn::ShiftRight<15>(x));
+}
+
+// `v` where the high halves of `words` say so, scaled; 0 elsewhere.
+HWY_INLINE FloatVec KeepByHighHalves(FloatVec v, WordVec words, const DropoutRow& row) {
+  const FloatTag d;
+  const auto drop = hn::Lt(words, hn::Set(WordTag(), row.threshold << 16));
   return hn::IfThenZeroElse(hn::RebindMask(d, drop), hn::Mul(v, hn::Set(d, row.keep_scale)));
+}
+
+// `v` with the dropout of channels first .. first + lanes applied.
+HWY_INLINE FloatVec ApplyDropout(FloatVec v, const DropoutRow& row, uint32_t first) {
+  const WordVec words = DropoutWords(row, first);
+  return KeepByHighHalves(v, InHighHalf(first) ? words : hn::ShiftLeft<16>(words), row);
+}
+
+// As ApplyDropout for channels first .. first + 32 in two vectors of 16, first a multiple of 32.
+HWY_INLINE void KeepPair(FloatVec (&v)[2], const DropoutRow& row, uint32_t first) {
+  const WordVec words = DropoutWords(row, first);
+  v[0] = KeepByHighHalves(v[0], hn::ShiftLeft<16>(words), row);
+  v[1] = KeepByHighHalves(v[1], words, row);
 }
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
