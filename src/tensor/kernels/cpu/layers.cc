@@ -195,9 +195,8 @@ void FeedForwardForward(const A* x, size_t rows, const Affine& up, const Affine&
                                        Scratch::Bytes<float>(ForwardRows() * width));
     A* activated = scratch.Take<A>(ForwardRows() * inner);
     float* branch = scratch.Take<float>(ForwardRows() * width);
-    A* before = before_gelu ? before_gelu + first * inner : activated;
-    Multiply(x + first * width, count, up, before, kTypeOf<A>);
-    RunGeluForward(before, activated, count * inner);
+    MultiplyToGelu(x + first * width, count, *up.weight, up.bias, At(before_gelu, first, inner),
+                   activated);
     Multiply(activated, count, down, branch, Type::kFloat);
     RunResidualNormForward(
         NormTile(branch, x, norm, DropoutFrom(names, first), out, kept, first, width), count,
@@ -238,9 +237,8 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
              kept.inverse_deviation + first, norm.gamma, norm.beta, kept.inverse_gamma,
              DropoutFrom(names, first), grad_sum, grad_branch, my_gamma, my_beta, my_down.bias},
             count, width);
-        MultiplyBack(grad_branch, count, down, grad_inner, kTypeOf<A>);
-        RunGeluBackward(before_gelu + first * inner, grad_inner, activated, count * inner);
-        if (my_up.bias) AddColumnSums(grad_inner, my_up.bias, count, inner);
+        MultiplyToGeluGradient(grad_branch, count, *down.weight_transposed,
+                               before_gelu + first * inner, grad_inner, activated, my_up.bias);
         MultiplyBack(grad_inner, count, up, grad_input, Type::kFloat);
         AddRows(grad_input, grad_sum, grad_x + first * width, count * width);
       });

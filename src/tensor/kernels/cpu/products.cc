@@ -9,11 +9,13 @@
 #include <map>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/panel_products.h"
+#include "tensor/kernels/cpu/rows.h"
 #include "tensor/kernels/cpu/tiled_products.h"
 
 namespace tandem::tensor::cpu {
@@ -202,6 +204,20 @@ void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t colum
   stream.wait();
 }
 
+namespace {
+
+// By a matrix in tiles.
+TiledProduct TiledProductOf(ConstMatrix x, const PackedMatrix& packed, const float* bias) {
+  return {static_cast<const Bf16*>(x.data),
+          static_cast<size_t>(x.stride),
+          static_cast<size_t>(packed.depth()),
+          packed.storage().tiles.get(),
+          bias,
+          static_cast<size_t>(packed.columns())};
+}
+
+}  // namespace
+
 void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, const float* bias,
                     Matrix out, Type out_type) {
   if (rows == 0) return;
@@ -213,18 +229,13 @@ void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, con
                    static_cast<size_t>(rows));
     return;
   }
-  if (const Bf16* tiles = packed.storage().tiles.get()) {
-    const auto multiply = [&]<typename Out>(Out* to) {
-      MultiplyTiled(TiledProduct<Out>{static_cast<const Bf16*>(x.data),
-                                      static_cast<size_t>(x.stride), static_cast<size_t>(depth),
-                                      tiles, bias, to, static_cast<size_t>(out.stride),
-                                      static_cast<size_t>(columns)},
-                    static_cast<size_t>(rows));
-    };
+  if (packed.storage().tiles) {
+    const TiledProduct product = TiledProductOf(x, packed, bias);
+    const auto stride = static_cast<size_t>(out.stride);
     if (out_type == Type::kFloat) {
-      multiply(static_cast<float*>(out.data));
+      MultiplyTiled(product, static_cast<size_t>(rows), {static_cast<float*>(out.data), stride});
     } else {
-      multiply(static_cast<Bf16*>(out.data));
+      MultiplyTiled(product, static_cast<size_t>(rows), {static_cast<Bf16*>(out.data), stride});
     }
     return;
   }
@@ -246,6 +257,48 @@ void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, con
   });
   Execute(product, {x.data, nullptr, out.data, bias, &weights});
 }
+
+template <typename A>
+void MultiplyToGelu(const A* x, size_t rows, const PackedMatrix& packed, const float* bias,
+                    A* before, A* activated) {
+  const ConstMatrix factor{x, packed.depth()};
+  if constexpr (std::is_same_v<A, Bf16>) {
+    if (packed.storage().tiles) {
+      MultiplyTiled(TiledProductOf(factor, packed, bias), rows, GeluResult{before, activated});
+      return;
+    }
+  }
+  A* product = before ? before : activated;
+  MultiplyPacked(factor, static_cast<int64_t>(rows), packed, bias, {product, packed.columns()},
+                 packed.type());
+  RunGeluForward(product, activated, rows * static_cast<size_t>(packed.columns()));
+}
+
+template <typename A>
+void MultiplyToGeluGradient(const A* x, size_t rows, const PackedMatrix& packed, const A* before,
+                            A* grad, A* activated, float* column_sums) {
+  const ConstMatrix factor{x, packed.depth()};
+  if constexpr (std::is_same_v<A, Bf16>) {
+    if (packed.storage().tiles) {
+      MultiplyTiled(TiledProductOf(factor, packed, nullptr), rows,
+                    GeluGradientResult{before, grad, activated, column_sums});
+      return;
+    }
+  }
+  const auto columns = static_cast<size_t>(packed.columns());
+  MultiplyPacked(factor, static_cast<int64_t>(rows), packed, nullptr, {grad, packed.columns()},
+                 packed.type());
+  RunGeluBackward(before, grad, activated, rows * columns);
+  if (column_sums) AddColumnSums(grad, column_sums, rows, columns);
+}
+
+#define TANDEM_INSTANTIATE(A)                                                                     \
+  template void MultiplyToGelu(const A*, size_t, const PackedMatrix&, const float*, A*, A*);      \
+  template void MultiplyToGeluGradient(const A*, size_t, const PackedMatrix&, const A*, A*, A*, \
+                                       float*)
+TANDEM_INSTANTIATE(float);
+TANDEM_INSTANTIATE(Bf16);
+#undef TANDEM_INSTANTIATE
 
 void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
                           Type type, float* sum) {

@@ -61,6 +61,18 @@ class PackedMatrix {
 void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, const float* bias,
                     Matrix out, Type out_type);
 
+// activated = gelu(before), before = x B + bias (null: none): [rows, columns] and x [rows, depth] of
+// the packed type A, contiguous; `before` may be null where it is not wanted.
+template <typename A>
+void MultiplyToGelu(const A* x, size_t rows, const PackedMatrix& packed, const float* bias,
+                    A* before, A* activated);
+
+// The way back: grad = x B gelu'(before), and activated = gelu(before) once more; column_sums
+// [columns] (null: not wanted) gain the sums of grad over rows.
+template <typename A>
+void MultiplyToGeluGradient(const A* x, size_t rows, const PackedMatrix& packed, const A* before,
+                            A* grad, A* activated, float* column_sums);
+
 // sum [m, n] float, contiguous, += a^T b for a [depth, m], b [depth, n], both of `type`: the
 // gradient of a weight.
 void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,

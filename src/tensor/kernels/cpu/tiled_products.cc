@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tensor/kernels/cpu/gelu-inl.h"
 #include "tensor/kernels/cpu/row_pairs-inl.h"
 #include "tensor/kernels/cpu/scratch.h"
 #include "tensor/kernels/cpu/tile_product-inl.h"
@@ -27,30 +28,95 @@ HWY_INLINE const uint32_t* WordsOf(const Bf16* values) {
   return reinterpret_cast<const uint32_t*>(values);  // for tiles, which know no types
 }
 
-// A block's sums, in memory, that are still to be rounded: little by little, while the next block
-// is multiplied.
+// What is still to be done to a block of results whose sums lie in memory, rows of 32 floats: row by
+// row, while the next block is multiplied. `at` is the block's first element, of rows `stride`
+// apart.
 class LateRounding {
  public:
-  LateRounding() = default;
-  LateRounding(const float* sums, Bf16* out, size_t stride, size_t rows)
-      : sums_(sums), out_(out), stride_(stride), rows_(rows) {}
-  // At most `count` more rows.
-  HWY_INLINE void Rows(size_t count) {
-    const size_t end = std::min(rows_, done_ + count);
-    for (; done_ < end; ++done_) {
-      const float* sums = sums_ + done_ * kSide;
-      Bf16* out = out_ + done_ * stride_;
-      StoreRounded(hn::LoadU(FloatTag(), sums), out);
-      StoreRounded(hn::LoadU(FloatTag(), sums + kTileSide), out + kTileSide);
-    }
+  explicit LateRounding(const Bf16Result& result) : result_(result) {}
+  HWY_INLINE void Begin(size_t row, size_t column) {
+    out_ = result_.out + row * result_.stride + column;
+  }
+  HWY_INLINE void Row(const float* sums) {
+    const FloatTag d;
+    StoreRoundedPair(hn::Load(d, sums), hn::Load(d, sums + kTileSide), out_);
+    out_ += result_.stride;
+  }
+  HWY_INLINE void End() {}
+
+ private:
+  Bf16Result result_;
+  Bf16* out_ = nullptr;
+};
+
+class LateGelu {
+ public:
+  LateGelu(const GeluResult& result, size_t stride) : result_(result), stride_(stride) {}
+  HWY_INLINE void Begin(size_t row, size_t column) { at_ = row * stride_ + column; }
+  HWY_INLINE void Row(const float* sums) {
+    const FloatTag d;
+    // Of what is kept, as the backward pass will.
+    const auto low = RoundedToBf16(hn::Load(d, sums));
+    const auto high = RoundedToBf16(hn::Load(d, sums + kTileSide));
+    if (result_.before) StoreRoundedPair(low, high, result_.before + at_);
+    StoreRoundedPair(GeluOf(d, low, TailOf<true>(d, low)), GeluOf(d, high, TailOf<true>(d, high)),
+                     result_.activated + at_);
+    at_ += stride_;
+  }
+  HWY_INLINE void End() {}
+
+ private:
+  GeluResult result_;
+  size_t stride_;
+  size_t at_ = 0;
+};
+
+class LateGeluGradient {
+ public:
+  LateGeluGradient(const GeluGradientResult& result, size_t stride)
+      : result_(result), stride_(stride) {}
+  HWY_INLINE void Begin(size_t row, size_t column) {
+    at_ = row * stride_ + column;
+    column_ = column;
+    low_sums_ = high_sums_ = hn::Zero(FloatTag());
+  }
+  HWY_INLINE void Row(const float* sums) {
+    const FloatTag d;
+    const auto half = [&](size_t c) HWY_ATTR {
+      const auto x = LoadFloat(d, result_.before + at_ + c);
+      const auto tail = TailOf<true>(d, x);
+      StoreRounded(GeluOf(d, x, tail), result_.activated + at_ + c);
+      const auto grad = hn::Mul(hn::Load(d, sums + c), GeluSlopeOf<true>(d, x, tail));
+      StoreRounded(grad, result_.grad + at_ + c);
+      return grad;
+    };
+    low_sums_ = hn::Add(low_sums_, half(0));
+    high_sums_ = hn::Add(high_sums_, half(kTileSide));
+    at_ += stride_;
+  }
+  HWY_INLINE void End() {
+    if (result_.column_sums == nullptr) return;
+    AddTo(low_sums_, result_.column_sums + column_);
+    AddTo(high_sums_, result_.column_sums + column_ + kTileSide);
   }
 
  private:
-  const float* sums_ = nullptr;
-  Bf16* out_ = nullptr;
-  size_t stride_ = 0;
-  size_t rows_ = 0;
-  size_t done_ = 0;
+  static HWY_INLINE void AddTo(FloatVec v, float* sums) {
+    hn::StoreU(hn::Add(v, hn::LoadU(FloatTag(), sums)), FloatTag(), sums);
+  }
+
+  GeluGradientResult result_;
+  size_t stride_;
+  size_t at_ = 0;
+  size_t column_ = 0;
+  FloatVec low_sums_, high_sums_;
+};
+
+// Results that lie where they belong once they are stored.
+struct NothingLate {
+  HWY_INLINE void Begin(size_t, size_t) {}
+  HWY_INLINE void Row(const float*) {}
+  HWY_INLINE void End() {}
 };
 
 // What a block's sums start from: nothing, other sums, or with a stride of 0 a bias for every row.
@@ -80,16 +146,50 @@ struct PanelFetch {
 };
 
 // What is done besides the multiplication of a block, once a step.
-struct Aside {
-  LateRounding late;
-  size_t late_rows = 0;
+template <typename Late>
+class Aside {
+ public:
+  Aside(const Late& late, size_t steps) : late_(late), rows_a_step_((kSide + steps - 1) / steps) {}
+
+  HWY_INLINE void Step() {
+    fetch.Step();
+    Do(rows_a_step_);
+  }
+  // From now on the results of `rows` rows at (row, column), in the buffer that Sums gave.
+  HWY_INLINE void Begin(size_t row, size_t column, size_t rows) {
+    Do(kSide);
+    sums_ = Sums();
+    turn_ = 1 - turn_;
+    left_ = rows;
+    late_.Begin(row, column);
+  }
+  // Where to put the next block's sums, rows of 32.
+  HWY_INLINE float* Sums() { return buffers_[turn_]; }
+  HWY_INLINE void Finish() { Do(kSide); }
+
   PanelFetch fetch{nullptr, 0};
+
+ private:
+  HWY_INLINE void Do(size_t rows) {
+    if (left_ == 0) return;
+    const size_t count = std::min(rows, left_);
+    for (size_t r = 0; r < count; ++r, sums_ += kSide) late_.Row(sums_);
+    left_ -= count;
+    if (left_ == 0) late_.End();
+  }
+
+  HWY_ALIGN float buffers_[2][kSide * kSide];
+  Late late_;
+  size_t rows_a_step_;
+  const float* sums_ = nullptr;
+  size_t left_ = 0;
+  size_t turn_ = 0;
 };
 
 // C of kTiles x 2 tiles, kTiles 1 or 2.
-template <size_t kTiles>
+template <size_t kTiles, typename Late>
 HWY_INLINE void MultiplyBlock(AmxTiles& tiles, BlockFactors by, size_t steps, Start start, float* c,
-                              size_t c_stride, Aside& aside) {
+                              size_t c_stride, Aside<Late>& aside) {
   constexpr bool kTwo = kTiles > 1;
   if (start.sums == nullptr) {
     tiles.Zero<0>();
@@ -114,8 +214,7 @@ HWY_INLINE void MultiplyBlock(AmxTiles& tiles, BlockFactors by, size_t steps, St
       tiles.AddProduct<2, 5, 6>();
       tiles.AddProduct<3, 5, 7>();
     }
-    aside.fetch.Step();
-    aside.late.Rows(aside.late_rows);
+    aside.Step();
     by.a += by.step;
     by.panel += kStepWords;
   }
@@ -126,46 +225,76 @@ HWY_INLINE void MultiplyBlock(AmxTiles& tiles, BlockFactors by, size_t steps, St
   if constexpr (kTwo) tiles.Store<3>(second + kTileSide, c_stride);
 }
 
+// B no larger than this stays in the second-level cache, of 2 MB on processors with AMX.
+inline constexpr size_t kCachedBytes = size_t{5} << 18;
+
 // `blocks` blocks of rows, from row `first` on, by all of B: kTiles tiles of `rows` rows each.
-template <size_t kTiles, typename Out>
-void MultiplyBlocks(const TiledProduct<Out>& p, size_t first, size_t rows, size_t blocks) {
-  AmxTiles tiles(rows);
-  HWY_ALIGN float sums[2][kSide * kSide];
-  size_t turn = 0;
+template <size_t kTiles, typename Late>
+void MultiplyBlocks(const TiledProduct& p, size_t first, size_t rows, size_t blocks,
+                    const Late& late, const FloatResult& floats) {
   const size_t steps = p.depth / kSide, panel_words = steps * kStepWords;
-  Aside aside;
-  aside.late_rows = (kSide + steps - 1) / steps;
-  for (size_t n = 0; n < p.columns; n += kSide) {
-    const uint32_t* panel = WordsOf(p.tiles) + n / kSide * panel_words;
-    const bool last = n + kSide == p.columns;
-    aside.fetch = {panel + panel_words, last ? 0 : (kStepWords / kTileSide + blocks - 1) / blocks};
+  AmxTiles tiles(rows);
+  Aside<Late> aside(late, steps);
+  const auto multiply = [&](size_t block, size_t n) HWY_ATTR {
+    const size_t row = first + block * kSide;
+    const BlockFactors by{WordsOf(p.x + row * p.x_stride), p.x_stride / 2,
+                          kTileSide * p.x_stride / 2, kTileSide,
+                          WordsOf(p.tiles) + n / kSide * panel_words};
+    const Start start{p.bias ? p.bias + n : nullptr, 0};
+    if constexpr (std::is_same_v<Late, NothingLate>) {
+      float* out = floats.out + row * floats.stride + n;
+      MultiplyBlock<kTiles>(tiles, by, steps, start, out, floats.stride, aside);
+    } else {
+      MultiplyBlock<kTiles>(tiles, by, steps, start, aside.Sums(), kSide, aside);
+      aside.Begin(row, n, rows);
+    }
+  };
+  // Fetches the panel behind the one at `n` during so many blocks.
+  const auto fetch_behind = [&](size_t n, size_t during) HWY_ATTR {
+    const size_t lines = n + kSide < p.columns ? kStepWords / kTileSide : 0;
+    aside.fetch = {WordsOf(p.tiles) + (n / kSide + 1) * panel_words, (lines + during - 1) / during};
+  };
+  if (p.depth * p.columns * sizeof(Bf16) <= kCachedBytes) {
+    // A block of rows, 24 KB at a depth of 384, stays in the first-level cache.
     for (size_t block = 0; block < blocks; ++block) {
-      const size_t row = first + block * kSide;
-      const BlockFactors by{WordsOf(p.x + row * p.x_stride), p.x_stride / 2,
-                            kTileSide * p.x_stride / 2, kTileSide, panel};
-      const Start start{p.bias ? p.bias + n : nullptr, 0};
-      Out* out = p.out + row * p.out_stride + n;
-      if constexpr (std::is_same_v<Out, float>) {
-        MultiplyBlock<kTiles>(tiles, by, steps, start, out, p.out_stride, aside);
-      } else {
-        MultiplyBlock<kTiles>(tiles, by, steps, start, sums[turn], kSide, aside);
-        aside.late = {sums[turn], out, p.out_stride, rows};
-        turn = 1 - turn;
+      for (size_t n = 0; n < p.columns; n += kSide) {
+        if (block == 0) fetch_behind(n, 1);
+        multiply(block, n);
       }
+      aside.fetch.lines = 0;
+    }
+  } else {
+    for (size_t n = 0; n < p.columns; n += kSide) {
+      fetch_behind(n, blocks);
+      for (size_t block = 0; block < blocks; ++block) multiply(block, n);
     }
   }
-  aside.late.Rows(kSide);
+  aside.Finish();
 }
 
-template <typename Out>
-void MultiplyTiledT(const TiledProduct<Out>& p, size_t rows) {
+template <typename Late>
+void MultiplyTiledT(const TiledProduct& p, size_t rows, const Late& late,
+                    const FloatResult& floats = {}) {
   const size_t blocks = rows / kSide, rest = rows % kSide;
-  if (blocks > 0) MultiplyBlocks<2>(p, 0, kSide, blocks);
+  if (blocks > 0) MultiplyBlocks<2>(p, 0, kSide, blocks, late, floats);
   if (rest > kTileSide) {
-    MultiplyBlocks<2>(p, rows - rest, rest, 1);
+    MultiplyBlocks<2>(p, rows - rest, rest, 1, late, floats);
   } else if (rest > 0) {
-    MultiplyBlocks<1>(p, rows - rest, rest, 1);
+    MultiplyBlocks<1>(p, rows - rest, rest, 1, late, floats);
   }
+}
+
+void MultiplyToFloat(const TiledProduct& p, size_t rows, const FloatResult& result) {
+  MultiplyTiledT(p, rows, NothingLate(), result);
+}
+void MultiplyToBf16(const TiledProduct& p, size_t rows, const Bf16Result& result) {
+  MultiplyTiledT(p, rows, LateRounding(result));
+}
+void MultiplyToGelu(const TiledProduct& p, size_t rows, const GeluResult& result) {
+  MultiplyTiledT(p, rows, LateGelu(result, p.columns));
+}
+void MultiplyToGeluGradient(const TiledProduct& p, size_t rows, const GeluGradientResult& result) {
+  MultiplyTiledT(p, rows, LateGeluGradient(result, p.columns));
 }
 
 void PackTilesT(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
@@ -230,7 +359,7 @@ void AddTransposedTiledT(const TiledTransposedProduct& p) {
   PackColumns<true>(p.a, p.a_stride, p.depth, p.m, a);
   PackColumns<false>(p.b, p.b_stride, p.depth, p.n, b);
   AmxTiles tiles(kSide);
-  Aside nothing;
+  Aside<NothingLate> nothing(NothingLate(), 1);
   const size_t most = kDepthAtOnce / kSide;
   const auto add = [&](size_t i, size_t j, size_t first) HWY_ATTR {
     const size_t count = std::min(most, steps - first);
@@ -257,16 +386,16 @@ void AddTransposedTiledT(const TiledTransposedProduct& p) {
 
 #else  // never asked for
 
-template <typename Out>
-void MultiplyTiledT(const TiledProduct<Out>& /*p*/, size_t /*rows*/) {}
+void MultiplyToFloat(const TiledProduct& /*p*/, size_t /*rows*/, const FloatResult& /*result*/) {}
+void MultiplyToBf16(const TiledProduct& /*p*/, size_t /*rows*/, const Bf16Result& /*result*/) {}
+void MultiplyToGelu(const TiledProduct& /*p*/, size_t /*rows*/, const GeluResult& /*result*/) {}
+void MultiplyToGeluGradient(const TiledProduct& /*p*/, size_t /*rows*/,
+                            const GeluGradientResult& /*result*/) {}
 void PackTilesT(const float* /*source*/, size_t /*depth_stride*/, size_t /*column_stride*/,
                 size_t /*depth*/, size_t /*columns*/, Bf16* /*tiles*/) {}
 void AddTransposedTiledT(const TiledTransposedProduct& /*p*/) {}
 
 #endif
-
-void MultiplyTiledToFloat(const TiledProduct<float>& p, size_t rows) { MultiplyTiledT(p, rows); }
-void MultiplyTiledToBf16(const TiledProduct<Bf16>& p, size_t rows) { MultiplyTiledT(p, rows); }
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -275,19 +404,27 @@ HWY_AFTER_NAMESPACE();
 namespace tandem::tensor::cpu {
 
 HWY_EXPORT(PackTilesT);
-HWY_EXPORT(MultiplyTiledToFloat);
-HWY_EXPORT(MultiplyTiledToBf16);
+HWY_EXPORT(MultiplyToFloat);
+HWY_EXPORT(MultiplyToBf16);
+HWY_EXPORT(MultiplyToGelu);
+HWY_EXPORT(MultiplyToGeluGradient);
 HWY_EXPORT(AddTransposedTiledT);
 
 void PackTiles(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
                size_t columns, Bf16* tiles) {
   HWY_DYNAMIC_DISPATCH(PackTilesT)(source, depth_stride, column_stride, depth, columns, tiles);
 }
-void MultiplyTiled(const TiledProduct<float>& product, size_t rows) {
-  HWY_DYNAMIC_DISPATCH(MultiplyTiledToFloat)(product, rows);
+void MultiplyTiled(const TiledProduct& product, size_t rows, const FloatResult& result) {
+  HWY_DYNAMIC_DISPATCH(MultiplyToFloat)(product, rows, result);
 }
-void MultiplyTiled(const TiledProduct<Bf16>& product, size_t rows) {
-  HWY_DYNAMIC_DISPATCH(MultiplyTiledToBf16)(product, rows);
+void MultiplyTiled(const TiledProduct& product, size_t rows, const Bf16Result& result) {
+  HWY_DYNAMIC_DISPATCH(MultiplyToBf16)(product, rows, result);
+}
+void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluResult& result) {
+  HWY_DYNAMIC_DISPATCH(MultiplyToGelu)(product, rows, result);
+}
+void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluGradientResult& result) {
+  HWY_DYNAMIC_DISPATCH(MultiplyToGeluGradient)(product, rows, result);
 }
 void AddTransposedTiled(const TiledTransposedProduct& product) {
   HWY_DYNAMIC_DISPATCH(AddTransposedTiledT)(product);

@@ -21,21 +21,41 @@ inline constexpr size_t kTiledUnit = 32;
 void PackTiles(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
                size_t columns, Bf16* tiles);
 
-// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none); strides in elements.
-// Sums are floats, rounded to nearest where Out is bf16; numbers below 2^-126 count as 0.
-template <typename Out>
+// x [rows, depth] * B + bias [columns] (null: none); strides in elements. Sums are floats; numbers
+// below 2^-126 count as 0. Results that are bf16 are rounded to nearest.
 struct TiledProduct {
   const Bf16* x;
   size_t x_stride;
   size_t depth;
   const Bf16* tiles;
   const float* bias;
-  Out* out;
-  size_t out_stride;
   size_t columns;
 };
-void MultiplyTiled(const TiledProduct<float>& product, size_t rows);
-void MultiplyTiled(const TiledProduct<Bf16>& product, size_t rows);
+
+// What becomes of a product, and what is computed from it while the next part of it is multiplied.
+struct FloatResult {
+  float* out;
+  size_t stride;
+};
+struct Bf16Result {
+  Bf16* out;
+  size_t stride;
+};
+// Rows of `columns` elements that follow each other, as below.
+struct GeluResult {
+  Bf16* before;  // the product; null: not kept
+  Bf16* activated;
+};
+struct GeluGradientResult {
+  const Bf16* before;   // what GELU was taken of
+  Bf16* grad;           // of `before`, where the product is the gradient of gelu(before)
+  Bf16* activated;      // gelu(before)
+  float* column_sums;   // [columns], gain the sums of `grad` over rows; null: not wanted
+};
+void MultiplyTiled(const TiledProduct& product, size_t rows, const FloatResult& result);
+void MultiplyTiled(const TiledProduct& product, size_t rows, const Bf16Result& result);
+void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluResult& result);
+void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluGradientResult& result);
 
 // sum [m, n], contiguous, += a^T b for a [depth, m], b [depth, n]; m and n are multiples of 32, the
 // depth is any.

@@ -48,6 +48,18 @@ HWY_INLINE void StoreRounded(FloatVec v, Bf16* to) {
   __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
 }
+// What StoreRounded would store, as floats.
+HWY_INLINE FloatVec RoundedToBf16(FloatVec v) {
+  __m256i halves;
+  __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
+  return FloatVec{_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16))};
+}
+// 32 values at once: two vectors of 16.
+HWY_INLINE void StoreRoundedPair(FloatVec low, FloatVec high, Bf16* to) {
+  __m512i halves;
+  __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(high.raw), "v"(low.raw));
+  _mm512_storeu_si512(to, halves);
+}
 #else
 inline constexpr bool kMayRoundNatively = false;
 void StoreRounded(FloatVec v, Bf16* to);  // never called
