@@ -28,6 +28,7 @@ PageArena::PageArena(size_t capacity) : capacity_(WholePages(capacity)) {
   void* range = mmap(nullptr, capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (range == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(range);
+  madvise(base_, capacity_, MADV_HUGEPAGE);  // a hint; may fail
   free_[0] = capacity_;
 }
 
