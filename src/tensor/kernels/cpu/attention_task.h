@@ -1,6 +1,7 @@
 // One text and head of attention: what its kernels read and write, and the memory they work in.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +55,10 @@ inline size_t ForwardWorkspace(size_t length, size_t width) {
 }
 inline size_t BackwardWorkspace(size_t length, size_t width) {
   const size_t padded = RoundUp(length, 32);
-  return 5 * padded * width + 4 * kBackwardBlock * (width + padded);
+  const size_t by_queries = 5 * padded * width + 4 * kBackwardBlock * (width + padded);
+  const size_t on_tiles =
+      9 * padded * width / 2 + (kTileBlock + 6) * padded + 2 * kTileBlock * width;
+  return std::max(by_queries, on_tiles);
 }
 
 }  // namespace tandem::tensor::cpu

@@ -32,10 +32,16 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 static_assert(kTileBlock == 2 * kTileSide);
 
-// Rows 0 .. rows of bf16 values, copied one after the other; those up to kTileBlock become zero.
-HWY_INLINE void CopyBlock(const Bf16* from, size_t stride, size_t rows, size_t width, Bf16* to) {
-  for (size_t r = 0; r < rows; ++r) std::memcpy(to + r * width, from + r * stride, 2 * width);
-  std::memset(to + rows * width, 0, 2 * (kTileBlock - rows) * width);
+// Rows 0 .. rows of bf16 values, copied one after the other; those up to `padded` become zero. The
+// width is a multiple of 32.
+HWY_INLINE void CopyRows(const Bf16* from, size_t stride, size_t rows, size_t padded, size_t width,
+                         Bf16* to) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < width; c += 2 * kTileSide) {
+      _mm512_storeu_si512(to + r * width + c, _mm512_loadu_si512(from + r * stride + c));
+    }
+  }
+  std::memset(to + rows * width, 0, 2 * (padded - rows) * width);
 }
 
 // The transposes of a text's rows, [length, width], as tiles of 16 channel pairs by 16 tokens: the
@@ -49,56 +55,9 @@ HWY_INLINE void PackTokenTiles(const Bf16* from, size_t stride, size_t length, s
   }
 }
 
-// Queries, rows of `words` words, and the tiles of 32 keys.
-struct BlockOfTokens {
-  const Bf16* queries;
-  size_t words;
-  const uint32_t* keys;
-};
-
-// Scores of kTiles tiles of queries, 1 or 2, against 32 keys.
-template <size_t kTiles>
-HWY_INLINE void ScoreTiles(AmxTiles& tiles, const BlockOfTokens& by, float* scores,
-                           size_t stride) {
-  constexpr size_t kTileWords = kTileSide * kTileSide;
-  const uint32_t* queries = AsWords(by.queries);
-  const uint32_t* keys = by.keys;
-  const uint32_t* later_keys = keys + kTileSide * by.words;
-  tiles.Zero<0>();
-  tiles.Zero<1>();
-  if constexpr (kTiles > 1) tiles.Zero<2>();
-  if constexpr (kTiles > 1) tiles.Zero<3>();
-  for (size_t k = 0; k < by.words; k += kTileSide, keys += kTileWords, later_keys += kTileWords) {
-    tiles.Load<6>(keys, kTileSide);
-    tiles.Load<4>(queries + k, by.words);
-    tiles.AddProduct<0, 4, 6>();
-    tiles.Load<7>(later_keys, kTileSide);
-    tiles.AddProduct<1, 4, 7>();
-    if constexpr (kTiles > 1) {
-      tiles.Load<5>(queries + kTileSide * by.words + k, by.words);
-      tiles.AddProduct<2, 5, 6>();
-      tiles.AddProduct<3, 5, 7>();
-    }
-  }
-  tiles.Store<0>(scores, stride);
-  tiles.Store<1>(scores + kTileSide, stride);
-  if constexpr (kTiles > 1) tiles.Store<2>(scores + kTileSide * stride, stride);
-  if constexpr (kTiles > 1) tiles.Store<3>(scores + kTileSide * (stride + 1), stride);
-}
-
-// C [rows, tokens] of queries and such tiles of keys, rows and tokens counted in tiles, tokens even;
-// one or two tiles of rows.
-HWY_INLINE void ScoresOfTiles(AmxTiles& tiles, size_t rows, size_t tokens, const Bf16* queries,
-                              size_t words, const uint32_t* token_tiles, float* scores) {
-  const size_t stride = tokens * kTileSide;
-  for (size_t n = 0; n < tokens; n += 2) {
-    const BlockOfTokens by{queries, words, token_tiles + n * kTileSide * words};
-    if (rows > 1) {
-      ScoreTiles<2>(tiles, by, scores + n * kTileSide, stride);
-    } else {
-      ScoreTiles<1>(tiles, by, scores + n * kTileSide, stride);
-    }
-  }
+// Tokens as PackTokenTiles left them, from a multiple of 32 on.
+HWY_INLINE TilesOfFactor TokenTiles(const uint32_t* tiles, size_t first, size_t words) {
+  return {tiles + first * words, kTileSide, kTileSide * words, kTileSide * kTileSide};
 }
 
 // As SoftmaxRow, but without the row's maximum, for scores that are calm (attention_scores-inl.h):
@@ -171,8 +130,12 @@ HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* works
   for (size_t first = 0; first < length; first += kTileBlock) {
     const size_t rows = std::min(kTileBlock, length - first);
     const size_t row_tiles = (rows + kTileSide - 1) / kTileSide;
-    CopyBlock(task.qkv + first * stride, stride, rows, width, queries);
-    ScoresOfTiles(tiles, row_tiles, padded / kTileSide, queries, words, keys, scores);
+    CopyRows(task.qkv + first * stride, stride, rows, kTileBlock, width, queries);
+    for (size_t key = 0; key < padded; key += kTileBlock) {
+      ProductOfTiles(tiles, row_tiles, words / kTileSide,
+                     TilesOf(Along<uint32_t>{AsWords(queries), words}),
+                     TokenTiles(keys, key, words), {scores + key, padded, false});
+    }
     SoftmaxOfTiles(task, first, scores, rows, padded, score_scale, probabilities, sums);
     StoreLogSums(task, sums, first, rows);
     // What rows of `probabilities` behind the block's hold reaches rows of `mixed` behind them
@@ -185,97 +148,240 @@ HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* works
   FetchForNext(task, RoundUp(length, kTileBlock), kTileBlock);
 }
 
-// A block of queries' rows, or of their gradients', as both factors of a product along them.
-struct BlockOfRows {
-  Bf16* rows;        // [kTileBlock, width]
-  uint32_t* across;  // [width, kTileBlock / 2]: pairs of rows
+// What the backward pass knows of a query.
+struct SavedQuery {
+  float shift;  // what its scores' exponents lack: the sum of exponentials
+  float delta;  // as SavedRow's
+  DropoutRow dropout;
 };
 
-HWY_INLINE void TakeBlock(const Bf16* from, size_t stride, size_t rows, size_t width,
-                          uint32_t* pairs, const BlockOfRows& block) {
-  CopyBlock(from, stride, rows, width, block.rows);
-  PackRowPairs(block.rows, width, kTileBlock, width, pairs);
-  Transpose({pairs, 4 * width, kTileBlock / 2, width}, kTileBlock / 2, block.across);
+// A text's queries, or the gradients of their outputs, as both factors of products along them.
+struct QueryFactors {
+  Bf16* rows;        // [padded, width]
+  uint32_t* across;  // [width, padded / 2]: pairs of rows
+};
+
+HWY_INLINE QueryFactors TakeQueryFactors(Carver& carver, size_t padded, size_t width) {
+  Bf16* rows = TakeHalves(carver, padded * width);
+  return {rows, TakeWords(carver, padded / 2 * width)};
 }
 
-// Sums of [width, padded] as rows of keys, times `factor`.
-HWY_INLINE void StoreAcross(const float* sums, size_t padded, size_t length, size_t width,
-                            float factor, float* workspace, Bf16* to, size_t stride) {
-  Transpose({sums, 4 * padded, width, length}, width, reinterpret_cast<uint32_t*>(workspace));
-  StoreRows<true>(workspace, length, width, factor, to, stride);
+// `pairs` [padded / 2, width] is for work.
+HWY_INLINE void PackQueryFactors(const Bf16* from, size_t stride, size_t length, size_t padded,
+                                 size_t width, uint32_t* pairs, const QueryFactors& to) {
+  CopyRows(from, stride, length, padded, width, to.rows);
+  PackRowPairs(to.rows, width, padded, width, pairs);
+  Transpose({pairs, 4 * width, padded / 2, width}, padded / 2, to.across);
 }
+
+// Two vectors of 16 as bf16: pairs with the one's values in low halves, the other's in high halves;
+// and, where asked for, also each by itself.
+HWY_INLINE void StorePairs(FloatVec low, FloatVec high, uint32_t* pairs, Bf16* lows = nullptr,
+                           Bf16* highs = nullptr) {
+  alignas(64) static constexpr uint16_t kInterleave[32] = {
+      0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  __m512i halves;
+  __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(high.raw), "v"(low.raw));
+  _mm512_store_si512(pairs,
+                     _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), halves));
+  if (lows == nullptr) return;
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lows), _mm512_castsi512_si256(halves));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(highs), _mm512_extracti64x4_epi64(halves, 1));
+}
+
+// 32 queries against 32 keys: floats of the one buffer, results in the others.
+struct BackwardTile {
+  const float* scores;              // [32, 32]
+  const float* grad_probabilities;  // [32, 32]
+  const SavedQuery* queries;
+  size_t first_key;
+  size_t keys;              // that are there, of 32
+  float factor;             // of the scores
+  uint32_t* probabilities;  // dropout(P), pairs of queries [16, 32]
+  uint32_t* grad_scores;    // gradients of the scores times their factor, pairs of queries [16, 32]
+  Bf16* grad_score_rows;    // the same, [32, 32]
+};
+
+// As BackwardRow, for two queries from `first` on.
+HWY_INLINE void BackwardTwoRows(const BackwardTile& tile, size_t first) {
+  const FloatTag d;
+  const auto factors = hn::Set(d, tile.factor * kLog2E);
+  FloatVec kept[2][2], grads[2][2];  // [query][half of the keys]
+  TANDEM_UNROLL(2)
+  for (size_t q = 0; q < 2; ++q) {
+    const SavedQuery& query = tile.queries[first + q];
+    const size_t row = (first + q) * kTileBlock;
+    const auto shift = hn::Set(d, query.shift), delta = hn::Set(d, query.delta);
+    FloatVec mask[2] = {hn::Set(d, 1.0F), hn::Set(d, 1.0F)};
+    const bool drops = query.dropout.threshold != 0;
+    if (drops) KeepPair(mask, query.dropout, static_cast<uint32_t>(tile.first_key));
+    TANDEM_UNROLL(2)
+    for (size_t half = 0; half < 2; ++half) {
+      const size_t j = half * kTileSide;
+      // No probability is above 1, however the exponents of huge scores are rounded; a NaN stays.
+      const auto y = hn::MulAdd(hn::Load(d, tile.scores + row + j), factors, shift);
+      auto p = Exp2<true>(d, hn::Min(hn::Zero(d), y));
+      if (j + kTileSide > tile.keys) {
+        p = hn::IfThenElseZero(hn::FirstN(d, tile.keys > j ? tile.keys - j : 0), p);
+      }
+      auto g = hn::Load(d, tile.grad_probabilities + row + j);
+      kept[q][half] = p;
+      if (drops) {
+        g = hn::Mul(g, mask[half]);
+        kept[q][half] = hn::Mul(p, mask[half]);
+      }
+      grads[q][half] = hn::Mul(p, hn::Sub(g, delta));
+    }
+  }
+  TANDEM_UNROLL(2)
+  for (size_t half = 0; half < 2; ++half) {
+    const size_t j = half * kTileSide, at = first / 2 * kTileBlock + j;
+    Bf16* rows = tile.grad_score_rows + first * kTileBlock + j;
+    StorePairs(kept[0][half], kept[1][half], tile.probabilities + at);
+    StorePairs(grads[0][half], grads[1][half], tile.grad_scores + at, rows, rows + kTileBlock);
+  }
+}
+
+// Keys' or values' gradients, sums [width, 32] across the keys, as rows of the `count` keys there
+// are, times `factor`.
+HWY_INLINE void StoreAcross(const float* sums, size_t count, size_t width, float factor,
+                            float* workspace, Bf16* to, size_t stride) {
+  Transpose({sums, 4 * kTileBlock, width, count}, width, reinterpret_cast<uint32_t*>(workspace));
+  StoreRows<true>(workspace, count, width, factor, to, stride);
+}
+
+// Everything of a text that is the same for all blocks of its keys.
+class TextOnTiles {
+ public:
+  TextOnTiles(const AttentionTask<Bf16>& task, Carver& carver)
+      : task_(task),
+        length_(task.length),
+        padded_(RoundUp(task.length, kTileBlock)),
+        width_(task.head_width),
+        factor_(1.0F / std::sqrt(static_cast<float>(task.head_width))),
+        keys_(TakeWords(carver, padded_ / 2 * width_)),
+        values_(TakeWords(carver, padded_ / 2 * width_)),
+        key_pairs_(TakeWords(carver, padded_ / 2 * width_)),
+        queries_(TakeQueryFactors(carver, padded_, width_)),
+        grads_(TakeQueryFactors(carver, padded_, width_)),
+        grad_queries_(carver.Take(padded_ * width_)),
+        probabilities_(TakeWords(carver, padded_ / 2 * kTileBlock)),
+        grad_scores_(TakeWords(carver, padded_ / 2 * kTileBlock)),
+        across_(carver.Take(width_ * kTileBlock)),
+        workspace_(carver.Take(width_ * kTileBlock)),
+        saved_(reinterpret_cast<SavedQuery*>(carver.Take(padded_ * sizeof(SavedQuery) / 4))) {
+    const size_t stride = task.qkv_stride;
+    const Bf16* keys = task.qkv + task.hidden;
+    PackTokenTiles(keys, stride, length_, padded_, width_ / 2, keys_);
+    PackTokenTiles(keys + task.hidden, stride, length_, padded_, width_ / 2, values_);
+    PackPaddedPairs(keys, stride, length_, padded_, width_, key_pairs_);
+    PackQueryFactors(task.qkv, stride, length_, padded_, width_, PairsOfQueries(), queries_);
+    PackQueryFactors(task.grad_out, task.out_stride, length_, padded_, width_,
+                     PairsOfQueries(), grads_);
+    for (size_t r = 0; r < padded_; ++r) {
+      // A query that is not there has probabilities of 0.
+      saved_[r] = {-INFINITY, 0, {}};
+      if (r >= length_) continue;
+      saved_[r] = {-task.log_sums[r] * kLog2E,
+                   RowDot(grads_.rows + r * width_, task.saved_out + r * task.out_stride, width_),
+                   DropoutOf(task, r)};
+    }
+  }
+
+  // Gradients of the 32 keys and values from `key` on, and what they add to those of the queries.
+  HWY_INLINE void AddKeys(AmxTiles& tiles, size_t key) {
+    HWY_ALIGN float scores[2][kTileBlock * kTileBlock];
+    HWY_ALIGN float grads[2][kTileBlock * kTileBlock];
+    HWY_ALIGN Bf16 grad_rows[kTileBlock * kTileBlock];
+    size_t turn = 0;
+    MultiplyTile(tiles, 0, key, scores[0], grads[0]);
+    for (size_t first = 0; first < length_; first += kTileBlock, turn = 1 - turn) {
+      // The next block's products run while this one's exponentials do.
+      if (first + kTileBlock < length_) {
+        MultiplyTile(tiles, first + kTileBlock, key, scores[1 - turn], grads[1 - turn]);
+      }
+      const BackwardTile tile{scores[turn],
+                              grads[turn],
+                              saved_ + first,
+                              key,
+                              std::min(kTileBlock, length_ - key),
+                              factor_,
+                              probabilities_ + first / 2 * kTileBlock,
+                              grad_scores_ + first / 2 * kTileBlock,
+                              grad_rows};
+      for (size_t r = 0; r < kTileBlock; r += 2) {
+        if (key == 0) Fetch(first + r);
+        BackwardTwoRows(tile, r);
+      }
+      TileProduct(tiles, 2, width_ / kTileSide, 1, Along<uint32_t>{AsWords(grad_rows), kTileSide},
+                  Rows<uint32_t>{key_pairs_ + key / 2 * width_, width_},
+                  {grad_queries_ + first * width_, width_, key > 0});
+    }
+    Bf16* to = task_.grad_qkv + task_.hidden + key * task_.qkv_stride;
+    StoreSums(tiles, queries_, grad_scores_, key, factor_, to);
+    StoreSums(tiles, grads_, probabilities_, key, 1.0F, to + task_.hidden);
+  }
+
+  HWY_INLINE void StoreQueries() const {
+    StoreRows<true>(grad_queries_, length_, width_, factor_, task_.grad_qkv, task_.qkv_stride);
+  }
+
+ private:
+  // Scores and gradients of probabilities, of 32 queries and 32 keys.
+  HWY_INLINE void MultiplyTile(AmxTiles& tiles, size_t first, size_t key, float* scores,
+                               float* grads) const {
+    const size_t words = width_ / 2, depth = words / kTileSide;
+    ProductOfTiles(tiles, 2, depth,
+                   TilesOf(Along<uint32_t>{AsWords(queries_.rows + first * width_), words}),
+                   TokenTiles(keys_, key, words), {scores, kTileBlock, false});
+    ProductOfTiles(tiles, 2, depth,
+                   TilesOf(Along<uint32_t>{AsWords(grads_.rows + first * width_), words}),
+                   TokenTiles(values_, key, words), {grads, kTileBlock, false});
+  }
+
+  // The sum over all queries of by^T pairs, for the keys from `key` on.
+  HWY_INLINE void StoreSums(AmxTiles& tiles, const QueryFactors& by, const uint32_t* pairs,
+                            size_t key, float factor, Bf16* to) const {
+    TileProduct(tiles, width_ / kTileSide, 2, padded_ / kTileBlock,
+                Along<uint32_t>{by.across, padded_ / 2}, Rows<uint32_t>{pairs, kTileBlock},
+                {across_, kTileBlock, false});
+    StoreAcross(across_, std::min(kTileBlock, length_ - key), width_, factor, workspace_, to,
+                task_.qkv_stride);
+  }
+
+  // Asks for what the next task reads and this one writes, two rows of it.
+  HWY_INLINE void Fetch(size_t row) const {
+    FetchRowForNext(task_, row);
+    FetchRowForNext(task_, row + 1);
+    if (row < length_) FetchGradients(task_, row, std::min<size_t>(2, length_ - row));
+  }
+
+  // Memory for pairs of all queries, where their gradients will be.
+  HWY_INLINE uint32_t* PairsOfQueries() const { return reinterpret_cast<uint32_t*>(grad_queries_); }
+
+  const AttentionTask<Bf16>& task_;
+  size_t length_, padded_, width_;
+  float factor_;
+  uint32_t* keys_;       // token tiles
+  uint32_t* values_;     // token tiles
+  uint32_t* key_pairs_;  // [padded / 2, width]
+  QueryFactors queries_, grads_;
+  float* grad_queries_;      // [padded, width]
+  uint32_t* probabilities_;  // [padded / 2, 32], of the keys at hand
+  uint32_t* grad_scores_;    // [padded / 2, 32]
+  float* across_;            // [width, 32]
+  float* workspace_;         // [32, width]
+  SavedQuery* saved_;        // [padded]
+};
 
 HWY_INLINE void BackwardTaskOnTiles(const AttentionTask<Bf16>& task, float* workspace) {
-  const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
-  const size_t padded = RoundUp(length, 2 * kTileSide), words = width / 2;
   Carver carver(workspace);
-  uint32_t* key_channels = TakeWords(carver, words * padded);
-  uint32_t* value_channels = TakeWords(carver, words * padded);
-  uint32_t* key_rows = TakeWords(carver, padded / 2 * width);
-  float* grad_keys = carver.Take(width * padded);
-  float* grad_values = carver.Take(width * padded);
-  float* transposed = carver.Take(padded * width);
-  uint32_t* pairs = TakeWords(carver, kTileBlock / 2 * width);
-  const BlockOfRows queries{TakeHalves(carver, kTileBlock * width),
-                            TakeWords(carver, kTileBlock / 2 * width)};
-  const BlockOfRows grads{TakeHalves(carver, kTileBlock * width),
-                          TakeWords(carver, kTileBlock / 2 * width)};
-  float* grad_queries = carver.Take(kTileBlock * width);
-  float* scores = carver.Take(kTileBlock * padded);
-  float* grad_probabilities = carver.Take(kTileBlock * padded);
-  Bf16* probabilities = TakeHalves(carver, kTileBlock * padded);
-  Bf16* grad_scores = TakeHalves(carver, kTileBlock * padded);
-  uint32_t* row_pairs = TakeWords(carver, kTileBlock / 2 * padded);
-  const Bf16* keys = task.qkv + task.hidden;
-  const size_t row_bytes = stride * sizeof(Bf16);
-  Transpose({keys, row_bytes, length, words}, padded, key_channels);
-  Transpose({keys + task.hidden, row_bytes, length, words}, padded, value_channels);
-  PackPaddedPairs(keys, stride, length, padded, width, key_rows);
-  const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
-  const size_t key_tiles = padded / kTileSide, channel_tiles = width / kTileSide;
+  TextOnTiles text(task, carver);
   AmxTiles tiles;
-  for (size_t first = 0; first < length; first += kTileBlock) {
-    const size_t rows = std::min(kTileBlock, length - first);
-    const size_t row_tiles = (rows + kTileSide - 1) / kTileSide;
-    FetchForNext(task, first, kTileBlock);
-    FetchGradients(task, first, rows);
-    const Bf16* out = task.saved_out + first * task.out_stride;
-    TakeBlock(task.qkv + first * stride, stride, rows, width, pairs, queries);
-    TakeBlock(task.grad_out + first * task.out_stride, task.out_stride, rows, width, pairs, grads);
-    TileProduct(tiles, row_tiles, key_tiles, words / kTileSide,
-                Along<uint32_t>{AsWords(queries.rows), words}, Rows<uint32_t>{key_channels, padded},
-                {scores, padded, false});
-    TileProduct(tiles, row_tiles, key_tiles, words / kTileSide,
-                Along<uint32_t>{AsWords(grads.rows), words}, Rows<uint32_t>{value_channels, padded},
-                {grad_probabilities, padded, false});
-    for (size_t r = 0; r < rows; ++r) {
-      const float delta = RowDot(grads.rows + r * width, out + r * task.out_stride, width);
-      Bf16* kept_row = probabilities + r * padded;
-      Bf16* grad_row = grad_scores + r * padded;
-      BackwardRow<true>(scores + r * padded, grad_probabilities + r * padded, length, padded,
-                        {score_scale, task.log_sums[first + r], delta}, DropoutOf(task, first + r),
-                        [=](size_t j, FloatVec kept_part, FloatVec grad_part) HWY_ATTR {
-                          StoreRounded(kept_part, kept_row + j);
-                          StoreRounded(grad_part, grad_row + j);
-                        });
-    }
-    const auto add_across = [&](const Bf16* block, const BlockOfRows& by, float* sums) HWY_ATTR {
-      PackPaddedPairs(block, padded, rows, kTileBlock, padded, row_pairs);
-      TileProduct(tiles, channel_tiles, key_tiles, 1, Along<uint32_t>{by.across, kTileBlock / 2},
-                  Rows<uint32_t>{row_pairs, padded}, {sums, padded, first > 0});
-    };
-    add_across(probabilities, grads, grad_values);
-    add_across(grad_scores, queries, grad_keys);
-    TileProduct(tiles, row_tiles, channel_tiles, padded / 2 / kTileSide,
-                Along<uint32_t>{AsWords(grad_scores), padded / 2}, Rows<uint32_t>{key_rows, width},
-                {grad_queries, width, false});
-    StoreRows<true>(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
-  }
-  Bf16* grad_qkv = task.grad_qkv;
-  StoreAcross(grad_keys, padded, length, width, score_scale, transposed, grad_qkv + task.hidden,
-              stride);
-  StoreAcross(grad_values, padded, length, width, 1.0F, transposed, grad_qkv + 2 * task.hidden,
-              stride);
+  for (size_t key = 0; key < task.length; key += kTileBlock) text.AddKeys(tiles, key);
+  text.StoreQueries();
+  FetchForNext(task, RoundUp(task.length, kTileBlock), kTileBlock);
 }
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE

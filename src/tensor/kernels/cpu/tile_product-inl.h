@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -81,58 +82,87 @@ class AmxTiles {
   }
 };
 
+// The factors of a block of C, of one or two tiles of rows by two tiles of columns: A's tiles of rows
+// and B's of columns lie `second` words apart, their next ones along the depth `step` words, and the
+// rows of a tile `stride` words.
+struct TilesOfFactor {
+  const uint32_t* data;
+  size_t stride;
+  size_t second;
+  size_t step;
+};
+
+HWY_INLINE TilesOfFactor TilesOf(Along<uint32_t> a) {
+  return {a.data, a.stride, kTileSide * a.stride, kTileSide};
+}
+HWY_INLINE TilesOfFactor TilesOf(Rows<uint32_t> b) {
+  return {b.data, b.stride, kTileSide, kTileSide * b.stride};
+}
+
 // kRows x 2 tiles of C, kRows one or two; `depth` counts tiles. C lies in registers 0 to 3, A in 4
-// and 5, B in 6 and 7; none of them is needed once the tiles are stored.
-template <size_t kRows>
-HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, Along<uint32_t> a, Rows<uint32_t> b,
-                               Output c) {
-  constexpr bool kLow = kRows > 1;
-  float* low = c.data + kTileSide * c.stride;
-  if (c.add) {
-    tiles.Load<0>(c.data, c.stride);
-    tiles.Load<1>(c.data + kTileSide, c.stride);
-    if constexpr (kLow) tiles.Load<2>(low, c.stride);
-    if constexpr (kLow) tiles.Load<3>(low + kTileSide, c.stride);
+// and 5, B in 6 and 7; none of them is needed once the tiles are stored. `aside` has a step for each
+// tile of the depth.
+template <size_t kRows, typename Aside>
+HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, TilesOfFactor a, TilesOfFactor b,
+                               Output c, Aside& aside) {
+  constexpr bool kTwo = kRows > 1;
+  float* second = c.data + kTileSide * c.stride;
+  if (c.add || c.bias) {
+    // A bias is a row for all: a stride of 0.
+    const float* start = c.add ? c.data : c.bias;
+    const size_t stride = c.add ? c.stride : 0;
+    tiles.Load<0>(start, stride);
+    tiles.Load<1>(start + kTileSide, stride);
+    if constexpr (kTwo) tiles.Load<2>(start + kTileSide * stride, stride);
+    if constexpr (kTwo) tiles.Load<3>(start + kTileSide * stride + kTileSide, stride);
   } else {
     tiles.Zero<0>();
     tiles.Zero<1>();
-    if constexpr (kLow) tiles.Zero<2>();
-    if constexpr (kLow) tiles.Zero<3>();
+    if constexpr (kTwo) tiles.Zero<2>();
+    if constexpr (kTwo) tiles.Zero<3>();
   }
-  for (size_t k = 0; k < depth; ++k) {
-    const uint32_t* columns_of_a = a.data + k * kTileSide;
-    const uint32_t* rows_of_b = b.data + k * kTileSide * b.stride;
-    tiles.Load<6>(rows_of_b, b.stride);
-    tiles.Load<4>(columns_of_a, a.stride);
+  for (; depth > 0; --depth) {
+    tiles.Load<6>(b.data, b.stride);
+    tiles.Load<4>(a.data, a.stride);
     tiles.AddProduct<0, 4, 6>();
-    tiles.Load<7>(rows_of_b + kTileSide, b.stride);
+    tiles.Load<7>(b.data + b.second, b.stride);
     tiles.AddProduct<1, 4, 7>();
-    if constexpr (kLow) {
-      tiles.Load<5>(columns_of_a + kTileSide * a.stride, a.stride);
+    if constexpr (kTwo) {
+      tiles.Load<5>(a.data + a.second, a.stride);
       tiles.AddProduct<2, 5, 6>();
       tiles.AddProduct<3, 5, 7>();
     }
+    aside.Step();
+    a.data += a.step;
+    b.data += b.step;
   }
   tiles.Store<0>(c.data, c.stride);
   tiles.Store<1>(c.data + kTileSide, c.stride);
-  if constexpr (kLow) tiles.Store<2>(low, c.stride);
-  if constexpr (kLow) tiles.Store<3>(low + kTileSide, c.stride);
+  if constexpr (kTwo) tiles.Store<2>(second, c.stride);
+  if constexpr (kTwo) tiles.Store<3>(second + kTileSide, c.stride);
+}
+
+// C of `rows` x 2 tiles, rows one or two.
+HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t rows, size_t depth, TilesOfFactor a,
+                               TilesOfFactor b, Output c) {
+  Nothing nothing;
+  if (rows > 1) {
+    ProductOfTiles<2>(tiles, depth, a, b, c, nothing);
+  } else {
+    ProductOfTiles<1>(tiles, depth, a, b, c, nothing);
+  }
 }
 
 // A is [rows, depth], B [depth, columns] and C [rows, columns], all counted in tiles, which are
-// read and written whole; `columns` is even. C has no bias.
+// read and written whole; `columns` is even.
 HWY_INLINE void TileProduct(AmxTiles& tiles, size_t rows, size_t columns, size_t depth,
                             Along<uint32_t> a, Rows<uint32_t> b, Output c) {
   for (size_t m = 0; m < rows; m += 2) {
-    const Along<uint32_t> a_rows = RowsFrom(a, m * kTileSide);
     for (size_t n = 0; n < columns; n += 2) {
-      const Rows<uint32_t> b_columns{b.data + n * kTileSide, b.stride};
-      const Output block{c.data + kTileSide * (m * c.stride + n), c.stride, c.add};
-      if (m + 1 < rows) {
-        ProductOfTiles<2>(tiles, depth, a_rows, b_columns, block);
-      } else {
-        ProductOfTiles<1>(tiles, depth, a_rows, b_columns, block);
-      }
+      ProductOfTiles(tiles, std::min<size_t>(2, rows - m), depth,
+                     TilesOf(RowsFrom(a, m * kTileSide)),
+                     TilesOf(Rows<uint32_t>{b.data + n * kTileSide, b.stride}),
+                     {c.data + kTileSide * (m * c.stride + n), c.stride, c.add});
     }
   }
 }

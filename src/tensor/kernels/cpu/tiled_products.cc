@@ -24,8 +24,9 @@ inline constexpr size_t kTileWords = kTileSide * kTileSide;
 inline constexpr size_t kStepWords = 2 * kTileWords;  // of a panel, for a step
 static_assert(kSide == 2 * kTileSide);
 
-HWY_INLINE const uint32_t* WordsOf(const Bf16* values) {
-  return reinterpret_cast<const uint32_t*>(values);  // for tiles, which know no types
+// A panel, of either factor: for every step of the depth two tiles.
+HWY_INLINE TilesOfFactor PanelTiles(const uint32_t* panel) {
+  return {panel, kTileSide, kTileWords, kStepWords};
 }
 
 // What is still to be done to a block of results whose sums lie in memory, rows of 32 floats: row by
@@ -119,22 +120,6 @@ struct NothingLate {
   HWY_INLINE void End() {}
 };
 
-// What a block's sums start from: nothing, other sums, or with a stride of 0 a bias for every row.
-struct Start {
-  const float* sums;
-  size_t stride;
-};
-
-// The factors of a block of C: rows of A, `stride` words apart and `step` words further for the next
-// 32 of the depth, in two tiles `second` words apart; and a panel of B.
-struct BlockFactors {
-  const uint32_t* a;
-  size_t stride;
-  size_t second;
-  size_t step;
-  const uint32_t* panel;
-};
-
 // Fetches the next panel to the second-level cache little by little, while products run.
 struct PanelFetch {
   const uint32_t* next;
@@ -186,45 +171,6 @@ class Aside {
   size_t turn_ = 0;
 };
 
-// C of kTiles x 2 tiles, kTiles 1 or 2.
-template <size_t kTiles, typename Late>
-HWY_INLINE void MultiplyBlock(AmxTiles& tiles, BlockFactors by, size_t steps, Start start, float* c,
-                              size_t c_stride, Aside<Late>& aside) {
-  constexpr bool kTwo = kTiles > 1;
-  if (start.sums == nullptr) {
-    tiles.Zero<0>();
-    tiles.Zero<1>();
-    if constexpr (kTwo) tiles.Zero<2>();
-    if constexpr (kTwo) tiles.Zero<3>();
-  } else {
-    const float* second = start.sums + kTileSide * start.stride;
-    tiles.Load<0>(start.sums, start.stride);
-    tiles.Load<1>(start.sums + kTileSide, start.stride);
-    if constexpr (kTwo) tiles.Load<2>(second, start.stride);
-    if constexpr (kTwo) tiles.Load<3>(second + kTileSide, start.stride);
-  }
-  for (; steps > 0; --steps) {
-    tiles.Load<6>(by.panel, kTileSide);
-    tiles.Load<4>(by.a, by.stride);
-    tiles.AddProduct<0, 4, 6>();
-    tiles.Load<7>(by.panel + kTileWords, kTileSide);
-    tiles.AddProduct<1, 4, 7>();
-    if constexpr (kTwo) {
-      tiles.Load<5>(by.a + by.second, by.stride);
-      tiles.AddProduct<2, 5, 6>();
-      tiles.AddProduct<3, 5, 7>();
-    }
-    aside.Step();
-    by.a += by.step;
-    by.panel += kStepWords;
-  }
-  float* second = c + kTileSide * c_stride;
-  tiles.Store<0>(c, c_stride);
-  tiles.Store<1>(c + kTileSide, c_stride);
-  if constexpr (kTwo) tiles.Store<2>(second, c_stride);
-  if constexpr (kTwo) tiles.Store<3>(second + kTileSide, c_stride);
-}
-
 // B no larger than this stays in the second-level cache, of 2 MB on processors with AMX.
 inline constexpr size_t kCachedBytes = size_t{5} << 18;
 
@@ -237,22 +183,22 @@ void MultiplyBlocks(const TiledProduct& p, size_t first, size_t rows, size_t blo
   Aside<Late> aside(late, steps);
   const auto multiply = [&](size_t block, size_t n) HWY_ATTR {
     const size_t row = first + block * kSide;
-    const BlockFactors by{WordsOf(p.x + row * p.x_stride), p.x_stride / 2,
-                          kTileSide * p.x_stride / 2, kTileSide,
-                          WordsOf(p.tiles) + n / kSide * panel_words};
-    const Start start{p.bias ? p.bias + n : nullptr, 0};
+    const TilesOfFactor a =
+        TilesOf(Along<uint32_t>{AsWords(p.x + row * p.x_stride), p.x_stride / 2});
+    const TilesOfFactor b = PanelTiles(AsWords(p.tiles) + n / kSide * panel_words);
+    const float* bias = p.bias ? p.bias + n : nullptr;
     if constexpr (std::is_same_v<Late, NothingLate>) {
       float* out = floats.out + row * floats.stride + n;
-      MultiplyBlock<kTiles>(tiles, by, steps, start, out, floats.stride, aside);
+      ProductOfTiles<kTiles>(tiles, steps, a, b, {out, floats.stride, false, bias}, aside);
     } else {
-      MultiplyBlock<kTiles>(tiles, by, steps, start, aside.Sums(), kSide, aside);
+      ProductOfTiles<kTiles>(tiles, steps, a, b, {aside.Sums(), kSide, false, bias}, aside);
       aside.Begin(row, n, rows);
     }
   };
   // Fetches the panel behind the one at `n` during so many blocks.
   const auto fetch_behind = [&](size_t n, size_t during) HWY_ATTR {
     const size_t lines = n + kSide < p.columns ? kStepWords / kTileSide : 0;
-    aside.fetch = {WordsOf(p.tiles) + (n / kSide + 1) * panel_words, (lines + during - 1) / during};
+    aside.fetch = {AsWords(p.tiles) + (n / kSide + 1) * panel_words, (lines + during - 1) / during};
   };
   if (p.depth * p.columns * sizeof(Bf16) <= kCachedBytes) {
     // A block of rows, 24 KB at a depth of 384, stays in the first-level cache.
@@ -359,14 +305,13 @@ void AddTransposedTiledT(const TiledTransposedProduct& p) {
   PackColumns<true>(p.a, p.a_stride, p.depth, p.m, a);
   PackColumns<false>(p.b, p.b_stride, p.depth, p.n, b);
   AmxTiles tiles(kSide);
-  Aside<NothingLate> nothing(NothingLate(), 1);
+  Nothing nothing;
   const size_t most = kDepthAtOnce / kSide;
   const auto add = [&](size_t i, size_t j, size_t first) HWY_ATTR {
     const size_t count = std::min(most, steps - first);
-    const BlockFactors by{a + (i / kSide * steps + first) * kStepWords, kTileSide, kTileWords,
-                          kStepWords, b + (j / kSide * steps + first) * kStepWords};
-    float* c = p.sum + i * p.n + j;
-    MultiplyBlock<2>(tiles, by, count, {c, p.n}, c, p.n, nothing);
+    ProductOfTiles<2>(tiles, count, PanelTiles(a + (i / kSide * steps + first) * kStepWords),
+                      PanelTiles(b + (j / kSide * steps + first) * kStepWords),
+                      {p.sum + i * p.n + j, p.n, true}, nothing);
   };
   // The wider factor passes once, the other one stays in the second-level cache.
   if (p.m > p.n) {
