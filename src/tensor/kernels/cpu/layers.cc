@@ -22,7 +22,9 @@ constexpr size_t kBackwardRows = 128;  // as forward; the sums of weights take m
 // put its factors in memory and take them back: a training step took 7 % (fp32) and 10 % (bf16)
 // less time than with 128. More rows were hardly faster and take memory from every thread.
 template <typename A>
-constexpr size_t kSummedRows = 2048 / sizeof(A);
+size_t SummedRows() {
+  return CurrentIsa() >= Isa::kAmx ? 512 : 2048 / sizeof(A);
+}
 
 RowDropout DropoutFrom(const RowNames& names, size_t first) {
   if (!names.dropout.active()) return {};
@@ -120,7 +122,7 @@ void AffineBackward(const A* x, const A* grad_out, size_t rows, const AffineGrad
   AffineSums sums(gradient, threads);
   ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
     const AffineSums::Mine mine = sums.Of(thread);
-    ForTiles(range, kSummedRows<A>, [&](size_t first, size_t count) {
+    ForTiles(range, SummedRows<A>(), [&](size_t first, size_t count) {
       sums.AddProduct(grad_out + first * out, x + first * in, count, mine.weight);
     });
     ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
@@ -162,10 +164,10 @@ void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKe
     const AffineSums::Mine mine = sums.Of(thread);
     float* my_gamma = gamma.Of(thread);
     float* my_beta = beta.Of(thread);
-    const size_t most = std::min(kSummedRows<A>, range.end - range.begin);
+    const size_t most = std::min(SummedRows<A>(), range.end - range.begin);
     Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(most * width));
     A* grad_branches = scratch.Take<A>(most * width);
-    ForTiles(range, kSummedRows<A>, [&](size_t block, size_t block_rows) {
+    ForTiles(range, SummedRows<A>(), [&](size_t block, size_t block_rows) {
       ForTiles({block, block + block_rows}, kBackwardRows, [&](size_t first, size_t count) {
         A* grad_branch = grad_branches + (first - block) * width;
         RunResidualNormBackward<A>(
@@ -218,7 +220,7 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
     const AffineSums::Mine my_up = up_sums.Of(thread), my_down = down_sums.Of(thread);
     float* my_gamma = gamma.Of(thread);
     float* my_beta = beta.Of(thread);
-    const size_t most = std::min(kSummedRows<A>, range.end - range.begin);
+    const size_t most = std::min(SummedRows<A>(), range.end - range.begin);
     Scratch scratch = Scratch::Reserve(
         Scratch::Bytes<A>(kBackwardRows * width) + Scratch::Bytes<A>(most * width) +
         2 * Scratch::Bytes<A>(most * inner) + Scratch::Bytes<float>(kBackwardRows * width));
@@ -227,7 +229,7 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
     A* grad_inners = scratch.Take<A>(most * inner);
     A* activations = scratch.Take<A>(most * inner);
     float* grad_input = scratch.Take<float>(kBackwardRows * width);
-    ForTiles(range, kSummedRows<A>, [&](size_t block, size_t block_rows) {
+    ForTiles(range, SummedRows<A>(), [&](size_t block, size_t block_rows) {
       ForTiles({block, block + block_rows}, kBackwardRows, [&](size_t first, size_t count) {
         A* grad_branch = grad_branches + (first - block) * width;
         A* grad_inner = grad_inners + (first - block) * inner;

@@ -181,7 +181,7 @@ void MultiplyBlocks(const TiledProduct& p, size_t first, size_t rows, size_t blo
   const size_t steps = p.depth / kSide, panel_words = steps * kStepWords;
   AmxTiles tiles(rows);
   Aside<Late> aside(late, steps);
-  const auto multiply = [&](size_t block, size_t n) HWY_ATTR {
+  const auto multiply = [&]<Passing kPassing>(size_t block, size_t n) HWY_ATTR {
     const size_t row = first + block * kSide;
     const TilesOfFactor a =
         TilesOf(Along<uint32_t>{AsWords(p.x + row * p.x_stride), p.x_stride / 2});
@@ -189,9 +189,9 @@ void MultiplyBlocks(const TiledProduct& p, size_t first, size_t rows, size_t blo
     const float* bias = p.bias ? p.bias + n : nullptr;
     if constexpr (std::is_same_v<Late, NothingLate>) {
       float* out = floats.out + row * floats.stride + n;
-      ProductOfTiles<kTiles>(tiles, steps, a, b, {out, floats.stride, false, bias}, aside);
+      ProductOfTiles<kTiles, kPassing>(tiles, steps, a, b, {out, floats.stride, false, bias}, aside);
     } else {
-      ProductOfTiles<kTiles>(tiles, steps, a, b, {aside.Sums(), kSide, false, bias}, aside);
+      ProductOfTiles<kTiles, kPassing>(tiles, steps, a, b, {aside.Sums(), kSide, false, bias}, aside);
       aside.Begin(row, n, rows);
     }
   };
@@ -205,14 +205,16 @@ void MultiplyBlocks(const TiledProduct& p, size_t first, size_t rows, size_t blo
     for (size_t block = 0; block < blocks; ++block) {
       for (size_t n = 0; n < p.columns; n += kSide) {
         if (block == 0) fetch_behind(n, 1);
-        multiply(block, n);
+        multiply.template operator()<Passing::kB>(block, n);
       }
       aside.fetch.lines = 0;
     }
   } else {
     for (size_t n = 0; n < p.columns; n += kSide) {
       fetch_behind(n, blocks);
-      for (size_t block = 0; block < blocks; ++block) multiply(block, n);
+      for (size_t block = 0; block < blocks; ++block) {
+        multiply.template operator()<Passing::kA>(block, n);
+      }
     }
   }
   aside.Finish();
@@ -290,42 +292,96 @@ HWY_INLINE void PackColumns(const Bf16* from, size_t stride, size_t depth, size_
   }
 }
 
+// Fetches lines of memory to the second-level cache, the same distance apart, some in a step.
+struct LineFetch {
+  const void* next = nullptr;
+  size_t stride = 0;  // bytes
+  size_t lines = 0;   // left
+  size_t a_step = 0;
+
+  HWY_INLINE void Step() {
+    for (size_t i = std::min(a_step, lines); i > 0; --i, --lines) {
+      __builtin_prefetch(next, 0, 2);
+      next = static_cast<const std::byte*>(next) + stride;
+    }
+  }
+};
+
+// What a block of a sum fetches: the next block's rows, two lines each, and a part of the wide
+// factor's next columns.
+struct SumAside {
+  LineFetch left, right, columns;
+
+  HWY_INLINE void Step() {
+    left.Step();
+    right.Step();
+    columns.Step();
+  }
+};
+
+// One factor of a sum, [depth, width].
+struct SumFactor {
+  const Bf16* rows;
+  size_t stride;
+  size_t width;
+};
+
 // The depth that is summed at once: a panel of it, 32 KB, stays in the first-level cache while the
 // other factor passes through it from the second.
 inline constexpr size_t kDepthAtOnce = 512;
 
-void AddTransposedTiledT(const TiledTransposedProduct& p) {
-  const size_t steps = (p.depth + kSide - 1) / kSide;
-  const size_t a_words = p.m / kSide * steps * kStepWords;
-  const size_t b_words = p.n / kSide * steps * kStepWords;
-  Scratch scratch = Scratch::Reserve<TiledTransposedProduct>(Scratch::Bytes<uint32_t>(a_words) +
-                                                             Scratch::Bytes<uint32_t>(b_words));
-  uint32_t* a = scratch.Take<uint32_t>(a_words);
-  uint32_t* b = scratch.Take<uint32_t>(b_words);
-  PackColumns<true>(p.a, p.a_stride, p.depth, p.m, a);
-  PackColumns<false>(p.b, p.b_stride, p.depth, p.n, b);
-  AmxTiles tiles(kSide);
-  Nothing nothing;
-  const size_t most = kDepthAtOnce / kSide;
-  const auto add = [&](size_t i, size_t j, size_t first) HWY_ATTR {
-    const size_t count = std::min(most, steps - first);
-    ProductOfTiles<2>(tiles, count, PanelTiles(a + (i / kSide * steps + first) * kStepWords),
-                      PanelTiles(b + (j / kSide * steps + first) * kStepWords),
-                      {p.sum + i * p.n + j, p.n, true}, nothing);
+// The narrow factor is packed whole and stays in the second-level cache. The wide one, which would
+// not, is packed 32 columns at a time.
+template <bool kWideIsA>
+HWY_INLINE void AddSums(const SumFactor& wide, const SumFactor& narrow, size_t depth, float* sum,
+                        size_t sum_stride) {
+  const size_t steps = (depth + kSide - 1) / kSide, panel_words = steps * kStepWords;
+  const size_t narrow_words = narrow.width / kSide * panel_words;
+  Scratch scratch = Scratch::Reserve<TiledTransposedProduct>(
+      Scratch::Bytes<uint32_t>(narrow_words) + Scratch::Bytes<uint32_t>(panel_words));
+  uint32_t* narrow_panels = scratch.Take<uint32_t>(narrow_words);
+  uint32_t* panel = scratch.Take<uint32_t>(panel_words);
+  PackColumns<!kWideIsA>(narrow.rows, narrow.stride, depth, narrow.width, narrow_panels);
+  AmxTiles tiles;
+  const size_t most = kDepthAtOnce / kSide, blocks = narrow.width / kSide;
+  const size_t row_bytes = sum_stride * sizeof(float);
+  const auto block_at = [&](size_t w, size_t v) {
+    return sum + (kWideIsA ? w * sum_stride + v : v * sum_stride + w);
   };
-  // The wider factor passes once, the other one stays in the second-level cache.
+  SumAside aside;
+  for (size_t w = 0; w < wide.width; w += kSide) {
+    PackColumns<kWideIsA>(wide.rows + w, wide.stride, depth, kSide, panel);
+    if (w + kSide < wide.width) {
+      aside.columns = {wide.rows + w + kSide, wide.stride * sizeof(Bf16), depth,
+                       depth / (steps * blocks) + 1};
+    }
+    for (size_t first = 0; first < steps; first += most) {
+      const size_t count = std::min(most, steps - first);
+      for (size_t v = 0; v < narrow.width; v += kSide) {
+        const bool last = v + kSide == narrow.width;
+        const float* next = last ? block_at(w + kSide, 0) : block_at(w, v + kSide);
+        if (first == 0 && !(last && w + kSide == wide.width)) {
+          const size_t a_step = (kSide + count - 1) / count;
+          aside.left = {next, row_bytes, kSide, a_step};
+          aside.right = {next + kTileSide, row_bytes, kSide, a_step};
+        }
+        const TilesOfFactor of_wide = PanelTiles(panel + first * kStepWords);
+        const TilesOfFactor of_narrow =
+            PanelTiles(narrow_panels + v / kSide * panel_words + first * kStepWords);
+        ProductOfTiles<2, kWideIsA ? Passing::kB : Passing::kA>(tiles, count, kWideIsA ? of_wide : of_narrow,
+                          kWideIsA ? of_narrow : of_wide, {block_at(w, v), sum_stride, true},
+                          aside);
+      }
+    }
+  }
+}
+
+void AddTransposedTiledT(const TiledTransposedProduct& p) {
+  const SumFactor a{p.a, p.a_stride, p.m}, b{p.b, p.b_stride, p.n};
   if (p.m > p.n) {
-    for (size_t i = 0; i < p.m; i += kSide) {
-      for (size_t first = 0; first < steps; first += most) {
-        for (size_t j = 0; j < p.n; j += kSide) add(i, j, first);
-      }
-    }
+    AddSums<true>(a, b, p.depth, p.sum, p.n);
   } else {
-    for (size_t j = 0; j < p.n; j += kSide) {
-      for (size_t first = 0; first < steps; first += most) {
-        for (size_t i = 0; i < p.m; i += kSide) add(i, j, first);
-      }
-    }
+    AddSums<false>(b, a, p.depth, p.sum, p.n);
   }
 }
 
