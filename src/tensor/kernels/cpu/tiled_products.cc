@@ -24,6 +24,10 @@ inline constexpr size_t kTileWords = kTileSide * kTileSide;
 inline constexpr size_t kStepWords = 2 * kTileWords;  // of a panel, for a step
 static_assert(kSide == 2 * kTileSide);
 
+// The depth that is summed at once: 32 rows or columns of it, 32 KB, stay in the first-level cache
+// while the other factor passes through it from the second.
+inline constexpr size_t kDepthAtOnce = 512;
+
 // A panel, of either factor: for every step of the depth two tiles.
 HWY_INLINE TilesOfFactor PanelTiles(const uint32_t* panel) {
   return {panel, kTileSide, kTileWords, kStepWords};
@@ -134,22 +138,22 @@ struct PanelFetch {
 template <typename Late>
 class Aside {
  public:
-  Aside(const Late& late, size_t steps) : late_(late), rows_a_step_((kSide + steps - 1) / steps) {}
+  explicit Aside(const Late& late) : late_(late) {}
 
   HWY_INLINE void Step() {
     fetch.Step();
     Do(rows_a_step_);
   }
-  // From now on the results of `rows` rows at (row, column), in the buffer that Sums gave.
-  HWY_INLINE void Begin(size_t row, size_t column, size_t rows) {
+  // The next product has so many steps.
+  HWY_INLINE void Spread(size_t steps) { rows_a_step_ = (kSide + steps - 1) / steps; }
+  // From now on the results of `rows` rows at (row, column), whose sums are rows `stride` apart.
+  HWY_INLINE void Begin(size_t row, size_t column, size_t rows, const float* sums, size_t stride) {
     Do(kSide);
-    sums_ = Sums();
-    turn_ = 1 - turn_;
+    sums_ = sums;
+    stride_ = stride;
     left_ = rows;
     late_.Begin(row, column);
   }
-  // Where to put the next block's sums, rows of 32.
-  HWY_INLINE float* Sums() { return buffers_[turn_]; }
   HWY_INLINE void Finish() { Do(kSide); }
 
   PanelFetch fetch{nullptr, 0};
@@ -158,66 +162,123 @@ class Aside {
   HWY_INLINE void Do(size_t rows) {
     if (left_ == 0) return;
     const size_t count = std::min(rows, left_);
-    for (size_t r = 0; r < count; ++r, sums_ += kSide) late_.Row(sums_);
+    for (size_t r = 0; r < count; ++r, sums_ += stride_) late_.Row(sums_);
     left_ -= count;
     if (left_ == 0) late_.End();
   }
 
-  HWY_ALIGN float buffers_[2][kSide * kSide];
   Late late_;
-  size_t rows_a_step_;
+  size_t rows_a_step_ = kSide;
   const float* sums_ = nullptr;
+  size_t stride_ = 0;
   size_t left_ = 0;
-  size_t turn_ = 0;
 };
 
 // B no larger than this stays in the second-level cache, of 2 MB on processors with AMX.
 inline constexpr size_t kCachedBytes = size_t{5} << 18;
 
-// `blocks` blocks of rows, from row `first` on, by all of B: kTiles tiles of `rows` rows each.
+// Multiplies blocks of rows: one pass over B, its columns or the rows outside.
+template <size_t kTiles, typename Late>
+class BlockMultiplier {
+ public:
+  // kTiles tiles of `rows` rows each, in `blocks` blocks from row `first` on.
+  HWY_INLINE BlockMultiplier(AmxTiles& tiles, const TiledProduct& p, size_t first, size_t rows,
+                             size_t blocks, const Late& late, const FloatResult& floats)
+      : p_(p),
+        first_(first),
+        rows_(rows),
+        blocks_(blocks),
+        floats_(floats),
+        tiles_(tiles),
+        aside_(late),
+        parts_((p.depth + kDepthAtOnce - 1) / kDepthAtOnce),
+        part_((p.depth / kSide + parts_ - 1) / parts_ * kSide) {
+    if (kFloats || parts_ == 1) return;
+    const size_t floats_of_part = kSide * std::max(p.columns, blocks * kSide);
+    partial_ = Scratch::Reserve<TiledProduct>(Scratch::Bytes<float>(floats_of_part))
+                   .template Take<float>(floats_of_part);
+  }
+
+  // A block of rows, of a part of the depth, stays in the first-level cache.
+  HWY_INLINE void RowsOutside() {
+    for (size_t block = 0; block < blocks_; ++block) {
+      for (size_t k = 0; k < p_.depth; k += part_) {
+        for (size_t n = 0; n < p_.columns; n += kSide) {
+          if (block == 0) FetchBehind(n, k, 1);
+          Multiply<Passing::kB>(block, n, k, partial_ + n, p_.columns);
+        }
+      }
+      aside_.fetch.lines = 0;
+    }
+    aside_.Finish();
+  }
+  // A panel does.
+  HWY_INLINE void ColumnsOutside() {
+    for (size_t n = 0; n < p_.columns; n += kSide) {
+      for (size_t k = 0; k < p_.depth; k += part_) {
+        FetchBehind(n, k, blocks_);
+        for (size_t block = 0; block < blocks_; ++block) {
+          Multiply<Passing::kA>(block, n, k, partial_ + block * kSide * kSide, kSide);
+        }
+      }
+    }
+    aside_.Finish();
+  }
+
+ private:
+  static constexpr bool kFloats = std::is_same_v<Late, NothingLate>;
+
+  // The product of a block of rows, a panel and the part of the depth at `k`. Sums that are not
+  // complete wait at `partial`.
+  template <Passing kPassing>
+  HWY_INLINE void Multiply(size_t block, size_t n, size_t k, float* partial, size_t stride) {
+    const size_t row = first_ + block * kSide, depth = std::min(part_, p_.depth - k);
+    Output c{floats_.out + row * floats_.stride + n, floats_.stride, k > 0,
+             p_.bias ? p_.bias + n : nullptr};
+    if constexpr (!kFloats) {
+      c.data = parts_ > 1 ? partial : sums_[turn_];
+      c.stride = parts_ > 1 ? stride : kSide;
+    }
+    aside_.Spread(depth / kSide);
+    ProductOfTiles<kTiles, kPassing>(
+        tiles_, depth / kSide,
+        TilesOf(Along<uint32_t>{AsWords(p_.x + row * p_.x_stride + k), p_.x_stride / 2}),
+        PanelTiles(PanelAt(n, k)), c, aside_);
+    if (kFloats || k + depth < p_.depth) return;
+    aside_.Begin(row, n, rows_, c.data, c.stride);
+    turn_ = 1 - turn_;
+  }
+
+  HWY_INLINE const uint32_t* PanelAt(size_t n, size_t k) const {
+    return AsWords(p_.tiles) + (n * p_.depth + k * kSide) / 2;
+  }
+  // Fetches the panel behind the one at `n` during so many blocks.
+  HWY_INLINE void FetchBehind(size_t n, size_t k, size_t during) {
+    const size_t lines = n + kSide < p_.columns ? kStepWords / kTileSide : 0;
+    aside_.fetch = {PanelAt(n + kSide, k), (lines + during - 1) / during};
+  }
+
+  const TiledProduct& p_;
+  size_t first_, rows_, blocks_;
+  FloatResult floats_;
+  AmxTiles& tiles_;
+  Aside<Late> aside_;
+  size_t parts_, part_;  // of the depth: how many, and how deep
+  float* partial_ = nullptr;
+  HWY_ALIGN float sums_[2][kSide * kSide];
+  size_t turn_ = 0;
+};
+
 template <size_t kTiles, typename Late>
 void MultiplyBlocks(const TiledProduct& p, size_t first, size_t rows, size_t blocks,
                     const Late& late, const FloatResult& floats) {
-  const size_t steps = p.depth / kSide, panel_words = steps * kStepWords;
   AmxTiles tiles(rows);
-  Aside<Late> aside(late, steps);
-  const auto multiply = [&]<Passing kPassing>(size_t block, size_t n) HWY_ATTR {
-    const size_t row = first + block * kSide;
-    const TilesOfFactor a =
-        TilesOf(Along<uint32_t>{AsWords(p.x + row * p.x_stride), p.x_stride / 2});
-    const TilesOfFactor b = PanelTiles(AsWords(p.tiles) + n / kSide * panel_words);
-    const float* bias = p.bias ? p.bias + n : nullptr;
-    if constexpr (std::is_same_v<Late, NothingLate>) {
-      float* out = floats.out + row * floats.stride + n;
-      ProductOfTiles<kTiles, kPassing>(tiles, steps, a, b, {out, floats.stride, false, bias}, aside);
-    } else {
-      ProductOfTiles<kTiles, kPassing>(tiles, steps, a, b, {aside.Sums(), kSide, false, bias}, aside);
-      aside.Begin(row, n, rows);
-    }
-  };
-  // Fetches the panel behind the one at `n` during so many blocks.
-  const auto fetch_behind = [&](size_t n, size_t during) HWY_ATTR {
-    const size_t lines = n + kSide < p.columns ? kStepWords / kTileSide : 0;
-    aside.fetch = {AsWords(p.tiles) + (n / kSide + 1) * panel_words, (lines + during - 1) / during};
-  };
+  BlockMultiplier<kTiles, Late> multiplier(tiles, p, first, rows, blocks, late, floats);
   if (p.depth * p.columns * sizeof(Bf16) <= kCachedBytes) {
-    // A block of rows, 24 KB at a depth of 384, stays in the first-level cache.
-    for (size_t block = 0; block < blocks; ++block) {
-      for (size_t n = 0; n < p.columns; n += kSide) {
-        if (block == 0) fetch_behind(n, 1);
-        multiply.template operator()<Passing::kB>(block, n);
-      }
-      aside.fetch.lines = 0;
-    }
+    multiplier.RowsOutside();
   } else {
-    for (size_t n = 0; n < p.columns; n += kSide) {
-      fetch_behind(n, blocks);
-      for (size_t block = 0; block < blocks; ++block) {
-        multiply.template operator()<Passing::kA>(block, n);
-      }
-    }
+    multiplier.ColumnsOutside();
   }
-  aside.Finish();
 }
 
 template <typename Late>
@@ -325,10 +386,6 @@ struct SumFactor {
   size_t stride;
   size_t width;
 };
-
-// The depth that is summed at once: a panel of it, 32 KB, stays in the first-level cache while the
-// other factor passes through it from the second.
-inline constexpr size_t kDepthAtOnce = 512;
 
 // The narrow factor is packed whole and stays in the second-level cache. The wide one, which would
 // not, is packed 32 columns at a time.
