@@ -152,14 +152,28 @@ void EmbeddingSumT(const EmbeddingRows& args, float* out, size_t rows, size_t wi
   }
 }
 
+template <size_t kVectors, typename A>
+HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width) {
+  const FloatTag d;
+  FloatVec sum[kVectors];
+  for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::LoadU(d, sums + v * hn::Lanes(d));
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      sum[v] = hn::Add(sum[v], LoadFloat(d, in + r * width + v * hn::Lanes(d)));
+    }
+  }
+  for (size_t v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, sums + v * hn::Lanes(d));
+}
+
 template <typename A>
 void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
-  const FloatTag d;
-  for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-    auto sum = hn::LoadU(d, sums + c);
-    for (size_t r = 0; r < rows; ++r) sum = hn::Add(sum, LoadFloat(d, in + r * width + c));
-    hn::StoreU(sum, d, sums + c);
+  constexpr size_t kAtOnce = 8;  // vectors: whole lines of a row, and additions for each other's wait
+  const size_t lanes = hn::Lanes(FloatTag());
+  size_t c = 0;
+  for (; c + kAtOnce * lanes <= width; c += kAtOnce * lanes) {
+    AddColumnsOf<kAtOnce>(in + c, sums + c, rows, width);
   }
+  for (; c < width; c += lanes) AddColumnsOf<1>(in + c, sums + c, rows, width);
 }
 
 template <bool kNatively, typename A>

@@ -5,6 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/kernels/cpu/tiled_products.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -24,9 +25,9 @@ inline constexpr size_t kTileWords = kTileSide * kTileSide;
 inline constexpr size_t kStepWords = 2 * kTileWords;  // of a panel, for a step
 static_assert(kSide == 2 * kTileSide);
 
-// The depth that is summed at once: 32 rows or columns of it, 32 KB, stay in the first-level cache
+// The depth that is summed at once: 32 rows or columns of it, 24 KB, stay in the first-level cache
 // while the other factor passes through it from the second.
-inline constexpr size_t kDepthAtOnce = 512;
+inline constexpr size_t kDepthAtOnce = 384;
 
 // A panel, of either factor: for every step of the depth two tiles.
 HWY_INLINE TilesOfFactor PanelTiles(const uint32_t* panel) {
@@ -87,6 +88,7 @@ class LateGeluGradient {
   }
   HWY_INLINE void Row(const float* sums) {
     const FloatTag d;
+    hwy::Prefetch(result_.before + at_ + kAhead);
     const auto half = [&](size_t c) HWY_ATTR {
       const auto x = LoadFloat(d, result_.before + at_ + c);
       const auto tail = TailOf<true>(d, x);
@@ -109,6 +111,8 @@ class LateGeluGradient {
   static HWY_INLINE void AddTo(FloatVec v, float* sums) {
     hn::StoreU(hn::Add(v, hn::LoadU(FloatTag(), sums)), FloatTag(), sums);
   }
+
+  static constexpr size_t kAhead = 4 * kSide;  // columns
 
   GeluGradientResult result_;
   size_t stride_;
@@ -387,6 +391,9 @@ struct SumFactor {
   size_t width;
 };
 
+// As kDepthAtOnce; here a deeper panel, of 32 KB, was faster, because every part reads and writes C.
+inline constexpr size_t kSumDepth = 512;
+
 // The narrow factor is packed whole and stays in the second-level cache. The wide one, which would
 // not, is packed 32 columns at a time.
 template <bool kWideIsA>
@@ -400,7 +407,8 @@ HWY_INLINE void AddSums(const SumFactor& wide, const SumFactor& narrow, size_t d
   uint32_t* panel = scratch.Take<uint32_t>(panel_words);
   PackColumns<!kWideIsA>(narrow.rows, narrow.stride, depth, narrow.width, narrow_panels);
   AmxTiles tiles;
-  const size_t most = kDepthAtOnce / kSide, blocks = narrow.width / kSide;
+  const size_t parts = (depth + kSumDepth - 1) / kSumDepth;
+  const size_t most = (steps + parts - 1) / parts, blocks = narrow.width / kSide;
   const size_t row_bytes = sum_stride * sizeof(float);
   const auto block_at = [&](size_t w, size_t v) {
     return sum + (kWideIsA ? w * sum_stride + v : v * sum_stride + w);
