@@ -335,9 +335,9 @@ TEST_P(TilesOfShape, AreFollowedByGelusGradient) {
                 {product.values.data(), static_cast<size_t>(columns)});
   std::vector<Bf16> grad(count), activated(count), wanted(count);
   std::vector<float> sums(static_cast<size_t>(columns), 1.0F);
-  MultiplyTiled(c.Product(), static_cast<size_t>(rows),
-                GeluGradientResult{before.values.data(), grad.data(), activated.data(),
-                                   sums.data()});
+  MultiplyTiled(
+      c.Product(), static_cast<size_t>(rows),
+      GeluGradientResult{before.values.data(), grad.data(), activated.data(), sums.data()});
   RunGeluForward(before.values.data(), wanted.data(), count);
   EXPECT_EQ(BitsOf(activated), BitsOf(wanted));
   std::vector<float> found(count);
@@ -372,10 +372,11 @@ TEST_P(TilesOfShape, AddTransposes) {
 }
 
 // Rows around those of one and two tiles; depths in one part and in several, with a short last one;
-// matrices whose panels and whose rows are walked over in the outer loop, which is so from 1.25 MB on.
-constexpr Shape kTiledShapes[] = {
-    {1, 32, 32},   {2, 64, 96},   {15, 384, 64}, {16, 416, 32},    {17, 96, 160},   {31, 768, 64},
-    {32, 800, 96}, {33, 64, 384}, {66, 384, 96}, {100, 1536, 448}, {49, 1984, 352}, {600, 32, 64}};
+// matrices whose panels and whose rows are walked over in the outer loop, which is so from 1.25 MB
+// on.
+constexpr Shape kTiledShapes[] = {{1, 32, 32},   {2, 64, 96},      {15, 384, 64},   {16, 416, 32},
+                                  {17, 96, 160}, {31, 768, 64},    {32, 800, 96},   {33, 64, 384},
+                                  {66, 384, 96}, {100, 1536, 448}, {49, 1984, 352}, {600, 32, 64}};
 INSTANTIATE_TEST_SUITE_P(Shapes, TilesOfShape, testing::ValuesIn(kTiledShapes), ShapeName);
 
 TEST(Arithmetic, CountsWhatItMultiplied) {
@@ -383,7 +384,11 @@ TEST(Arithmetic, CountsWhatItMultiplied) {
   const double lanes = isa >= Isa::kAvx512 ? 16 : isa == Isa::kAvx2 ? 8 : 4;
   const double flops_of_step = 2 * 12 * lanes;
   EXPECT_EQ(MultiplyRegisters(Type::kFloat, 1000), 1000 * flops_of_step);
-  EXPECT_EQ(MultiplyRegisters(Type::kBf16, 10), isa == Isa::kAvx512Bf16 ? 20 * flops_of_step : 0);
+  // On AMX four products of tiles a step, 16 x 32 x 16 each.
+  const double flops_of_bf16_step = isa >= Isa::kAmx          ? 2 * 4 * 16 * 32 * 16
+                                    : isa == Isa::kAvx512Bf16 ? 2 * flops_of_step
+                                                              : 0;
+  EXPECT_EQ(MultiplyRegisters(Type::kBf16, 10), 10 * flops_of_bf16_step);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
+#include "tensor/kernels/cpu/tile_product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
@@ -50,8 +51,29 @@ HWY_INLINE double Multiply(Element factor, size_t steps) {
 double MultiplyFloats(size_t steps) { return Multiply(1.0F, steps); }
 #if HWY_TARGET <= HWY_AVX3
 double MultiplyPairs(size_t steps) { return Multiply(uint32_t{0x3F803F80}, steps); }
+
+double MultiplyTiles(size_t steps) {
+  HWY_ALIGN static constexpr uint32_t kOnes[kTileSide] = {
+      0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80,
+      0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80,
+      0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80};
+  AmxTiles tiles;
+  tiles.Load<4>(kOnes, 0);
+  tiles.Load<5>(kOnes, 0);
+  tiles.Load<6>(kOnes, 0);
+  tiles.Load<7>(kOnes, 0);
+  for (size_t step = 0; step < steps; ++step) {
+    tiles.AddProduct<0, 4, 6>();
+    tiles.AddProduct<1, 4, 7>();
+    tiles.AddProduct<2, 5, 6>();
+    tiles.AddProduct<3, 5, 7>();
+  }
+  constexpr double kFlopsOfTile = 4.0 * kTileSide * kTileSide * kTileSide;
+  return 4 * kFlopsOfTile * static_cast<double>(steps);
+}
 #else
 double MultiplyPairs(size_t /*steps*/) { return 0; }  // never asked for
+double MultiplyTiles(size_t /*steps*/) { return 0; }  // never asked for
 #endif
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
@@ -63,11 +85,13 @@ namespace {
 
 HWY_EXPORT(MultiplyFloats);
 HWY_EXPORT(MultiplyPairs);
+HWY_EXPORT(MultiplyTiles);
 
 }  // namespace
 
 double MultiplyRegisters(Type type, size_t steps) {
   if (type == Type::kFloat) return HWY_DYNAMIC_DISPATCH(MultiplyFloats)(steps);
+  if (CurrentIsa() >= Isa::kAmx) return HWY_DYNAMIC_DISPATCH(MultiplyTiles)(steps);
   if (CurrentIsa() != Isa::kAvx512Bf16) return 0;
   return HWY_DYNAMIC_DISPATCH(MultiplyPairs)(steps);
 }

@@ -183,8 +183,7 @@ HWY_INLINE void StorePairs(FloatVec low, FloatVec high, uint32_t* pairs, Bf16* l
       8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
   __m512i halves;
   __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(high.raw), "v"(low.raw));
-  _mm512_store_si512(pairs,
-                     _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), halves));
+  _mm512_store_si512(pairs, _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), halves));
   if (lows == nullptr) return;
   _mm256_store_si256(reinterpret_cast<__m256i*>(lows), _mm512_castsi512_si256(halves));
   _mm256_store_si256(reinterpret_cast<__m256i*>(highs), _mm512_extracti64x4_epi64(halves, 1));
@@ -277,8 +276,8 @@ class TextOnTiles {
     PackTokenTiles(keys + task.hidden, stride, length_, padded_, width_ / 2, values_);
     PackPaddedPairs(keys, stride, length_, padded_, width_, key_pairs_);
     PackQueryFactors(task.qkv, stride, length_, padded_, width_, PairsOfQueries(), queries_);
-    PackQueryFactors(task.grad_out, task.out_stride, length_, padded_, width_,
-                     PairsOfQueries(), grads_);
+    PackQueryFactors(task.grad_out, task.out_stride, length_, padded_, width_, PairsOfQueries(),
+                     grads_);
     for (size_t r = 0; r < padded_; ++r) {
       // A query that is not there has probabilities of 0.
       saved_[r] = {-INFINITY, 0, {}};

@@ -14,7 +14,9 @@ namespace {
 // Rows carried through a layer together. What a feed-forward layer keeps of them should stay in the
 // second-level cache: forward, 128 rows were 2 % faster than 64 in fp32 on a processor with AVX-512
 // and 1 MB of it (in bf16 they were equal); with half as much, 64 fit.
-size_t ForwardRows() { return CurrentIsa() >= Isa::kAmx ? 256 : CurrentIsa() >= Isa::kAvx512 ? 128 : 64; }
+size_t ForwardRows() {
+  return CurrentIsa() >= Isa::kAmx ? 256 : CurrentIsa() >= Isa::kAvx512 ? 128 : 64;
+}
 constexpr size_t kBackwardRows = 128;  // as forward; the sums of weights take more, below
 
 // Rows of one product for the gradient of a weight: 512 of floats, 1024 of bf16. Each product reads

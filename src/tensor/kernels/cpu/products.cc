@@ -292,8 +292,8 @@ void MultiplyToGeluGradient(const A* x, size_t rows, const PackedMatrix& packed,
   if (column_sums) AddColumnSums(grad, column_sums, rows, columns);
 }
 
-#define TANDEM_INSTANTIATE(A)                                                                     \
-  template void MultiplyToGelu(const A*, size_t, const PackedMatrix&, const float*, A*, A*);      \
+#define TANDEM_INSTANTIATE(A)                                                                   \
+  template void MultiplyToGelu(const A*, size_t, const PackedMatrix&, const float*, A*, A*);    \
   template void MultiplyToGeluGradient(const A*, size_t, const PackedMatrix&, const A*, A*, A*, \
                                        float*)
 TANDEM_INSTANTIATE(float);

@@ -61,8 +61,8 @@ class PackedMatrix {
 void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, const float* bias,
                     Matrix out, Type out_type);
 
-// activated = gelu(before), before = x B + bias (null: none): [rows, columns] and x [rows, depth] of
-// the packed type A, contiguous; `before` may be null where it is not wanted.
+// activated = gelu(before), before = x B + bias (null: none): [rows, columns] and x [rows, depth]
+// of the packed type A, contiguous; `before` may be null where it is not wanted.
 template <typename A>
 void MultiplyToGelu(const A* x, size_t rows, const PackedMatrix& packed, const float* bias,
                     A* before, A* activated);

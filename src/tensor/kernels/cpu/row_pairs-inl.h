@@ -1,5 +1,5 @@
-// Rows of bf16 values as the words of two that products of bf16 take. Included once per target by the
-// files of such products.
+// Rows of bf16 values as the words of two that products of bf16 take. Included once per target by
+// the files of such products.
 #if defined(TANDEM_TENSOR_ROW_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_ROW_PAIRS_INL_H_
 #undef TANDEM_TENSOR_ROW_PAIRS_INL_H_

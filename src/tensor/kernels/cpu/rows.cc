@@ -167,7 +167,8 @@ HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width
 
 template <typename A>
 void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
-  constexpr size_t kAtOnce = 8;  // vectors: whole lines of a row, and additions for each other's wait
+  constexpr size_t kAtOnce =
+      8;  // vectors: whole lines of a row, and additions for each other's wait
   const size_t lanes = hn::Lanes(FloatTag());
   size_t c = 0;
   for (; c + kAtOnce * lanes <= width; c += kAtOnce * lanes) {

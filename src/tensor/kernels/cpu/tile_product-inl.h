@@ -90,9 +90,9 @@ class AmxTiles {
   }
 };
 
-// The factors of a block of C, of one or two tiles of rows by two tiles of columns: A's tiles of rows
-// and B's of columns lie `second` words apart, their next ones along the depth `step` words, and the
-// rows of a tile `stride` words.
+// The factors of a block of C, of one or two tiles of rows by two tiles of columns: A's tiles of
+// rows and B's of columns lie `second` words apart, their next ones along the depth `step` words,
+// and the rows of a tile `stride` words.
 struct TilesOfFactor {
   const uint32_t* data;
   size_t stride;
@@ -121,8 +121,8 @@ HWY_INLINE void LoadFactor(AmxTiles& tiles, const uint32_t* rows, size_t stride)
 enum class Passing { kNone, kA, kB };
 
 // kRows x 2 tiles of C, kRows one or two; `depth` counts tiles. C lies in registers 0 to 3, A in 4
-// and 5, B in 6 and 7; none of them is needed once the tiles are stored. `aside` has a step for each
-// tile of the depth.
+// and 5, B in 6 and 7; none of them is needed once the tiles are stored. `aside` has a step for
+// each tile of the depth.
 template <size_t kRows, Passing kPassing, typename Aside>
 HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, TilesOfFactor a, TilesOfFactor b,
                                Output c, Aside& aside) {

@@ -34,8 +34,8 @@ HWY_INLINE TilesOfFactor PanelTiles(const uint32_t* panel) {
   return {panel, kTileSide, kTileWords, kStepWords};
 }
 
-// What is still to be done to a block of results whose sums lie in memory, rows of 32 floats: row by
-// row, while the next block is multiplied. `at` is the block's first element, of rows `stride`
+// What is still to be done to a block of results whose sums lie in memory, rows of 32 floats: row
+// by row, while the next block is multiplied. `at` is the block's first element, of rows `stride`
 // apart.
 class LateRounding {
  public:
@@ -391,7 +391,8 @@ struct SumFactor {
   size_t width;
 };
 
-// As kDepthAtOnce; here a deeper panel, of 32 KB, was faster, because every part reads and writes C.
+// As kDepthAtOnce; here a deeper panel, of 32 KB, was faster, because every part reads and writes
+// C.
 inline constexpr size_t kSumDepth = 512;
 
 // The narrow factor is packed whole and stays in the second-level cache. The wide one, which would
@@ -433,9 +434,9 @@ HWY_INLINE void AddSums(const SumFactor& wide, const SumFactor& narrow, size_t d
         const TilesOfFactor of_wide = PanelTiles(panel + first * kStepWords);
         const TilesOfFactor of_narrow =
             PanelTiles(narrow_panels + v / kSide * panel_words + first * kStepWords);
-        ProductOfTiles<2, kWideIsA ? Passing::kB : Passing::kA>(tiles, count, kWideIsA ? of_wide : of_narrow,
-                          kWideIsA ? of_narrow : of_wide, {block_at(w, v), sum_stride, true},
-                          aside);
+        ProductOfTiles<2, kWideIsA ? Passing::kB : Passing::kA>(
+            tiles, count, kWideIsA ? of_wide : of_narrow, kWideIsA ? of_narrow : of_wide,
+            {block_at(w, v), sum_stride, true}, aside);
       }
     }
   }

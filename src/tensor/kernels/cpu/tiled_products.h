@@ -1,5 +1,5 @@
-// Matrix products of bf16 values by kernels of our own on AMX tiles, twice as fast as oneDNN's at an
-// encoder's shapes: products.cc chooses. As there, a product is one thread's work.
+// Matrix products of bf16 values by kernels of our own on AMX tiles, twice as fast as oneDNN's at
+// an encoder's shapes: products.cc chooses. As there, a product is one thread's work.
 //
 // The constant factor B [depth, columns] lies in panels of 32 columns. A panel has two tiles for
 // every 32 rows of B, one after the other: words of two values that follow each other in a column,
@@ -47,10 +47,10 @@ struct GeluResult {
   Bf16* activated;
 };
 struct GeluGradientResult {
-  const Bf16* before;   // what GELU was taken of
-  Bf16* grad;           // of `before`, where the product is the gradient of gelu(before)
-  Bf16* activated;      // gelu(before)
-  float* column_sums;   // [columns], gain the sums of `grad` over rows; null: not wanted
+  const Bf16* before;  // what GELU was taken of
+  Bf16* grad;          // of `before`, where the product is the gradient of gelu(before)
+  Bf16* activated;     // gelu(before)
+  float* column_sums;  // [columns], gain the sums of `grad` over rows; null: not wanted
 };
 void MultiplyTiled(const TiledProduct& product, size_t rows, const FloatResult& result);
 void MultiplyTiled(const TiledProduct& product, size_t rows, const Bf16Result& result);
