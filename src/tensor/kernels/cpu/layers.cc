@@ -1,6 +1,7 @@
 #include "tensor/kernels/cpu/layers.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "tensor/isa.h"
@@ -13,16 +14,20 @@ namespace {
 
 // Rows carried through a layer together. What a feed-forward layer keeps of them should stay in the
 // second-level cache: forward, 128 rows were 2 % faster than 64 in fp32 on a processor with AVX-512
-// and 1 MB of it (in bf16 they were equal); with half as much, 64 fit.
+// and 1 MB of it (in bf16 they were equal); with half as much, 64 fit. In bf16 on AMX, with 2 MB,
+// 256 were 2 % faster than 128.
+template <typename A>
 size_t ForwardRows() {
-  return CurrentIsa() >= Isa::kAmx ? 256 : CurrentIsa() >= Isa::kAvx512 ? 128 : 64;
+  if (std::is_same_v<A, Bf16> && CurrentIsa() >= Isa::kAmx) return 256;
+  return CurrentIsa() >= Isa::kAvx512 ? 128 : 64;
 }
 constexpr size_t kBackwardRows = 128;  // as forward; the sums of weights take more, below
 
 // Rows of one product for the gradient of a weight: 512 of floats, 1024 of bf16. Each product reads
 // and writes the whole sum, 2.4 MB for a feed-forward weight of width 384, which costs more than to
 // put its factors in memory and take them back: a training step took 7 % (fp32) and 10 % (bf16)
-// less time than with 128. More rows were hardly faster and take memory from every thread.
+// less time than with 128. More rows were hardly faster and take memory from every thread. On AMX
+// 512 of bf16 were as fast as 1024: the narrower factor then has room in the second-level cache.
 template <typename A>
 size_t SummedRows() {
   return CurrentIsa() >= Isa::kAmx ? 512 : 2048 / sizeof(A);
@@ -111,7 +116,7 @@ template <typename A>
 void AffineForward(const A* x, size_t rows, const Affine& affine, A* out, int threads) {
   const auto in = static_cast<size_t>(affine.weight->depth());
   const auto width = static_cast<size_t>(affine.weight->columns());
-  ForTilesOnThreads(rows, ForwardRows(), threads, [&](size_t first, size_t count) {
+  ForTilesOnThreads(rows, ForwardRows<A>(), threads, [&](size_t first, size_t count) {
     Multiply(x + first * in, count, affine, out + first * width, kTypeOf<A>);
   });
 }
@@ -142,9 +147,9 @@ void AffineNormForward(const A* x, const A* residual, size_t rows, const Affine&
                        int threads) {
   const auto in = static_cast<size_t>(affine.weight->depth());
   const auto width = static_cast<size_t>(affine.weight->columns());
-  ForTilesOnThreads(rows, ForwardRows(), threads, [&](size_t first, size_t count) {
-    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(ForwardRows() * width));
-    float* branch = scratch.Take<float>(ForwardRows() * width);
+  ForTilesOnThreads(rows, ForwardRows<A>(), threads, [&](size_t first, size_t count) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(ForwardRows<A>() * width));
+    float* branch = scratch.Take<float>(ForwardRows<A>() * width);
     Multiply(x + first * in, count, affine, branch, Type::kFloat);
     RunResidualNormForward(
         NormTile(branch, residual, norm, DropoutFrom(names, first), out, kept, first, width), count,
@@ -194,11 +199,11 @@ void FeedForwardForward(const A* x, size_t rows, const Affine& up, const Affine&
                         const NormKept<A>& kept, int threads) {
   const auto width = static_cast<size_t>(up.weight->depth());
   const auto inner = static_cast<size_t>(up.weight->columns());
-  ForTilesOnThreads(rows, ForwardRows(), threads, [&](size_t first, size_t count) {
-    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(ForwardRows() * inner) +
-                                       Scratch::Bytes<float>(ForwardRows() * width));
-    A* activated = scratch.Take<A>(ForwardRows() * inner);
-    float* branch = scratch.Take<float>(ForwardRows() * width);
+  ForTilesOnThreads(rows, ForwardRows<A>(), threads, [&](size_t first, size_t count) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(ForwardRows<A>() * inner) +
+                                       Scratch::Bytes<float>(ForwardRows<A>() * width));
+    A* activated = scratch.Take<A>(ForwardRows<A>() * inner);
+    float* branch = scratch.Take<float>(ForwardRows<A>() * width);
     MultiplyToGelu(x + first * width, count, *up.weight, up.bias, At(before_gelu, first, inner),
                    activated);
     Multiply(activated, count, down, branch, Type::kFloat);
@@ -261,9 +266,9 @@ void EmbeddingNormForward(const Embedding& embedding, size_t rows, const Norm& n
                           const RowNames& names, A* out, const NormKept<A>& kept, int threads) {
   const size_t width = embedding.width;
   ForRowsOfThreads(rows, threads, [&](int, RowRange range) {
-    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(ForwardRows() * width));
-    float* sum = scratch.Take<float>(ForwardRows() * width);
-    ForTiles(range, ForwardRows(), [&](size_t first, size_t count) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(ForwardRows<A>() * width));
+    float* sum = scratch.Take<float>(ForwardRows<A>() * width);
+    ForTiles(range, ForwardRows<A>(), [&](size_t first, size_t count) {
       RunEmbeddingSum({embedding.word, embedding.position, embedding.type, embedding.ids + first,
                        embedding.positions + first},
                       sum, count, width);

@@ -1,6 +1,7 @@
-// Matrix products on the CPU: through oneDNN, or for floats on processors with AVX2 or AVX-512 by
-// the kernels of panel_products.h, which are faster there. The only file that includes oneDNN is
-// products.cc; what differs between oneDNN 2.x and 3.x stays there.
+// Matrix products on the CPU: through oneDNN, or by our own kernels where they are faster: those of
+// panel_products.h for floats on processors with AVX2 or AVX-512, those of tiled_products.h for
+// bf16 on AMX. The only file that includes oneDNN is products.cc; what differs between oneDNN 2.x
+// and 3.x stays there.
 //
 // A product here is one thread's work on a tile of rows: callers split rows over OpenMP threads and
 // call from inside the parallel region, where oneDNN uses the calling thread only. Tiles of 64 rows

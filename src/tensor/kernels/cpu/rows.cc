@@ -52,10 +52,11 @@ void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_
     const DropoutRow dropout = RowOf(args.dropout, r);
     const float* HWY_RESTRICT branch = args.branch + r * width;
     const A* HWY_RESTRICT residual = args.residual ? args.residual + r * width : nullptr;
+    DropoutAlong along(dropout);
     auto total = hn::Zero(d);
     for (size_t c = 0; c < width; c += lanes) {
       auto v = LoadFloat(d, branch + c);
-      if (dropout.threshold != 0) v = ApplyDropout(v, dropout, static_cast<uint32_t>(c));
+      if (dropout.threshold != 0) v = along.Apply(v, c);
       if (residual) v = hn::Add(v, LoadFloat(d, residual + c));
       hn::StoreU(v, d, sum_row + c);
       total = hn::Add(total, v);
@@ -110,13 +111,14 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
     const auto mean = hn::Mul(hn::SumOfLanes(d, sum), inverse_width);
     const auto slope = hn::Mul(hn::SumOfLanes(d, product), inverse_width);
     const auto inverse = hn::Set(d, args.inverse_deviation[r]);
+    DropoutAlong along(dropout);
     for (size_t c = 0; c < width; c += lanes) {
       const auto scaled = hn::Mul(LoadFloat(d, grad_out + c), hn::LoadU(d, args.gamma + c));
       const auto x = normalized_at(normalized, c);
       const auto g = hn::Mul(hn::NegMulAdd(x, slope, hn::Sub(scaled, mean)), inverse);
       StoreAs<kNatively>(g, d, grad_residual + c);
       auto branch = g;
-      if (dropout.threshold != 0) branch = ApplyDropout(g, dropout, static_cast<uint32_t>(c));
+      if (dropout.threshold != 0) branch = along.Apply(g, c);
       if (grad_branch) StoreAs<kNatively>(branch, d, grad_branch + c);
       if (args.grad_bias) {
         hn::StoreU(hn::Add(hn::LoadU(d, args.grad_bias + c), branch), d, args.grad_bias + c);
@@ -130,9 +132,10 @@ void DropoutT(const A* in, A* out, const RowDropout& dropout, size_t rows, size_
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
     const DropoutRow row = RowOf(dropout, r);
+    DropoutAlong along(row);
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       auto v = LoadFloat(d, in + r * width + c);
-      if (row.threshold != 0) v = ApplyDropout(v, row, static_cast<uint32_t>(c));
+      if (row.threshold != 0) v = along.Apply(v, c);
       StoreAs<kNatively>(v, d, out + r * width + c);
     }
   }

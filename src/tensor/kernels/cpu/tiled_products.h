@@ -1,4 +1,4 @@
-// Matrix products of bf16 values by kernels of our own on AMX tiles, twice as fast as oneDNN's at
+// Matrix products of bf16 values by kernels of our own on AMX tiles, faster than oneDNN's at
 // an encoder's shapes: products.cc chooses. As there, a product is one thread's work.
 //
 // The constant factor B [depth, columns] lies in panels of 32 columns. A panel has two tiles for

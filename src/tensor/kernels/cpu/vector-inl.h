@@ -196,6 +196,24 @@ HWY_INLINE FloatVec ApplyDropout(FloatVec v, const DropoutRow& row, uint32_t fir
   return KeepByHighHalves(v, InHighHalf(first) ? words : hn::ShiftLeft<16>(words), row);
 }
 
+// ApplyDropout along a row, its vectors in order from channel 0 on. Vectors of 16 take the second
+// half of the words that the vector before them had.
+class DropoutAlong {
+ public:
+  explicit HWY_INLINE DropoutAlong(const DropoutRow& row)
+      : row_(row), words_(hn::Zero(WordTag())) {}
+  HWY_INLINE FloatVec Apply(FloatVec v, size_t channel) {
+    const auto first = static_cast<uint32_t>(channel);
+    const bool high = InHighHalf(first);
+    if (!high || hn::Lanes(FloatTag()) < 16) words_ = DropoutWords(row_, first);
+    return KeepByHighHalves(v, high ? words_ : hn::ShiftLeft<16>(words_), row_);
+  }
+
+ private:
+  DropoutRow row_;
+  WordVec words_;
+};
+
 // As ApplyDropout for channels first .. first + 32 in two vectors of 16, first a multiple of 32.
 HWY_INLINE void KeepPair(FloatVec (&v)[2], const DropoutRow& row, uint32_t first) {
   const WordVec words = DropoutWords(row, first);
