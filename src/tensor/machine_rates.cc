@@ -129,7 +129,7 @@ double ArithmeticRate(Precision precision) {
     double start = 0, flops = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : flops)
     {
-      constexpr size_t kSteps = 1 << 20;  // some milliseconds
+      constexpr size_t kSteps = 1 << 20;  // 3 to 20 milliseconds
 #pragma omp barrier
 #pragma omp single
       start = Now();

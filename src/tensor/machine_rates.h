@@ -16,9 +16,9 @@ namespace tandem::tensor {
 double ProductRate(std::span<const ProductShape> shapes, Precision precision,
                    cpu::Multiplier multiplier = cpu::Multiplier::kFastest);
 
-// FLOP/s of all threads of libtorch when they only multiply and add registers, in vectors: the roof
-// over every product that is no tile's. Best of several attempts; 0 where MultiplyRegisters
-// (kernels/cpu/arithmetic.h) is. Takes about a twentieth of a second.
+// FLOP/s of all threads of libtorch when they only multiply and add registers: the roof over every
+// product. Best of several attempts; 0 where MultiplyRegisters (kernels/cpu/arithmetic.h) is. Takes
+// about a tenth of a second.
 double ArithmeticRate(Precision precision);
 
 // Bytes/s of a = b + s c over arrays far larger than the caches, all threads, reads and writes

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tensor/dropout.h"
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/tile_product-inl.h"
@@ -53,15 +54,17 @@ double MultiplyFloats(size_t steps) { return Multiply(1.0F, steps); }
 double MultiplyPairs(size_t steps) { return Multiply(uint32_t{0x3F803F80}, steps); }
 
 double MultiplyTiles(size_t steps) {
-  HWY_ALIGN static constexpr uint32_t kOnes[kTileSide] = {
-      0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80,
-      0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80,
-      0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80};
+  // Numbers of any sign from 1/2 to 2: equal ones would take less power than products do.
+  constexpr size_t kWords = kTileSide * kTileSide;
+  HWY_ALIGN uint32_t factors[4 * kWords];
+  for (size_t i = 0; i < 4 * kWords; ++i) {
+    factors[i] = (static_cast<uint32_t>(MixBits(i + 1)) & 0x80FF80FF) | 0x3F003F00;
+  }
   AmxTiles tiles;
-  tiles.Load<4>(kOnes, 0);
-  tiles.Load<5>(kOnes, 0);
-  tiles.Load<6>(kOnes, 0);
-  tiles.Load<7>(kOnes, 0);
+  tiles.Load<4>(factors, kTileSide);
+  tiles.Load<5>(factors + kWords, kTileSide);
+  tiles.Load<6>(factors + 2 * kWords, kTileSide);
+  tiles.Load<7>(factors + 3 * kWords, kTileSide);
   for (size_t step = 0; step < steps; ++step) {
     tiles.AddProduct<0, 4, 6>();
     tiles.AddProduct<1, 4, 7>();

@@ -18,7 +18,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "tensor/kernels/cpu/attention_rows-inl.h"
 #include "tensor/kernels/cpu/attention_scores-inl.h"

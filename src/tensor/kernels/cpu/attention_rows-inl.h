@@ -58,13 +58,12 @@ HWY_INLINE void FetchForLater(const A* rows, size_t stride, size_t first, size_t
   }
 }
 
-// Asks, block of queries after block, for as many rows of what the next task reads.
+// Asks for rows begin .. end of what the next task reads; those that it does not have are left out.
 template <typename A>
-HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t block) {
+HWY_INLINE void FetchRowsForNext(const AttentionTask<A>& task, size_t begin, size_t end) {
   const NextTask<A>& next = task.next;
-  if (next.length == 0) return;
-  const bool last = begin + block >= task.length;
-  const size_t end = last ? next.length : std::min(next.length, begin + block);
+  if (begin >= next.length) return;
+  end = std::min(end, next.length);
   const size_t width = task.head_width;
   for (size_t part = 0; part < 3; ++part) {
     FetchForLater(next.qkv + part * task.hidden, task.qkv_stride, begin, end, width);
@@ -73,17 +72,11 @@ HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t 
   FetchForLater(next.grad_out, task.out_stride, begin, end, width);
 }
 
-// Asks for one row of what the next task reads: a little at a time, while there is something to
-// compute.
+// Asks, block of queries after block, for as many rows of what the next task reads.
 template <typename A>
-HWY_INLINE void FetchRowForNext(const AttentionTask<A>& task, size_t row) {
-  const NextTask<A>& next = task.next;
-  if (row >= next.length) return;
-  for (size_t part = 0; part < 3; ++part) {
-    FetchForLater(next.qkv + part * task.hidden, task.qkv_stride, row, row + 1, task.head_width);
-  }
-  FetchForLater(next.saved_out, task.out_stride, row, row + 1, task.head_width);
-  FetchForLater(next.grad_out, task.out_stride, row, row + 1, task.head_width);
+HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t block) {
+  const bool last = begin + block >= task.length;
+  FetchRowsForNext(task, begin, last ? task.next.length : begin + block);
 }
 
 // Asks for what a block of queries writes in the backward pass: their gradients at its end, and in

@@ -1,5 +1,5 @@
-// Exponentials of a block's scores while the scores are in registers. Included once per target by
-// attention.cc.
+// Exponentials of a block's scores without their maxima where the scores are small, and for the
+// forms without tiles while the scores are in registers. Included once per target by attention.cc.
 #if defined(TANDEM_TENSOR_ATTENTION_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_ATTENTION_SCORES_INL_H_
 #undef TANDEM_TENSOR_ATTENTION_SCORES_INL_H_
@@ -49,8 +49,8 @@ struct ScoreBlock {
 };
 
 // Exponents of two up to this size need no maximum subtracted: neither the exponentials nor sums of
-// 2^20 of them, times values up to 2^40, leave the range of floats, nor do their products with
-// values from 2^-60 on become too small for it.
+// 2^20 of them, times values and a scale of dropout up to 2^40 together, leave the range of floats,
+// nor do their products with values from 2^-60 on become too small for it.
 inline constexpr float kCalmExponent = 60.0F;
 
 // A tile has this many queries, or two or three times as many.

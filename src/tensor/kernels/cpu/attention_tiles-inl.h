@@ -1,7 +1,8 @@
 // The tasks of attention.cc on AMX. As attention_pairs-inl.h, but that products are of whole tiles:
-// blocks of queries are copied so that rows which are not there are zero, and the gradients of keys
-// and values are summed transposed, [channel, key], because a tile's rows cannot be read across.
-// Included once per target by attention.cc.
+// queries are copied so that rows which are not there are zero, and the gradients of keys and
+// values are summed transposed, [channel, key], because a tile's rows cannot be read across.
+// Backward, keys are in the outer loop: their gradients are sums over all queries that stay in
+// tiles. Included once per target by attention.cc.
 #if defined(TANDEM_TENSOR_ATTENTION_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_ATTENTION_TILES_INL_H_
 #undef TANDEM_TENSOR_ATTENTION_TILES_INL_H_
@@ -96,7 +97,7 @@ HWY_INLINE void SoftmaxOfTiles(const AttentionTask<Bf16>& task, size_t first, fl
   auto largest = hn::Zero(WordTag());
   const bool wants_log_sums = task.log_sums != nullptr;
   for (size_t r = 0; r < rows; ++r) {
-    FetchRowForNext(task, first + r);
+    FetchRowsForNext(task, first + r, first + r + 1);
     FetchForLater(task.out, task.out_stride, first + r, first + r + 1, task.head_width);
     const auto total = CalmRow(scores + r * padded, task.length, padded, factor,
                                DropoutOf(task, first + r), probabilities + r * padded, largest);
@@ -145,7 +146,7 @@ HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task, float* works
                 {mixed, width, false});
     StoreScaled<true>(task, mixed, sums, first, rows);
   }
-  FetchForNext(task, RoundUp(length, kTileBlock), kTileBlock);
+  FetchForNext(task, length, kTileBlock);
 }
 
 // What the backward pass knows of a query.
@@ -194,6 +195,7 @@ struct BackwardTile {
   const float* scores;              // [32, 32]
   const float* grad_probabilities;  // [32, 32]
   const SavedQuery* queries;
+  size_t rows;  // queries that are there, of 32
   size_t first_key;
   size_t keys;              // that are there, of 32
   float factor;             // of the scores
@@ -202,13 +204,17 @@ struct BackwardTile {
   Bf16* grad_score_rows;    // the same, [32, 32]
 };
 
-// As BackwardRow, for two queries from `first` on.
+// As BackwardRow, for two queries from `first` on; those that are not there get zeros.
 HWY_INLINE void BackwardTwoRows(const BackwardTile& tile, size_t first) {
   const FloatTag d;
   const auto factors = hn::Set(d, tile.factor * kLog2E);
   FloatVec kept[2][2], grads[2][2];  // [query][half of the keys]
   TANDEM_UNROLL(2)
   for (size_t q = 0; q < 2; ++q) {
+    if (first + q >= tile.rows) {
+      kept[q][0] = kept[q][1] = grads[q][0] = grads[q][1] = hn::Zero(d);
+      continue;
+    }
     const SavedQuery& query = tile.queries[first + q];
     const size_t row = (first + q) * kTileBlock;
     const auto shift = hn::Set(d, query.shift), delta = hn::Set(d, query.delta);
@@ -278,10 +284,7 @@ class TextOnTiles {
     PackQueryFactors(task.qkv, stride, length_, padded_, width_, PairsOfQueries(), queries_);
     PackQueryFactors(task.grad_out, task.out_stride, length_, padded_, width_, PairsOfQueries(),
                      grads_);
-    for (size_t r = 0; r < padded_; ++r) {
-      // A query that is not there has probabilities of 0.
-      saved_[r] = {-INFINITY, 0, {}};
-      if (r >= length_) continue;
+    for (size_t r = 0; r < length_; ++r) {
       saved_[r] = {-task.log_sums[r] * kLog2E,
                    RowDot(grads_.rows + r * width_, task.saved_out + r * task.out_stride, width_),
                    DropoutOf(task, r)};
@@ -303,6 +306,7 @@ class TextOnTiles {
       const BackwardTile tile{scores[turn],
                               grads[turn],
                               saved_ + first,
+                              std::min(kTileBlock, length_ - first),
                               key,
                               std::min(kTileBlock, length_ - key),
                               factor_,
@@ -351,8 +355,7 @@ class TextOnTiles {
 
   // Asks for what the next task reads and this one writes, two rows of it.
   HWY_INLINE void Fetch(size_t row) const {
-    FetchRowForNext(task_, row);
-    FetchRowForNext(task_, row + 1);
+    FetchRowsForNext(task_, row, row + 2);
     if (row < length_) FetchGradients(task_, row, std::min<size_t>(2, length_ - row));
   }
 
@@ -371,7 +374,7 @@ class TextOnTiles {
   uint32_t* grad_scores_;    // [padded / 2, 32]
   float* across_;            // [width, 32]
   float* workspace_;         // [32, width]
-  SavedQuery* saved_;        // [padded]
+  SavedQuery* saved_;        // [length]
 };
 
 HWY_INLINE void BackwardTaskOnTiles(const AttentionTask<Bf16>& task, float* workspace) {

@@ -8,6 +8,7 @@
 #include <dnnl.hpp>
 #include <map>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -208,6 +209,7 @@ namespace {
 
 // By a matrix in tiles.
 TiledProduct TiledProductOf(ConstMatrix x, const PackedMatrix& packed, const float* bias) {
+  if (x.stride % 2 != 0) throw std::logic_error("rows of bf16 factors need an even stride");
   return {static_cast<const Bf16*>(x.data),
           static_cast<size_t>(x.stride),
           static_cast<size_t>(packed.depth()),
@@ -310,7 +312,8 @@ void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m
                          static_cast<size_t>(n)});
     return;
   }
-  if (TakesTiles(kTiledUnit, n, type) && TakesTiles(kTiledUnit, m, type)) {
+  // Any depth will do here.
+  if (TakesTiles(m, n, type)) {
     AddTransposedTiled({static_cast<const Bf16*>(a.data), static_cast<size_t>(a.stride),
                         static_cast<const Bf16*>(b.data), static_cast<size_t>(b.stride),
                         static_cast<size_t>(depth), sum, static_cast<size_t>(m),

@@ -58,7 +58,7 @@ class PackedMatrix {
 };
 
 // out [rows, columns] = x [rows, depth] * packed + bias [columns] (null: none). x has the packed
-// type; out is float or the packed type.
+// type and, where that is bf16, an even stride; out is float or the packed type.
 void MultiplyPacked(ConstMatrix x, int64_t rows, const PackedMatrix& packed, const float* bias,
                     Matrix out, Type out_type);
 

@@ -155,6 +155,7 @@ void EmbeddingSumT(const EmbeddingRows& args, float* out, size_t rows, size_t wi
   }
 }
 
+// sums [kVectors * lanes] gain those of as many columns.
 template <size_t kVectors, typename A>
 HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width) {
   const FloatTag d;
@@ -170,8 +171,8 @@ HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width
 
 template <typename A>
 void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
-  constexpr size_t kAtOnce =
-      8;  // vectors: whole lines of a row, and additions for each other's wait
+  // Vectors: whole lines of a row, and more additions than one takes cycles.
+  constexpr size_t kAtOnce = 8;
   const size_t lanes = hn::Lanes(FloatTag());
   size_t c = 0;
   for (; c + kAtOnce * lanes <= width; c += kAtOnce * lanes) {

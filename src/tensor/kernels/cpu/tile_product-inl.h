@@ -1,5 +1,5 @@
 // C (+)= A B on AMX: as small_product-inl.h on words of two bf16 values, in tiles of 16 rows of 64
-// bytes. Included once per target by attention.cc.
+// bytes. Included once per target by the files that multiply so.
 #if defined(TANDEM_TENSOR_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_TILE_PRODUCT_INL_H_
 #undef TANDEM_TENSOR_TILE_PRODUCT_INL_H_

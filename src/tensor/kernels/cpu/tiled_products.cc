@@ -1,6 +1,7 @@
 #include "tensor/kernels/cpu/tiled_products.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE

@@ -21,8 +21,8 @@ inline constexpr size_t kTiledUnit = 32;
 void PackTiles(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
                size_t columns, Bf16* tiles);
 
-// x [rows, depth] * B + bias [columns] (null: none); strides in elements. Sums are floats; numbers
-// below 2^-126 count as 0. Results that are bf16 are rounded to nearest.
+// x [rows, depth] * B + bias [columns] (null: none); x_stride in elements, an even number. Sums are
+// floats; numbers below 2^-126 count as 0. Results that are bf16 are rounded to nearest.
 struct TiledProduct {
   const Bf16* x;
   size_t x_stride;
@@ -50,7 +50,7 @@ struct GeluGradientResult {
   const Bf16* before;  // what GELU was taken of
   Bf16* grad;          // of `before`, where the product is the gradient of gelu(before)
   Bf16* activated;     // gelu(before)
-  float* column_sums;  // [columns], gain the sums of `grad` over rows; null: not wanted
+  float* column_sums;  // [columns], gain the sums over rows of `grad` before it is rounded, or null
 };
 void MultiplyTiled(const TiledProduct& product, size_t rows, const FloatResult& result);
 void MultiplyTiled(const TiledProduct& product, size_t rows, const Bf16Result& result);

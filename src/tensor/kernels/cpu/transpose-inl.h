@@ -1,5 +1,5 @@
-// The transpose of a text's rows, 32-bit words at a time: keys and values as the products of
-// attention want them. Included once per target by attention.cc.
+// The transpose of rows, 32-bit words at a time: keys and values as the products of attention want
+// them, and factors of products on AMX. Included once per target by the files of such products.
 #if defined(TANDEM_TENSOR_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_TRANSPOSE_INL_H_
 #undef TANDEM_TENSOR_TRANSPOSE_INL_H_

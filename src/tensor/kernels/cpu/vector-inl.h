@@ -214,12 +214,14 @@ class DropoutAlong {
   WordVec words_;
 };
 
+#if HWY_TARGET <= HWY_AVX3
 // As ApplyDropout for channels first .. first + 32 in two vectors of 16, first a multiple of 32.
 HWY_INLINE void KeepPair(FloatVec (&v)[2], const DropoutRow& row, uint32_t first) {
   const WordVec words = DropoutWords(row, first);
   v[0] = KeepByHighHalves(v[0], hn::ShiftLeft<16>(words), row);
   v[1] = KeepByHighHalves(v[1], words, row);
 }
+#endif
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
