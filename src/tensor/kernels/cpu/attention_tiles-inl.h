@@ -182,8 +182,7 @@ HWY_INLINE void StorePairs(FloatVec low, FloatVec high, uint32_t* pairs, Bf16* l
   alignas(64) static constexpr uint16_t kInterleave[32] = {
       0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
       8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  __m512i halves;
-  __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(high.raw), "v"(low.raw));
+  const __m512i halves = RoundedPair(low, high);
   _mm512_store_si512(pairs, _mm512_permutexvar_epi16(_mm512_load_si512(kInterleave), halves));
   if (lows == nullptr) return;
   _mm256_store_si256(reinterpret_cast<__m256i*>(lows), _mm512_castsi512_si256(halves));

@@ -6,11 +6,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/kernels/cpu/tiled_products.cc"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
-#include "tensor/kernels/cpu/gelu-inl.h"
+#include "tensor/kernels/cpu/late_results-inl.h"
 #include "tensor/kernels/cpu/row_pairs-inl.h"
 #include "tensor/kernels/cpu/scratch.h"
 #include "tensor/kernels/cpu/tile_product-inl.h"
@@ -34,100 +33,6 @@ inline constexpr size_t kDepthAtOnce = 384;
 HWY_INLINE TilesOfFactor PanelTiles(const uint32_t* panel) {
   return {panel, kTileSide, kTileWords, kStepWords};
 }
-
-// What is still to be done to a block of results whose sums lie in memory, rows of 32 floats: row
-// by row, while the next block is multiplied. `at` is the block's first element, of rows `stride`
-// apart.
-class LateRounding {
- public:
-  explicit LateRounding(const Bf16Result& result) : result_(result) {}
-  HWY_INLINE void Begin(size_t row, size_t column) {
-    out_ = result_.out + row * result_.stride + column;
-  }
-  HWY_INLINE void Row(const float* sums) {
-    const FloatTag d;
-    StoreRoundedPair(hn::Load(d, sums), hn::Load(d, sums + kTileSide), out_);
-    out_ += result_.stride;
-  }
-  HWY_INLINE void End() {}
-
- private:
-  Bf16Result result_;
-  Bf16* out_ = nullptr;
-};
-
-class LateGelu {
- public:
-  LateGelu(const GeluResult& result, size_t stride) : result_(result), stride_(stride) {}
-  HWY_INLINE void Begin(size_t row, size_t column) { at_ = row * stride_ + column; }
-  HWY_INLINE void Row(const float* sums) {
-    const FloatTag d;
-    // Of what is kept, as the backward pass will.
-    const auto low = RoundedToBf16(hn::Load(d, sums));
-    const auto high = RoundedToBf16(hn::Load(d, sums + kTileSide));
-    if (result_.before) StoreRoundedPair(low, high, result_.before + at_);
-    StoreRoundedPair(GeluOf(d, low, TailOf<true>(d, low)), GeluOf(d, high, TailOf<true>(d, high)),
-                     result_.activated + at_);
-    at_ += stride_;
-  }
-  HWY_INLINE void End() {}
-
- private:
-  GeluResult result_;
-  size_t stride_;
-  size_t at_ = 0;
-};
-
-class LateGeluGradient {
- public:
-  LateGeluGradient(const GeluGradientResult& result, size_t stride)
-      : result_(result), stride_(stride) {}
-  HWY_INLINE void Begin(size_t row, size_t column) {
-    at_ = row * stride_ + column;
-    column_ = column;
-    low_sums_ = high_sums_ = hn::Zero(FloatTag());
-  }
-  HWY_INLINE void Row(const float* sums) {
-    const FloatTag d;
-    hwy::Prefetch(result_.before + at_ + kAhead);
-    const auto half = [&](size_t c) HWY_ATTR {
-      const auto x = LoadFloat(d, result_.before + at_ + c);
-      const auto tail = TailOf<true>(d, x);
-      StoreRounded(GeluOf(d, x, tail), result_.activated + at_ + c);
-      const auto grad = hn::Mul(hn::Load(d, sums + c), GeluSlopeOf<true>(d, x, tail));
-      StoreRounded(grad, result_.grad + at_ + c);
-      return grad;
-    };
-    low_sums_ = hn::Add(low_sums_, half(0));
-    high_sums_ = hn::Add(high_sums_, half(kTileSide));
-    at_ += stride_;
-  }
-  HWY_INLINE void End() {
-    if (result_.column_sums == nullptr) return;
-    AddTo(low_sums_, result_.column_sums + column_);
-    AddTo(high_sums_, result_.column_sums + column_ + kTileSide);
-  }
-
- private:
-  static HWY_INLINE void AddTo(FloatVec v, float* sums) {
-    hn::StoreU(hn::Add(v, hn::LoadU(FloatTag(), sums)), FloatTag(), sums);
-  }
-
-  static constexpr size_t kAhead = 4 * kSide;  // columns
-
-  GeluGradientResult result_;
-  size_t stride_;
-  size_t at_ = 0;
-  size_t column_ = 0;
-  FloatVec low_sums_, high_sums_;
-};
-
-// Results that lie where they belong once they are stored.
-struct NothingLate {
-  HWY_INLINE void Begin(size_t, size_t) {}
-  HWY_INLINE void Row(const float*) {}
-  HWY_INLINE void End() {}
-};
 
 // Fetches the next panel to the second-level cache little by little, while products run.
 struct PanelFetch {

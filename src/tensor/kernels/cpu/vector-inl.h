@@ -54,11 +54,14 @@ HWY_INLINE FloatVec RoundedToBf16(FloatVec v) {
   __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
   return FloatVec{_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16))};
 }
-// 32 values at once: two vectors of 16.
-HWY_INLINE void StoreRoundedPair(FloatVec low, FloatVec high, Bf16* to) {
+// Two vectors of 16 as 32 values behind each other.
+HWY_INLINE __m512i RoundedPair(FloatVec low, FloatVec high) {
   __m512i halves;
   __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(high.raw), "v"(low.raw));
-  _mm512_storeu_si512(to, halves);
+  return halves;
+}
+HWY_INLINE void StoreRoundedPair(FloatVec low, FloatVec high, Bf16* to) {
+  _mm512_storeu_si512(to, RoundedPair(low, high));
 }
 #else
 inline constexpr bool kMayRoundNatively = false;
