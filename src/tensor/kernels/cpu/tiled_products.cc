@@ -34,13 +34,18 @@ HWY_INLINE TilesOfFactor PanelTiles(const uint32_t* panel) {
   return {panel, kTileSide, kTileWords, kStepWords};
 }
 
-// Fetches the next panel to the second-level cache little by little, while products run.
-struct PanelFetch {
-  const uint32_t* next;
-  size_t lines;  // a step
+// Fetches lines of memory to the second-level cache, the same distance apart, some in a step.
+struct LineFetch {
+  const void* next = nullptr;
+  size_t stride = 0;  // bytes
+  size_t lines = 0;   // left
+  size_t a_step = 0;
 
   HWY_INLINE void Step() {
-    for (size_t i = 0; i < lines; ++i, next += kTileSide) __builtin_prefetch(next, 0, 2);
+    for (size_t i = std::min(a_step, lines); i > 0; --i, --lines) {
+      __builtin_prefetch(next, 0, 2);
+      next = static_cast<const std::byte*>(next) + stride;
+    }
   }
 };
 
@@ -66,7 +71,7 @@ class Aside {
   }
   HWY_INLINE void Finish() { Do(kSide); }
 
-  PanelFetch fetch{nullptr, 0};
+  LineFetch fetch;  // of the next panel
 
  private:
   HWY_INLINE void Do(size_t rows) {
@@ -164,8 +169,10 @@ class BlockMultiplier {
   }
   // Fetches the panel behind the one at `n` during so many blocks.
   HWY_INLINE void FetchBehind(size_t n, size_t k, size_t during) {
-    const size_t lines = n + kSide < p_.columns ? kStepWords / kTileSide : 0;
-    aside_.fetch = {PanelAt(n + kSide, k), (lines + during - 1) / during};
+    if (n + kSide == p_.columns) return;
+    const size_t lines = kStepWords / kTileSide;  // of a panel, for a step
+    aside_.fetch = {PanelAt(n + kSide, k), kTileSide * sizeof(uint32_t),
+                    std::min(part_, p_.depth - k) / kSide * lines, (lines + during - 1) / during};
   }
 
   const TiledProduct& p_;
@@ -262,21 +269,6 @@ HWY_INLINE void PackColumns(const Bf16* from, size_t stride, size_t depth, size_
     }
   }
 }
-
-// Fetches lines of memory to the second-level cache, the same distance apart, some in a step.
-struct LineFetch {
-  const void* next = nullptr;
-  size_t stride = 0;  // bytes
-  size_t lines = 0;   // left
-  size_t a_step = 0;
-
-  HWY_INLINE void Step() {
-    for (size_t i = std::min(a_step, lines); i > 0; --i, --lines) {
-      __builtin_prefetch(next, 0, 2);
-      next = static_cast<const std::byte*>(next) + stride;
-    }
-  }
-};
 
 // What a block of a sum fetches: the next block's rows, two lines each, and a part of the wide
 // factor's next columns.
