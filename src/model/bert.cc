@@ -98,10 +98,11 @@ class Bert final : public Encoder {
                                          Drop(options, hidden, kEmbeddingSite), activation);
     for (size_t i = 0; i < layers_.size(); ++i) {
       BertLayer& layer = layers_[i];
+      const tensor::AffineResult mapped = tensor::Affine(x, layer.query_key_value);
       const at::Tensor mixed =
-          tensor::SelfAttention(tensor::Affine(x, layer.query_key_value), tokens, config_.heads,
+          tensor::SelfAttention(mapped.out, tokens, config_.heads,
                                 Drop(options, dropout_.attention, SiteOf(i, kAttentionSite)));
-      x = tensor::AffineNorm(mixed, x, layer.attention_output, layer.attention_norm, tokens,
+      x = tensor::AffineNorm(mixed, mapped.x, layer.attention_output, layer.attention_norm, tokens,
                              Drop(options, hidden, SiteOf(i, kAttentionOutputSite)));
       x = tensor::FeedForwardNorm(x, layer.up, layer.down, layer.output_norm, tokens,
                                   Drop(options, hidden, SiteOf(i, kFeedForwardSite)));

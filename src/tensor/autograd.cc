@@ -14,22 +14,27 @@ namespace {
 
 class ClosureNode final : public torch::autograd::Node {
  public:
-  ClosureNode(std::string name, Backward backward)
+  ClosureNode(std::string name, BackwardOfSeveral backward)
       : name_(std::move(name)), backward_(std::move(backward)) {}
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& grads) override {
     if (!backward_) {
       throw std::logic_error(name_ + ": backward pass asked for a second time");
     }
-    if (!grads[0].defined()) return torch::autograd::variable_list(num_outputs());
-    return backward_(grads[0].contiguous());
+    bool any = false;
+    for (at::Tensor& grad : grads) {
+      if (!grad.defined()) continue;
+      any = true;
+      grad = grad.contiguous();
+    }
+    return any ? backward_(grads) : torch::autograd::variable_list(num_outputs());
   }
   void release_variables() override { backward_ = nullptr; }
   std::string name() const override { return name_; }
 
  private:
   std::string name_;
-  Backward backward_;
+  BackwardOfSeveral backward_;
 };
 
 }  // namespace
@@ -42,8 +47,8 @@ bool NeedsGradient(at::ArrayRef<at::Tensor> inputs) {
   return false;
 }
 
-at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tensor> inputs,
-                        Backward backward) {
+void WithBackward(const char* name, at::ArrayRef<at::Tensor> outs, at::ArrayRef<at::Tensor> inputs,
+                  BackwardOfSeveral backward) {
   std::shared_ptr<ClosureNode> node(new ClosureNode(name, std::move(backward)),
                                     torch::autograd::deleteNode);
   torch::autograd::edge_list edges;
@@ -51,7 +56,15 @@ at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tenso
     edges.push_back(torch::autograd::impl::gradient_edge(input));
   }
   node->set_next_edges(std::move(edges));
-  torch::autograd::set_history(out, node);
+  for (at::Tensor out : outs) torch::autograd::set_history(out, node);
+}
+
+at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tensor> inputs,
+                        Backward backward) {
+  WithBackward(name, at::ArrayRef<at::Tensor>(out), inputs,
+               [backward = std::move(backward)](const std::vector<at::Tensor>& grads) {
+                 return backward(grads[0]);
+               });
   return out;
 }
 

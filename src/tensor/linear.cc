@@ -9,6 +9,48 @@
 #include "tensor/operation_work.h"
 
 namespace tandem::tensor {
+namespace {
+
+// Moves the tensors' numbers to one piece of memory, one tensor behind the other.
+void LayTogether(const std::vector<at::Tensor>& parts) {
+  if (parts.size() == 1) return;
+  std::vector<at::Tensor> values;
+  for (const at::Tensor& part : parts) values.push_back(part.detach());
+  const at::Tensor together = at::cat(values);
+  int64_t first = 0;
+  for (const at::Tensor& part : parts) {
+    part.set_data(together.narrow(0, first, part.size(0)));
+    first += part.size(0);
+  }
+}
+
+bool LieTogether(const std::vector<at::Tensor>& parts) {
+  int64_t offset = parts.front().storage_offset();
+  for (const at::Tensor& part : parts) {
+    if (!part.is_contiguous() || !part.storage().is_alias_of(parts.front().storage()) ||
+        part.storage_offset() != offset) {
+      return false;
+    }
+    offset += part.numel();
+  }
+  return true;
+}
+
+// The parts as one tensor along the first dimension, `rows` in all, without history; their own
+// memory where they lie together.
+at::Tensor Stacked(const std::vector<at::Tensor>& parts, int64_t rows) {
+  const at::Tensor first = parts.front().detach();
+  if (LieTogether(parts)) {
+    std::vector<int64_t> sizes = first.sizes().vec();
+    sizes[0] = rows;
+    return first.as_strided(sizes, first.strides());
+  }
+  std::vector<at::Tensor> values;
+  for (const at::Tensor& part : parts) values.push_back(part.detach());
+  return at::cat(values);
+}
+
+}  // namespace
 
 Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
     : weights_(std::move(weights)), biases_(std::move(biases)) {
@@ -22,6 +64,8 @@ Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
     }
     out_ += weights_[i].size(0);
   }
+  LayTogether(weights_);
+  LayTogether(biases_);
 }
 
 std::vector<at::Tensor> Linear::parameters() const {
@@ -45,13 +89,7 @@ const cpu::PackedMatrix& Linear::Pack(Packed* packed, cpu::Type type, bool trans
   if (!packed->matrix) {
     packed->matrix.emplace(transposed ? in_ : out_, transposed ? out_ : in_, type);
   }
-  at::Tensor stacked = weights_.front().detach();
-  if (weights_.size() > 1) {
-    std::vector<at::Tensor> parts;
-    for (const at::Tensor& weight : weights_) parts.push_back(weight.detach());
-    stacked = at::cat(parts);
-  }
-  stacked = stacked.contiguous();
+  const at::Tensor stacked = Stacked(weights_, out_);
   packed->matrix->Pack(stacked.data_ptr<float>(), transposed ? 1 : in_, transposed ? in_ : 1);
   packed->version = version;
   return *packed->matrix;
@@ -76,16 +114,8 @@ const cpu::PackedMatrix& Linear::Backward(cpu::Type type) {
 }
 
 const float* Linear::StackedBias() {
-  const uint64_t version = Version(biases_);
-  if (bias_version_ == version) return bias_.data();
-  bias_.clear();
-  for (const at::Tensor& bias : biases_) {
-    const at::Tensor values = bias.detach().contiguous();
-    const float* data = values.data_ptr<float>();
-    bias_.insert(bias_.end(), data, data + values.numel());
-  }
-  bias_version_ = version;
-  return bias_.data();
+  stacked_bias_ = Stacked(biases_, out_);
+  return stacked_bias_.data_ptr<float>();
 }
 
 at::Tensor Linear::StackedWeightTensor() const {

@@ -17,7 +17,8 @@ namespace tandem::tensor {
 // must bump its version.
 class Linear {
  public:
-  // `weights` [N_i, K], `biases` [N_i], same count; leaves that the caller shares.
+  // `weights` [N_i, K], `biases` [N_i], same count; leaves that the caller shares. Their numbers
+  // move: they then lie in memory one tensor behind the other.
   Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
 
   int64_t in() const { return in_; }
@@ -32,7 +33,7 @@ class Linear {
   // asked for. Not thread-safe: call before threads start.
   const cpu::PackedMatrix& Forward(cpu::Type type);
   const cpu::PackedMatrix& Backward(cpu::Type type);
-  const float* StackedBias();  // [N], valid until the biases change
+  const float* StackedBias();  // [N], valid until it is asked for again
 
   // Stacked [N, K] and [N], differentiable: what the reference forms use.
   at::Tensor StackedWeightTensor() const;
@@ -53,8 +54,7 @@ class Linear {
   int64_t out_ = 0;
   Packed forward_[2];  // by cpu::Type
   Packed backward_[2];
-  std::vector<float> bias_;
-  uint64_t bias_version_ = 0;
+  at::Tensor stacked_bias_;
 };
 
 }  // namespace tandem::tensor

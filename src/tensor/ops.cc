@@ -125,28 +125,37 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
                       });
 }
 
-at::Tensor Affine(const at::Tensor& x, Linear& linear) {
+AffineResult Affine(const at::Tensor& x, Linear& linear) {
   const ProfileScope scope("Affine", AffineWork(x, linear, Pass::kForward));
-  if (!Fusable(x, {linear.in(), linear.out()})) return reference::Affine(x, linear);
+  if (!Fusable(x, {linear.in(), linear.out()})) return {reference::Affine(x, linear), x};
   const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::AffineForward<A>(Data<A>(x), Rows(x), KernelAffine(linear, x), Data<A>(out), Threads());
   });
   const std::vector<at::Tensor> inputs = Join({x}, linear.parameters());
-  if (!NeedsGradient(inputs)) return out;
-  return WithBackward("Affine", out, inputs, [x = Detached(x), &linear](const at::Tensor& grad) {
+  if (!NeedsGradient(inputs)) return {out, x};
+  const AffineResult result{out, Detached(x)};
+  const auto backward = [x = Detached(x), &linear](const std::vector<at::Tensor>& grads) {
+    const at::Tensor &grad = grads[0], &beside = grads[1];
+    if (!grad.defined()) {
+      std::vector<at::Tensor> gradients(1 + linear.parameters().size());
+      gradients[0] = beside;
+      return gradients;
+    }
     const ProfileScope backward_scope("Affine backward", AffineWork(x, linear, Pass::kBackward));
     std::vector<at::Tensor> gradients = {EmptyLike(x)};
     const LinearSums sums(linear);
     ForType(x, [&](auto zero) {
       using A = decltype(zero);
-      cpu::AffineBackward<A>(Data<A>(x), Data<A>(grad), Rows(x), sums.Gradient(linear, x),
-                             Data<A>(gradients[0]), Threads());
+      cpu::AffineBackward<A>(Data<A>(x), Data<A>(grad), Data<A>(beside), Rows(x),
+                             sums.Gradient(linear, x), Data<A>(gradients[0]), Threads());
     });
     sums.AppendTo(linear, &gradients);
     return gradients;
-  });
+  };
+  WithBackward("Affine", {result.out, result.x}, inputs, backward);
+  return result;
 }
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& linear,

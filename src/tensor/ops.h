@@ -46,8 +46,13 @@ struct EmbeddingTables {
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 
-// x W^T + b, [T, N].
-at::Tensor Affine(const at::Tensor& x, Linear& linear);
+// `out` is x W^T + b, [T, N]; `x` is x once more, for whatever else reads it: the backward pass
+// then adds the gradients of both as it goes.
+struct AffineResult {
+  at::Tensor out;
+  at::Tensor x;
+};
+AffineResult Affine(const at::Tensor& x, Linear& linear);
 
 // LayerNorm(residual + dropout(x W^T + b)), [T, H].
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& linear,

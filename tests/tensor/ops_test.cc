@@ -135,12 +135,33 @@ TEST_P(OpsTest, Affine) {
         [&](const auto& in) {
           static thread_local std::unique_ptr<Linear> linear;  // outlives the backward pass
           linear = std::make_unique<Linear>(std::vector{in[1], in[2]}, std::vector{in[3], in[4]});
-          return tensor::Affine(in[0], *linear);
+          return tensor::Affine(in[0], *linear).out;
         },
         {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.1),
          make.Make({shape.hidden, shape.hidden}, 0.1), make.Make({shape.inner}, 0.5),
          make.Make({shape.hidden}, 0.5)},
         1);
+  }
+}
+
+// What reads x besides adds its gradient, whether or not anything reads the product.
+TEST_P(OpsTest, AffineBesideWhatElseReadsX) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(1);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    for (const bool reads_product : {true, false}) {
+      ExpectFusedEqualsReference(
+          [&](const auto& in) {
+            static thread_local std::unique_ptr<Linear> linear;
+            linear = std::make_unique<Linear>(std::vector{in[1]}, std::vector{in[2]});
+            const AffineResult mapped = tensor::Affine(in[0], *linear);
+            const at::Tensor product = reads_product ? mapped.out : mapped.out.detach() + 0 * in[2];
+            return at::cat({product + 0 * in[1].sum(), mapped.x * mapped.x}, 1);
+          },
+          {make.Make({tokens.tokens(), shape.hidden}, 1),
+           make.Make({shape.inner, shape.hidden}, 0.1), make.Make({shape.inner}, 0.5)},
+          1);
+    }
   }
 }
 

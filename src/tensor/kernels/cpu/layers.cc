@@ -122,8 +122,8 @@ void AffineForward(const A* x, size_t rows, const Affine& affine, A* out, int th
 }
 
 template <typename A>
-void AffineBackward(const A* x, const A* grad_out, size_t rows, const AffineGradient& gradient,
-                    A* grad_x, int threads) {
+void AffineBackward(const A* x, const A* grad_out, const A* beside, size_t rows,
+                    const AffineGradient& gradient, A* grad_x, int threads) {
   const auto out = static_cast<size_t>(gradient.weight_transposed->depth());
   const auto in = static_cast<size_t>(gradient.weight_transposed->columns());
   AffineSums sums(gradient, threads);
@@ -132,10 +132,19 @@ void AffineBackward(const A* x, const A* grad_out, size_t rows, const AffineGrad
     ForTiles(range, SummedRows<A>(), [&](size_t first, size_t count) {
       sums.AddProduct(grad_out + first * out, x + first * in, count, mine.weight);
     });
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(kBackwardRows * in));
+    float* product = scratch.Take<float>(kBackwardRows * in);
     ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
       const A* grad = grad_out + first * out;
       if (mine.bias) AddColumnSums(grad, mine.bias, count, out);
-      if (grad_x) MultiplyBack(grad, count, gradient, grad_x + first * in, kTypeOf<A>);
+      if (!grad_x) return;
+      A* to = grad_x + first * in;
+      if (!beside) {
+        MultiplyBack(grad, count, gradient, to, kTypeOf<A>);
+      } else {
+        MultiplyBack(grad, count, gradient, product, Type::kFloat);
+        AddRows(product, beside + first * in, to, count * in);
+      }
     });
   });
   sums.Finish(threads);
@@ -326,7 +335,8 @@ void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t
 
 #define TANDEM_INSTANTIATE(A)                                                                    \
   template void AffineForward(const A*, size_t, const Affine&, A*, int);                         \
-  template void AffineBackward(const A*, const A*, size_t, const AffineGradient&, A*, int);      \
+  template void AffineBackward(const A*, const A*, const A*, size_t, const AffineGradient&, A*,  \
+                               int);                                                             \
   template void AffineNormForward(const A*, const A*, size_t, const Affine&, const Norm&,        \
                                   const RowNames&, A*, const NormKept<A>&, int);                 \
   template void AffineNormBackward(const A*, const A*, size_t, const NormKept<A>&, const Norm&,  \

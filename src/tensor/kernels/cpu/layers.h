@@ -54,10 +54,11 @@ struct RowNames {
 // out [rows, affine.columns] = x [rows, depth] W^T + b.
 template <typename A>
 void AffineForward(const A* x, size_t rows, const Affine& affine, A* out, int threads);
-// grad_x may be null.
+// grad_x [rows, in] = grad_out W, plus `beside` [rows, in] where it is not null; grad_x may be
+// null.
 template <typename A>
-void AffineBackward(const A* x, const A* grad_out, size_t rows, const AffineGradient& gradient,
-                    A* grad_x, int threads);
+void AffineBackward(const A* x, const A* grad_out, const A* beside, size_t rows,
+                    const AffineGradient& gradient, A* grad_x, int threads);
 
 // Kept by a normalising layer for its backward pass; null where no gradient is wanted.
 template <typename A>
