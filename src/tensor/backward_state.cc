@@ -39,7 +39,7 @@ Kept Kept::MakeFor(const at::Tensor& out, const LayerNorm& norm, bool wanted) {
 }
 
 LinearSums::LinearSums(const Linear& linear)
-    : weight(at::zeros({linear.out(), linear.in()}, at::kFloat)),
+    : weight(at::empty({linear.out(), linear.in()}, at::kFloat)),
       bias(at::zeros({linear.out()}, at::kFloat)) {}
 
 void LinearSums::AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {

@@ -30,8 +30,8 @@ struct Kept {
 
 // Gradients of a Linear's parameters: one stacked sum each, handed out in pieces.
 struct LinearSums {
-  at::Tensor weight;  // [N, K]
-  at::Tensor bias;    // [N]
+  at::Tensor weight;  // [N, K], without values yet
+  at::Tensor bias;    // [N], zero
 
   explicit LinearSums(const Linear& linear);
 

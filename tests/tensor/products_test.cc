@@ -108,13 +108,13 @@ class GuardedSums {
   std::vector<float> values_;
 };
 
-// `found` is start + a^T b.
-void ExpectSums(const Padded& a, const Padded& b, const Padded& start, const GuardedSums& found) {
+// `found` is start (null: 0) + a^T b.
+void ExpectSums(const Padded& a, const Padded& b, const Padded* start, const GuardedSums& found) {
   EXPECT_TRUE(found.GuardsAreUntouched());
   for (int64_t i = 0; i < a.width; ++i) {
     for (int64_t j = 0; j < b.width; ++j) {
       Sum sum;
-      sum.Add(start.At(i, j));
+      if (start) sum.Add(start->At(i, j));
       for (int64_t k = 0; k < a.rows; ++k) sum.Add(double{a.At(k, i)} * double{b.At(k, j)});
       ASSERT_NEAR(found.At(i, j), sum.value, sum.bound()) << "row " << i << ", column " << j;
     }
@@ -154,10 +154,23 @@ TEST_P(ProductsOfShape, OfPackedMatricesAreRight) {
 TEST_P(ProductsOfShape, OfTransposesAreAdded) {
   const auto [m, depth, n] = GetParam();
   const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
-  GuardedSums sum(start);
-  AddTransposedProduct({a.values.data(), a.stride}, {b.values.data(), b.stride}, depth, m, n,
-                       Type::kFloat, sum.data());
-  ExpectSums(a, b, start, sum);
+  for (const bool add : {true, false}) {
+    GuardedSums sum(start);
+    MultiplyTransposed({a.values.data(), a.stride}, {b.values.data(), b.stride}, depth, m, n,
+                       Type::kFloat, sum.data(), add);
+    ExpectSums(a, b, add ? &start : nullptr, sum);
+  }
+}
+
+TEST(Products, OfNoRowsAreZero) {
+  const Padded nothing(0, 32, 0, 1), start(32, 32, 0, 3);
+  for (const Type type : {Type::kFloat, Type::kBf16}) {
+    for (const bool add : {true, false}) {
+      GuardedSums sum(start);
+      MultiplyTransposed({nullptr, 32}, {nullptr, 32}, 0, 32, 32, type, sum.data(), add);
+      ExpectSums(nothing, nothing, add ? &start : nullptr, sum);
+    }
+  }
 }
 
 // Those that our own kernels take, whether or not products.cc chooses them on this machine.
@@ -198,11 +211,13 @@ TEST_P(PanelsOfShape, MultiplyRight) {
 TEST_P(PanelsOfShape, AddTransposes) {
   const auto [m, depth, n] = GetParam();
   const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
-  GuardedSums sum(start);
-  AddTransposedPanels({a.values.data(), static_cast<size_t>(a.stride), b.values.data(),
-                       static_cast<size_t>(b.stride), static_cast<size_t>(depth), sum.data(),
-                       static_cast<size_t>(m), static_cast<size_t>(n)});
-  ExpectSums(a, b, start, sum);
+  for (const bool add : {true, false}) {
+    GuardedSums sum(start);
+    MultiplyTransposedPanels({a.values.data(), static_cast<size_t>(a.stride), b.values.data(),
+                              static_cast<size_t>(b.stride), static_cast<size_t>(depth), sum.data(),
+                              static_cast<size_t>(m), static_cast<size_t>(n), add});
+    ExpectSums(a, b, add ? &start : nullptr, sum);
+  }
 }
 
 // Rows around the heights of tiles (4, 8), columns around the widths of panels (12, 24 and 48
@@ -364,11 +379,13 @@ TEST_P(TilesOfShape, AddTransposes) {
   const auto [depth, m, n] = GetParam();
   const PaddedBf16 a(depth, m, 6, 1), b(depth, n, 10, 2);
   const Padded start(m, n, 0, 3);
-  GuardedSums sum(start);
-  AddTransposedTiled({a.values.data(), static_cast<size_t>(a.floats.stride), b.values.data(),
-                      static_cast<size_t>(b.floats.stride), static_cast<size_t>(depth), sum.data(),
-                      static_cast<size_t>(m), static_cast<size_t>(n)});
-  ExpectSums(a.floats, b.floats, start, sum);
+  for (const bool add : {true, false}) {
+    GuardedSums sum(start);
+    MultiplyTransposedTiled({a.values.data(), static_cast<size_t>(a.floats.stride), b.values.data(),
+                             static_cast<size_t>(b.floats.stride), static_cast<size_t>(depth),
+                             sum.data(), static_cast<size_t>(m), static_cast<size_t>(n), add});
+    ExpectSums(a.floats, b.floats, add ? &start : nullptr, sum);
+  }
 }
 
 // Rows around those of one and two tiles; depths in one part and in several, with a short last one;

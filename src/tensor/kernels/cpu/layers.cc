@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tensor/isa.h"
@@ -69,23 +70,29 @@ class AffineSums {
         weight_(gradient.weight, out_ * in_, threads),
         bias_(gradient.bias, out_, threads) {}
 
+  // A thread's part.
   struct Mine {
-    float* weight;
+    float* weight;  // null: not wanted; without a value until AddProduct
     float* bias;
+    bool has_weight = false;
   };
-  Mine Of(int thread) { return {weight_.Of(thread), bias_.Of(thread)}; }
+  Mine Of(int thread) { return {weight_.UnsetOf(thread), bias_.Of(thread)}; }
+  // Behind the last AddProduct: a thread that had no rows has summed up nothing.
+  void Settle(Mine& mine) const {
+    if (mine.weight && !mine.has_weight) std::fill_n(mine.weight, out_ * in_, 0.0F);
+  }
   void Finish(int threads) {
     weight_.Finish(threads);
     bias_.Finish(threads);
   }
 
-  // weight += grad_out^T x over `rows` rows.
+  // mine.weight += grad_out^T x over `rows` rows, of which there may be none.
   template <typename A>
-  void AddProduct(const A* grad_out, const A* x, size_t rows, float* weight) const {
-    if (weight == nullptr) return;
+  void AddProduct(const A* grad_out, const A* x, size_t rows, Mine& mine) const {
+    if (mine.weight == nullptr) return;
     const auto out = static_cast<int64_t>(out_), in = static_cast<int64_t>(in_);
-    AddTransposedProduct({grad_out, out}, {x, in}, static_cast<int64_t>(rows), out, in, kTypeOf<A>,
-                         weight);
+    MultiplyTransposed({grad_out, out}, {x, in}, static_cast<int64_t>(rows), out, in, kTypeOf<A>,
+                       mine.weight, std::exchange(mine.has_weight, true));
   }
 
  private:
@@ -128,9 +135,9 @@ void AffineBackward(const A* x, const A* grad_out, const A* beside, size_t rows,
   const auto in = static_cast<size_t>(gradient.weight_transposed->columns());
   AffineSums sums(gradient, threads);
   ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
-    const AffineSums::Mine mine = sums.Of(thread);
+    AffineSums::Mine mine = sums.Of(thread);
     ForTiles(range, SummedRows<A>(), [&](size_t first, size_t count) {
-      sums.AddProduct(grad_out + first * out, x + first * in, count, mine.weight);
+      sums.AddProduct(grad_out + first * out, x + first * in, count, mine);
     });
     Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(kBackwardRows * in));
     float* product = scratch.Take<float>(kBackwardRows * in);
@@ -146,6 +153,7 @@ void AffineBackward(const A* x, const A* grad_out, const A* beside, size_t rows,
         AddRows(product, beside + first * in, to, count * in);
       }
     });
+    sums.Settle(mine);
   });
   sums.Finish(threads);
 }
@@ -177,7 +185,7 @@ void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKe
   ThreadSums gamma(norm_gradient.gamma, width, threads);
   ThreadSums beta(norm_gradient.beta, width, threads);
   ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
-    const AffineSums::Mine mine = sums.Of(thread);
+    AffineSums::Mine mine = sums.Of(thread);
     float* my_gamma = gamma.Of(thread);
     float* my_beta = beta.Of(thread);
     const size_t most = std::min(SummedRows<A>(), range.end - range.begin);
@@ -194,8 +202,9 @@ void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKe
             count, width);
         MultiplyBack(grad_branch, count, gradient, grad_x + first * in, kTypeOf<A>);
       });
-      sums.AddProduct(grad_branches, x + block * in, block_rows, mine.weight);
+      sums.AddProduct(grad_branches, x + block * in, block_rows, mine);
     });
+    sums.Settle(mine);
   });
   sums.Finish(threads);
   gamma.Finish(threads);
@@ -233,7 +242,7 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
   ThreadSums gamma(norm_gradient.gamma, width, threads);
   ThreadSums beta(norm_gradient.beta, width, threads);
   ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
-    const AffineSums::Mine my_up = up_sums.Of(thread), my_down = down_sums.Of(thread);
+    AffineSums::Mine my_up = up_sums.Of(thread), my_down = down_sums.Of(thread);
     float* my_gamma = gamma.Of(thread);
     float* my_beta = beta.Of(thread);
     const size_t most = std::min(SummedRows<A>(), range.end - range.begin);
@@ -260,9 +269,11 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
         MultiplyBack(grad_inner, count, up, grad_input, Type::kFloat);
         AddRows(grad_input, grad_sum, grad_x + first * width, count * width);
       });
-      down_sums.AddProduct(grad_branches, activations, block_rows, my_down.weight);
-      up_sums.AddProduct(grad_inners, x + block * width, block_rows, my_up.weight);
+      down_sums.AddProduct(grad_branches, activations, block_rows, my_down);
+      up_sums.AddProduct(grad_inners, x + block * width, block_rows, my_up);
     });
+    up_sums.Settle(my_up);
+    down_sums.Settle(my_down);
   });
   up_sums.Finish(threads);
   down_sums.Finish(threads);

@@ -38,11 +38,11 @@ struct Affine {
   const float* bias;           // [out], or null
 };
 
-// What a backward pass needs: W as depth out, columns in; the sums are added to.
+// What a backward pass needs: W as depth out, columns in, and where gradients go.
 struct AffineGradient {
   const PackedMatrix* weight_transposed;
-  float* weight;  // [out, in]; null: weights are frozen
-  float* bias;    // [out]; null: none
+  float* weight;  // [out, in], overwritten; null: weights are frozen
+  float* bias;    // [out], added to; null: none
 };
 
 // Which channels of which rows are dropped.

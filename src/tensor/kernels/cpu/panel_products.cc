@@ -184,7 +184,7 @@ HWY_INLINE void PackBlocks(const float* a, size_t stride, size_t depth, size_t c
   }
 }
 
-void AddTransposedPanelsT(const TransposedProduct& p) {
+void MultiplyTransposedPanelsT(const TransposedProduct& p) {
   constexpr size_t kBlockRows = 384;  // of the sum, whose part of `a` is packed at once
   static_assert(kBlockRows % kTileRows == 0);
   const size_t width = PanelColumns();
@@ -209,7 +209,7 @@ void AddTransposedPanelsT(const TransposedProduct& p) {
                              panels + n * p.depth,
                              columns,
                              p.depth,
-                             {p.sum + first * p.n + n, p.n, true},
+                             {p.sum + first * p.n + n, p.n, p.add},
                              whole,
                              {next, p.depth * width / steps + 1}};
       MultiplyTiles<kTileRows>(task);
@@ -229,7 +229,7 @@ namespace tandem::tensor::cpu {
 
 HWY_EXPORT(PackPanelsT);
 HWY_EXPORT(MultiplyPanelsT);
-HWY_EXPORT(AddTransposedPanelsT);
+HWY_EXPORT(MultiplyTransposedPanelsT);
 
 void PackPanels(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
                 size_t columns, float* panels) {
@@ -238,8 +238,8 @@ void PackPanels(const float* source, size_t depth_stride, size_t column_stride, 
 void MultiplyPanels(const PanelProduct& product, size_t rows) {
   HWY_DYNAMIC_DISPATCH(MultiplyPanelsT)(product, rows);
 }
-void AddTransposedPanels(const TransposedProduct& product) {
-  HWY_DYNAMIC_DISPATCH(AddTransposedPanelsT)(product);
+void MultiplyTransposedPanels(const TransposedProduct& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyTransposedPanelsT)(product);
 }
 
 }  // namespace tandem::tensor::cpu

@@ -30,7 +30,8 @@ struct PanelProduct {
 };
 void MultiplyPanels(const PanelProduct& product, size_t rows);
 
-// sum [m, n], contiguous, += a^T b for a [depth, m], b [depth, n]; n is a multiple of 16.
+// sum [m, n], contiguous, = or (`add`) += a^T b for a [depth, m], b [depth, n], depth at least 1; n
+// is a multiple of 16.
 struct TransposedProduct {
   const float* a;
   size_t a_stride;
@@ -40,7 +41,8 @@ struct TransposedProduct {
   float* sum;
   size_t m;
   size_t n;
+  bool add;
 };
-void AddTransposedPanels(const TransposedProduct& product);
+void MultiplyTransposedPanels(const TransposedProduct& product);
 
 }  // namespace tandem::tensor::cpu

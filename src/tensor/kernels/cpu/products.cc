@@ -302,38 +302,41 @@ TANDEM_INSTANTIATE(float);
 TANDEM_INSTANTIATE(Bf16);
 #undef TANDEM_INSTANTIATE
 
-void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
-                          Type type, float* sum) {
-  if (depth == 0) return;
+void MultiplyTransposed(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
+                        Type type, float* sum, bool add) {
+  if (depth == 0) {
+    if (!add) std::fill_n(sum, m * n, 0.0F);
+    return;
+  }
   if (TakesPanels(depth, n, type)) {
-    AddTransposedPanels({static_cast<const float*>(a.data), static_cast<size_t>(a.stride),
-                         static_cast<const float*>(b.data), static_cast<size_t>(b.stride),
-                         static_cast<size_t>(depth), sum, static_cast<size_t>(m),
-                         static_cast<size_t>(n)});
+    MultiplyTransposedPanels({static_cast<const float*>(a.data), static_cast<size_t>(a.stride),
+                              static_cast<const float*>(b.data), static_cast<size_t>(b.stride),
+                              static_cast<size_t>(depth), sum, static_cast<size_t>(m),
+                              static_cast<size_t>(n), add});
     return;
   }
   // Any depth will do here.
   if (TakesTiles(m, n, type)) {
-    AddTransposedTiled({static_cast<const Bf16*>(a.data), static_cast<size_t>(a.stride),
-                        static_cast<const Bf16*>(b.data), static_cast<size_t>(b.stride),
-                        static_cast<size_t>(depth), sum, static_cast<size_t>(m),
-                        static_cast<size_t>(n)});
+    MultiplyTransposedTiled({static_cast<const Bf16*>(a.data), static_cast<size_t>(a.stride),
+                             static_cast<const Bf16*>(b.data), static_cast<size_t>(b.stride),
+                             static_cast<size_t>(depth), sum, static_cast<size_t>(m),
+                             static_cast<size_t>(n), add});
     return;
   }
   // Batches end at any row; two products keep the depths that a thread meets few.
   constexpr int64_t kDepthStep = 128;
   if (const int64_t rest = depth % kDepthStep; rest > 0 && rest < depth) {
     const int64_t whole = depth - rest, size = type == Type::kFloat ? 4 : 2;
-    AddTransposedProduct(a, b, whole, m, n, type, sum);
+    MultiplyTransposed(a, b, whole, m, n, type, sum, add);
     a.data = static_cast<const std::byte*>(a.data) + whole * a.stride * size;
     b.data = static_cast<const std::byte*>(b.data) + whole * b.stride * size;
-    AddTransposedProduct(a, b, rest, m, n, type, sum);
+    MultiplyTransposed(a, b, rest, m, n, type, sum, true);
     return;
   }
-  const ProductKey key{1, depth, m, n, a.stride, b.stride, static_cast<int64_t>(type)};
+  const ProductKey key{1, depth, m, n, a.stride, b.stride, static_cast<int64_t>(type), add};
   Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(m, depth, type, 1, a.stride), Strided(depth, n, type, b.stride, 1),
-                       Strided(m, n, Type::kFloat, n, 1), {.add = true});
+                       Strided(m, n, Type::kFloat, n, 1), {.add = add});
   });
   Execute(product, {a.data, b.data, sum});
 }

@@ -74,10 +74,10 @@ template <typename A>
 void MultiplyToGeluGradient(const A* x, size_t rows, const PackedMatrix& packed, const A* before,
                             A* grad, A* activated, float* column_sums);
 
-// sum [m, n] float, contiguous, += a^T b for a [depth, m], b [depth, n], both of `type`: the
-// gradient of a weight.
-void AddTransposedProduct(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
-                          Type type, float* sum);
+// sum [m, n] float, contiguous, = or (`add`) += a^T b for a [depth, m], b [depth, n], both of
+// `type`: the gradient of a weight.
+void MultiplyTransposed(ConstMatrix a, ConstMatrix b, int64_t depth, int64_t m, int64_t n,
+                        Type type, float* sum, bool add);
 
 // out [m, n] float = a [m, depth] * b [n, depth]^T, all float, contiguous, on all threads: scores
 // of queries against documents.

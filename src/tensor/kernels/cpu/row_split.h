@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "tensor/kernels/cpu/rows.h"
@@ -60,8 +59,8 @@ void ForTilesOnThreads(size_t rows, size_t most, int threads, const Body& body) 
   }
 }
 
-// A gradient that several threads add to: thread 0 adds to the destination itself, the others to
-// buffers of their own, which `Finish` adds in the order of threads.
+// A gradient that several threads sum up: thread 0 in the destination itself, the others in buffers
+// of their own, which `Finish` adds in the order of threads.
 class ThreadSums {
  public:
   ThreadSums(float* destination, size_t count, int threads)
@@ -69,20 +68,26 @@ class ThreadSums {
     if (count_ > 0) buffers_.resize(static_cast<size_t>(threads - 1));
   }
 
-  // To be called by the thread itself, once: its pages are then near it.
+  // A sum to add to. To be called by the thread itself, once: its pages are then near it.
   float* Of(int thread) {
+    float* sum = UnsetOf(thread);
+    if (sum && thread > 0) std::fill_n(sum, count_, 0.0F);
+    return sum;
+  }
+  // One to be written first, of thread 0 too.
+  float* UnsetOf(int thread) {
     if (count_ == 0) return nullptr;
     if (thread == 0) return destination_;
     auto& buffer = buffers_[static_cast<size_t>(thread - 1)];
-    buffer.assign(count_, 0.0F);
-    return buffer.data();
+    buffer = std::make_unique_for_overwrite<float[]>(count_);
+    return buffer.get();
   }
 
   void Finish(int threads) {
     if (buffers_.empty()) return;
     ForRowsOfThreads(count_, threads, [&](int, RowRange range) {
       for (const auto& buffer : buffers_) {
-        AddScaled(buffer.data() + range.begin, 1.0F, destination_ + range.begin,
+        AddScaled(buffer.get() + range.begin, 1.0F, destination_ + range.begin,
                   range.end - range.begin);
       }
     });
@@ -91,7 +96,7 @@ class ThreadSums {
  private:
   float* destination_;
   size_t count_;
-  std::vector<std::vector<float>> buffers_;
+  std::vector<std::unique_ptr<float[]>> buffers_;
 };
 
 }  // namespace tandem::tensor::cpu

@@ -296,8 +296,8 @@ inline constexpr size_t kSumDepth = 512;
 // The narrow factor is packed whole and stays in the second-level cache. The wide one, which would
 // not, is packed 32 columns at a time.
 template <bool kWideIsA>
-HWY_INLINE void AddSums(const SumFactor& wide, const SumFactor& narrow, size_t depth, float* sum,
-                        size_t sum_stride) {
+HWY_INLINE void MultiplyFactors(const SumFactor& wide, const SumFactor& narrow, size_t depth,
+                                float* sum, size_t sum_stride, bool add) {
   const size_t steps = (depth + kSide - 1) / kSide, panel_words = steps * kStepWords;
   const size_t narrow_words = narrow.width / kSide * panel_words;
   Scratch scratch = Scratch::Reserve<TiledTransposedProduct>(
@@ -334,18 +334,18 @@ HWY_INLINE void AddSums(const SumFactor& wide, const SumFactor& narrow, size_t d
             PanelTiles(narrow_panels + v / kSide * panel_words + first * kStepWords);
         ProductOfTiles<2, kWideIsA ? Passing::kB : Passing::kA>(
             tiles, count, kWideIsA ? of_wide : of_narrow, kWideIsA ? of_narrow : of_wide,
-            {block_at(w, v), sum_stride, true}, aside);
+            {block_at(w, v), sum_stride, add || first > 0}, aside);
       }
     }
   }
 }
 
-void AddTransposedTiledT(const TiledTransposedProduct& p) {
+void MultiplyTransposedTiledT(const TiledTransposedProduct& p) {
   const SumFactor a{p.a, p.a_stride, p.m}, b{p.b, p.b_stride, p.n};
   if (p.m > p.n) {
-    AddSums<true>(a, b, p.depth, p.sum, p.n);
+    MultiplyFactors<true>(a, b, p.depth, p.sum, p.n, p.add);
   } else {
-    AddSums<false>(b, a, p.depth, p.sum, p.n);
+    MultiplyFactors<false>(b, a, p.depth, p.sum, p.n, p.add);
   }
 }
 
@@ -358,7 +358,7 @@ void MultiplyToGeluGradient(const TiledProduct& /*p*/, size_t /*rows*/,
                             const GeluGradientResult& /*result*/) {}
 void PackTilesT(const float* /*source*/, size_t /*depth_stride*/, size_t /*column_stride*/,
                 size_t /*depth*/, size_t /*columns*/, Bf16* /*tiles*/) {}
-void AddTransposedTiledT(const TiledTransposedProduct& /*p*/) {}
+void MultiplyTransposedTiledT(const TiledTransposedProduct& /*p*/) {}
 
 #endif
 
@@ -373,7 +373,7 @@ HWY_EXPORT(MultiplyToFloat);
 HWY_EXPORT(MultiplyToBf16);
 HWY_EXPORT(MultiplyToGelu);
 HWY_EXPORT(MultiplyToGeluGradient);
-HWY_EXPORT(AddTransposedTiledT);
+HWY_EXPORT(MultiplyTransposedTiledT);
 
 void PackTiles(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
                size_t columns, Bf16* tiles) {
@@ -391,8 +391,8 @@ void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluResult& r
 void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluGradientResult& result) {
   HWY_DYNAMIC_DISPATCH(MultiplyToGeluGradient)(product, rows, result);
 }
-void AddTransposedTiled(const TiledTransposedProduct& product) {
-  HWY_DYNAMIC_DISPATCH(AddTransposedTiledT)(product);
+void MultiplyTransposedTiled(const TiledTransposedProduct& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyTransposedTiledT)(product);
 }
 
 }  // namespace tandem::tensor::cpu

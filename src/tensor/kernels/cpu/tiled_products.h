@@ -57,8 +57,8 @@ void MultiplyTiled(const TiledProduct& product, size_t rows, const Bf16Result& r
 void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluResult& result);
 void MultiplyTiled(const TiledProduct& product, size_t rows, const GeluGradientResult& result);
 
-// sum [m, n], contiguous, += a^T b for a [depth, m], b [depth, n]; m and n are multiples of 32, the
-// depth is any.
+// sum [m, n], contiguous, = or (`add`) += a^T b for a [depth, m], b [depth, n]; m and n are
+// multiples of 32, the depth is any from 1 on.
 struct TiledTransposedProduct {
   const Bf16* a;
   size_t a_stride;
@@ -68,7 +68,8 @@ struct TiledTransposedProduct {
   float* sum;
   size_t m;
   size_t n;
+  bool add;
 };
-void AddTransposedTiled(const TiledTransposedProduct& product);
+void MultiplyTransposedTiled(const TiledTransposedProduct& product);
 
 }  // namespace tandem::tensor::cpu
