@@ -132,19 +132,19 @@ class Adafactor final : public UpdateRule {
     }
   }
 
-  void Step(const StepPoint& point, std::span<const float* const> gradients,
+  void Step(const StepPoint& point, std::span<const GradientView> gradients,
             const ParallelLoop& parallel) override {
     const double beta = 1 - std::pow(static_cast<double>(point.step), -options_.decay_exponent);
     const auto pieces = [&](auto&& work) {
       parallel(static_cast<int64_t>(pieces_.size()), [&](int64_t p) {
         Piece& piece = pieces_[p];
-        if (gradients[piece.tensor] == nullptr) return;
-        work(piece, tensors_[piece.tensor], gradients[piece.tensor]);
+        if (!gradients[piece.tensor].defined()) return;
+        work(piece, tensors_[piece.tensor], gradients[piece.tensor].values);
       });
     };
     const auto tensors = [&](auto&& work) {
       parallel(static_cast<int64_t>(tensors_.size()), [&](int64_t t) {
-        if (gradients[t] != nullptr) work(tensors_[t]);
+        if (gradients[t].defined()) work(tensors_[t]);
       });
     };
     const double scale = point.gradient_scale;

@@ -17,11 +17,19 @@ struct Chunk {
   int64_t end = 0;
 };
 
-inline std::vector<Chunk> MakeChunks(const std::vector<int64_t>& elements) {
+// What a tensor is cut into: pieces of whole rows.
+struct ChunkedTensor {
+  int64_t elements = 0;
+  int64_t row = 1;  // elements
+};
+
+inline std::vector<Chunk> MakeChunks(const std::vector<ChunkedTensor>& tensors) {
   std::vector<Chunk> chunks;
-  for (size_t t = 0; t < elements.size(); ++t) {
-    for (int64_t begin = 0; begin < elements[t]; begin += kChunkElements) {
-      chunks.push_back({t, begin, std::min(elements[t], begin + kChunkElements)});
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    const auto [elements, row] = tensors[t];
+    const int64_t size = std::max<int64_t>(1, kChunkElements / row) * row;
+    for (int64_t begin = 0; begin < elements; begin += size) {
+      chunks.push_back({t, begin, std::min(elements, begin + size)});
     }
   }
   return chunks;

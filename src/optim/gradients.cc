@@ -7,6 +7,7 @@
 
 #include "optim/chunks.h"
 #include "optim/sums.h"
+#include "tensor/row_gradient.h"
 
 namespace tandem::optim {
 namespace {
@@ -19,11 +20,13 @@ double SumOfSquares(const float* values, int64_t count) {
 
 double GradientNorm(std::span<const model::NamedParameter> parameters) {
   std::vector<at::Tensor> gradients;  // contiguous
-  std::vector<int64_t> elements;
+  std::vector<ChunkedTensor> elements;
   for (const model::NamedParameter& parameter : parameters) {
-    if (!parameter.value.grad().defined()) continue;
-    gradients.push_back(parameter.value.grad().contiguous());
-    elements.push_back(gradients.back().numel());
+    const at::Tensor& gradient = parameter.value.grad();
+    if (!gradient.defined()) continue;
+    gradients.push_back(gradient.is_sparse() ? tensor::RowsOf(gradient).values
+                                             : gradient.contiguous());
+    elements.push_back({.elements = gradients.back().numel()});
   }
   const std::vector<Chunk> chunks = MakeChunks(elements);
   std::vector<double> sums(chunks.size());

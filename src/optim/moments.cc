@@ -1,6 +1,8 @@
 #include "optim/moments.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "optim/chunks.h"
@@ -32,44 +34,119 @@ void Update(float* __restrict__ weights, const float* __restrict__ gradients,
   }
 }
 
+// What is known of the moments of a table's row whose gradient is zero in most steps.
+enum class RowMoments : uint8_t { kUnknown, kZero, kSome };
+
+bool AllZero(const float* values, int64_t count) {
+  return std::all_of(values, values + count, [](float value) { return value == 0; });
+}
+
 class MomentRule final : public UpdateRule {
  public:
   MomentRule(std::vector<ParameterView> parameters, const MomentOptions& options)
-      : parameters_(std::move(parameters)), options_(options) {
-    std::vector<int64_t> elements;
-    for (const ParameterView& parameter : parameters_) {
-      elements.push_back(ElementsOf(parameter.shape));
-      first_.emplace_back(elements.back());
-      second_.emplace_back(elements.back());
+      : options_(options) {
+    std::vector<ChunkedTensor> sizes;
+    for (ParameterView& parameter : parameters) {
+      const int64_t elements = ElementsOf(parameter.shape);
+      const bool has_rows = elements > 0 && !parameter.shape.empty();
+      const int64_t row = has_rows ? elements / parameter.shape[0] : 1;
+      sizes.push_back({elements, row});
+      tensors_.push_back({.parameter = std::move(parameter),
+                          .row = row,
+                          .first = std::vector<float>(elements),
+                          .second = std::vector<float>(elements)});
     }
-    chunks_ = MakeChunks(elements);
+    chunks_ = MakeChunks(sizes);
   }
 
-  void Step(const StepPoint& point, std::span<const float* const> gradients,
+  bool TakesRows() const override { return true; }
+
+  void Step(const StepPoint& point, std::span<const GradientView> gradients,
             const ParallelLoop& parallel) override {
     const Coefficients decayed = CoefficientsOf(point, options_.weight_decay);
     const Coefficients plain = CoefficientsOf(point, 0);
+    for (size_t t = 0; t < tensors_.size(); ++t) PrepareRows(gradients[t], tensors_[t]);
     parallel(static_cast<int64_t>(chunks_.size()), [&](int64_t c) {
       const Chunk& chunk = chunks_[c];
-      const size_t t = chunk.tensor;
-      if (gradients[t] == nullptr) return;
-      Update(parameters_[t].values + chunk.begin, gradients[t] + chunk.begin,
-             first_[t].data() + chunk.begin, second_[t].data() + chunk.begin,
-             chunk.end - chunk.begin, parameters_[t].decay ? decayed : plain);
+      const GradientView& gradient = gradients[chunk.tensor];
+      if (!gradient.defined()) return;
+      Tensor& tensor = tensors_[chunk.tensor];
+      const Coefficients& coefficients = tensor.parameter.decay ? decayed : plain;
+      if (gradient.rows) {
+        UpdateRows(chunk, gradient, coefficients, tensor);
+      } else {
+        UpdatePart(chunk.begin, chunk.end, gradient.values + chunk.begin, coefficients, tensor);
+      }
     });
   }
 
+  // Whoever asks may write to the moments.
   std::vector<StateArray> State() override {
     std::vector<StateArray> state;
-    for (size_t t = 0; t < parameters_.size(); ++t) {
-      const ParameterView& parameter = parameters_[t];
-      state.push_back({"first_moment/" + parameter.name, parameter.shape, first_[t].data()});
-      state.push_back({"second_moment/" + parameter.name, parameter.shape, second_[t].data()});
+    for (Tensor& tensor : tensors_) {
+      const ParameterView& parameter = tensor.parameter;
+      state.push_back({"first_moment/" + parameter.name, parameter.shape, tensor.first.data()});
+      state.push_back({"second_moment/" + parameter.name, parameter.shape, tensor.second.data()});
+      tensor.rows.clear();
     }
     return state;
   }
 
  private:
+  struct Tensor {
+    ParameterView parameter;
+    int64_t row;               // elements
+    std::vector<float> first;  // moments
+    std::vector<float> second;
+    std::vector<RowMoments> rows;  // by row, or empty: nothing is known
+  };
+
+  void PrepareRows(const GradientView& gradient, Tensor& tensor) {
+    if (!gradient.defined()) return;
+    if (!gradient.rows) {
+      tensor.rows.clear();
+      return;
+    }
+    tensor.rows.resize(static_cast<size_t>(tensor.parameter.shape[0]), RowMoments::kUnknown);
+    if (zeros_.size() < static_cast<size_t>(tensor.row)) zeros_.resize(tensor.row);
+  }
+
+  // Elements [begin, end) of a tensor, from their gradients.
+  static void UpdatePart(int64_t begin, int64_t end, const float* gradients,
+                         const Coefficients& coefficients, Tensor& tensor) {
+    Update(tensor.parameter.values + begin, gradients, tensor.first.data() + begin,
+           tensor.second.data() + begin, end - begin, coefficients);
+  }
+
+  // The same numbers as from a whole gradient. Rows that never had one are not moved by moments: of
+  // a large vocabulary that is most of it.
+  void UpdateRows(const Chunk& chunk, const GradientView& gradient,
+                  const Coefficients& coefficients, Tensor& tensor) const {
+    int64_t row = chunk.begin / tensor.row;
+    auto next = std::lower_bound(gradient.rows->begin(), gradient.rows->end(), row);
+    for (int64_t begin = chunk.begin; begin < chunk.end; begin += tensor.row, ++row) {
+      const int64_t end = begin + tensor.row;
+      RowMoments& known = tensor.rows[row];
+      if (next != gradient.rows->end() && *next == row) {
+        const int64_t index = next++ - gradient.rows->begin();
+        known = RowMoments::kSome;
+        UpdatePart(begin, end, gradient.values + index * tensor.row, coefficients, tensor);
+        continue;
+      }
+      if (known == RowMoments::kUnknown) {
+        const bool zero = AllZero(tensor.first.data() + begin, tensor.row) &&
+                          AllZero(tensor.second.data() + begin, tensor.row);
+        known = zero ? RowMoments::kZero : RowMoments::kSome;
+      }
+      if (known == RowMoments::kSome) {
+        UpdatePart(begin, end, zeros_.data(), coefficients, tensor);
+      } else if (coefficients.keep != 1) {
+        float* weights = tensor.parameter.values;
+        for (int64_t i = begin; i < end; ++i) weights[i] *= coefficients.keep;
+      }
+    }
+  }
+
   Coefficients CoefficientsOf(const StepPoint& point, double weight_decay) const {
     const auto t = static_cast<double>(point.step);
     const double correction1 = 1 - std::pow(options_.beta1, t);
@@ -85,11 +162,10 @@ class MomentRule final : public UpdateRule {
             .epsilon = static_cast<float>(options_.epsilon)};
   }
 
-  std::vector<ParameterView> parameters_;
   MomentOptions options_;
-  std::vector<std::vector<float>> first_;  // moments, beside parameters_
-  std::vector<std::vector<float>> second_;
+  std::vector<Tensor> tensors_;
   std::vector<Chunk> chunks_;
+  std::vector<float> zeros_;  // the gradient of a row that has none
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tensor/row_gradient.h"
+
 namespace tandem::optim {
 namespace {
 
@@ -24,6 +26,23 @@ std::vector<ParameterView> ViewsOf(const std::vector<model::NamedParameter>& par
                      .decay = parameter.decay});
   }
   return views;
+}
+
+const float* Values(const at::Tensor& tensor) {
+  return static_cast<const float*>(tensor.data_ptr());
+}
+
+// `kept` keeps alive what the view points to.
+GradientView ViewOf(const at::Tensor& gradient, bool takes_rows, std::vector<at::Tensor>* kept) {
+  if (!gradient.defined()) return {};
+  if (gradient.is_sparse() && takes_rows) {
+    const auto [rows, values] = tensor::RowsOf(gradient);
+    kept->insert(kept->end(), {rows, values});
+    const auto* first = static_cast<const int64_t*>(rows.data_ptr());
+    return {Values(values), std::span(first, static_cast<size_t>(rows.numel()))};
+  }
+  kept->push_back(gradient.is_sparse() ? gradient.to_dense() : gradient.contiguous());
+  return {Values(kept->back())};
 }
 
 void Parallel(int64_t count, const std::function<void(int64_t)>& body) {
@@ -45,16 +64,13 @@ Optimizer::Optimizer(const OptimizerInfo& info, std::vector<model::NamedParamete
 
 void Optimizer::Step(double learning_rate, double gradient_scale) {
   ++steps_;
-  std::vector<at::Tensor> gradients;  // contiguous
-  std::vector<const float*> values;
+  std::vector<at::Tensor> kept;  // what `gradients` point to
+  std::vector<GradientView> gradients;
   for (const model::NamedParameter& parameter : parameters_) {
-    const at::Tensor& gradient = parameter.value.grad();
-    gradients.push_back(gradient.defined() ? gradient.contiguous() : gradient);
-    values.push_back(gradient.defined() ? static_cast<const float*>(gradients.back().data_ptr())
-                                        : nullptr);
+    gradients.push_back(ViewOf(parameter.value.grad(), rule_->TakesRows(), &kept));
   }
   rule_->Step({.step = steps_, .learning_rate = learning_rate, .gradient_scale = gradient_scale},
-              values, Parallel);
+              gradients, Parallel);
   for (const model::NamedParameter& parameter : parameters_) {
     parameter.value.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
   }

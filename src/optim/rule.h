@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,17 @@ struct ParameterView {
   std::vector<int64_t> shape;  // empty: one number
   float* values = nullptr;     // contiguous, the last dimension fastest
   bool decay = true;           // whether weight decay applies
+};
+
+// The gradient of one parameter.
+struct GradientView {
+  const float* values = nullptr;  // contiguous
+  // Where it is there, `values` has these rows of the parameter only, in increasing order (a row is
+  // what belongs to an index of the first dimension). The others are zero.
+  std::optional<std::span<const int64_t>> rows = std::nullopt;
+
+  // Whether there is one. It may have no rows, and then no values.
+  bool defined() const { return values != nullptr || rows.has_value(); }
 };
 
 // An array that a rule keeps between steps; shares its memory.
@@ -39,12 +51,16 @@ class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  // One update. `gradients` stand beside the parameters, contiguous; a parameter without one
-  // (null) stays as it is, with its state.
-  virtual void Step(const StepPoint& point, std::span<const float* const> gradients,
+  // Whether Step takes gradients of some rows only.
+  virtual bool TakesRows() const { return false; }
+
+  // One update. `gradients` stand beside the parameters; a parameter without one stays as it is,
+  // with its state.
+  virtual void Step(const StepPoint& point, std::span<const GradientView> gradients,
                     const ParallelLoop& parallel) = 0;
 
-  // Everything besides the parameters and StepPoint that the next step depends on.
+  // Everything besides the parameters and StepPoint that the next step depends on, to be read, or
+  // overwritten before the next Step.
   virtual std::vector<StateArray> State() = 0;
 };
 

@@ -5,16 +5,20 @@
 
 namespace tandem::optim {
 
-// term(0) + ... + term(count - 1), in four sums, so that additions do not wait for each other.
+// term(0) + ... + term(count - 1), in sixteen sums, so that additions do not wait for each other.
 template <typename Term>
 double SumOf(int64_t count, Term term) {
-  double sums[4] = {0, 0, 0, 0};
+  constexpr int64_t kSums = 16;
+  double sums[kSums] = {};
   int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (int64_t lane = 0; lane < 4; ++lane) sums[lane] += term(i + lane);
+  for (; i + kSums <= count; i += kSums) {
+    for (int64_t lane = 0; lane < kSums; ++lane) sums[lane] += term(i + lane);
   }
   for (; i < count; ++i) sums[0] += term(i);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (int64_t half = kSums / 2; half > 0; half /= 2) {
+    for (int64_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
 }
 
 }  // namespace tandem::optim

@@ -21,6 +21,7 @@
 #include "tensor/kernels/cpu/pooling.h"
 #include "tensor/operation_work.h"
 #include "tensor/reference_ops.h"
+#include "tensor/row_gradient.h"
 
 namespace tandem::tensor {
 namespace {
@@ -81,19 +82,25 @@ std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embe
                                           const Kept& kept, const at::Tensor& grad) {
   const ProfileScope backward_scope("EmbeddingNorm backward",
                                     RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
-  const at::Tensor word = at::zeros(tables.word.sizes(), at::kFloat);
+  const auto* ids = tokens.ids.data_ptr<int32_t>();
+  const RowIndex words = IndexRows(ids, tokens.tokens(), tables.word.size(0));
+  const at::Tensor word = at::zeros({words.rows.size(0), tables.word.size(1)}, at::kFloat);
   const at::Tensor position = at::zeros(tables.position.sizes(), at::kFloat);
   const at::Tensor type = at::zeros(tables.type.sizes(), at::kFloat);
   const NormSums sums(norm);
+  const at::Tensor grad_sum = EmptyLike(grad);
   ForType(grad, [&](auto zero) {
     using A = decltype(zero);
-    cpu::EmbeddingNormBackward<A>(
-        KernelEmbedding(tokens, tables), Data<A>(grad), Rows(grad), kept.As<A>(), KernelNorm(norm),
-        Names(tokens, dropout),
-        {word.data_ptr<float>(), position.data_ptr<float>(), type.data_ptr<float>()},
-        sums.Gradient(), Threads());
+    cpu::EmbeddingNormBackward<A>(KernelEmbedding(tokens, tables), Data<A>(grad), Rows(grad),
+                                  kept.As<A>(), KernelNorm(norm), Names(tokens, dropout),
+                                  {word.data_ptr<float>(), words.indices.data(),
+                                   position.data_ptr<float>(), type.data_ptr<float>()},
+                                  sums.Gradient(), Data<A>(grad_sum), Threads());
   });
-  return {word, position, type, sums.gamma, sums.beta};
+  // libtorch would add gradients of several backward passes up as one list of rows, longer and
+  // longer.
+  if (tables.word.requires_grad()) AddRowGradient(tables.word, {words.rows, word});
+  return {at::Tensor(), position, type, sums.gamma, sums.beta};
 }
 
 }  // namespace

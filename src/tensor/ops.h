@@ -42,7 +42,8 @@ struct EmbeddingTables {
 };
 
 // dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
-// Ids and positions must be inside the tables (the model checks them).
+// Ids and positions must be inside the tables (the model checks them). The fused form leaves in
+// word.grad() the rows that the batch reads (row_gradient.h).
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 

@@ -48,7 +48,9 @@ Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
   }
   for (const model::NamedParameter& parameter : parameters) {
     const at::Tensor& grad = parameter.value.grad();
-    gradient.of_parameters.push_back(grad.defined() ? grad.clone() : grad);
+    gradient.of_parameters.push_back(!grad.defined()    ? grad
+                                     : grad.is_sparse() ? grad.to_dense()
+                                                        : grad.clone());
   }
   optim::ClearGradients(parameters);
   return gradient;

@@ -43,13 +43,26 @@ TrainingBatch MakeBatch(const BatchMaker& batches, const sampling::Batch& plan) 
   return batches.Make(plan);
 }
 
-// `passes` over an array as large as all parameters.
+// `passes` over an array as large as all parameters; fewer are needed where few rows of a table
+// have ever had a gradient.
 tensor::Work ParameterWork(const std::vector<model::NamedParameter>& parameters, double passes) {
   double elements = 0;
   for (const model::NamedParameter& parameter : parameters) {
     elements += static_cast<double>(parameter.value.numel());
   }
   return {.bytes = passes * elements * sizeof(float)};
+}
+
+// Reading all gradients.
+tensor::Work GradientWork(const std::vector<model::NamedParameter>& parameters) {
+  double elements = 0;
+  for (const model::NamedParameter& parameter : parameters) {
+    const at::Tensor& gradient = parameter.value.grad();
+    if (!gradient.defined()) continue;
+    elements +=
+        static_cast<double>(gradient.is_sparse() ? gradient._values().numel() : gradient.numel());
+  }
+  return {.bytes = elements * sizeof(float)};
 }
 
 }  // namespace
@@ -148,7 +161,7 @@ Loop::StepFigures Loop::TrainStep() {
   const double share = 1.0 / static_cast<double>(recipe.train.accumulate);
   figures.loss *= share;
   {
-    const tensor::ProfileScope scope("gradient norm", ParameterWork(parameters_, 1));
+    const tensor::ProfileScope scope("gradient norm", GradientWork(parameters_));
     figures.gradient_norm = share * optim::GradientNorm(parameters_);
   }
   if (!std::isfinite(figures.gradient_norm)) {

@@ -81,7 +81,7 @@ TEST(Adafactor, EqualsTheAlgorithmInDouble) {
       plain[p].Step(gradient, rate, t);
     }
     rule->Step({.step = t, .learning_rate = rate, .gradient_scale = scale},
-               parameters.GradientPointers(), InOrder);
+               parameters.GradientViews(), InOrder);
   }
   for (size_t p = 0; p < plain.size(); ++p) {
     double worst = 0;
@@ -116,7 +116,7 @@ TEST(Adafactor, AGradientOfZeroMovesNothing) {
   parameters.NewGradients();
   for (auto& gradient : parameters.gradients) std::fill(gradient.begin(), gradient.end(), 0.0f);
   for (int t = 1; t <= 3; ++t) {
-    rule->Step({.step = t, .learning_rate = 0.1}, parameters.GradientPointers(), InOrder);
+    rule->Step({.step = t, .learning_rate = 0.1}, parameters.GradientViews(), InOrder);
   }
   EXPECT_EQ(parameters.values, before);
 }

@@ -30,6 +30,13 @@ TEST(GradientNorm, IsTheRootOfAllSquares) {
   EXPECT_EQ(GradientNorm({}), 0);
 }
 
+TEST(GradientNorm, OfSomeRowsIsThatOfTheWhole) {
+  at::Tensor whole = at::randn({50, 8});
+  whole.slice(0, 0, 50, 3).zero_();
+  EXPECT_DOUBLE_EQ(GradientNorm(Parameters({whole.to_sparse(1)})),
+                   GradientNorm(Parameters({whole})));
+}
+
 TEST(GradientNorm, DoesNotDependOnThreads) {
   const auto parameters = Parameters({at::randn({100003}), at::randn({77, 5}), at::randn({1})});
   const int threads = at::get_num_threads();

@@ -45,7 +45,7 @@ TEST(Moments, EqualTheFormulaInDouble) {
       }
     }
     rule->Step({.step = t, .learning_rate = rate, .gradient_scale = scale},
-               parameters.GradientPointers(), InOrder);
+               parameters.GradientViews(), InOrder);
   }
   double worst = 0;
   for (size_t p = 0; p < weights.size(); ++p) {

@@ -42,15 +42,15 @@ struct Case {
       ++p;
     }
   }
-  std::vector<const float*> Gradients(size_t step) {
-    std::vector<const float*> pointers;
+  std::vector<GradientView> Gradients(size_t step) {
+    std::vector<GradientView> views_of;
     for (size_t p = 0; p < gradients.size(); ++p) {
       for (size_t i = 0; i < gradients[p].size(); ++i) {
         gradients[p][i] = Gradient(names[p], p, i, step);
       }
-      pointers.push_back(gradients[p].data());
+      views_of.push_back({gradients[p].data()});
     }
-    return pointers;
+    return views_of;
   }
 
   std::vector<std::string> names;

@@ -104,6 +104,72 @@ TEST_P(EveryOptimizer, RestoredContinuesBitForBitOnAnyNumberOfThreads) {
   }
 }
 
+// Of a table a batch reads few rows; some are read by no batch, some early or late only. Now and
+// then a gradient comes whole, and the state is asked for, as a checkpoint does.
+TEST_P(EveryOptimizer, GradientsOfSomeRowsDoWhatWholeOnesDo) {
+  std::vector<model::NamedParameter> whole;
+  for (const auto& parameter : parameters_) {
+    whole.push_back({parameter.name, parameter.value.detach().clone(), parameter.decay});
+  }
+  Optimizer of_rows(*GetParam(), parameters_), of_whole(*GetParam(), whole);
+  for (int64_t step = 1; step <= 8; ++step) {
+    NewGradients();
+    for (size_t p = 0; p < parameters_.size(); ++p) {
+      at::Tensor& gradient = parameters_[p].value.mutable_grad();
+      if (p >= 4 && step != 6) {  // the tables
+        for (int64_t row = 0; row < gradient.size(0); ++row) {
+          if ((row + step) % 3 != 0 || row % 5 == 4 || (row % 5 == 3) != (step > 4)) {
+            gradient[row].zero_();
+          }
+        }
+        whole[p].value.mutable_grad() = gradient;
+        gradient = gradient.to_sparse(1);
+        ASSERT_TRUE(gradient.is_sparse());
+      } else {
+        whole[p].value.mutable_grad() = gradient;
+      }
+    }
+    if (step == 4) of_rows.State()[0].value.detach();
+    of_rows.Step(0.01, 0.5);
+    of_whole.Step(0.01, 0.5);
+    for (size_t p = 0; p < whole.size(); ++p) {
+      ASSERT_TRUE(whole[p].value.equal(parameters_[p].value.detach())) << p << " at step " << step;
+    }
+  }
+  const auto a = of_rows.State(), b = of_whole.State();
+  for (size_t s = 0; s < a.size(); ++s) EXPECT_TRUE(a[s].value.equal(b[s].value)) << a[s].name;
+}
+
+// What is known of rows from before a state is loaded does not hold behind it.
+TEST_P(EveryOptimizer, GradientsOfSomeRowsFollowARestoredState) {
+  Optimizer trained(*GetParam(), parameters_);
+  NewGradients();
+  trained.Step(0.01, 1);
+  std::vector<model::NamedParameter> copies;
+  for (const auto& parameter : parameters_) {
+    copies.push_back({parameter.name, parameter.value.detach().clone(), parameter.decay});
+  }
+  Optimizer restored(*GetParam(), copies);
+  const auto one_row = [](at::Tensor gradient) {
+    gradient.slice(0, 1).zero_();
+    return gradient.to_sparse(1);
+  };
+  at::Tensor& gradient = parameters_[4].value.mutable_grad();
+  for (size_t p = 0; p < copies.size(); ++p) parameters_[p].value.mutable_grad() = at::Tensor();
+  gradient = one_row(at::randn(copies[4].value.sizes()));
+  copies[4].value.mutable_grad() = gradient;
+  const at::Tensor before = copies[4].value.detach().clone();
+  restored.Step(0.01, 1);  // finds rows without moments
+  copies[4].value.copy_(before);
+  restored.set_steps(trained.steps());
+  const auto from = trained.State(), to = restored.State();
+  for (size_t s = 0; s < from.size(); ++s)
+    const_cast<at::Tensor&>(to[s].value).copy_(from[s].value);
+  trained.Step(0.01, 1);
+  restored.Step(0.01, 1);
+  EXPECT_TRUE(copies[4].value.equal(parameters_[4].value.detach()));
+}
+
 TEST_P(EveryOptimizer, RefusesOtherTypes) {
   EXPECT_THROW(Optimizer(*GetParam(), {{.name = "d", .value = at::empty({2}, at::kDouble)}}),
                std::invalid_argument);

@@ -35,10 +35,10 @@ struct RandomParameters {
       Fill(gradients[p], 2);
     }
   }
-  std::vector<const float*> GradientPointers() const {
-    std::vector<const float*> pointers;
-    for (const auto& gradient : gradients) pointers.push_back(gradient.data());
-    return pointers;
+  std::vector<GradientView> GradientViews() const {
+    std::vector<GradientView> all;
+    for (const auto& gradient : gradients) all.push_back({gradient.data()});
+    return all;
   }
 
   RandomStream stream{{1, "test"}};

@@ -68,7 +68,11 @@ Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs
                                  .to(out.scalar_type());
   (out * weights).sum(at::kDouble).backward();
   Result result{out.detach().to(at::kDouble), {}};
-  for (const at::Tensor& leaf : leaves) result.gradients.push_back(leaf.grad().to(at::kDouble));
+  for (const at::Tensor& leaf : leaves) {
+    const at::Tensor& gradient = leaf.grad();
+    result.gradients.push_back(
+        (gradient.is_sparse() ? gradient.to_dense() : gradient).to(at::kDouble));
+  }
   return result;
 }
 

@@ -70,7 +70,8 @@ class GradientCacheSetting {
                             .loss;
     std::vector<at::Tensor> gradients;
     for (const auto& parameter : model_->Parameters()) {
-      gradients.push_back(parameter.value.grad().clone());
+      const at::Tensor& gradient = parameter.value.grad();
+      gradients.push_back(gradient.is_sparse() ? gradient.to_dense() : gradient.clone());
     }
     optim::ClearGradients(model_->Parameters());
     return {std::move(gradients), loss};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/row_split.h"
@@ -39,9 +38,6 @@ RowDropout DropoutFrom(const RowNames& names, size_t first) {
   return {SiteKey(names.dropout), names.position_keys + first, KeepThreshold(names.dropout.rate),
           KeepScale(names.dropout.rate)};
 }
-
-void WidenRow(const float* in, float* out, size_t count) { std::copy_n(in, count, out); }
-void WidenRow(const Bf16* in, float* out, size_t count) { ToFloat(in, out, count); }
 
 template <typename A>
 A* At(A* rows, size_t first, size_t width) {
@@ -306,41 +302,34 @@ template <typename A>
 void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t rows,
                            const NormKept<A>& kept, const Norm& norm, const RowNames& names,
                            const EmbeddingGradient& gradient, const NormGradient& norm_gradient,
-                           int threads) {
+                           A* grad_sum, int threads) {
   const size_t width = embedding.width;
   ThreadSums gamma(norm_gradient.gamma, width, threads);
   ThreadSums beta(norm_gradient.beta, width, threads);
-  std::vector<A> grad_sum(rows * width);
+  ThreadSums type(gradient.type, width, threads);
   ForRowsOfThreads(rows, threads, [&](int thread, RowRange range) {
     float* my_gamma = gamma.Of(thread);
     float* my_beta = beta.Of(thread);
+    float* my_type = type.Of(thread);
     Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(kBackwardRows * width));
     A* dropped = scratch.Take<A>(kBackwardRows * width);
     ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
       RunDropout(grad_out + first * width, dropped, DropoutFrom(names, first), count, width);
       RunResidualNormBackward<A>(
           {dropped, kept.normalized + first * width, kept.inverse_deviation + first, norm.gamma,
-           norm.beta, kept.inverse_gamma, RowDropout{}, grad_sum.data() + first * width, nullptr,
-           my_gamma, my_beta, nullptr},
+           norm.beta, kept.inverse_gamma, RowDropout{}, grad_sum + first * width, nullptr, my_gamma,
+           my_beta, my_type},
           count, width);
     });
   });
   gamma.Finish(threads);
   beta.Finish(threads);
+  type.Finish(threads);
   // Rows of one word may come from any thread's rows, so threads share channels here, not rows.
   ForRowsOfThreads(width, threads, [&](int, RowRange channels) {
-    const size_t count = channels.end - channels.begin;
-    if (count == 0) return;
-    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(count));
-    float* row = scratch.Take<float>(count);
-    for (size_t r = 0; r < rows; ++r) {
-      WidenRow(grad_sum.data() + r * width + channels.begin, row, count);
-      const auto id = static_cast<size_t>(embedding.ids[r]);
-      const auto position = static_cast<size_t>(embedding.positions[r]);
-      AddScaled(row, 1.0F, gradient.word + id * width + channels.begin, count);
-      AddScaled(row, 1.0F, gradient.position + position * width + channels.begin, count);
-      if (gradient.type) AddScaled(row, 1.0F, gradient.type + channels.begin, count);
-    }
+    RunEmbeddingScatter<A>(
+        {grad_sum, gradient.word_rows, gradient.word, embedding.positions, gradient.position}, rows,
+        width, channels.begin, channels.end - channels.begin);
   });
 }
 
@@ -362,7 +351,7 @@ void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t
                                      const NormKept<A>&, int);                                   \
   template void EmbeddingNormBackward(const Embedding&, const A*, size_t, const NormKept<A>&,    \
                                       const Norm&, const RowNames&, const EmbeddingGradient&,    \
-                                      const NormGradient&, int);
+                                      const NormGradient&, A*, int);
 TANDEM_INSTANTIATE(float)
 TANDEM_INSTANTIATE(Bf16)
 #undef TANDEM_INSTANTIATE

@@ -102,19 +102,21 @@ struct Embedding {
 };
 
 struct EmbeddingGradient {
-  float* word;      // [V, H], added to
-  float* position;  // [P, H], added to
-  float* type;      // [H], added to; null: none
+  float* word;               // [n, H], added to
+  const int32_t* word_rows;  // [rows]: which of the n a token's gradient goes to
+  float* position;           // [P, H], added to
+  float* type;               // [H], added to; null: none
 };
 
 // out = dropout(LayerNorm(word + position + type)).
 template <typename A>
 void EmbeddingNormForward(const Embedding& embedding, size_t rows, const Norm& norm,
                           const RowNames& names, A* out, const NormKept<A>& kept, int threads);
+// `grad_sum` [rows, H] is for work.
 template <typename A>
 void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t rows,
                            const NormKept<A>& kept, const Norm& norm, const RowNames& names,
                            const EmbeddingGradient& gradient, const NormGradient& norm_gradient,
-                           int threads);
+                           A* grad_sum, int threads);
 
 }  // namespace tandem::tensor::cpu

@@ -155,6 +155,21 @@ void EmbeddingSumT(const EmbeddingRows& args, float* out, size_t rows, size_t wi
   }
 }
 
+template <typename A>
+void EmbeddingScatterT(const EmbeddingScatter<A>& args, size_t rows, size_t width, size_t first,
+                       size_t count) {
+  const FloatTag d;
+  for (size_t r = 0; r < rows; ++r) {
+    float* word = args.word + static_cast<size_t>(args.word_rows[r]) * width;
+    float* position = args.position + static_cast<size_t>(args.positions[r]) * width;
+    for (size_t c = first; c < first + count; c += hn::Lanes(d)) {
+      const auto v = LoadFloat(d, args.in + r * width + c);
+      hn::StoreU(hn::Add(hn::LoadU(d, word + c), v), d, word + c);
+      hn::StoreU(hn::Add(hn::LoadU(d, position + c), v), d, position + c);
+    }
+  }
+}
+
 // sums [kVectors * lanes] gain those of as many columns.
 template <size_t kVectors, typename A>
 HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width) {
@@ -239,6 +254,14 @@ void ColumnSumsFloat(const float* in, float* sums, size_t rows, size_t width) {
 void ColumnSumsBf16(const Bf16* in, float* sums, size_t rows, size_t width) {
   ColumnSumsT(in, sums, rows, width);
 }
+void ScatterFloat(const EmbeddingScatter<float>& args, size_t rows, size_t width, size_t first,
+                  size_t count) {
+  EmbeddingScatterT(args, rows, width, first, count);
+}
+void ScatterBf16(const EmbeddingScatter<Bf16>& args, size_t rows, size_t width, size_t first,
+                 size_t count) {
+  EmbeddingScatterT(args, rows, width, first, count);
+}
 void ToBf16T(const float* in, Bf16* out, size_t count) { ConvertT<false>(in, out, count); }
 void ToNativeBf16T(const float* in, Bf16* out, size_t count) { ConvertT<true>(in, out, count); }
 void ToFloatT(const Bf16* in, float* out, size_t count) { ConvertT<false>(in, out, count); }
@@ -263,6 +286,8 @@ TANDEM_EXPORT(NativeBf16)
 HWY_EXPORT(ColumnSumsFloat);
 HWY_EXPORT(ColumnSumsBf16);
 HWY_EXPORT(EmbeddingSumT);
+HWY_EXPORT(ScatterFloat);
+HWY_EXPORT(ScatterBf16);
 HWY_EXPORT(AddScaledT);
 HWY_EXPORT(ToBf16T);
 HWY_EXPORT(ToNativeBf16T);
@@ -333,6 +358,16 @@ void AddColumnSums(const Bf16* in, float* sums, size_t rows, size_t width) {
 }
 void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width) {
   HWY_DYNAMIC_DISPATCH(EmbeddingSumT)(args, out, rows, width);
+}
+template <>
+void RunEmbeddingScatter(const EmbeddingScatter<float>& args, size_t rows, size_t width,
+                         size_t first, size_t count) {
+  HWY_DYNAMIC_DISPATCH(ScatterFloat)(args, rows, width, first, count);
+}
+template <>
+void RunEmbeddingScatter(const EmbeddingScatter<Bf16>& args, size_t rows, size_t width,
+                         size_t first, size_t count) {
+  HWY_DYNAMIC_DISPATCH(ScatterBf16)(args, rows, width, first, count);
 }
 void AddScaled(const float* x, float factor, float* y, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddScaledT)(x, factor, y, count);

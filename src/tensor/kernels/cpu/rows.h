@@ -85,6 +85,20 @@ struct EmbeddingRows {
 };
 void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width);
 
+// The way back: row r of `in` is added to rows word_rows[r] of `word` and positions[r] of
+// `position`, channels [first, first + count) of them, both multiples of 16.
+template <typename A>
+struct EmbeddingScatter {
+  const A* in;               // [rows, width]
+  const int32_t* word_rows;  // [rows]
+  float* word;               // [.., width]
+  const int32_t* positions;  // [rows]
+  float* position;           // [.., width]
+};
+template <typename A>
+void RunEmbeddingScatter(const EmbeddingScatter<A>& args, size_t rows, size_t width, size_t first,
+                         size_t count);
+
 // sums[c] += sum over rows of in[r, c].
 template <typename A>
 void AddColumnSums(const A* in, float* sums, size_t rows, size_t width);
