@@ -1,6 +1,7 @@
 #include "tensor/kernels/cpu/panel_products.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -11,6 +12,7 @@
 
 #include "tensor/kernels/cpu/scratch.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
+#include "tensor/kernels/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
@@ -110,12 +112,18 @@ void PackPanelT(const float* source, size_t depth_stride, size_t column_stride, 
     }
     return;
   }
-  constexpr size_t kBlock = 16;  // floats of a cache line
-  for (size_t first = 0; first < depth; first += kBlock) {
-    const size_t end = std::min(depth, first + kBlock);
+  size_t k = 0;
+  if (depth_stride == 1) {
+    const WordRows rows{source, column_stride * sizeof(float), columns, depth};
+    for (; k + kSquareSide <= depth; k += kSquareSide) {
+      for (size_t n = 0; n < columns; n += kSquareSide) {
+        TransposeSquare(rows, n, k, columns, reinterpret_cast<uint32_t*>(panel + k * columns + n));
+      }
+    }
+  }
+  for (; k < depth; ++k) {
     for (size_t n = 0; n < columns; ++n) {
-      const float* column = source + n * column_stride;
-      for (size_t k = first; k < end; ++k) panel[k * columns + n] = column[k * depth_stride];
+      panel[k * columns + n] = source[n * column_stride + k * depth_stride];
     }
   }
 }

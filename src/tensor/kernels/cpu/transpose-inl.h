@@ -149,6 +149,27 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
 
 #endif
 
+// Whole squares, for callers who have them: of as many words a side as a vector holds, or one.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr size_t kSquareSide = 16;
+HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first_word,
+                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  TransposeBlock(from, first, first_word, to_stride, to);
+}
+#elif HWY_TARGET == HWY_AVX2
+inline constexpr size_t kSquareSide = 8;
+HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first_word,
+                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  TransposeEight(from, first, first_word, to_stride, to);
+}
+#else
+inline constexpr size_t kSquareSide = 1;
+HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first_word,
+                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
+  TransposeWordByWord(from, first, 1, first_word, 1, to_stride, to);
+}
+#endif
+
 // Word w of row r to (w, r) of `to` [words, padded], padded a multiple of 16 and at least the rows;
 // the columns that no row fills are zero.
 HWY_INLINE void Transpose(const WordRows& from, size_t padded, uint32_t* HWY_RESTRICT to) {
