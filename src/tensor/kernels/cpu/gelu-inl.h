@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-#include "tensor/kernels/cpu/normal_tail.h"
+#include "tensor/kernels/cpu/gelu_tables.h"
 #include "tensor/kernels/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,6 +19,26 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET <= HWY_AVX3
+
+// Where a piecewise polynomial is to be evaluated; a NaN's polynomials are NaN.
+struct Piece {
+  WordVec index;
+  FloatVec f;
+};
+
+// Of z >= 0, for every table of such pieces.
+template <size_t kPieces, size_t kDegree>
+HWY_INLINE Piece PieceOf(const PiecewisePolynomial<kPieces, kDegree>& table, FloatVec z) {
+  const FloatTag d;
+  const auto last = hn::Set(d, static_cast<float>(kPieces - 1));
+  // The instruction's second argument is what it returns for a NaN.
+  const auto scaled =
+      FloatVec{_mm512_min_ps(last.raw, hn::Mul(z, hn::Set(d, 1.0F / table.width)).raw)};
+  // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits.
+  const auto magic = hn::Set(d, 12582912.0F);
+  const auto shifted = hn::Add(scaled, magic);
+  return {hn::BitCast(WordTag(), shifted), hn::Sub(scaled, hn::Sub(shifted, magic))};
+}
 
 // The value of a table's row for every piece: a permutation of the registers that hold the row.
 HWY_INLINE FloatVec Look(const float (&row)[16], WordVec piece) {
@@ -29,64 +49,92 @@ HWY_INLINE FloatVec Look(const float (&row)[32], WordVec piece) {
 }
 
 template <size_t kPieces, size_t kDegree>
-HWY_INLINE FloatVec LookUp(FloatTag d, const NormalTail<kPieces, kDegree>& table, FloatVec z) {
-  const auto last = hn::Set(d, static_cast<float>(kPieces - 1));
-  const auto scaled = hn::Min(hn::Mul(z, hn::Set(d, 1.0F / table.width)), last);
-  // Adding 1.5 * 2^23 rounds to a whole number, which is then in the low bits.
-  const auto magic = hn::Set(d, 12582912.0F);
-  const auto shifted = hn::Add(scaled, magic);
-  const auto f = hn::Sub(scaled, hn::Sub(shifted, magic));
-  const auto piece = hn::BitCast(WordTag(), shifted);
-  auto sum = Look(table.rows[kDegree], piece);
-  for (size_t i = kDegree; i > 0; --i) sum = hn::MulAdd(sum, f, Look(table.rows[i - 1], piece));
+HWY_INLINE FloatVec LookUp(const PiecewisePolynomial<kPieces, kDegree>& table, Piece piece) {
+  auto sum = Look(table.rows[kDegree], piece.index);
+  for (size_t i = kDegree; i > 0; --i) {
+    sum = hn::MulAdd(sum, piece.f, Look(table.rows[i - 1], piece.index));
+  }
   return sum;
 }
 
-#endif
-
-// exp(-x^2 / 2), the density of a normal without its constant.
+// GELU of x and its slope there, to the precision of floats or of bf16.
 template <bool kForBf16>
-HWY_INLINE FloatVec DensityOf(FloatTag d, FloatVec x) {
-  return Exp2<kForBf16>(d, hn::Mul(x, hn::Mul(x, hn::Set(d, -0.5F * kLog2E))));
-}
+class Gelu {
+ public:
+  explicit HWY_INLINE Gelu(FloatVec x) : x_(x), piece_(PieceOf(Tail(), hn::Abs(x))) {}
 
-// Phi(-|x|), the smaller tail of a normal's distribution.
-template <bool kForBf16>
-HWY_INLINE FloatVec TailOf(FloatTag d, FloatVec x) {
-#if HWY_TARGET <= HWY_AVX3
-  if constexpr (kForBf16) {
-    return LookUp(d, kNormalTailForBf16, hn::Abs(x));
-  } else {
-    return LookUp(d, kNormalTail, hn::Abs(x));
+  // x Phi(x), which is max(x, 0) - |x| Phi(-|x|).
+  HWY_INLINE FloatVec Value() const {
+    return hn::NegMulAdd(hn::Abs(x_), LookUp(Tail(), piece_), hn::Max(hn::Zero(FloatTag()), x_));
   }
+  HWY_INLINE FloatVec Slope() const {
+    const FloatTag d;
+    return hn::Add(hn::Set(d, 0.5F), hn::CopySignToAbs(LookUp(Above(), piece_), x_));
+  }
+
+ private:
+  static constexpr const auto& Tail() {
+    if constexpr (kForBf16) {
+      return kNormalTailForBf16;
+    } else {
+      return kNormalTail;
+    }
+  }
+  // The slope's odd part.
+  static constexpr const auto& Above() {
+    if constexpr (kForBf16) {
+      return kGeluSlopeForBf16;
+    } else {
+      return kGeluSlope;
+    }
+  }
+
+  FloatVec x_;
+  Piece piece_;
+};
+
 #else
-  // Half of erfc(z), and erfc(z) exp(z^2) is a polynomial in 1 / (1 + p z), fitted by weighted
-  // least squares in float64; in float the error of Phi is below 3e-7.
-  const auto z = hn::MulAdd(hn::Abs(x), hn::Set(d, 0.38183766184074F), hn::Set(d, 1.0F));
-  const auto t = Reciprocal(d, z);
-  auto sum = hn::Set(d, 0.05107884481546763F);
-  sum = hn::MulAdd(sum, t, hn::Set(d, -0.25852254033088685F));
-  sum = hn::MulAdd(sum, t, hn::Set(d, 0.40242916346311855F));
-  sum = hn::MulAdd(sum, t, hn::Set(d, -0.04187338376709175F));
-  sum = hn::MulAdd(sum, t, hn::Set(d, 0.1999488919873347F));
-  sum = hn::MulAdd(sum, t, hn::Set(d, 0.1469389796257014F));
-  return hn::Mul(hn::Mul(sum, t), DensityOf<kForBf16>(d, x));
-#endif
-}
 
-// x Phi(x), which is max(x, 0) - |x| Phi(-|x|).
-HWY_INLINE FloatVec GeluOf(FloatTag d, FloatVec x, FloatVec tail) {
-  return hn::NegMulAdd(hn::Abs(x), tail, hn::Max(hn::Zero(d), x));
-}
-
-// The slope of x Phi(x), which is Phi(x) + x exp(-x^2 / 2) / sqrt(2 pi); `tail` is TailOf x.
+// GELU of x and its slope there, to the precision of floats or of bf16.
 template <bool kForBf16>
-HWY_INLINE FloatVec GeluSlopeOf(FloatTag d, FloatVec x, FloatVec tail) {
-  const auto inverse_root_two_pi = hn::Set(d, 0.39894228040143268F);
-  const auto distribution =
-      hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0F), tail));
-  return hn::MulAdd(hn::Mul(x, DensityOf<kForBf16>(d, x)), inverse_root_two_pi, distribution);
-}
+class Gelu {
+ public:
+  explicit HWY_INLINE Gelu(FloatVec x) : x_(x) {
+    const FloatTag d;
+    density_ = Exp2<kForBf16>(d, hn::Mul(x, hn::Mul(x, hn::Set(d, -0.5F * kLog2E))));
+    // Phi(-|x|) is half of erfc(z), and erfc(z) exp(z^2) is a polynomial in 1 / (1 + p z), fitted
+    // by weighted least squares in float64; in float the error of Phi is below 3e-7.
+    const auto z = hn::MulAdd(hn::Abs(x), hn::Set(d, 0.38183766184074F), hn::Set(d, 1.0F));
+    const auto t = Reciprocal(d, z);
+    auto sum = hn::Set(d, 0.05107884481546763F);
+    sum = hn::MulAdd(sum, t, hn::Set(d, -0.25852254033088685F));
+    sum = hn::MulAdd(sum, t, hn::Set(d, 0.40242916346311855F));
+    sum = hn::MulAdd(sum, t, hn::Set(d, -0.04187338376709175F));
+    sum = hn::MulAdd(sum, t, hn::Set(d, 0.1999488919873347F));
+    sum = hn::MulAdd(sum, t, hn::Set(d, 0.1469389796257014F));
+    tail_ = hn::Mul(hn::Mul(sum, t), density_);
+  }
+
+  // x Phi(x), which is max(x, 0) - |x| Phi(-|x|).
+  HWY_INLINE FloatVec Value() const {
+    return hn::NegMulAdd(hn::Abs(x_), tail_, hn::Max(hn::Zero(FloatTag()), x_));
+  }
+  // Phi(x) + x exp(-x^2 / 2) / sqrt(2 pi).
+  HWY_INLINE FloatVec Slope() const {
+    const FloatTag d;
+    const auto inverse_root_two_pi = hn::Set(d, 0.39894228040143268F);
+    const auto distribution =
+        hn::IfThenElse(hn::Lt(x_, hn::Zero(d)), tail_, hn::Sub(hn::Set(d, 1.0F), tail_));
+    return hn::MulAdd(hn::Mul(x_, density_), inverse_root_two_pi, distribution);
+  }
+
+ private:
+  FloatVec x_;
+  FloatVec density_;  // of a normal at x, without its constant
+  FloatVec tail_;     // Phi(-|x|)
+};
+
+#endif
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -53,8 +53,7 @@ class LateGelu {
     const auto low = RoundedToBf16(hn::Load(d, sums));
     const auto high = RoundedToBf16(hn::Load(d, sums + kTileSide));
     if (result_.before) StoreRoundedPair(low, high, result_.before + at_);
-    StoreRoundedPair(GeluOf(d, low, TailOf<true>(d, low)), GeluOf(d, high, TailOf<true>(d, high)),
-                     result_.activated + at_);
+    StoreRoundedPair(Gelu<true>(low).Value(), Gelu<true>(high).Value(), result_.activated + at_);
     at_ += stride_;
   }
   HWY_INLINE void End() {}
@@ -78,10 +77,9 @@ class LateGeluGradient {
     const FloatTag d;
     hwy::Prefetch(result_.before + at_ + kAhead);
     const auto half = [&](size_t c) HWY_ATTR {
-      const auto x = LoadFloat(d, result_.before + at_ + c);
-      const auto tail = TailOf<true>(d, x);
-      StoreRounded(GeluOf(d, x, tail), result_.activated + at_ + c);
-      const auto grad = hn::Mul(hn::Load(d, sums + c), GeluSlopeOf<true>(d, x, tail));
+      const Gelu<true> gelu(LoadFloat(d, result_.before + at_ + c));
+      StoreRounded(gelu.Value(), result_.activated + at_ + c);
+      const auto grad = hn::Mul(hn::Load(d, sums + c), gelu.Slope());
       StoreRounded(grad, result_.grad + at_ + c);
       return grad;
     };

@@ -26,7 +26,7 @@ void GeluForwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT activated, size_t co
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
     const auto x = LoadFloat(d, in + i);
-    StoreAs<kNatively>(GeluOf(d, x, TailOf<kIsBf16<A>>(d, x)), d, activated + i);
+    StoreAs<kNatively>(Gelu<kIsBf16<A>>(x).Value(), d, activated + i);
   }
 }
 
@@ -35,11 +35,9 @@ void GeluBackwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT grad, A* HWY_RESTRI
                    size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const auto x = LoadFloat(d, in + i);
-    const auto tail = TailOf<kIsBf16<A>>(d, x);
-    StoreAs<kNatively>(GeluOf(d, x, tail), d, activated + i);
-    const auto slope = GeluSlopeOf<kIsBf16<A>>(d, x, tail);
-    StoreAs<kNatively>(hn::Mul(LoadFloat(d, grad + i), slope), d, grad + i);
+    const Gelu<kIsBf16<A>> gelu(LoadFloat(d, in + i));
+    StoreAs<kNatively>(gelu.Value(), d, activated + i);
+    StoreAs<kNatively>(hn::Mul(LoadFloat(d, grad + i), gelu.Slope()), d, grad + i);
   }
 }
 
