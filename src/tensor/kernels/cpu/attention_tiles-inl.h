@@ -10,6 +10,7 @@
 #define TANDEM_TENSOR_ATTENTION_TILES_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -88,6 +89,19 @@ HWY_INLINE FloatVec CalmRow(const float* scores, size_t length, size_t padded, f
   return hn::Add(totals[0], totals[1]);
 }
 
+// Of rows' sums of exponentials.
+HWY_INLINE void StoreSums(const float (&totals)[kTileBlock], size_t rows, bool wants_log_sums,
+                          SoftmaxSums* sums) {
+  const FloatTag d;
+  HWY_ALIGN float scales[kTileBlock], logs[kTileBlock] = {};
+  for (size_t r = 0; r < kTileBlock; r += kTileSide) {
+    const auto total = hn::Load(d, totals + r);
+    hn::Store(hn::Div(hn::Set(d, 1.0F), total), d, scales + r);
+    if (wants_log_sums) hn::Store(hn::Log(d, total), d, logs + r);
+  }
+  for (size_t r = 0; r < rows; ++r) sums[r] = {scales[r], logs[r]};
+}
+
 // dropout(exp(score * factor)) of a block of scores, [rows, padded], each row times a factor that
 // sums[row].scale takes away again; 0 for keys from the text's length on.
 HWY_INLINE void SoftmaxOfTiles(const AttentionTask<Bf16>& task, size_t first, float* scores,
@@ -96,15 +110,18 @@ HWY_INLINE void SoftmaxOfTiles(const AttentionTask<Bf16>& task, size_t first, fl
   const FloatTag d;
   auto largest = hn::Zero(WordTag());
   const bool wants_log_sums = task.log_sums != nullptr;
+  HWY_ALIGN float totals[kTileBlock] = {};
   for (size_t r = 0; r < rows; ++r) {
     FetchRowsForNext(task, first + r, first + r + 1);
     FetchForLater(task.out, task.out_stride, first + r, first + r + 1, task.head_width);
     const auto total = CalmRow(scores + r * padded, task.length, padded, factor,
                                DropoutOf(task, first + r), probabilities + r * padded, largest);
-    const float sum = hn::GetLane(hn::SumOfLanes(d, total));
-    sums[r] = {1.0F / sum, wants_log_sums ? std::log(sum) : 0};
+    totals[r] = hn::GetLane(hn::SumOfLanes(d, total));
   }
-  if (AreCalm(largest, factor)) return;
+  if (AreCalm(largest, factor)) {
+    StoreSums(totals, rows, wants_log_sums, sums);
+    return;
+  }
   for (size_t r = 0; r < rows; ++r) {
     Bf16* row = probabilities + r * padded;
     sums[r] = SoftmaxRow<true>(scores + r * padded, task.length, padded, factor,

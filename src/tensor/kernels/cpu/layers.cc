@@ -15,13 +15,21 @@ namespace {
 // Rows carried through a layer together. What a feed-forward layer keeps of them should stay in the
 // second-level cache: forward, 128 rows were 2 % faster than 64 in fp32 on a processor with AVX-512
 // and 1 MB of it (in bf16 they were equal); with half as much, 64 fit. In bf16 on AMX, with 2 MB,
-// 256 were 2 % faster than 128.
+// 256 were 2 % faster than 128, backward 1 %.
+template <typename A>
+bool OnTiles() {
+  return std::is_same_v<A, Bf16> && CurrentIsa() >= Isa::kAmx;
+}
 template <typename A>
 size_t ForwardRows() {
-  if (std::is_same_v<A, Bf16> && CurrentIsa() >= Isa::kAmx) return 256;
+  if (OnTiles<A>()) return 256;
   return CurrentIsa() >= Isa::kAvx512 ? 128 : 64;
 }
-constexpr size_t kBackwardRows = 128;  // as forward; the sums of weights take more, below
+// As forward; the sums of weights take more, below.
+template <typename A>
+size_t BackwardRows() {
+  return OnTiles<A>() ? 256 : 128;
+}
 
 // Rows of one product for the gradient of a weight: 512 of floats, 1024 of bf16. Each product reads
 // and writes the whole sum, 2.4 MB for a feed-forward weight of width 384, which costs more than to
@@ -135,9 +143,9 @@ void AffineBackward(const A* x, const A* grad_out, const A* beside, size_t rows,
     ForTiles(range, SummedRows<A>(), [&](size_t first, size_t count) {
       sums.AddProduct(grad_out + first * out, x + first * in, count, mine);
     });
-    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(kBackwardRows * in));
-    float* product = scratch.Take<float>(kBackwardRows * in);
-    ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<float>(BackwardRows<A>() * in));
+    float* product = scratch.Take<float>(BackwardRows<A>() * in);
+    ForTiles(range, BackwardRows<A>(), [&](size_t first, size_t count) {
       const A* grad = grad_out + first * out;
       if (mine.bias) AddColumnSums(grad, mine.bias, count, out);
       if (!grad_x) return;
@@ -188,7 +196,7 @@ void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKe
     Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(most * width));
     A* grad_branches = scratch.Take<A>(most * width);
     ForTiles(range, SummedRows<A>(), [&](size_t block, size_t block_rows) {
-      ForTiles({block, block + block_rows}, kBackwardRows, [&](size_t first, size_t count) {
+      ForTiles({block, block + block_rows}, BackwardRows<A>(), [&](size_t first, size_t count) {
         A* grad_branch = grad_branches + (first - block) * width;
         RunResidualNormBackward<A>(
             {grad_out + first * width, kept.normalized + first * width,
@@ -243,15 +251,15 @@ void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, si
     float* my_beta = beta.Of(thread);
     const size_t most = std::min(SummedRows<A>(), range.end - range.begin);
     Scratch scratch = Scratch::Reserve(
-        Scratch::Bytes<A>(kBackwardRows * width) + Scratch::Bytes<A>(most * width) +
-        2 * Scratch::Bytes<A>(most * inner) + Scratch::Bytes<float>(kBackwardRows * width));
-    A* grad_sum = scratch.Take<A>(kBackwardRows * width);
+        Scratch::Bytes<A>(BackwardRows<A>() * width) + Scratch::Bytes<A>(most * width) +
+        2 * Scratch::Bytes<A>(most * inner) + Scratch::Bytes<float>(BackwardRows<A>() * width));
+    A* grad_sum = scratch.Take<A>(BackwardRows<A>() * width);
     A* grad_branches = scratch.Take<A>(most * width);
     A* grad_inners = scratch.Take<A>(most * inner);
     A* activations = scratch.Take<A>(most * inner);
-    float* grad_input = scratch.Take<float>(kBackwardRows * width);
+    float* grad_input = scratch.Take<float>(BackwardRows<A>() * width);
     ForTiles(range, SummedRows<A>(), [&](size_t block, size_t block_rows) {
-      ForTiles({block, block + block_rows}, kBackwardRows, [&](size_t first, size_t count) {
+      ForTiles({block, block + block_rows}, BackwardRows<A>(), [&](size_t first, size_t count) {
         A* grad_branch = grad_branches + (first - block) * width;
         A* grad_inner = grad_inners + (first - block) * inner;
         A* activated = activations + (first - block) * inner;
@@ -311,9 +319,9 @@ void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t
     float* my_gamma = gamma.Of(thread);
     float* my_beta = beta.Of(thread);
     float* my_type = type.Of(thread);
-    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(kBackwardRows * width));
-    A* dropped = scratch.Take<A>(kBackwardRows * width);
-    ForTiles(range, kBackwardRows, [&](size_t first, size_t count) {
+    Scratch scratch = Scratch::Reserve(Scratch::Bytes<A>(BackwardRows<A>() * width));
+    A* dropped = scratch.Take<A>(BackwardRows<A>() * width);
+    ForTiles(range, BackwardRows<A>(), [&](size_t first, size_t count) {
       RunDropout(grad_out + first * width, dropped, DropoutFrom(names, first), count, width);
       RunResidualNormBackward<A>(
           {dropped, kept.normalized + first * width, kept.inverse_deviation + first, norm.gamma,
