@@ -30,7 +30,7 @@ class Linear {
   std::vector<at::Tensor> parameters() const;
 
   // W^T for the forward pass and W for the backward pass, packed; each valid until the other is
-  // asked for. Not thread-safe: call before threads start.
+  // asked for. Not thread-safe, nor is StackedBias: call before threads start.
   const cpu::PackedMatrix& Forward(cpu::Type type);
   const cpu::PackedMatrix& Backward(cpu::Type type);
   const float* StackedBias();  // [N], valid until it is asked for again

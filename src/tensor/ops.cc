@@ -126,6 +126,7 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
                                  Names(tokens, dropout), Data<A>(out), kept.As<A>(), Threads());
   });
   if (!needs_gradient) return out;
+  if (!tables.word.is_leaf()) throw std::logic_error("EmbeddingNorm: the word table is no leaf");
   return WithBackward("EmbeddingNorm", out, inputs,
                       [tokens, tables, norm, dropout, kept](const at::Tensor& grad) {
                         return EmbeddingBackward(tokens, tables, norm, dropout, kept, grad);

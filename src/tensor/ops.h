@@ -42,8 +42,9 @@ struct EmbeddingTables {
 };
 
 // dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
-// Ids and positions must be inside the tables (the model checks them). The fused form leaves in
-// word.grad() the rows that the batch reads (row_gradient.h).
+// Ids and positions must be inside the tables (the model checks them). The fused form adds the rows
+// that the batch reads to word.grad() itself (row_gradient.h): a table that wants a gradient must
+// be a leaf, else std::logic_error.
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 

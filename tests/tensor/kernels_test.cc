@@ -98,6 +98,14 @@ TYPED_TEST(Kernels, GeluOfExtremes) {
   for (size_t i = 0; i < std::size(kNanBits); ++i) {
     EXPECT_TRUE(std::isnan(Value(out[16 + i]))) << std::hex << kNanBits[i];
   }
+  std::vector<A> slope(in.size(), From<A>(1));
+  RunGeluBackward(in.data(), slope.data(), out.data(), in.size());
+  EXPECT_EQ(Value(slope[0]), 1);
+  EXPECT_EQ(Value(slope[1]), 0);
+  EXPECT_NEAR(Value(slope[4]), 0.5, kPhiBound<A>);
+  for (size_t i = 0; i < std::size(kNanBits); ++i) {
+    EXPECT_TRUE(std::isnan(Value(slope[16 + i]))) << std::hex << kNanBits[i];
+  }
 }
 
 // The two widths are multiplied in different ways where the processor has AMX.

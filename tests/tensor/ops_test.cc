@@ -267,6 +267,17 @@ TEST_P(OpsTest, EmbeddingNorm) {
   }
 }
 
+TEST(Ops, AWordTableThatCouldNotKeepItsGradientIsRefused) {
+  Inputs make(5);
+  const PackedTokens tokens = make.Tokens({3}, 9);
+  const at::Tensor leaf = make.Make({9, 32}, 1).to(at::kFloat).requires_grad_(true);
+  const at::Tensor other = make.Make({512, 32}, 1).to(at::kFloat);
+  const LayerNorm norm{at::ones({32}), at::zeros({32}), 1e-12};
+  EXPECT_NO_THROW(EmbeddingNorm(tokens, {leaf, other, other}, norm, {}, at::kFloat));
+  EXPECT_THROW(EmbeddingNorm(tokens, {leaf * 2, other, other}, norm, {}, at::kFloat),
+               std::logic_error);
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutDropout, OpsTest, testing::Values(0.0, 0.1));
 
 TEST(Ops, PoolingTakesMeanFirstOrLast) {

@@ -56,7 +56,7 @@ struct ResidualNormBackward {
   A* grad_branch;     // [rows, width]; null: not wanted
   float* grad_gamma;  // [width], added to
   float* grad_beta;   // [width], added to
-  float* grad_bias;   // [width], added to: column sums of grad_branch; null: not wanted
+  float* grad_bias;   // [width], added to: column sums of what grad_branch gets; null: not wanted
 };
 template <typename A>
 void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width);
@@ -71,7 +71,7 @@ template <typename A>
 void RunGeluForward(const A* in, A* activated, size_t count);
 
 // From the pre-activation and the gradient of the activated values (overwritten by the gradient of
-// the pre-activation); `activated` is computed again.
+// the pre-activation); `activated` is computed again. Of a NaN the slope is a NaN.
 template <typename A>
 void RunGeluBackward(const A* in, A* grad, A* activated, size_t count);
 
