@@ -38,9 +38,9 @@ void ReplaceByTorchHalf() {
   const std::filesystem::path program = FindTorchHalf();
   std::vector<char*> arguments = Arguments();
   arguments.push_back(nullptr);
-  // Threads that wait for each other sleep after 0.1 to 0.2 ms of spinning, not after libgomp's
-  // 10: on a machine that does other work too, spinning takes the time of those that are waited
-  // for. To sleep at once costs a training step 3 %. libgomp reads these when it starts.
+  // Threads that wait for each other sleep after 5,000 turns of a loop, not after libgomp's
+  // 300,000: on a machine that does other work too, spinning takes the time of those that are
+  // waited for. To sleep at once costs a training step 3 %. libgomp reads these when it starts.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) {            // NOLINT(concurrency-mt-unsafe)
     ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
     ::setenv("GOMP_SPINCOUNT", "5000", /*overwrite=*/0);      // NOLINT(concurrency-mt-unsafe)

@@ -7,6 +7,7 @@
 #define TANDEM_TENSOR_ATTENTION_SCORES_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -147,6 +148,19 @@ HWY_INLINE bool SoftmaxOfCalmScores(const ScoreBlock<Element>& block, SoftmaxSum
     sums[r] = {1.0F / sum, block.wants_log_sums ? std::log(sum) : 0};
   }
   return true;
+}
+
+// What is kept of rows whose exponentials have these sums.
+HWY_INLINE void SetSums(const float (&totals)[kTileBlock], size_t rows, bool wants_log_sums,
+                        SoftmaxSums* sums) {
+  const FloatTag d;
+  HWY_ALIGN float scales[kTileBlock], logs[kTileBlock] = {};
+  for (size_t r = 0; r < kTileBlock; r += hn::Lanes(d)) {
+    const auto total = hn::Load(d, totals + r);
+    hn::Store(hn::Div(hn::Set(d, 1.0F), total), d, scales + r);
+    if (wants_log_sums) hn::Store(hn::Log(d, total), d, logs + r);
+  }
+  for (size_t r = 0; r < rows; ++r) sums[r] = {scales[r], logs[r]};
 }
 
 // dropout(exp(score * factor)) of every query and key, each row times a factor that sums[row].scale

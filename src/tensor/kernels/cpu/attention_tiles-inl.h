@@ -10,7 +10,6 @@
 #define TANDEM_TENSOR_ATTENTION_TILES_INL_H_
 #endif
 
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -89,19 +88,6 @@ HWY_INLINE FloatVec CalmRow(const float* scores, size_t length, size_t padded, f
   return hn::Add(totals[0], totals[1]);
 }
 
-// Of rows' sums of exponentials.
-HWY_INLINE void StoreSums(const float (&totals)[kTileBlock], size_t rows, bool wants_log_sums,
-                          SoftmaxSums* sums) {
-  const FloatTag d;
-  HWY_ALIGN float scales[kTileBlock], logs[kTileBlock] = {};
-  for (size_t r = 0; r < kTileBlock; r += kTileSide) {
-    const auto total = hn::Load(d, totals + r);
-    hn::Store(hn::Div(hn::Set(d, 1.0F), total), d, scales + r);
-    if (wants_log_sums) hn::Store(hn::Log(d, total), d, logs + r);
-  }
-  for (size_t r = 0; r < rows; ++r) sums[r] = {scales[r], logs[r]};
-}
-
 // dropout(exp(score * factor)) of a block of scores, [rows, padded], each row times a factor that
 // sums[row].scale takes away again; 0 for keys from the text's length on.
 HWY_INLINE void SoftmaxOfTiles(const AttentionTask<Bf16>& task, size_t first, float* scores,
@@ -119,7 +105,7 @@ HWY_INLINE void SoftmaxOfTiles(const AttentionTask<Bf16>& task, size_t first, fl
     totals[r] = hn::GetLane(hn::SumOfLanes(d, total));
   }
   if (AreCalm(largest, factor)) {
-    StoreSums(totals, rows, wants_log_sums, sums);
+    SetSums(totals, rows, wants_log_sums, sums);
     return;
   }
   for (size_t r = 0; r < rows; ++r) {
