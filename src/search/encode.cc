@@ -1,11 +1,13 @@
 #include "search/encode.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@
 #include "base/progress.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/page_arena.h"
+#include "tensor/run_apart.h"
 
 namespace tandem::search {
 namespace {
@@ -44,14 +47,44 @@ std::vector<size_t> LongestFirst(const EncodedTexts& texts) {
   return order;
 }
 
-// Where the batch that begins at `begin` ends: as many texts as fit the budget, at least one.
-size_t BatchEnd(const EncodedTexts& texts, const std::vector<size_t>& order, size_t begin,
+// Texts order[begin] to order[end - 1].
+struct Batch {
+  size_t begin;
+  size_t end;
+  size_t tokens;
+};
+
+// The batch that begins at `begin`: as many texts as fit the budget, at least one.
+Batch BatchFrom(const EncodedTexts& texts, const std::vector<size_t>& order, size_t begin,
                 size_t budget) {
-  size_t end = begin, tokens = 0;
-  while (end < order.size() && (end == begin || tokens + texts[order[end]].size() <= budget)) {
-    tokens += texts[order[end++]].size();
+  Batch batch{begin, begin, 0};
+  while (batch.end < order.size() &&
+         (batch.end == begin || batch.tokens + texts[order[batch.end]].size() <= budget)) {
+    batch.tokens += texts[order[batch.end++]].size();
   }
-  return end;
+  return batch;
+}
+
+// All texts in batches. Smaller ones towards the end, so that threads with one each end together.
+std::vector<Batch> BatchesForThreads(const EncodedTexts& texts, const std::vector<size_t>& order,
+                                     size_t most_tokens, size_t threads) {
+  std::vector<Batch> batches;
+  size_t left = texts.ids.size();
+  for (size_t begin = 0; begin < order.size(); begin = batches.back().end) {
+    const size_t share = std::max(left / (2 * threads), most_tokens / 4);
+    batches.push_back(BatchFrom(texts, order, begin, std::min(most_tokens, share)));
+    left -= batches.back().tokens;
+  }
+  return batches;
+}
+
+std::vector<Batch> BatchesOf(const EncodedTexts& texts, const std::vector<size_t>& order,
+                             size_t most_tokens) {
+  std::vector<Batch> batches;
+  for (size_t begin = 0; begin < order.size(); begin = batches.back().end) {
+    batches.push_back(BatchFrom(texts, order, begin, most_tokens));
+  }
+  return batches;
 }
 
 // Encodes the texts of `batch` and puts each embedding in its row of `rows`.
@@ -99,17 +132,28 @@ class Encoding {
     const at::Tensor rows =
         at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
     const std::vector<size_t> order = LongestFirst(texts);
+    std::mutex mutex;  // of progress
     size_t tokens_done = 0;
-    for (size_t begin = 0; begin < order.size();) {
-      const size_t end = BatchEnd(texts, order, begin, options_.batch_tokens);
-      EncodeBatch(model_, texts, std::span(order).subspan(begin, end - begin), kind_,
-                  options_.precision, rows);
-      for (size_t i = begin; i < end; ++i) tokens_done += texts[order[i]].size();
-      begin = end;
+    const auto encode = [&](const Batch& batch) {
+      EncodeBatch(model_, texts, std::span(order).subspan(batch.begin, batch.end - batch.begin),
+                  kind_, options_.precision, rows);
+      const std::lock_guard lock(mutex);
+      tokens_done += batch.tokens;
       // Long texts come first: the share of tokens is the share of the work.
       const size_t tokens = std::max<size_t>(1, texts.ids.size());
       if (progress_) progress_->Update(first + size * tokens_done / tokens);
+    };
+    const auto threads = static_cast<size_t>(at::get_num_threads());
+    if (texts.ids.size() < 2 * threads * options_.thread_batch_tokens) {
+      for (const Batch& batch : BatchesOf(texts, order, options_.batch_tokens)) encode(batch);
+      return rows;
     }
+    // Threads that do not wait for each other: 4 to 6 % faster in fp32. The first batch is all
+    // threads', for it packs the model's weights.
+    const std::vector<Batch> batches =
+        BatchesForThreads(texts, order, options_.thread_batch_tokens, threads);
+    encode(batches.front());
+    tensor::RunApart(batches.size() - 1, [&](size_t i) { encode(batches[i + 1]); });
     return rows;
   }
 

@@ -16,9 +16,12 @@ namespace tandem::search {
 
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
-  int threads = 1;              // of the tokenizer; tensor operations use libtorch's count
-  size_t batch_tokens = 4096;   // of a forward pass: what its layers pass on stays in the cache
-  size_t window_texts = 16384;  // texts in memory as ids and embeddings at a time
+  int threads = 1;  // of the tokenizer; tensor operations use libtorch's count
+  // Of a forward pass: what its layers pass on stays in the cache. All threads share the former;
+  // the latter is one thread's, where there are texts enough for all of them.
+  size_t batch_tokens = 4096;
+  size_t thread_batch_tokens = 768;
+  size_t window_texts = 16384;              // texts in memory as ids and embeddings at a time
   size_t window_bytes = size_t{256} << 20;  // and of a stream, of text at a time
   std::string label;                        // of the progress bar; empty: none
 };

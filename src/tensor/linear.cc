@@ -114,7 +114,11 @@ const cpu::PackedMatrix& Linear::Backward(cpu::Type type) {
 }
 
 const float* Linear::StackedBias() {
-  stacked_bias_ = Stacked(biases_, out_);
+  const uint64_t version = Version(biases_);
+  if (stacked_bias_version_ != version) {
+    stacked_bias_ = Stacked(biases_, out_);
+    stacked_bias_version_ = version;
+  }
   return stacked_bias_.data_ptr<float>();
 }
 

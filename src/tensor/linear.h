@@ -30,10 +30,10 @@ class Linear {
   std::vector<at::Tensor> parameters() const;
 
   // W^T for the forward pass and W for the backward pass, packed; each valid until the other is
-  // asked for. Not thread-safe, nor is StackedBias: call before threads start.
+  // asked for. Thread-safe as long as the same one is asked for and the weights stay as they were.
   const cpu::PackedMatrix& Forward(cpu::Type type);
   const cpu::PackedMatrix& Backward(cpu::Type type);
-  const float* StackedBias();  // [N], valid until it is asked for again
+  const float* StackedBias();  // [N]; as Forward and Backward
 
   // Stacked [N, K] and [N], differentiable: what the reference forms use.
   at::Tensor StackedWeightTensor() const;
@@ -55,6 +55,7 @@ class Linear {
   Packed forward_[2];  // by cpu::Type
   Packed backward_[2];
   at::Tensor stacked_bias_;
+  uint64_t stacked_bias_version_ = 0;
 };
 
 }  // namespace tandem::tensor

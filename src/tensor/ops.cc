@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -64,7 +65,8 @@ std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at
   return first;
 }
 
-int Threads() { return at::get_num_threads(); }
+// One where each thread does something else (RunApart).
+int Threads() { return omp_in_parallel() ? 1 : at::get_num_threads(); }
 
 at::Tensor EmptyLike(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
 
@@ -107,6 +109,7 @@ std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embe
 
 ReferenceForms::ReferenceForms() { ++reference_forms; }
 ReferenceForms::~ReferenceForms() { --reference_forms; }
+bool ReferenceForms::Active() { return reference_forms > 0; }
 
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation) {

@@ -27,6 +27,7 @@ class ReferenceForms {
   ReferenceForms(const ReferenceForms&) = delete;
   ReferenceForms& operator=(const ReferenceForms&) = delete;
   ~ReferenceForms();
+  static bool Active();  // on this thread
 };
 
 struct LayerNorm {

@@ -44,13 +44,17 @@ class Profile {
 
   void AddProduct(ProductShape shape) { products_.insert(shape); }
 
+  // Takes over what one of `threads` threads did while all of them worked side by side: an
+  // operation's seconds are then those in which all threads together would have done it.
+  void AddShare(const Profile& part, int threads);
+
   // The one that this thread's scopes write to; null: off.
   static Profile* Active() { return active_; }
 
  private:
   friend class ActiveProfile;
   friend class ProfileScope;
-  void Add(std::string_view name, double seconds, const Work& work);
+  void Add(const Operation& done);
 
   std::vector<Operation> operations_;
   std::set<ProductShape> products_;

@@ -49,6 +49,27 @@ TEST_F(EncodeTest, WindowsAndBatchesChangeNothingButRounding) {
   EXPECT_LE((whole - pieces).abs().max().item<double>(), 1e-6);
 }
 
+// On one thread, on several, and where the last of them find nothing left.
+TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
+  const auto model = Load();
+  const data::Texts texts = SomeTexts(157);
+  const EncodeOptions together{.thread_batch_tokens = size_t{1} << 30};
+  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, together);
+  for (const int threads : {1, 2, 5, 16}) {
+    tensor::SetThreads(threads);
+    for (const size_t tokens : {1, 8, 40}) {
+      EncodeCounts counts;
+      const at::Tensor apart = EncodeAll(*model, model::TextKind::kDocument, texts,
+                                         {.thread_batch_tokens = tokens}, &counts);
+      EXPECT_LE((whole - apart).abs().max().item<double>(), 1e-6) << threads << ", " << tokens;
+      EXPECT_EQ(counts.texts, 157U);
+      const at::Tensor again =
+          EncodeAll(*model, model::TextKind::kDocument, texts, {.thread_batch_tokens = tokens});
+      EXPECT_TRUE(at::equal(apart, again)) << threads << ", " << tokens;
+    }
+  }
+}
+
 TEST_F(EncodeTest, AStreamGivesTheSameRowsInWindowsOfTextsOrBytes) {
   const auto model = Load();
   const data::Texts texts = SomeTexts(57);

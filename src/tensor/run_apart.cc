@@ -1,0 +1,48 @@
+#include "tensor/run_apart.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
+#include <omp.h>
+
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "tensor/ops.h"
+#include "tensor/profile.h"
+
+namespace tandem::tensor {
+
+void RunApart(size_t count, const std::function<void(size_t)>& task) {
+  const int threads = at::get_num_threads();
+  const at::ThreadLocalState state;
+  const bool reference = ReferenceForms::Active();
+  Profile* const profile = Profile::Active();
+  std::vector<Profile> profiles(static_cast<size_t>(threads));
+  std::exception_ptr error;
+  std::atomic<bool> failed = false;
+#pragma omp parallel num_threads(threads)
+  {
+    const at::ThreadLocalStateGuard same_state(state);
+    std::optional<ReferenceForms> forms;
+    if (reference) forms.emplace();
+    Profile& mine = profiles[static_cast<size_t>(omp_get_thread_num())];
+    const ActiveProfile active(profile ? &mine : nullptr);
+#pragma omp for schedule(dynamic, 1)
+    for (size_t i = 0; i < count; ++i) {
+      if (failed) continue;
+      try {
+        task(i);
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
+    }
+  }
+  if (profile) {
+    for (const Profile& part : profiles) profile->AddShare(part, threads);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace tandem::tensor
