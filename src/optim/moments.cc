@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "optim/chunks.h"
 
@@ -34,6 +38,19 @@ void Update(float* __restrict__ weights, const float* __restrict__ gradients,
   }
 }
 
+struct Free {
+  void operator()(float* memory) const { std::free(memory); }
+};
+using Floats = std::unique_ptr<float[], Free>;
+
+// Zeros. Memory from calloc is the system's own zero page until it is written to: moments of a
+// large vocabulary's rows that no text has take none.
+Floats Zeros(int64_t count) {
+  void* memory = std::calloc(static_cast<size_t>(std::max<int64_t>(count, 1)), sizeof(float));
+  if (memory == nullptr) throw std::bad_alloc();
+  return Floats(static_cast<float*>(memory));
+}
+
 // What is known of the moments of a table's row whose gradient is zero in most steps.
 enum class RowMoments : uint8_t { kUnknown, kZero, kSome };
 
@@ -51,10 +68,13 @@ class MomentRule final : public UpdateRule {
       const bool has_rows = elements > 0 && !parameter.shape.empty();
       const int64_t row = has_rows ? elements / parameter.shape[0] : 1;
       sizes.push_back({elements, row});
-      tensors_.push_back({.parameter = std::move(parameter),
-                          .row = row,
-                          .first = std::vector<float>(elements),
-                          .second = std::vector<float>(elements)});
+      const int64_t rows = has_rows ? parameter.shape[0] : 1;
+      tensors_.push_back(
+          {.parameter = std::move(parameter),
+           .row = row,
+           .first = Zeros(elements),
+           .second = Zeros(elements),
+           .rows = std::vector<RowMoments>(static_cast<size_t>(rows), RowMoments::kZero)});
     }
     chunks_ = MakeChunks(sizes);
   }
@@ -85,8 +105,8 @@ class MomentRule final : public UpdateRule {
     std::vector<StateArray> state;
     for (Tensor& tensor : tensors_) {
       const ParameterView& parameter = tensor.parameter;
-      state.push_back({"first_moment/" + parameter.name, parameter.shape, tensor.first.data()});
-      state.push_back({"second_moment/" + parameter.name, parameter.shape, tensor.second.data()});
+      state.push_back({"first_moment/" + parameter.name, parameter.shape, tensor.first.get()});
+      state.push_back({"second_moment/" + parameter.name, parameter.shape, tensor.second.get()});
       tensor.rows.clear();
     }
     return state;
@@ -95,9 +115,9 @@ class MomentRule final : public UpdateRule {
  private:
   struct Tensor {
     ParameterView parameter;
-    int64_t row;               // elements
-    std::vector<float> first;  // moments
-    std::vector<float> second;
+    int64_t row;   // elements
+    Floats first;  // moments
+    Floats second;
     std::vector<RowMoments> rows;  // by row, or empty: nothing is known
   };
 
@@ -114,8 +134,8 @@ class MomentRule final : public UpdateRule {
   // Elements [begin, end) of a tensor, from their gradients.
   static void UpdatePart(int64_t begin, int64_t end, const float* gradients,
                          const Coefficients& coefficients, Tensor& tensor) {
-    Update(tensor.parameter.values + begin, gradients, tensor.first.data() + begin,
-           tensor.second.data() + begin, end - begin, coefficients);
+    Update(tensor.parameter.values + begin, gradients, tensor.first.get() + begin,
+           tensor.second.get() + begin, end - begin, coefficients);
   }
 
   // The same numbers as from a whole gradient. Rows that never had one are not moved by moments: of
@@ -134,8 +154,8 @@ class MomentRule final : public UpdateRule {
         continue;
       }
       if (known == RowMoments::kUnknown) {
-        const bool zero = AllZero(tensor.first.data() + begin, tensor.row) &&
-                          AllZero(tensor.second.data() + begin, tensor.row);
+        const bool zero = AllZero(tensor.first.get() + begin, tensor.row) &&
+                          AllZero(tensor.second.get() + begin, tensor.row);
         known = zero ? RowMoments::kZero : RowMoments::kSome;
       }
       if (known == RowMoments::kSome) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/resident_memory.h"
 #include "optim/random_parameters.h"
 
 namespace tandem::optim {
@@ -55,6 +56,25 @@ TEST(Moments, EqualTheFormulaInDouble) {
   }
   // 20 updates of at most 1e-2 with float's 6e-8, and weights below 1 that round at each of them.
   EXPECT_LT(worst, 1e-6);
+}
+
+// Of a large vocabulary, moments take memory for the rows that texts have.
+TEST(Moments, OfRowsWithoutAGradientTakeNoMemory) {
+  constexpr int64_t kRows = int64_t{1} << 18, kWidth = 256;  // 256 MiB for each moment
+  std::vector<float> values(kRows * kWidth, 1.0F);
+  const ParameterView table{"table", {kRows, kWidth}, values.data(), true};
+  const size_t before = ResidentBytes();
+  const auto rule = MakeMomentRule({table}, kOptions);
+  const std::vector<int64_t> rows = {3, 70000, kRows - 1};
+  const std::vector<float> gradients(rows.size() * kWidth, 0.5F);
+  for (int t = 1; t <= 3; ++t) {
+    rule->Step({.step = t, .learning_rate = 0.01},
+               std::vector<GradientView>{{gradients.data(), rows}}, InOrder);
+  }
+  EXPECT_LT(ResidentBytes(), before + (size_t{64} << 20));
+  const auto decayed = static_cast<float>(std::pow(1 - 0.01 * kOptions.weight_decay, 3));
+  EXPECT_NEAR(values[0], decayed, 1e-6);
+  EXPECT_LT(values[3 * kWidth], 0.99F * decayed);
 }
 
 }  // namespace

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <thread>
 #include <vector>
+
+#include "base/resident_memory.h"
 
 namespace tandem::tensor {
 namespace {
@@ -51,14 +52,6 @@ TEST(PageArena, NoRoomIsNull) {
   EXPECT_EQ(arena.Take(2 * kMiB + 1), nullptr);
   EXPECT_EQ(arena.Take(SIZE_MAX), nullptr);
   EXPECT_EQ(arena.Take(1), whole);
-}
-
-// Resident pages of this process.
-size_t ResidentBytes() {
-  std::ifstream file("/proc/self/statm");
-  size_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * 4096;
 }
 
 TEST(PageArena, TrimGivesPagesBackAndKeepsBlocks) {
