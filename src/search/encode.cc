@@ -65,24 +65,15 @@ Batch BatchFrom(const EncodedTexts& texts, const std::vector<size_t>& order, siz
   return batch;
 }
 
-// All texts in batches. Smaller ones towards the end, so that threads with one each end together.
-std::vector<Batch> BatchesForThreads(const EncodedTexts& texts, const std::vector<size_t>& order,
-                                     size_t most_tokens, size_t threads) {
+// All texts in batches; `budget` gives a batch's tokens from how many are left.
+template <typename Budget>
+std::vector<Batch> BatchesOf(const EncodedTexts& texts, const std::vector<size_t>& order,
+                             const Budget& budget) {
   std::vector<Batch> batches;
   size_t left = texts.ids.size();
   for (size_t begin = 0; begin < order.size(); begin = batches.back().end) {
-    const size_t share = std::max(left / (2 * threads), most_tokens / 4);
-    batches.push_back(BatchFrom(texts, order, begin, std::min(most_tokens, share)));
+    batches.push_back(BatchFrom(texts, order, begin, budget(left)));
     left -= batches.back().tokens;
-  }
-  return batches;
-}
-
-std::vector<Batch> BatchesOf(const EncodedTexts& texts, const std::vector<size_t>& order,
-                             size_t most_tokens) {
-  std::vector<Batch> batches;
-  for (size_t begin = 0; begin < order.size(); begin = batches.back().end) {
-    batches.push_back(BatchFrom(texts, order, begin, most_tokens));
   }
   return batches;
 }
@@ -144,14 +135,18 @@ class Encoding {
       if (progress_) progress_->Update(first + size * tokens_done / tokens);
     };
     const auto threads = static_cast<size_t>(at::get_num_threads());
-    if (texts.ids.size() < 2 * threads * options_.thread_batch_tokens) {
-      for (const Batch& batch : BatchesOf(texts, order, options_.batch_tokens)) encode(batch);
+    const size_t of_thread = options_.thread_batch_tokens;
+    if (texts.ids.size() < 2 * threads * of_thread) {
+      const auto budget = [&](size_t) { return options_.batch_tokens; };
+      for (const Batch& batch : BatchesOf(texts, order, budget)) encode(batch);
       return rows;
     }
-    // Threads that do not wait for each other: 4 to 6 % faster in fp32. The first batch is all
-    // threads', for it packs the model's weights.
-    const std::vector<Batch> batches =
-        BatchesForThreads(texts, order, options_.thread_batch_tokens, threads);
+    // Threads that do not wait for each other: 4 to 5 % faster in fp32. Towards the end batches are
+    // smaller, so that they stop together. The first one is all threads', for it packs the model's
+    // weights.
+    const std::vector<Batch> batches = BatchesOf(texts, order, [&](size_t left) {
+      return std::clamp(left / (2 * threads), (of_thread + 3) / 4, of_thread);
+    });
     encode(batches.front());
     tensor::RunApart(batches.size() - 1, [&](size_t i) { encode(batches[i + 1]); });
     return rows;

@@ -22,8 +22,10 @@ void RunApart(size_t count, const std::function<void(size_t)>& task) {
   std::vector<Profile> profiles(static_cast<size_t>(threads));
   std::exception_ptr error;
   std::atomic<bool> failed = false;
+  int working = threads;  // there may be fewer: OMP_THREAD_LIMIT
 #pragma omp parallel num_threads(threads)
   {
+    if (omp_get_thread_num() == 0) working = omp_get_num_threads();
     const at::ThreadLocalStateGuard same_state(state);
     std::optional<ReferenceForms> forms;
     if (reference) forms.emplace();
@@ -40,7 +42,7 @@ void RunApart(size_t count, const std::function<void(size_t)>& task) {
     }
   }
   if (profile) {
-    for (const Profile& part : profiles) profile->AddShare(part, threads);
+    for (const Profile& part : profiles) profile->AddShare(part, working);
   }
   if (error) std::rethrow_exception(error);
 }
