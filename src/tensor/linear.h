@@ -30,10 +30,11 @@ class Linear {
   std::vector<at::Tensor> parameters() const;
 
   // W^T for the forward pass and W for the backward pass, packed; each valid until the other is
-  // asked for. Thread-safe as long as the same one is asked for and the weights stay as they were.
+  // asked for. Not thread-safe when it packs, nor is StackedBias then: ask once before threads
+  // start.
   const cpu::PackedMatrix& Forward(cpu::Type type);
   const cpu::PackedMatrix& Backward(cpu::Type type);
-  const float* StackedBias();  // [N]; as Forward and Backward
+  const float* StackedBias();  // [N]
 
   // Stacked [N, K] and [N], differentiable: what the reference forms use.
   at::Tensor StackedWeightTensor() const;

@@ -94,7 +94,10 @@ PageArena::Usage PageArena::usage() const {
 
 namespace {
 
-constexpr size_t kSmallest = size_t{1} << 20;
+// Smaller ones stay with the C library, which keeps those of each thread apart: with 1 MiB here, 16
+// threads that encode texts of their own took 600 MB and not 480. With 128 KiB, training took 3 %
+// more, for gaps between weights' gradients.
+constexpr size_t kSmallest = size_t{256} << 10;
 
 bool AddressesAreLimited() {
   for (const int resource : {RLIMIT_AS, RLIMIT_DATA}) {

@@ -55,7 +55,7 @@ class PageArena {
   Usage usage_;
 };
 
-// From now on, CPU tensors of a MiB and more live in one such arena with room for the memory that
+// From now on, CPU tensors of 256 KiB and more live in one such arena with room for the memory that
 // this process may use; what does not fit goes to the system's allocator, and so does everything
 // where addresses are limited (ulimit -v, -d), which the arena would use up. Does nothing under
 // AddressSanitizer, which would not see what runs over a block's end.

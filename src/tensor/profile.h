@@ -2,7 +2,9 @@
 //
 // A scope stands for an operation of the thread that switched the profile on (operations start
 // their own threads inside). Scopes nest, and a scope's time is its own: without what the scopes
-// inside it took. So the times of all operations add up to that of the outermost scope.
+// inside it took. So the times of all operations add up to that of the outermost scope. Where each
+// thread has operations of its own (run_apart.h), an operation counts with its part of all threads'
+// time, and the outer scope with what they waited.
 #pragma once
 
 #include <chrono>

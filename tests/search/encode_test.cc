@@ -34,6 +34,7 @@ class EncodeTest : public testing::Test {
     tensor::SetThreads(0);
     WriteTinyModel(folder_.path() / "model");
   }
+  void TearDown() override { tensor::SetThreads(0); }
   std::unique_ptr<model::DualEncoder> Load(const model::LoadOptions& options = {}) const {
     return model::DualEncoder::Load(folder_.path() / "model", options);
   }
@@ -52,7 +53,7 @@ TEST_F(EncodeTest, WindowsAndBatchesChangeNothingButRounding) {
 // On one thread, on several, and where the last of them find nothing left.
 TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
   const auto model = Load();
-  const data::Texts texts = SomeTexts(157);
+  const data::Texts texts = SomeTexts(1057);
   const EncodeOptions together{.thread_batch_tokens = size_t{1} << 30};
   const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, together);
   for (const int threads : {1, 2, 5, 16}) {
@@ -62,7 +63,7 @@ TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
       const at::Tensor apart = EncodeAll(*model, model::TextKind::kDocument, texts,
                                          {.thread_batch_tokens = tokens}, &counts);
       EXPECT_LE((whole - apart).abs().max().item<double>(), 1e-6) << threads << ", " << tokens;
-      EXPECT_EQ(counts.texts, 157U);
+      EXPECT_EQ(counts.texts, 1057U);
       const at::Tensor again =
           EncodeAll(*model, model::TextKind::kDocument, texts, {.thread_batch_tokens = tokens});
       EXPECT_TRUE(at::equal(apart, again)) << threads << ", " << tokens;

@@ -6,7 +6,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <optional>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -42,28 +42,32 @@ TEST_F(RunApartTest, EveryTaskIsDoneOnceByOneOfSeveralThreads) {
     --at_once;
   });
   for (const std::atomic<int>& count : times) EXPECT_EQ(count, 1);
+  for (const char* name : {"OMP_THREAD_LIMIT", "OMP_DYNAMIC"}) {
+    if (std::getenv(name)) GTEST_SKIP() << name << " may allow fewer threads";
+  }
   EXPECT_EQ(most_at_once, kThreads);
 }
 
 TEST_F(RunApartTest, TasksSeeTheCallersGradientModeAndForms) {
-  for (const bool wanted : {false, true}) {
-    const at::AutoGradMode mode(wanted);
-    std::optional<ReferenceForms> forms;
-    if (wanted) forms.emplace();
-    std::atomic<int> same = 0;
+  const auto tasks_that_see = [](bool gradients, bool reference) {
+    std::atomic<int> count = 0;
     RunApart(20, [&](size_t) {
       Spend(1);
-      if (at::GradMode::is_enabled() == wanted && ReferenceForms::Active() == wanted) ++same;
+      if (at::GradMode::is_enabled() == gradients && ReferenceForms::Active() == reference) ++count;
     });
-    EXPECT_EQ(same, 20);
+    return count.load();
+  };
+  const bool usual = ReferenceForms::Active();  // TANDEM_FORMS may say so
+  {
+    const at::AutoGradMode mode(false);
+    EXPECT_EQ(tasks_that_see(false, usual), 20);
+  }
+  {
+    const ReferenceForms forms;
+    EXPECT_EQ(tasks_that_see(true, true), 20);
   }
   // Nor do the threads keep them.
-  std::atomic<int> plain = 0;
-  RunApart(20, [&](size_t) {
-    Spend(1);
-    if (at::GradMode::is_enabled() && !ReferenceForms::Active()) ++plain;
-  });
-  EXPECT_EQ(plain, 20);
+  EXPECT_EQ(tasks_that_see(true, usual), 20);
 }
 
 TEST_F(RunApartTest, WhatATaskThrowsArrivesAndEndsTheRest) {
@@ -106,9 +110,9 @@ TEST_F(RunApartTest, AProfileSharesOutTheTimeOfAllThreads) {
   EXPECT_EQ(task.work.bytes, 9);
   EXPECT_EQ(profile.products().size(), 1U);
   EXPECT_GE(task.seconds, 9 * 0.020 / kThreads);
+  EXPECT_LE(task.seconds, whole);
   EXPECT_GE(outer.seconds, 0);
-  EXPECT_LE(task.seconds + outer.seconds, whole);
-  EXPECT_GE(task.seconds + outer.seconds, 0.9 * whole);
+  EXPECT_LE(outer.seconds, 0.4 * whole);  // three rounds of three: nobody waits long
 }
 
 }  // namespace
