@@ -92,6 +92,7 @@ struct TrainRecipe {
   int64_t accumulate = 1;                             // batches per step
   int64_t chunk_tokens = 0;                           // > 0: gradient cache
   Quantity checkpoint_every = Quantity::Percent(10);  // of the run's steps; 0: only at the end
+  int64_t keep_checkpoints = 2;
   bool operator==(const TrainRecipe&) const = default;
 };
 

@@ -219,6 +219,12 @@ void VisitTrain(R& train, Visitor& visitor) {
                 {.doc = "of the run's steps; 0: only at the end",
                  .unit = "steps",
                  .on_resume = OnResume::kMayChange});
+  visitor.Field("keep_checkpoints", train.keep_checkpoints,
+                {.doc = "the last so many checkpoints stay in the run folder, beside the best "
+                        "weights",
+                 .unit = "checkpoints",
+                 .range = {1, 1e6},
+                 .on_resume = OnResume::kMayChange});
 }
 
 template <MaybeConst<ValidationRecipe> R, typename Visitor>

@@ -91,6 +91,7 @@ void Loop::Restore(int64_t step) {
   } catch (const nlohmann::json::exception& error) {
     throw ModelError(folder.native(), "", fmt::format("state.json is broken: {}", error.what()));
   }
+  checkpoint_best_ = state_.best_step;
   LoadWeights(folder, saved_);
   LoadTensors(folder, StateTensors());
 }
@@ -263,6 +264,7 @@ void Loop::ValidateOnce() {
     state_.best_value = *value;
     SaveWeights(parts_.folder->Best(state_.step), saved_,
                 {{"step", state_.step}, {parts_.validator->name(), *value}});
+    parts_.folder->KeepBests({checkpoint_best_, state_.best_step});
   }
   state_.validations_without_improvement = best ? 0 : state_.validations_without_improvement + 1;
   const int64_t patience = parts_.recipe->validation.patience;
@@ -292,6 +294,7 @@ void Loop::Save() {
                           {"optimizer_steps", parts_.optimizer->steps()}};
   if (parts_.goal->states != nullptr) state["objective"] = parts_.goal->states->State();
   SaveCheckpoint(parts_.folder->Checkpoint(state_.step), saved_, StateTensors(), state);
+  checkpoint_best_ = state_.best_step;
   parts_.folder->Prune(parts_.plan, state_.step, state_.best_step);
 }
 

@@ -80,7 +80,8 @@ class Loop {
   LoopState state_;
   std::unique_ptr<Progress> progress_;
   std::string last_validation_;
-  bool warm_ = false;  // a step was made by this process
+  int64_t checkpoint_best_ = 0;  // best step in the last checkpoint; 0: none
+  bool warm_ = false;            // a step was made by this process
   std::chrono::steady_clock::time_point line_start_;
   int64_t line_tokens_ = 0;  // tokens when the last line was written
 };

@@ -14,7 +14,8 @@ int64_t Steps(const config::TrainRecipe& recipe, const sampling::Sampler& sample
 }  // namespace
 
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler) {
-  RunPlan plan{.steps = Steps(recipe.train, sampler)};
+  RunPlan plan{.steps = Steps(recipe.train, sampler),
+               .keep_checkpoints = recipe.train.keep_checkpoints};
   const auto cadence = [&plan](const config::Quantity& every) {
     return every.IsZero() ? 0 : std::max<int64_t>(1, every.Of(plan.steps));
   };

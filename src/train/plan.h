@@ -13,6 +13,7 @@ struct RunPlan {
   int64_t warmup = 0;
   int64_t checkpoint_every = 0;  // 0: only at the end
   int64_t validate_every = 0;    // 0: never
+  int64_t keep_checkpoints = 2;  // at least 1
 
   bool CheckpointDue(int64_t step) const {
     return step == steps || (checkpoint_every > 0 && step % checkpoint_every == 0);

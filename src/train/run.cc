@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "train/interrupt.h"
 #include "train/loop.h"
 #include "train/run_folder.h"
+#include "train/run_lock.h"
 #include "train/setup.h"
 
 namespace tandem::train {
@@ -153,8 +155,18 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
     throw UsageError("there is no run folder to write to: give --output, or output in the recipe");
   }
   const RunFolder folder(output);
+  std::optional<RunLock> lock;
+  // A folder in which another process trains is not one to resume, nor one that "exists already".
+  if (std::filesystem::exists(folder.lock())) lock.emplace(folder.lock());
   folder.CheckUsable(options.resume);
+  if (options.resume && !lock) lock.emplace(folder.lock());
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
+  if (!lock) {
+    // Nothing is written before model and data are read; another process may have begun meanwhile.
+    MakeFolder(output);
+    lock.emplace(folder.lock());
+    folder.CheckUsable(options.resume);
+  }
   if (options.resume) {
     CheckSameRecipe(*setup, folder);
     if (const auto step = folder.LatestCheckpoint()) CheckSameInputs(*setup, folder, *step);

@@ -17,9 +17,8 @@ namespace {
 
 constexpr std::string_view kStep = "step-";
 constexpr std::string_view kBest = "best-";
-constexpr size_t kKeptCheckpoints = 2;
 
-// The number in a folder's name "PREFIX00000100".
+// The number in a name "PREFIX00000100"; nothing in other names.
 std::optional<int64_t> NumberIn(const std::filesystem::path& path, std::string_view prefix) {
   const std::string name = path.filename().native();
   if (name.rfind(prefix, 0) != 0) return std::nullopt;
@@ -36,15 +35,38 @@ void Remove(const std::filesystem::path& path) {
   if (error) throw OutputError(path.native(), "cannot be removed", error.value());
 }
 
-// Hidden entries are what a killed process was still writing.
-void RemoveHidden(const std::filesystem::path& folder) {
+// The name that a process was writing to when it was killed: "NAME" of the file "NAME.tmpPID" that
+// AtomicFile writes, or of the folder ".NAME.tmpPID" of AtomicFolder (".old" behind it where the
+// file system cannot exchange folders). Nothing where `name` is neither.
+std::optional<std::string> NameBehindTemporary(const std::filesystem::path& path) {
+  std::string name = path.filename().native();
+  const bool is_folder = std::filesystem::is_directory(std::filesystem::symlink_status(path));
+  if (is_folder != name.starts_with('.')) return std::nullopt;
+  if (is_folder) {
+    name.erase(0, 1);
+    if (name.ends_with(".old")) name.erase(name.size() - std::string_view(".old").size());
+  }
+  constexpr std::string_view kTemporary = ".tmp";
+  const size_t end = name.rfind(kTemporary);
+  if (end == std::string::npos) return std::nullopt;
+  const std::string_view process = std::string_view(name).substr(end + kTemporary.size());
+  const bool is_number =
+      !process.empty() && process.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!is_number) return std::nullopt;
+  return name.substr(0, end);
+}
+
+// Entries of `folder` that a killed process was still writing; `ours` says which names a run writes
+// there.
+template <typename Ours>
+std::vector<std::filesystem::path> Leftovers(const std::filesystem::path& folder,
+                                             const Ours& ours) {
   std::vector<std::filesystem::path> leftovers;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().native();
-    const bool temporary = name.find(".tmp") != std::string::npos;
-    if (name.front() == '.' || temporary) leftovers.push_back(entry.path());
+    const std::optional<std::string> name = NameBehindTemporary(entry.path());
+    if (name && ours(*name)) leftovers.push_back(entry.path());
   }
-  for (const auto& path : leftovers) Remove(path);
+  return leftovers;
 }
 
 std::vector<int64_t> NumbersIn(const std::filesystem::path& folder, std::string_view prefix) {
@@ -93,7 +115,7 @@ void RunFolder::CheckUsable(bool resume) const {
   if (!std::filesystem::is_directory(status)) {
     throw OutputError(path_.native(), "cannot be a run folder", ENOTDIR);
   }
-  const bool empty = std::filesystem::is_empty(path_);
+  const bool empty = HoldsNothing();
   if (!resume && !empty) {
     throw UsageError(
         fmt::format("{}: exists already; give --resume to continue the run in it, or another "
@@ -107,10 +129,29 @@ void RunFolder::CheckUsable(bool resume) const {
   }
 }
 
+bool RunFolder::HoldsNothing() const {
+  const std::vector<std::filesystem::path> leftovers = OwnLeftovers();
+  const auto entries = std::filesystem::directory_iterator(path_);
+  return std::all_of(begin(entries), end(entries), [&](const auto& entry) {
+    return entry.path() == lock() ||
+           std::find(leftovers.begin(), leftovers.end(), entry.path()) != leftovers.end();
+  });
+}
+
+std::vector<std::filesystem::path> RunFolder::OwnLeftovers() const {
+  return Leftovers(path_, [this](const std::string& name) {
+    const std::filesystem::path path = path_ / name;
+    return path == recipe() || path == given_recipe() || path == model();
+  });
+}
+
 void RunFolder::Prepare() const {
   MakeFolder(checkpoints());
-  RemoveHidden(path_);
-  RemoveHidden(checkpoints());
+  for (const auto& path : OwnLeftovers()) Remove(path);
+  const auto is_checkpoint = [](const std::string& name) {
+    return NumberIn(name, kStep).has_value() || NumberIn(name, kBest).has_value();
+  };
+  for (const auto& path : Leftovers(checkpoints(), is_checkpoint)) Remove(path);
 }
 
 std::vector<int64_t> RunFolder::Checkpoints() const { return NumbersIn(checkpoints(), kStep); }
@@ -129,12 +170,16 @@ void RunFolder::Prune(const RunPlan& plan, int64_t step, int64_t best_step) cons
     else
       Remove(Checkpoint(number));
   }
-  while (planned.size() > kKeptCheckpoints) {
+  while (planned.size() > static_cast<size_t>(plan.keep_checkpoints)) {
     Remove(Checkpoint(planned.front()));
     planned.erase(planned.begin());
   }
+  KeepBests({best_step});
+}
+
+void RunFolder::KeepBests(std::initializer_list<int64_t> steps) const {
   for (const int64_t number : NumbersIn(checkpoints(), kBest)) {
-    if (number != best_step) Remove(Best(number));
+    if (std::find(steps.begin(), steps.end(), number) == steps.end()) Remove(Best(number));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,8 @@ class RunFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path recipe() const { return path_ / "recipe.resolved.toml"; }
+  std::filesystem::path given_recipe() const { return path_ / "recipe.given.toml"; }
+  std::filesystem::path lock() const { return path_ / "run.lock"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path timing() const { return path_ / "timing.jsonl"; }
   std::filesystem::path model() const { return path_ / "model"; }
@@ -23,20 +26,28 @@ class RunFolder {
   std::filesystem::path Best(int64_t step) const;        // checkpoints/best-00000100
 
   // Throws UsageError where the folder holds anything and `resume` is false, or holds no run and
-  // `resume` is true; OutputError for a file in its place.
+  // `resume` is true; OutputError for a file in its place. The lock, and what a process that was
+  // killed at its start left half-written, count as nothing.
   void CheckUsable(bool resume) const;
-  // Makes the folders and removes what an earlier process left half-written.
+  // Makes the folders and removes what an earlier process left half-written. Files and folders that
+  // a run does not write are left alone, whatever their names are.
   void Prepare() const;
 
   // Steps of the checkpoints that are there, ascending.
   std::vector<int64_t> Checkpoints() const;
   std::optional<int64_t> LatestCheckpoint() const;
-  // Keeps the last two checkpoints that the plan asks for, the one at `step`, and the best weights;
-  // removes the others. What is kept does not depend on interruptions.
+  // Keeps the last checkpoints that the plan asks for, as many as it says, the one at `step`, and
+  // the best weights; removes the others. What is kept does not depend on interruptions.
   void Prune(const RunPlan& plan, int64_t step, int64_t best_step) const;
+  // Removes all best weights but those of these steps. Between two checkpoints a run keeps the best
+  // of the last checkpoint, from which a killed run goes on, and the best of now.
+  void KeepBests(std::initializer_list<int64_t> steps) const;
 
  private:
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  bool HoldsNothing() const;
+  // Beside the checkpoints.
+  std::vector<std::filesystem::path> OwnLeftovers() const;
 
   std::filesystem::path path_;
 };

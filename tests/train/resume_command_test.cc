@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -40,6 +41,21 @@ class ResumeCommand : public EventfulRunTest {
       ::_exit(127);
     }
     return child;
+  }
+
+  // Starts a run and waits until it trains.
+  pid_t StartAndWait(const std::vector<std::string>& arguments, const std::string& output) const {
+    const uintmax_t before = TimingBytes(output);
+    const pid_t child = Start(arguments);
+    while (TimingBytes(output) == before && ::waitpid(child, nullptr, WNOHANG) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return child;
+  }
+
+  static void Kill(pid_t child) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
   }
 
   // Grows when a process begins its loop.
@@ -153,6 +169,74 @@ TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
       EXPECT_TRUE(got.at(name) == want.at(name)) << name;
     }
   }
+}
+
+// Neither a second --resume nor a second start; what a killed process held is free at once.
+TEST_F(ResumeCommand, OneProcessAtATimeTrainsInARunFolder) {
+  const std::vector<std::string> longer = {"--set", "train.epochs=3000"};
+  const pid_t first = StartAndWait(Arguments("run", longer), "run");
+  const std::string holder = fmt::format("process {} on ", first);
+  for (const bool resume : {true, false}) {
+    std::vector<std::string> further = longer;
+    if (resume) further.push_back("--resume");
+    const ProgramResult second = Train("run", further);
+    EXPECT_EQ(second.exit_code, 2) << second.err;
+    EXPECT_THAT(second.err, testing::HasSubstr(holder));
+    EXPECT_THAT(second.err, testing::HasSubstr("is training in this run folder"));
+  }
+  Kill(first);
+  const pid_t again =
+      StartAndWait(Arguments("run", {"--resume", "--set", "train.epochs=3000"}), "run");
+  EXPECT_THAT(ReadFile(Path("run/run.lock")),
+              testing::StartsWith(fmt::format("process {} on ", again)));
+  Kill(again);
+}
+
+// Of two that start at the same time, neither of which finds a folder, one trains.
+TEST_F(ResumeCommand, OfTwoThatStartTogetherOneTrains) {
+  const std::vector<std::string> arguments = Arguments("run", {"--set", "train.epochs=3000"});
+  const pid_t children[] = {Start(arguments), Start(arguments)};
+  int status = 0;
+  const pid_t refused = ::wait(&status);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  const pid_t trains = refused == children[0] ? children[1] : children[0];
+  EXPECT_THAT(ReadFile(Path("run/run.lock")),
+              testing::StartsWith(fmt::format("process {} on ", trains)));
+  Kill(trains);
+}
+
+// A run that improves at each step keeps two models beside its checkpoints, not one for each step.
+TEST_F(ResumeCommand, BestWeightsDoNotPileUpBetweenCheckpoints) {
+  const std::vector<std::string> improving = {
+      "--set", "validation.holdout=\"20%\"",   "--set", "validation.measure=loss",
+      "--set", "validation.every=\"1 steps\"", "--set", "train.checkpoint_every=\"100 steps\"",
+      "--set", "optimizer.learning_rate=2e-5", "--set", "train.steps=120"};
+  ASSERT_EQ(Train("whole", improving).exit_code, 0);
+  const pid_t child = Start(Arguments("run", improving));
+  const auto folders = [this] {
+    int bests = 0;
+    std::error_code none_yet;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(Path("run/checkpoints"), none_yet)) {
+      bests += entry.path().filename().native().starts_with("best-");
+    }
+    return bests;
+  };
+  int most = 0;
+  const auto improved = [this] {
+    return std::filesystem::exists(Path("run/metrics.jsonl")) &&
+           ReadFile(Path("run/metrics.jsonl")).find("\"step\":60,\"validation\"") !=
+               std::string::npos;
+  };
+  while (!improved() && ::waitpid(child, nullptr, WNOHANG) == 0) most = std::max(most, folders());
+  Kill(child);
+  EXPECT_LE(most, 3);  // the third is being removed
+  EXPECT_LE(folders(), 3);
+  std::vector<std::string> resumed = improving;
+  resumed.push_back("--resume");
+  ASSERT_EQ(Train("run", resumed).exit_code, 0);
+  ExpectSameFiles("run", "whole");
 }
 
 }  // namespace

@@ -45,11 +45,16 @@ class RunTest : public testing::Test {
     return RunTandem(Arguments(output, further));
   }
 
-  // Every file that must be the same in two runs: all but wall times.
+  // Every file that must be the same in two runs: all but wall times, the lock and the recipe as it
+  // was given.
   Contents FilesOf(const std::string& output) const {
     Contents contents;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(Path(output))) {
-      if (!entry.is_regular_file() || entry.path().filename() == "timing.jsonl") continue;
+      const std::string name = entry.path().filename();
+      if (!entry.is_regular_file() || name == "timing.jsonl" || name == "run.lock" ||
+          name == "recipe.given.toml") {
+        continue;
+      }
       contents[std::filesystem::relative(entry.path(), Path(output)).native()] =
           ReadFile(entry.path());
     }

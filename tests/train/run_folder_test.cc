@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
@@ -59,17 +60,91 @@ TEST(RunFolder, KeepsTheLastTwoPlannedCheckpointsAndTheBest) {
   EXPECT_EQ(folder.LatestCheckpoint(), 40);
 }
 
+TEST(RunFolder, KeepsAsManyCheckpointsAsThePlanSays) {
+  const TemporaryFolder temporary;
+  const RunFolder folder(temporary.path());
+  folder.Prepare();
+  const auto left_of_five = [&](int64_t keep) {
+    for (int64_t step = 10; step <= 50; step += 10) {
+      std::filesystem::create_directories(folder.Checkpoint(step));
+    }
+    folder.Prune({.steps = 100, .checkpoint_every = 10, .keep_checkpoints = keep}, 50, 0);
+    return folder.Checkpoints();
+  };
+  EXPECT_EQ(left_of_five(1), (std::vector<int64_t>{50}));
+  EXPECT_EQ(left_of_five(3), (std::vector<int64_t>{30, 40, 50}));
+  EXPECT_EQ(left_of_five(9), (std::vector<int64_t>{10, 20, 30, 40, 50}));
+}
+
+TEST(RunFolder, BetweenCheckpointsTheCheckpointsBestAndTheBestOfNowStay) {
+  const TemporaryFolder temporary;
+  const RunFolder folder(temporary.path());
+  folder.Prepare();
+  for (const int64_t step : {10, 12, 14}) std::filesystem::create_directory(folder.Best(step));
+  folder.KeepBests({10, 14});
+  EXPECT_EQ(Names(temporary.path() / "checkpoints"),
+            (std::set<std::string>{"best-00000010", "best-00000014"}));
+}
+
 TEST(RunFolder, RemovesWhatAKilledProcessLeft) {
   const TemporaryFolder temporary;
   const RunFolder folder(temporary.path());
   folder.Prepare();
-  std::filesystem::create_directory(temporary.path() / "checkpoints/.step-00000010.partial");
-  std::filesystem::create_directory(temporary.path() / ".model.partial");
+  const auto checkpoints = temporary.path() / "checkpoints";
+  std::filesystem::create_directory(checkpoints / ".step-00000010.tmp123");
+  std::filesystem::create_directory(checkpoints / ".best-00000010.tmp123.old");
+  std::filesystem::create_directory(temporary.path() / ".model.tmp123");
+  WriteFileAtomically(temporary.path() / ".model.tmp123/config.json", "x");
   WriteFileAtomically(temporary.path() / "recipe.resolved.toml.tmp123", "x");
+  WriteFileAtomically(temporary.path() / "recipe.given.toml.tmp123", "x");
   WriteFileAtomically(folder.metrics(), "x");
   folder.Prepare();
   EXPECT_EQ(Names(temporary.path()), (std::set<std::string>{"checkpoints", "metrics.jsonl"}));
-  EXPECT_TRUE(Names(temporary.path() / "checkpoints").empty());
+  EXPECT_TRUE(Names(checkpoints).empty());
+}
+
+// Whatever else lies in a run folder is its user's, hidden or not, also where its name is like one
+// of ours.
+TEST(RunFolder, LeavesAloneWhatItDidNotWrite) {
+  const TemporaryFolder temporary;
+  const RunFolder folder(temporary.path());
+  folder.Prepare();
+  const std::set<std::string> folders = {".git", ".model.tmp", ".model.tmp12x", ".notes.tmp12",
+                                         "model.tmp12"};
+  const std::set<std::string> files = {"notes.tmpl",
+                                       "model.tmp",
+                                       "recipe.resolved.toml.tmp",
+                                       "notes.tmp12",
+                                       ".gitignore",
+                                       ".model.tmp99",
+                                       "recipe.toml.tmp12",
+                                       "recipe.resolved.toml.tmp1.bak",
+                                       "metrics.jsonl.tmp"};
+  for (const auto& place : {temporary.path(), temporary.path() / "checkpoints"}) {
+    for (const std::string& name : folders) std::filesystem::create_directory(place / name);
+    for (const std::string& name : files) WriteFileAtomically(place / name, "mine");
+  }
+  std::filesystem::create_directory(temporary.path() / "checkpoints/.step-x.tmp12");
+  folder.Prepare();
+  std::set<std::string> all = folders;
+  all.insert(files.begin(), files.end());
+  std::set<std::string> below = all;
+  all.insert("checkpoints");
+  below.insert(".step-x.tmp12");
+  EXPECT_EQ(Names(temporary.path()), all);
+  EXPECT_EQ(Names(temporary.path() / "checkpoints"), below);
+}
+
+// A process that was killed at its start leaves no more than the lock and a part of a file.
+TEST(RunFolder, AStartThatWasKilledCanBeMadeAgain) {
+  const TemporaryFolder temporary;
+  const RunFolder folder(temporary.path());
+  WriteFileAtomically(folder.lock(), "process 1 on a host");
+  WriteFileAtomically(temporary.path() / "recipe.resolved.toml.tmp123", "x");
+  folder.CheckUsable(false);
+  folder.CheckUsable(true);
+  WriteFileAtomically(temporary.path() / "notes.tmpl", "x");
+  ExpectError([&] { folder.CheckUsable(false); }, ExitCode::kUsage, {"exists already"});
 }
 
 }  // namespace
