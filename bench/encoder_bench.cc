@@ -37,6 +37,7 @@
 #include "tensor/kernels/cpu/products.h"
 #include "tensor/machine_rates.h"
 #include "tensor/precision.h"
+#include "tensor/process.h"
 #include "tensor/profile.h"
 #include "train/step_profile.h"
 #include "weights/model_folder.h"
@@ -200,7 +201,7 @@ void PrintProfile(const BenchOptions& options) {
 }
 
 void Run(const BenchOptions& options) {
-  tensor::SetThreads(options.threads);
+  tensor::SetUpProcess(options.threads);
   if (options.what == "profile") return PrintProfile(options);
   nlohmann::ordered_json result = options.what == "products"   ? Products(options)
                                   : options.what == "training" ? Training(options)

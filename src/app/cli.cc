@@ -17,9 +17,9 @@
 #include "app/command.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/terminal.h"
 #include "app/version.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/suggest.h"
 
 namespace tandem::app {
@@ -71,7 +71,7 @@ int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
         fmt::format("unknown {} {}{}", flag ? "flag" : (&active == &app ? "command" : "argument"),
                     name, Suggestion(flag || &active == &app ? active : app, name));
   }
-  ReportError(message);
+  Terminal::Get().Error(message);
   std::fputs(fmt::format("Run `tandem{} --help` for what there is.\n",
                          &active == &app ? "" : " " + active.get_name())
                  .c_str(),
@@ -89,12 +89,12 @@ int RunGuarded(const std::function<void()>& body) {
     }
     return static_cast<int>(ExitCode::kOk);
   } catch (const Error& error) {
-    ReportError(error.what());
+    Terminal::Get().Error(error.what());
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc&) {
-    ReportError("out of memory");
+    Terminal::Get().Error("out of memory");
   } catch (const std::exception& error) {
-    ReportError(fmt::format("internal error: {}", error.what()));
+    Terminal::Get().Error(fmt::format("internal error: {}", error.what()));
   }
   return static_cast<int>(ExitCode::kInternal);
 }
@@ -125,7 +125,8 @@ int RunCommandLine(int argc, const char* const* argv) {
     std::cout << app.help();
     return static_cast<int>(ExitCode::kOk);
   }
-  SetQuiet(GlobalOptions().quiet);
+  Terminal::Get().set_quiet(GlobalOptions().quiet);
+  SetMessageSink(&Terminal::Get());
   return RunGuarded(run);
 }
 

@@ -2,11 +2,12 @@
 
 #include "app/globals.h"
 #include "tensor/precision.h"
+#include "tensor/process.h"
 
 namespace tandem::app {
 
 std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags) {
-  tensor::SetThreads(GlobalOptions().threads);
+  tensor::SetUpProcess(GlobalOptions().threads);
   return model::DualEncoder::Load(flags.model, {.max_query_tokens = flags.max_query_tokens,
                                                 .max_document_tokens = flags.max_document_tokens});
 }

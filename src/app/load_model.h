@@ -9,7 +9,8 @@
 
 namespace tandem::app {
 
-// Sets threads and instruction set, then loads the folder. Throws ModelError, UsageError.
+// Sets the process up for tensors (tensor/process.h), then loads the folder. Throws ModelError,
+// UsageError.
 std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags);
 
 // The global flags as the encoder takes them: `--precision` (fp32 where not given), `--threads`.

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"
-#include "tensor/precision.h"
+#include "tensor/process.h"
 
 namespace tandem::app {
 namespace {
@@ -203,7 +203,7 @@ void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::str
 }  // namespace
 
 void RunLoss(const LossOptions& options) {
-  tensor::SetThreads(Threads());
+  tensor::SetUpProcess(Threads());
   const std::vector<LossCase> cases = ReadLossCases(options.cases, options.check);
   const at::ScalarType dtype = options.dtype == "float32" ? at::kFloat : at::kDouble;
   if (options.check) {

@@ -9,8 +9,8 @@
 
 namespace tandem::app {
 
-// Each command that needs tensors declares its options struct and its Run function here. Run starts
-// with tensor::SetThreads: libtorch begins with one thread.
+// Each command that needs tensors declares its options struct and its Run function here. Run calls
+// tensor::SetUpProcess before the first tensor.
 struct EncodeCommandOptions;  // app/encode_command.h
 void RunEncode(const EncodeCommandOptions& options);
 

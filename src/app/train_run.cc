@@ -5,11 +5,13 @@
 #include <string>
 
 #include "app/globals.h"
+#include "app/signal_watch.h"
 #include "app/torch_half.h"
 #include "app/train_command.h"
 #include "base/error.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
+#include "tensor/process.h"
 #include "train/gradient_cache_check.h"
 #include "train/run.h"
 
@@ -34,19 +36,22 @@ void RunTrain(const TrainOptions& options) {
   if (globals.threads > 0) loaded.recipe.threads = globals.threads;
   if (globals.seed) loaded.recipe.seed = *globals.seed;
   if (!globals.precision.empty()) loaded.recipe.precision = globals.precision;
+  tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
   if (options.check) {
     const std::string report = train::CheckTraining(std::move(loaded));
     std::fputs(report.c_str(), stdout);
     return;
   }
   if (options.check_gradient_cache) return CheckCache(std::move(loaded));
+  const SignalWatch signals;
   const std::string profile =
       options.profile_steps > 0
           ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format)
           : train::RunTraining(std::move(loaded),
                                {.output = options.output,
                                 .resume = options.resume,
-                                .profile_format = options.profile ? options.format : ""});
+                                .profile_format = options.profile ? options.format : "",
+                                .stop = SignalWatch::Received});
   std::fputs(profile.c_str(), stdout);
 }
 

@@ -1,11 +1,8 @@
 #include "base/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "base/log.h"
@@ -15,12 +12,6 @@ namespace {
 
 constexpr double kBarPeriodSeconds = 0.1;  // often enough to look alive, cheap enough to ignore
 constexpr int kBarCells = 24;
-
-int TerminalColumns() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 double Seconds(std::chrono::steady_clock::duration span) {
   return std::chrono::duration<double>(span).count();
@@ -45,7 +36,8 @@ Progress::Progress(ProgressOptions options)
     : options_(std::move(options)),
       start_(Clock::now()),
       last_draw_(start_),
-      terminal_(StderrIsTerminal()) {}
+      sink_(CurrentMessageSink()),
+      view_(sink_ != nullptr ? sink_->progress_view() : ProgressView::kNone) {}
 
 Progress::~Progress() { Finish(); }
 
@@ -58,7 +50,8 @@ void Progress::Update(uint64_t done, std::string_view detail) {
   done_ = done;
   detail_ = detail;
   const Clock::time_point now = Clock::now();
-  const double period = terminal_ ? kBarPeriodSeconds : options_.line_period_seconds;
+  const double period =
+      view_ == ProgressView::kBar ? kBarPeriodSeconds : options_.line_period_seconds;
   if (Seconds(now - last_draw_) >= period) Draw(now, false);
 }
 
@@ -69,17 +62,17 @@ void Progress::Finish() {
 }
 
 void Progress::Draw(Clock::time_point now, bool last) {
-  if (IsQuiet() || (last && !terminal_ && drawn_)) return;
+  if (view_ == ProgressView::kNone || (last && view_ == ProgressView::kLines && drawn_)) return;
   drawn_ = true;
   last_draw_ = now;
   std::string line = Line(now);
-  if (terminal_) {
-    const auto columns = static_cast<size_t>(std::max(20, TerminalColumns() - 1));
+  if (view_ == ProgressView::kBar) {
+    const auto columns = static_cast<size_t>(std::max(20, sink_->columns() - 1));
     if (line.size() > columns) line.resize(columns);
     line = "\r" + line + "\033[K";
   }
-  if (!terminal_ || last) line += '\n';
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  if (view_ == ProgressView::kLines || last) line += '\n';
+  sink_->WriteProgress(line);
 }
 
 std::string Progress::Line(Clock::time_point now) const {
@@ -89,7 +82,7 @@ std::string Progress::Line(Clock::time_point now) const {
   if (options_.total > 0) {
     const double share =
         std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
-    if (terminal_) {
+    if (view_ == ProgressView::kBar) {
       const int filled = static_cast<int>(share * kBarCells);
       line += fmt::format(" [{:#<{}}{:.<{}}]", "", filled, "", kBarCells - filled);
     }

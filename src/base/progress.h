@@ -1,4 +1,4 @@
-// A progress bar with rate and time left on a terminal; one line per period otherwise.
+// A progress bar with rate and time left, or one line per period, as the message sink shows it.
 #pragma once
 
 #include <chrono>
@@ -6,16 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.h"
+
 namespace tandem {
 
 struct ProgressOptions {
   std::string label;                // "encode corpus"
   std::string unit = "texts";       // what is counted
   uint64_t total = 0;               // 0: not known
-  double line_period_seconds = 10;  // without a terminal: at most one line in this time
+  double line_period_seconds = 10;  // where lines are written: at most one in this time
 };
 
-// Writes to stderr; silent under `--quiet`. Not thread-safe: one thread reports.
+// Writes to the message sink that is installed when it is made, which must outlive it; silent where
+// there is none. Not thread-safe: one thread reports.
 class Progress {
  public:
   explicit Progress(ProgressOptions options);
@@ -40,7 +43,8 @@ class Progress {
   uint64_t first_ = 0;
   bool started_ = false;
   std::string detail_;
-  bool terminal_;
+  MessageSink* sink_;
+  ProgressView view_;
   bool drawn_ = false;  // the current state is on the screen
   bool finished_ = false;
 };

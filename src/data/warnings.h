@@ -20,7 +20,7 @@ class Warnings {
 
   // `FILE: KIND: N (first at line L, id ID)`, in order of first occurrence.
   std::vector<std::string> Messages() const;
-  // Each message as a warning on stderr (base/log.h); forgets them.
+  // Gives each message to Warn (base/log.h); forgets them.
   void Report();
 
  private:

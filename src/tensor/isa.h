@@ -13,8 +13,8 @@ enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
 
-// Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(). Call once, before the first
-// tensor operation; SetThreads does.
+// Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(), for the whole process. Part of
+// SetUpProcess (process.h).
 void ApplyIsa();
 
 }  // namespace tandem::tensor

@@ -7,6 +7,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -161,18 +162,21 @@ class ArenaAllocator : public c10::Allocator {
   c10::Allocator* other_;
 };
 
+std::atomic<bool> in_use{false};  // UseTensorArena was called
+
 }  // namespace
 
 void UseTensorArena() {
 #ifndef __SANITIZE_ADDRESS__
-  if (ArenaAllocator* allocator = ArenaAllocator::Get()) c10::SetCPUAllocator(allocator);
+  if (ArenaAllocator* allocator = ArenaAllocator::Get()) {
+    c10::SetCPUAllocator(allocator);
+    in_use = true;
+  }
 #endif
 }
 
 void TrimTensorArena() {
-#ifndef __SANITIZE_ADDRESS__
-  if (ArenaAllocator* allocator = ArenaAllocator::Get()) allocator->Trim();
-#endif
+  if (in_use) ArenaAllocator::Get()->Trim();
 }
 
 }  // namespace tandem::tensor

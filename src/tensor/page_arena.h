@@ -55,13 +55,15 @@ class PageArena {
   Usage usage_;
 };
 
-// From now on, CPU tensors of 256 KiB and more live in one such arena with room for the memory that
-// this process may use; what does not fit goes to the system's allocator, and so does everything
-// where addresses are limited (ulimit -v, -d), which the arena would use up. Does nothing under
-// AddressSanitizer, which would not see what runs over a block's end.
+// For the whole process, from now on, CPU tensors of 256 KiB and more live in one such arena with
+// room for the memory that this process may use; what does not fit goes to the system's allocator,
+// and so does everything where addresses are limited (ulimit -v, -d), which the arena would use up.
+// Does nothing under AddressSanitizer, which would not see what runs over a block's end. Only
+// programs call it (SetUpProcess in process.h); the libraries work with any allocator.
 void UseTensorArena();
 
-// Gives back the pages that tensors no longer need: after training, after encoding.
+// Gives back the pages that tensors no longer need: after training, after encoding. Does nothing
+// where UseTensorArena was not called.
 void TrimTensorArena();
 
 }  // namespace tandem::tensor

@@ -1,12 +1,9 @@
 #include "tensor/precision.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "tensor/isa.h"
-#include "tensor/page_arena.h"
 
 namespace tandem::tensor {
 
@@ -31,11 +28,5 @@ std::string_view PrecisionName(Precision precision) {
 }
 
 std::string_view IsaName() { return NameOf(CurrentIsa()); }
-
-void SetThreads(int threads) {
-  ApplyIsa();
-  UseTensorArena();
-  at::set_num_threads(threads > 0 ? threads : UsableThreads());
-}
 
 }  // namespace tandem::tensor

@@ -17,8 +17,4 @@ std::string_view PrecisionName(Precision precision);
 // that TANDEM_ISA asks for.
 std::string_view IsaName();
 
-// Sets libtorch's and OpenMP's thread count; 0: UsableThreads(). Also limits the libraries to the
-// instruction set (isa.h) and keeps the memory of large tensors (page_arena.h). Call once at start.
-void SetThreads(int threads);
-
 }  // namespace tandem::tensor

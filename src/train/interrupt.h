@@ -1,28 +1,20 @@
-// Stopping a run from outside: finish the step, save, exit.
+// Stopping a run from outside: it finishes the step, saves, and throws Interrupted.
 #pragma once
 
-#include <csignal>
+#include <functional>
+#include <string>
 
 #include "base/error.h"
 
 namespace tandem::train {
 
-// While one is alive, the first SIGINT or SIGTERM is noted and the second ends the process at once.
-// A signal that the parent had ignored (nohup's way of starting a program) stays ignored.
-class SignalWatch {
- public:
-  SignalWatch();
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-  ~SignalWatch();  // puts back what was there before
+// A run asks this between steps and during a validation. It returns the number of the signal that
+// asks the run to stop, or 0 while none does; an empty function never stops a run. Tandem's
+// libraries install no signal handler: the program does (app/signal_watch.h) or has other reasons.
+using StopRequest = std::function<int()>;
 
-  // The signal that came, or 0.
-  static int Received();
-
- private:
-  struct sigaction interrupt_before_ {};
-  struct sigaction terminate_before_ {};
-};
+// The signal that asks to stop, or 0.
+inline int StopSignal(const StopRequest& stop) { return stop ? stop() : 0; }
 
 // The run was asked to stop. Exit code 128 + signal: 130 for SIGINT, 143 for SIGTERM.
 class Interrupted : public Error {

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "optim/gradients.h"
 #include "train/checkpoint.h"
-#include "train/interrupt.h"
 
 namespace tandem::train {
 namespace {
@@ -118,7 +117,7 @@ void Loop::Run() {
     AfterStep();
   }
   while (!Done()) {
-    if (SignalWatch::Received() != 0) StopForSignal();
+    if (StopSignal(parts_.stop) != 0) StopForSignal();
     const StepFigures figures = ProfiledStep();
     Report(figures);
     AfterStep();
@@ -128,7 +127,7 @@ void Loop::Run() {
 
 void Loop::Measure() {
   while (!Done()) {
-    if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
+    if (const int signal = StopSignal(parts_.stop)) throw Interrupted(signal, "interrupted");
     ProfiledStep();
   }
 }
@@ -249,7 +248,7 @@ void Loop::ValidateOnce() {
       parts_.validator->Measure(*parts_.model, [this](double share) {
         progress_->Update(static_cast<uint64_t>(state_.step),
                           fmt::format("validating {:.0f}%", 100 * share));
-        return SignalWatch::Received() == 0;
+        return StopSignal(parts_.stop) == 0;
       });
   if (!value) StopForSignal();
   if (!std::isfinite(*value)) {
@@ -301,7 +300,7 @@ void Loop::Save() {
 void Loop::StopForSignal() {
   progress_->Finish();
   if (state_.step > 0) Save();
-  const int signal = SignalWatch::Received();
+  const int signal = StopSignal(parts_.stop);
   throw Interrupted(signal, state_.step > 0
                                 ? fmt::format("interrupted; {} is saved, continue with --resume",
                                               parts_.folder->Checkpoint(state_.step).native())

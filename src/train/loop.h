@@ -11,6 +11,7 @@
 #include "optim/optimizer.h"
 #include "sampling/sampler.h"
 #include "train/batch.h"
+#include "train/interrupt.h"
 #include "train/line_log.h"
 #include "train/loop_state.h"
 #include "train/plan.h"
@@ -37,6 +38,7 @@ struct LoopParts {
   LineLog* metrics = nullptr;
   LineLog* timing = nullptr;
   StepProfile* profile = nullptr;  // null: off
+  StopRequest stop;                // asked between steps and while validating
   uint64_t data_fingerprint = 0;
   uint64_t base_fingerprint = 0;
 };
@@ -51,8 +53,8 @@ class Loop {
   void Restore(int64_t step);
 
   // Steps until the plan's end or until patience has run out; the last checkpoint is saved. Throws
-  // NumericError where loss or gradient is not finite, Interrupted after saving where a signal came
-  // (SignalWatch).
+  // NumericError where loss or gradient is not finite, Interrupted after saving where the parts'
+  // StopRequest asked for it.
   void Run();
 
   // Steps until the plan's end and nothing else, for measurements.

@@ -14,7 +14,6 @@
 #include "config/recipe_text.h"
 #include "objective/catalogue.h"
 #include "train/checkpoint.h"
-#include "train/interrupt.h"
 #include "train/loop.h"
 #include "train/run_folder.h"
 #include "train/run_lock.h"
@@ -119,7 +118,7 @@ bool IsFinished(const RunFolder& folder) {
   return std::filesystem::exists(folder.model()) && folder.LatestCheckpoint().has_value();
 }
 
-void TrainIn(const RunFolder& folder, Setup& setup, StepProfile* profile) {
+void TrainIn(const RunFolder& folder, Setup& setup, StepProfile* profile, const StopRequest& stop) {
   const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
   folder.Prepare();
   if (!std::filesystem::exists(folder.recipe())) {
@@ -136,7 +135,7 @@ void TrainIn(const RunFolder& folder, Setup& setup, StepProfile* profile) {
   parts.metrics = &metrics;
   parts.timing = &timing;
   parts.profile = profile;
-  const SignalWatch signals;
+  parts.stop = stop;
   Loop loop(parts);
   if (checkpoint) {
     loop.Restore(*checkpoint);
@@ -177,11 +176,11 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
     }
   }
   if (options.profile_format.empty()) {
-    TrainIn(folder, *setup, nullptr);
+    TrainIn(folder, *setup, nullptr, options.stop);
     return "";
   }
   StepProfile profile;
-  TrainIn(folder, *setup, &profile);
+  TrainIn(folder, *setup, &profile, options.stop);
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
       options.profile_format);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/recipe_parse.h"
+#include "train/interrupt.h"
 
 namespace tandem::train {
 
@@ -14,9 +15,11 @@ struct RunOptions {
   std::filesystem::path output;  // empty: the recipe's
   bool resume = false;
   std::string profile_format;  // text, tsv or json; empty: no profile
+  StopRequest stop;            // empty: nothing stops the run before its end
 };
 
-// Trains and writes the run folder (DESIGN section 5). Reads everything before it writes anything.
+// Trains and writes the run folder (docs/training.md). Reads everything before it writes anything.
+// Tensor operations run on the threads that the program has given libtorch (tensor/process.h).
 // Throws what the parts throw; UsageError where the output is missing or there is a run already,
 // RecipeError where a resumed run's recipe differs in what may not change, DataError where its data
 // differ, Interrupted after saving.

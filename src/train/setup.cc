@@ -165,7 +165,6 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->goal.filter = FalseNegativeRulesOf(recipe.data.masks);
   CheckLabelKeys(setup->loaded, setup->goal.needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
-  tensor::SetThreads(setup->threads);
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
   setup->data = ReadRunData(setup->loaded, setup->goal.needs);

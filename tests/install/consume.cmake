@@ -15,6 +15,8 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${SCRATCH}/build -G ${GENERATOR}
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(${SCRATCH}/build/consumer)
 run(${SCRATCH}/prefix/bin/tandem --version)
-if(COMPONENT STREQUAL "torch")  # starts the other program of the installation
+if(COMPONENT STREQUAL "torch")
+  run(${SCRATCH}/build/keeps_its_own ${SCRATCH}/own)
+  # starts the other program of the installation
   run(${SCRATCH}/prefix/bin/tandem loss ${CONSUMER}/../one_case.json)
 endif()

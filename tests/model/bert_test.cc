@@ -17,7 +17,7 @@
 
 #include "base/random.h"
 #include "tensor/ops.h"
-#include "tensor/precision.h"
+#include "tensor/process.h"
 
 namespace tandem::model {
 namespace {
@@ -118,7 +118,7 @@ TEST_P(BertGradient, EqualsCentralDifferencesInFloat64) {
 INSTANTIATE_TEST_SUITE_P(Dropout, BertGradient, testing::Bool());
 
 TEST(Bert, FusedFloatGradientsFollowTheFloat64Reference) {
-  tensor::SetThreads(0);
+  tensor::SetUpProcess(0);
   const weights::EncoderConfig config = SmallConfig(64, 96);
   const auto reference = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kDouble));
   const auto fused = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kFloat));

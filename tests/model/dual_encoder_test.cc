@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
+#include "tensor/process.h"
 
 namespace tandem::model {
 namespace {
@@ -48,7 +49,7 @@ NamedShape ShapeAt(size_t index) {
 class DualEncoderTest : public testing::TestWithParam<size_t> {
  protected:
   void SetUp() override {
-    tensor::SetThreads(0);
+    tensor::SetUpProcess(0);
     WriteTinyModel(folder_.path() / "model", ShapeAt(GetParam()).options);
     model_ = DualEncoder::Load(folder_.path() / "model");
   }

@@ -12,7 +12,7 @@
 #include "base/test_data.h"
 #include "model/dual_encoder.h"
 #include "model/embedding_golden.h"
-#include "tensor/precision.h"
+#include "tensor/process.h"
 
 namespace tandem::model {
 namespace {
@@ -24,7 +24,7 @@ TEST(EmbeddingParity, EqualsSentenceTransformersOnAThousandTexts) {
   if (!shared) GTEST_SKIP() << kNoSharedDir;
   const auto folder = ModelDir();
   if (!folder) GTEST_SKIP() << kNoModelDir;
-  tensor::SetThreads(0);
+  tensor::SetUpProcess(0);
   const at::NoGradGuard no_gradient;
   const EmbeddingGolden golden = ReadEmbeddingGolden(std::filesystem::path(TANDEM_SOURCE_DIR) /
                                                      "tests/model/golden/all_minilm_l6_v2.tsv");

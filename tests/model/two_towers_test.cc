@@ -24,6 +24,7 @@
 #include "base/random.h"
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
+#include "tensor/process.h"
 
 namespace tandem::model {
 namespace {
@@ -86,7 +87,7 @@ constexpr Kind kModels[] = {
 class TwoTowersTest : public testing::TestWithParam<Kind> {
  protected:
   TwoTowersTest() {
-    tensor::SetThreads(0);
+    tensor::SetUpProcess(0);
     WriteTinyModel(base(), {.dense = GetParam().dense});
     model_ = DualEncoder::Load(
         base(), {.towers = GetParam().towers, .projection = GetParam().projection, .seed = 9});

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
+#include "tensor/process.h"
 
 namespace tandem::search {
 namespace {
@@ -31,10 +32,10 @@ data::Texts SomeTexts(size_t count) {
 class EncodeTest : public testing::Test {
  protected:
   void SetUp() override {
-    tensor::SetThreads(0);
+    tensor::SetUpProcess(0);
     WriteTinyModel(folder_.path() / "model");
   }
-  void TearDown() override { tensor::SetThreads(0); }
+  void TearDown() override { tensor::SetUpProcess(0); }
   std::unique_ptr<model::DualEncoder> Load(const model::LoadOptions& options = {}) const {
     return model::DualEncoder::Load(folder_.path() / "model", options);
   }
@@ -57,7 +58,7 @@ TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
   const EncodeOptions together{.thread_batch_tokens = size_t{1} << 30};
   const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, together);
   for (const int threads : {1, 2, 5, 16}) {
-    tensor::SetThreads(threads);
+    tensor::SetUpProcess(threads);
     for (const size_t tokens : {1, 8, 40}) {
       EncodeCounts counts;
       const at::Tensor apart = EncodeAll(*model, model::TextKind::kDocument, texts,

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "tensor/precision.h"
+#include "tensor/process.h"
 
 namespace tandem::search {
 namespace {
@@ -51,7 +51,7 @@ std::vector<Hit> BruteForce(const at::Tensor& query, const at::Tensor& documents
 }
 
 TEST(ExactSearch, FindsWhatSortingAllScoresFindsTiesIncluded) {
-  tensor::SetThreads(0);
+  tensor::SetUpProcess(0);
   const data::Texts texts = NamedTexts(2500);
   const at::Tensor documents = IntegerRows(2500, 16, 1), queries = IntegerRows(70, 16, 2);
   for (const size_t k : {size_t{1}, size_t{10}, size_t{1000}, size_t{4000}}) {

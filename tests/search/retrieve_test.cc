@@ -10,6 +10,7 @@
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
 #include "search/kept_embeddings.h"
+#include "tensor/process.h"
 
 namespace tandem::search {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 class RetrieveTest : public testing::Test {
  protected:
   void SetUp() override {
-    tensor::SetThreads(0);
+    tensor::SetUpProcess(0);
     WriteTinyModel(folder_.path() / "model");
     model_ = model::DualEncoder::Load(folder_.path() / "model");
     for (const std::string& a : TinyWords()) {

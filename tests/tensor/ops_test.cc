@@ -25,7 +25,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tensor/inputs.h"
-#include "tensor/precision.h"
+#include "tensor/process.h"
 
 namespace tandem::tensor {
 namespace {
@@ -35,7 +35,7 @@ class Machine : public testing::Environment {
  public:
   void SetUp() override {
     try {
-      SetThreads(0);
+      SetUpProcess(0);
     } catch (const UsageError& error) {
       if (std::getenv("TANDEM_ISA_MAY_BE_MISSING") == nullptr) throw;
       std::puts(error.what());

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tensor/ops.h"
-#include "tensor/precision.h"
+#include "tensor/process.h"
 #include "tensor/profile.h"
 
 namespace tandem::tensor {
@@ -22,8 +22,8 @@ constexpr int kThreads = 3;
 
 class RunApartTest : public testing::Test {
  protected:
-  void SetUp() override { SetThreads(kThreads); }
-  void TearDown() override { SetThreads(0); }
+  void SetUp() override { SetUpProcess(kThreads); }
+  void TearDown() override { SetUpProcess(0); }
 };
 
 bool MayBeFewer() { return std::getenv("OMP_THREAD_LIMIT") || std::getenv("OMP_DYNAMIC"); }

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/log.h"
 #include "base/temporary_folder.h"
 #include "optim/gradients.h"
 #include "optim/optimizer.h"
@@ -27,7 +26,6 @@ namespace {
 class LoopTest : public testing::Test {
  protected:
   LoopTest() {
-    SetQuiet(true);
     data::Dataset dataset;
     for (uint32_t t = 0; t < 24; ++t) {
       dataset.queries.Add(fmt::format("q{}", t), fmt::format("query on topic{}", t));

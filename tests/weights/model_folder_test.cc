@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/log.h"
+#include "base/captured_messages.h"
 #include "base/temporary_folder.h"
 #include "base/test_data.h"
 #include "weights/error_matching.h"
@@ -299,9 +299,9 @@ TEST_F(SmallModel, LengthComesFromTheFirstFileThatSaysSo) {
 
 TEST_F(SmallModel, LowerCasingAgainstTheTokenizerIsWarnedOf) {
   const auto warnings = [&] {
-    testing::internal::CaptureStderr();
+    const CapturedMessages captured;
     Read();
-    return testing::internal::GetCapturedStderr();
+    return captured.text();
   };
   Write("sentence_bert_config.json", R"({"max_seq_length": 16, "do_lower_case": true})");
   Write("tokenizer.json", R"({"normalizer": {"type": "BertNormalizer", "lowercase": false}})");
@@ -346,10 +346,9 @@ TEST_F(SmallModel, EncoderMayLieInAFolderOfItsOwn) {
 
 TEST_F(SmallModel, APlainFolderIsReadAsMeanPoolingAndSaysSo) {
   Remove("modules.json");
-  testing::internal::CaptureStderr();
+  const CapturedMessages captured;
   const ModelFolder folder = Read();
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::HasSubstr("read as encoder with mean pooling"));
+  EXPECT_THAT(captured.text(), testing::HasSubstr("read as encoder with mean pooling"));
   EXPECT_FALSE(folder.has_modules);
   ASSERT_EQ(folder.head.size(), 1u);
   EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
@@ -372,9 +371,9 @@ TEST(ModelFolder, WhatIsNoModelFolderSaysSo) {
 TEST(ModelFolder, ARealOneHasItsTrapsDecided) {
   const auto path = ModelDir();
   if (!path) GTEST_SKIP() << kNoModelDir;
-  testing::internal::CaptureStderr();
+  const CapturedMessages captured;
   const ModelFolder folder = ReadModelFolder(*path);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(captured.text(), "");
   EXPECT_EQ(folder.max_tokens.tokens, 256u);  // tokenizer_config: 512, tokenizer.json: 128
   EXPECT_EQ(folder.parameter_count(), 22'565'376);
   EXPECT_EQ(folder.embedding_width, 384);

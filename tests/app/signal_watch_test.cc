@@ -1,10 +1,10 @@
-#include "train/interrupt.h"
+#include "app/signal_watch.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 
-namespace tandem::train {
+namespace tandem::app {
 namespace {
 
 using Handler = void (*)(int);
@@ -38,4 +38,4 @@ TEST(SignalWatch, LeavesIgnoredSignalsIgnored) {
 }
 
 }  // namespace
-}  // namespace tandem::train
+}  // namespace tandem::app

@@ -1,15 +1,13 @@
-#include "train/interrupt.h"
+#include "app/signal_watch.h"
 
 #include <unistd.h>
 
-#include <csignal>
-
-namespace tandem::train {
+namespace tandem::app {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
 
-extern "C" void NoteSignal(int signal) {
+extern "C" void KeepSignal(int signal) {
   if (received != 0) ::_exit(128 + signal);
   received = signal;
 }
@@ -18,7 +16,7 @@ void Watch(int signal, struct sigaction* before) {
   ::sigaction(signal, nullptr, before);
   if (before->sa_handler == SIG_IGN) return;
   struct sigaction action {};
-  action.sa_handler = NoteSignal;
+  action.sa_handler = KeepSignal;
   action.sa_flags = SA_RESTART;  // a write that is under way goes on
   ::sigaction(signal, &action, nullptr);
 }
@@ -39,4 +37,4 @@ SignalWatch::~SignalWatch() {
 
 int SignalWatch::Received() { return received; }
 
-}  // namespace tandem::train
+}  // namespace tandem::app

@@ -1,0 +1,170 @@
+// Trains a small model with the installed rooms, and shows that the program keeps what is its own:
+// libtorch's allocator, the thread count, the signal handlers, stdout and stderr. Argument: a
+// folder to write into.
+#include <ATen/Parallel.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <fcntl.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "base/log.h"
+#include "model/tiny_model.h"
+#include "objective/catalogue.h"
+#include "optim/catalogue.h"
+#include "train/run.h"
+#include "train/tiny_data.h"
+
+namespace {
+
+// Counts what it hands out; libtorch's own allocator does the work.
+class CountingAllocator final : public c10::Allocator {
+ public:
+  explicit CountingAllocator(c10::Allocator* system) : system_(system) {}
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
+  c10::DataPtr allocate(size_t bytes) override {
+    ++blocks_;
+    return system_->allocate(bytes);
+  }
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+#else
+  c10::DataPtr allocate(size_t bytes) const override {
+    ++blocks_;
+    return system_->allocate(bytes);
+  }
+#endif
+  c10::DeleterFnPtr raw_deleter() const override { return system_->raw_deleter(); }
+  size_t blocks() const { return blocks_; }
+
+ private:
+  c10::Allocator* system_;
+  mutable std::atomic<size_t> blocks_{0};
+};
+
+extern "C" void OwnHandler(int) {}
+
+bool HandlersAreOwn() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler != OwnHandler) return false;
+  }
+  return true;
+}
+
+// Points a descriptor at a file while it lives.
+class Redirected {
+ public:
+  Redirected(int descriptor, const std::filesystem::path& path)
+      : descriptor_(descriptor), before_(::dup(descriptor)) {
+    const int file = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    ::dup2(file, descriptor_);
+    ::close(file);
+  }
+  ~Redirected() {
+    std::fflush(nullptr);
+    ::dup2(before_, descriptor_);
+    ::close(before_);
+  }
+
+ private:
+  int descriptor_;
+  int before_;
+};
+
+// Documents are cut at 4 tokens, of which the library has to tell.
+constexpr const char* kRecipe = R"(
+threads = 2
+precision = "fp32"
+[model]
+base = "{0}/base"
+max_document_tokens = 4
+[data]
+train = "{0}/data"
+[objective]
+name = "infonce"
+[optimizer]
+learning_rate = 1e-3
+[train]
+batch = 8
+steps = 4
+[validation]
+data = "{0}/data"
+split = "dev"
+every = "2 steps"
+)";
+
+void Train(const std::filesystem::path& folder, const std::string& output, bool* own_handlers) {
+  const std::string text = fmt::format(kRecipe, folder.native());
+  tandem::config::LoadedRecipe recipe = tandem::config::ParseRecipe(
+      text, "recipe", {},
+      {tandem::objective::ObjectiveEntries(), tandem::optim::OptimizerEntries()});
+  tandem::train::RunTraining(std::move(recipe), {.output = folder / output, .stop = [&] {
+                                                   *own_handlers &= HandlersAreOwn();
+                                                   return 0;
+                                                 }});
+}
+
+class Messages final : public tandem::MessageSink {
+ public:
+  void Note(std::string_view message) override { text_.append(message).append("\n"); }
+  void Warn(std::string_view message) override { Note(message); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+int failures = 0;
+
+void Check(bool holds, const char* what) {
+  if (holds) return;
+  ++failures;
+  std::fprintf(stderr, "not kept: %s\n", what);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::filesystem::path folder = std::filesystem::absolute(arguments[1]);
+  tandem::WriteTinyModel(folder / "base");
+  tandem::WriteTinyData(folder / "data", tandem::TinyWords());
+
+  CountingAllocator allocator(c10::GetCPUAllocator());
+  c10::SetCPUAllocator(&allocator);
+  at::set_num_threads(1);
+  std::signal(SIGINT, OwnHandler);
+  std::signal(SIGTERM, OwnHandler);
+
+  bool own_handlers = true;
+  {
+    const Redirected out(STDOUT_FILENO, folder / "stdout");
+    const Redirected err(STDERR_FILENO, folder / "stderr");
+    Train(folder, "silent", &own_handlers);
+  }
+  Check(c10::GetCPUAllocator() == &allocator, "the allocator of CPU tensors");
+  Check(allocator.blocks() > 100, "the use of that allocator");
+  Check(at::get_num_threads() == 1, "the thread count");
+  Check(own_handlers, "the signal handlers while a run goes on");
+  Check(HandlersAreOwn(), "the signal handlers after a run");
+  Check(std::filesystem::file_size(folder / "stdout") == 0, "an empty stdout");
+  Check(std::filesystem::file_size(folder / "stderr") == 0, "an empty stderr");
+
+  Messages messages;
+  tandem::SetMessageSink(&messages);
+  Train(folder, "heard", &own_handlers);
+  tandem::SetMessageSink(nullptr);
+  Check(messages.text().find("longer than 4 tokens") != std::string::npos,
+        "what the library has to tell");
+  std::printf("%zu blocks of the program's own allocator\n", allocator.blocks());
+  return failures == 0 ? 0 : 1;
+}
