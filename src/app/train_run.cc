@@ -46,7 +46,8 @@ void RunTrain(const TrainOptions& options) {
   const SignalWatch signals;
   const std::string profile =
       options.profile_steps > 0
-          ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format)
+          ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format,
+                                   SignalWatch::Received)
           : train::RunTraining(std::move(loaded),
                                {.output = options.output,
                                 .resume = options.resume,

@@ -31,6 +31,8 @@ class Optimizer {
   // (clipping and accumulation need no pass of their own).
   void Step(double learning_rate, double gradient_scale);
 
+  const std::vector<model::NamedParameter>& parameters() const { return parameters_; }
+
   // Everything besides the parameters that the next Step depends on: the tensors, to be saved or
   // overwritten in place, and the number of steps so far.
   std::vector<StateTensor> State() const;

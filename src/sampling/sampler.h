@@ -38,8 +38,8 @@ class Sampler {
   // How many batches the first `epochs` passes have, counted from the start of training; a part of
   // a pass counts rounded up.
   virtual uint64_t BatchesIn(double epochs) const = 0;
-  // Called after each batch with what was found; samplers that do not learn ignore it.
-  virtual void Take(const Feedback& feedback) { static_cast<void>(feedback); }
+  // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
+  virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
 
   // Everything that Next depends on besides examples and options. A sampler that restores another
   // one's state continues exactly as that one would have.

@@ -52,6 +52,8 @@ class BatchMaker {
 
   TrainingBatch Make(const sampling::Batch& batch) const;
   const sampling::MaskRules& rules() const { return rules_; }
+  // All training queries.
+  size_t queries() const { return texts_.examples.size(); }
 
  private:
   const ExampleTexts& texts_;

@@ -72,7 +72,7 @@ TimedStep TimeStep(Setup& setup) {
     timed.tokens = 0;
     for (int64_t part = 0; part < setup.recipe().train.accumulate; ++part) {
       const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
-      ForwardBackward(*setup.model, batch, setup.goal,
+      ForwardBackward(*setup.model, batch, setup.objective, setup.states,
                       {.forward = {.precision = setup.precision, .training = true},
                        .chunk_tokens = setup.recipe().train.chunk_tokens});
       timed.tokens += batch.tokens();

@@ -43,7 +43,8 @@ Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first one also pays for what is made once
     optim::ClearGradients(parameters);
     const Clock::time_point start = Clock::now();
-    gradient.loss = ForwardBackward(*setup.model, batch, setup.goal, options).loss;
+    gradient.loss =
+        ForwardBackward(*setup.model, batch, setup.objective, setup.states, options).loss;
     gradient.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (const model::NamedParameter& parameter : parameters) {

@@ -1,91 +1,91 @@
-// The training loop: sample, step, validate, save.
+// The training loop: sample, step, update. Observers do the rest (train/observer.h).
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "base/progress.h"
-#include "config/recipe.h"
+#include "base/error.h"
 #include "model/dual_encoder.h"
 #include "optim/optimizer.h"
 #include "sampling/sampler.h"
+#include "tensor/precision.h"
 #include "train/batch.h"
-#include "train/interrupt.h"
-#include "train/line_log.h"
 #include "train/loop_state.h"
-#include "train/plan.h"
-#include "train/run_folder.h"
+#include "train/objective_states.h"
+#include "train/observer.h"
 #include "train/step.h"
-#include "train/step_profile.h"
-#include "train/validator.h"
+#include "train/updater.h"
 
 namespace tandem::train {
 
-// What a loop works with; all of it outlives the loop.
+// What a loop works with. All of it outlives the loop, which changes the model's weights, the
+// sampler, the updater and `states`.
 struct LoopParts {
-  const config::Recipe* recipe = nullptr;
-  RunPlan plan;
-  model::DualEncoder* model = nullptr;
+  model::DualEncoder& model;
+  const TrainingObjective& objective;
+  ObjectiveStates& states;
+  const BatchMaker& batches;
+  sampling::Sampler& sampler;
+  Updater& updater;
+};
+
+struct LoopOptions {
+  int64_t steps = 1;       // of the whole run
+  int64_t batch = 1;       // queries of a full batch
+  int64_t accumulate = 1;  // batches of a step
+  int64_t chunk_tokens = 0;
+  uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
-  const Goal* goal = nullptr;
-  const BatchMaker* batches = nullptr;
-  sampling::Sampler* sampler = nullptr;
-  optim::Optimizer* optimizer = nullptr;
-  const optim::ScheduleInfo* schedule = nullptr;
-  Validator* validator = nullptr;     // null: none
-  const RunFolder* folder = nullptr;  // null: Run is not called, and the two logs are not used
-  LineLog* metrics = nullptr;
-  LineLog* timing = nullptr;
-  StepProfile* profile = nullptr;  // null: off
-  StopRequest stop;                // asked between steps and while validating
-  uint64_t data_fingerprint = 0;
-  uint64_t base_fingerprint = 0;
 };
 
 class Loop {
  public:
-  explicit Loop(const LoopParts& parts);
-  ~Loop();
+  // The loop calls the observers in this order; they outlive it.
+  Loop(const LoopParts& parts, const LoopOptions& options, std::vector<LoopObserver*> observers);
 
-  // Continues from the checkpoint of `step`: weights, optimizer, sampler, counters. Throws
-  // ModelError for a broken checkpoint.
-  void Restore(int64_t step);
-
-  // Steps until the plan's end or until patience has run out; the last checkpoint is saved. Throws
-  // NumericError where loss or gradient is not finite, Interrupted after saving where the parts'
-  // StopRequest asked for it.
-  void Run();
-
-  // Steps until the plan's end and nothing else, for measurements.
-  void Measure();
+  // Steps until the last step of the run or until an observer asks to stop. Returns false where an
+  // observer interrupted the run. Throws NumericError where a loss or a gradient is not finite,
+  // naming the step and what to try.
+  bool Run();
 
   const LoopState& state() const { return state_; }
+  // Whether the run is complete.
+  bool done() const { return state_.stopped_early || state_.step >= options_.steps; }
+  int64_t steps() const { return options_.steps; }
+  model::DualEncoder& model() const { return parts_.model; }
+  const TrainingObjective& objective() const { return parts_.objective; }
+  const ObjectiveStates& objective_states() const { return parts_.states; }
+
+  // Calls the observers during a validation and after it; the validating observer uses these.
+  bool TellDuringValidation(double share) const;
+  void TellAfterValidation(const ValidationReport& report) const;
+
+  // A checkpoint of the loop: the parameters that it saves, the tensors that optimizers and
+  // objective keep, and everything else as JSON ("loop", "sampler", "optimizer_steps",
+  // "objective"). RestoreState comes before the tensors are overwritten: it makes room for them.
+  std::vector<model::NamedParameter> SavedParameters() const;
+  std::vector<optim::StateTensor> StateTensors() const;
+  nlohmann::json State() const;
+  void RestoreState(const nlohmann::json& state);  // throws nlohmann::json::exception
 
  private:
-  struct StepFigures;
-  StepFigures TrainStep();
-  StepFigures ProfiledStep();
-  void Accumulate(StepFigures& figures);
-  void Report(const StepFigures& figures);
-  void WriteMetrics(const StepFigures& figures);
-  void AfterStep();
-  void ValidateOnce();
-  void Save();
-  void StopForSignal();
-  std::vector<optim::StateTensor> StateTensors();
-  bool Done() const { return state_.stopped_early || state_.step >= parts_.plan.steps; }
+  struct BatchSums;
+  StepReport Step();
+  BatchSums RunBatches();
+  void RunBatch(int64_t part, BatchSums& sums);
+  // Calls all observers; the first that interrupts is the last that is called.
+  template <typename Call>
+  Next TellAll(const Call& call);
 
   LoopParts parts_;
-  std::vector<model::NamedParameter> parameters_;  // the model's
-  std::vector<model::NamedParameter> saved_;       // and the objective's
+  LoopOptions options_;
+  std::vector<LoopObserver*> observers_;
   LoopState state_;
-  std::unique_ptr<Progress> progress_;
-  std::string last_validation_;
-  int64_t checkpoint_best_ = 0;  // best step in the last checkpoint; 0: none
-  bool warm_ = false;            // a step was made by this process
-  std::chrono::steady_clock::time_point line_start_;
-  int64_t line_tokens_ = 0;  // tokens when the last line was written
 };
+
+// "step 12: WHAT; try ...", for a run that cannot go on.
+NumericError DivergedError(int64_t step, const std::string& what);
 
 }  // namespace tandem::train

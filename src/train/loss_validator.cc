@@ -14,24 +14,25 @@ namespace {
 
 class LossValidator final : public Validator {
  public:
-  LossValidator(ExampleTexts texts, const config::Recipe& recipe, const Goal& goal,
-                const ValidatorOptions& options)
+  LossValidator(ExampleTexts texts, const config::Recipe& recipe,
+                const TrainingObjective& objective, const ValidatorOptions& options)
       : texts_(std::move(texts)),
-        goal_(goal),
-        sampler_options_(SamplerOptionsOf(recipe, goal.needs)),
-        maker_(texts_, MaskRulesOf(recipe), goal.needs),
+        objective_(objective),
+        sampler_options_(SamplerOptionsOf(recipe, objective.needs)),
+        maker_(texts_, MaskRulesOf(recipe), objective.needs),
         step_{.forward = {.precision = options.precision},
               .chunk_tokens = recipe.train.chunk_tokens} {}
 
-  std::optional<double> Measure(model::DualEncoder& model, const GoOn& go_on) override {
+  std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& states,
+                                const ValidationProgress& progress) override {
     const auto sampler = sampling::kUniform.make(texts_.examples, sampler_options_);
     double sum = 0, queries = 0;
     const uint64_t batches = sampler->BatchesIn(1);
     for (uint64_t b = 0; b < batches; ++b) {
-      if (!go_on(static_cast<double>(b) / static_cast<double>(batches))) return std::nullopt;
+      if (!progress(static_cast<double>(b) / static_cast<double>(batches))) return std::nullopt;
       const TrainingBatch batch = maker_.Make(sampler->Next());
       const auto count = static_cast<double>(batch.queries);
-      sum += Forward(model, batch, goal_, step_).loss * count;
+      sum += Forward(model, batch, objective_, states, step_).loss * count;
       queries += count;
     }
     return sum / queries;
@@ -42,7 +43,7 @@ class LossValidator final : public Validator {
 
  private:
   ExampleTexts texts_;
-  const Goal& goal_;
+  const TrainingObjective& objective_;
   sampling::SamplerOptions sampler_options_;
   BatchMaker maker_;
   StepOptions step_;
@@ -70,16 +71,17 @@ data::TrainingSet TrainingSetOf(const data::Dataset& dataset, const config::Load
 }  // namespace
 
 std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
-                                             const config::LoadedRecipe& loaded, const Goal& goal,
+                                             const config::LoadedRecipe& loaded,
+                                             const TrainingObjective& objective,
                                              const model::DualEncoder& model,
                                              const ValidatorOptions& options) {
   const auto make = [&](const data::TrainingSet& set, std::span<const uint32_t> which) {
     return std::make_unique<LossValidator>(
         MakeExampleTexts(set, set.positive_grade, which, model, options.threads), loaded.recipe,
-        goal, options);
+        objective, options);
   };
   if (!data.validation) return make(data.set, data.held_out);
-  const data::TrainingSet set = TrainingSetOf(*data.validation, loaded, goal.needs);
+  const data::TrainingSet set = TrainingSetOf(*data.validation, loaded, objective.needs);
   std::vector<uint32_t> all(set.examples.size());
   std::iota(all.begin(), all.end(), 0);
   return make(set, all);

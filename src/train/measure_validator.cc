@@ -16,12 +16,13 @@
 namespace tandem::train {
 namespace {
 
-// Results that count for a measure without cut-off, as in `trec_eval -M1000`.
+// The results of a query that a measure without cut-off counts, as in `trec_eval -M1000`.
 constexpr size_t kFullDepth = 1000;
-// Texts between two looks at whether the run is to stop.
+// Texts that are encoded between two calls of ValidationProgress.
 constexpr size_t kWindowTexts = 1024;
 
-struct Stopped {};  // thrown through the encoder's sink
+// `progress` has stopped the validation; thrown out of the encoder's callback.
+struct Stopped {};
 
 class MeasureValidator final : public Validator {
  public:
@@ -50,9 +51,10 @@ class MeasureValidator final : public Validator {
     }
   }
 
-  std::optional<double> Measure(model::DualEncoder& model, const GoOn& go_on) override {
+  std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
+                                const ValidationProgress& progress) override {
     try {
-      return MeanOf(Search(model, go_on));
+      return MeanOf(Search(model, progress));
     } catch (const Stopped&) {
       return std::nullopt;
     }
@@ -74,7 +76,8 @@ class MeasureValidator final : public Validator {
     return cut_off == eval::kAllResults ? kFullDepth : cut_off;
   }
 
-  std::vector<search::QueryHits> Search(model::DualEncoder& model, const GoOn& go_on) const {
+  std::vector<search::QueryHits> Search(model::DualEncoder& model,
+                                        const ValidationProgress& progress) const {
     std::vector<at::Tensor> queries;
     search::EncodeTexts(
         model, model::TextKind::kQuery, corpus_.judged.size(),
@@ -89,7 +92,7 @@ class MeasureValidator final : public Validator {
         [&](size_t first, const at::Tensor& rows) {
           const double share =
               static_cast<double>(first) / static_cast<double>(corpus_.documents->size());
-          if (!go_on(share)) throw Stopped();
+          if (!progress(share)) throw Stopped();
           search.Add(search::RowsFor(rows, model.similarity()));
         });
     return search.Take();

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "optim/gradients.h"
-
 namespace tandem::train {
 namespace {
 
@@ -68,7 +66,6 @@ void ObjectiveStates::BeginStep(int64_t step) {
   step_ = step;
   positives_.DropOld(step);
   negatives_.DropOld(step);
-  optim::ClearGradients(Learned());
 }
 
 void ObjectiveStates::Keep(const at::Tensor& query_document, const objective::Labels& labels) {
@@ -100,15 +97,6 @@ std::vector<model::NamedParameter> ObjectiveStates::Learned() const {
   return learned;
 }
 
-void ObjectiveStates::UseOptimizer(std::unique_ptr<optim::Optimizer> optimizer) {
-  optimizer_ = std::move(optimizer);
-}
-
-void ObjectiveStates::Step(double learning_rate, double gradient_scale) {
-  if (optimizer_ == nullptr) return;
-  optimizer_->Step(learning_rate * plan_.learning_rate_factor, gradient_scale);
-}
-
 std::vector<model::NamedParameter> ObjectiveStates::Numbers() const {
   if (!plan_.logistic) return {};
   return {{.name = "objective.scale", .value = scale_, .decay = false},
@@ -117,7 +105,6 @@ std::vector<model::NamedParameter> ObjectiveStates::Numbers() const {
 
 std::vector<optim::StateTensor> ObjectiveStates::Tensors() {
   std::vector<optim::StateTensor> tensors;
-  if (optimizer_ != nullptr) tensors = optimizer_->State();
   const at::Tensor positives = TensorOf(positives_.scores());
   const at::Tensor negatives = TensorOf(negatives_.scores());
   if (positives.defined()) tensors.push_back({"bank/positives", positives});
@@ -127,14 +114,12 @@ std::vector<optim::StateTensor> ObjectiveStates::Tensors() {
 
 nlohmann::json ObjectiveStates::State() const {
   return {{"started", started_},
-          {"optimizer_steps", optimizer_ == nullptr ? 0 : optimizer_->steps()},
           {"bank_positives", positives_.State()},
           {"bank_negatives", negatives_.State()}};
 }
 
 void ObjectiveStates::Restore(const nlohmann::json& state) {
   started_ = state.at("started").get<bool>();
-  if (optimizer_ != nullptr) optimizer_->set_steps(state.at("optimizer_steps").get<int64_t>());
   positives_.Restore(state.at("bank_positives"));
   negatives_.Restore(state.at("bank_negatives"));
 }

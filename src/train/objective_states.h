@@ -1,10 +1,9 @@
-// What an objective learns or keeps between batches: scale, bias, score bank.
+// What an objective learns or keeps between batches: scale, bias and score banks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -19,43 +18,50 @@
 
 namespace tandem::train {
 
+// A value: a training step takes one and gives back the next (train/step.h). An objective that
+// learns and keeps nothing has the empty value. A copy has score banks of its own; scale and bias
+// are tensors and therefore shared with the original, like a model's parameters.
 class ObjectiveStates {
  public:
+  ObjectiveStates() : ObjectiveStates(objective::StatePlan()) {}
   explicit ObjectiveStates(const objective::StatePlan& plan);
 
-  // As the objective takes them in a training step, or without the bank: validation compares a
-  // batch with itself, so that its values are comparable over time. The bias is not there before
-  // StartBias.
+  bool empty() const { return !plan_.any(); }
+
+  // The states as the objective reads them. Validation leaves the bank out: it compares a batch
+  // with itself, so that its values are comparable over time. There is no bias before StartBias.
   objective::States View(bool with_bank) const;
 
-  // Whether the first batch has to say where the bias starts.
+  // Whether neither recipe nor model says where the bias starts; the first batch then does.
   bool bias_is_open() const { return plan_.logistic && !started_; }
   void StartBias(double bias);
 
-  // Before the batches of step 1, 2, ...: old scores are dropped, gradients cleared.
+  // Begins step 1, 2, ...: drops scores that are too old for it.
   void BeginStep(int64_t step);
-  // Keeps a batch's scores. Before the first step nothing is kept: checks repeat a batch.
+  // Adds the scores of a batch of the step to the banks: each query's own document to the
+  // positives, the allowed negatives to the negatives. query_document [Q, D]. Before the first step
+  // it keeps nothing.
   void Keep(const at::Tensor& query_document, const objective::Labels& labels);
 
-  // What is learned, for the optimizer of its own that Learn takes; empty: nothing. No weight
-  // decay: 0 is no better a bias than another.
+  // Scale and bias as far as they are learned. They have no weight decay: 0 is no better a bias
+  // than any other number.
   std::vector<model::NamedParameter> Learned() const;
-  void UseOptimizer(std::unique_ptr<optim::Optimizer> optimizer);
-  // `learning_rate` is the encoder's; StatePlan::learning_rate_factor comes on top.
-  void Step(double learning_rate, double gradient_scale);
-
-  // Scale and bias as they are, to be saved with the weights they belong to.
+  // The multiple of the encoder's learning rate that they are learned with.
+  double learning_rate_factor() const { return plan_.learning_rate_factor; }
+  // Scale and bias, learned or not; none for an objective without them. They are saved with the
+  // weights that they belong to.
   std::vector<model::NamedParameter> Numbers() const;
-  // Everything else that a resumed run needs: tensors to save or to overwrite in place, and the
-  // rest as JSON. Restore comes first: it makes room for the bank's scores.
+
+  // Everything else that a resumed run needs. Tensors share the banks' memory, to be saved or to be
+  // overwritten; Restore comes first, because it makes room for the saved scores.
   std::vector<optim::StateTensor> Tensors();
   nlohmann::json State() const;
   void Restore(const nlohmann::json& state);  // throws nlohmann::json::exception
 
-  // The numbers for people: {"scale": .., "bias": ..} and the bank's size.
+  // What metrics.jsonl shows: {"scale": .., "bias": ..} and the banks' sizes.
   nlohmann::ordered_json Figures() const;
-  // What turns scores into probabilities, without objective and similarity; nothing where the
-  // model's scores mean nothing more by them.
+  // What turns scores into probabilities; the caller fills in objective and similarity. None for an
+  // objective without scale and bias.
   std::optional<weights::Calibration> Calibration() const;
 
  private:
@@ -64,7 +70,6 @@ class ObjectiveStates {
   int64_t step_ = 0;
   at::Tensor scale_;  // float32 [1]
   at::Tensor bias_;   // float32 [1]
-  std::unique_ptr<optim::Optimizer> optimizer_;
   ScoreBank positives_;
   ScoreBank negatives_;
 };

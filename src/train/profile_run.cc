@@ -1,21 +1,26 @@
 // `tandem train --profile-steps`.
 #include <utility>
 
+#include "train/interrupt.h"
 #include "train/loop.h"
+#include "train/profile_observer.h"
 #include "train/run.h"
 #include "train/setup.h"
+#include "train/signal_observer.h"
 #include "train/step_profile.h"
 
 namespace tandem::train {
 
-std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::string_view format) {
+std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::string_view format,
+                            const StopRequest& stop) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
-  setup->plan.steps = steps + 1;  // the schedule's rates belong to a run of this length
+  SetSteps(*setup, steps + 1);  // the first warms up
   StepProfile profile;
-  LoopParts parts = PartsOf(*setup);
-  parts.validator = nullptr;
-  parts.profile = &profile;
-  Loop(parts).Measure();
+  ProfileObserver profiler(profile);
+  SignalObserver signals(stop);
+  if (!Loop(PartsOf(*setup), LoopOptionsOf(*setup), {&profiler, &signals}).Run()) {
+    throw Interrupted(StopSignal(stop), "interrupted");
+  }
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
       format);

@@ -14,10 +14,18 @@
 #include "config/recipe_text.h"
 #include "objective/catalogue.h"
 #include "train/checkpoint.h"
+#include "train/checkpoint_observer.h"
+#include "train/interrupt.h"
 #include "train/loop.h"
+#include "train/metrics_observer.h"
+#include "train/profile_observer.h"
+#include "train/progress_observer.h"
 #include "train/run_folder.h"
 #include "train/run_lock.h"
 #include "train/setup.h"
+#include "train/signal_observer.h"
+#include "train/validation_observer.h"
+#include "train/warning_observer.h"
 
 namespace tandem::train {
 namespace {
@@ -64,15 +72,17 @@ uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& che
 
 // What turns the model's scores into probabilities; nothing where nothing does.
 std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
-  if (setup.goal.states == nullptr) return std::nullopt;
-  std::optional<weights::Calibration> calibration = setup.goal.states->Calibration();
+  std::optional<weights::Calibration> calibration = setup.states.Calibration();
   if (!calibration) return std::nullopt;
   calibration->objective = setup.recipe().objective.name;
-  calibration->similarity = setup.goal.similarity;
+  calibration->similarity = setup.objective.similarity;
   return calibration;
 }
 
-weights::ModelCard CardOf(const Setup& setup, const LoopState& state, int64_t saved_step) {
+// `validation` is what the run's validations found; null: it has none. `saved_step` is the step
+// whose weights are saved.
+weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
+                          int64_t saved_step) {
   const config::Recipe& recipe = setup.recipe();
   weights::ModelCard card{
       .base_model = std::filesystem::path(recipe.model.base).lexically_normal().native(),
@@ -85,40 +95,111 @@ weights::ModelCard CardOf(const Setup& setup, const LoopState& state, int64_t sa
                 {"training queries", fmt::format("{}", setup.data.training.size())},
                 {"precision", recipe.precision},
                 {"seed", fmt::format("{}", recipe.seed)}};
-  if (setup.validator != nullptr && state.best_step > 0) {
+  if (validation != nullptr) {
     const bool own = recipe.validation.data.has_value();
     const std::filesystem::path path(own ? *recipe.validation.data : recipe.data.train);
     const std::string name = path.lexically_normal().filename().native();
     card.measured_on = own ? fmt::format("{}, split {}", name, recipe.validation.split)
                            : fmt::format("held-out queries of {}", name);
-    card.measures = {{.name = setup.validator->name(), .after = state.best_value}};
+    card.measures = {{.name = setup.validator->name(),
+                      .before = validation->base_value,
+                      .after = *validation->best_value}};
   }
   card.calibration = CalibrationOf(setup);
   return card;
 }
 
+// The last lines of a run whose training did not help.
+void WarnOfNoImprovement(const std::string& measure, const ValidationState& validation) {
+  if (validation.best_step > 0 || !validation.base_value || !validation.best_trained_value) return;
+  Warn(
+      fmt::format("no step was better than the model before training: {} was {:.4f} at step 0 and "
+                  "at best {:.4f} after that (step {}), so that the saved model is the base model; "
+                  "try a lower optimizer.learning_rate, more or other data, or another objective",
+                  measure, *validation.base_value, *validation.best_trained_value,
+                  validation.best_trained_step));
+}
+
 // The best weights become the run's model; that is the last thing that a run does.
-void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state, LineLog& metrics) {
-  const int64_t step = state.best_step > 0 ? state.best_step : state.step;
-  if (state.best_step > 0) {
-    LoadWeights(folder.Best(step), SavedParameters(*setup.model, setup.goal));
-  }
+void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
+               const ValidationState* validation, LineLog& metrics) {
+  const int64_t step = validation != nullptr ? validation->best_step : state.step;
   nlohmann::ordered_json line = {{"step", state.step}, {"finished", true}, {"model_step", step}};
-  if (state.best_step > 0) line[setup.validator->name()] = state.best_value;
+  std::string value;
+  if (validation != nullptr) {
+    const std::string measure = setup.validator->name();
+    LoadWeights(folder.Best(step), SavedParameters(*setup.model, setup.states));
+    line[measure] = *validation->best_value;
+    value = fmt::format(", {} {:.4f}", measure, *validation->best_value);
+  }
   metrics.Write(line);
   metrics.Sync();
-  setup.model->Save(folder.model(), CardOf(setup, state, step));
-  Note(fmt::format("{}: the model of step {}{}", folder.model().native(), step,
-                   state.best_step > 0
-                       ? fmt::format(", {} {:.4f}", setup.validator->name(), state.best_value)
-                       : std::string()));
+  setup.model->Save(folder.model(), CardOf(setup, validation, step));
+  Note(fmt::format("{}: the model of step {}{}", folder.model().native(), step, value));
+  if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);
 }
 
 bool IsFinished(const RunFolder& folder) {
   return std::filesystem::exists(folder.model()) && folder.LatestCheckpoint().has_value();
 }
 
-void TrainIn(const RunFolder& folder, Setup& setup, StepProfile* profile, const StopRequest& stop) {
+// The observers of a run, in the order in which the loop calls them.
+class RunObservers {
+ public:
+  RunObservers(Setup& setup, const RunFolder& folder, LineLog& metrics, LineLog& timing,
+               const StopRequest& stop)
+      : signals_(stop),
+        metrics_(metrics, timing, setup.recipe().logging.every),
+        progress_(setup.recipe().logging.every),
+        checkpoints_(folder, setup.plan,
+                     {.data = setup.data.fingerprint, .base = setup.base_fingerprint}) {
+    if (setup.validator == nullptr) return;
+    validation_.emplace(*setup.validator, folder, setup.plan, setup.recipe().validation.patience);
+  }
+
+  // Checkpoints come after everything that they save.
+  std::vector<LoopObserver*> List() {
+    std::vector<LoopObserver*> list = {&signals_, &metrics_, &progress_, &warnings_};
+    if (validation_) list.push_back(&*validation_);
+    list.push_back(&checkpoints_);
+    return list;
+  }
+  const ValidationState* validation() const {
+    return validation_ ? &validation_->state() : nullptr;
+  }
+
+ private:
+  SignalObserver signals_;
+  MetricsObserver metrics_;
+  ProgressObserver progress_;
+  WarningObserver warnings_;
+  std::optional<ValidationObserver> validation_;
+  CheckpointObserver checkpoints_;
+};
+
+// Runs the loop to its end. A run that diverges says which checkpoint is left.
+void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
+  bool complete = false;
+  try {
+    complete = loop.Run();
+  } catch (const NumericError& error) {
+    const std::optional<int64_t> last = folder.LatestCheckpoint();
+    throw NumericError(fmt::format(
+        "{} {}", error.what(),
+        last ? fmt::format("The last good checkpoint is {}", folder.Checkpoint(*last).native())
+             : std::string("No checkpoint had been saved yet")));
+  }
+  if (complete) return;
+  const int64_t step = loop.state().step;
+  throw Interrupted(StopSignal(stop),
+                    step > 0 ? fmt::format("interrupted; {} is saved, continue with --resume",
+                                           folder.Checkpoint(step).native())
+                             : "interrupted before the first step; start again with --resume");
+}
+
+// `profilers`: a ProfileObserver, or none.
+void TrainIn(const RunFolder& folder, Setup& setup, std::vector<LoopObserver*> profilers,
+             const StopRequest& stop) {
   const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
   folder.Prepare();
   if (!std::filesystem::exists(folder.recipe())) {
@@ -130,19 +211,18 @@ void TrainIn(const RunFolder& folder, Setup& setup, StepProfile* profile, const 
                 {"precision", tensor::PrecisionName(setup.precision)},
                 {"isa", tensor::IsaName()},
                 {"resumed_from", checkpoint.value_or(0)}});
-  LoopParts parts = PartsOf(setup);
-  parts.folder = &folder;
-  parts.metrics = &metrics;
-  parts.timing = &timing;
-  parts.profile = profile;
-  parts.stop = stop;
-  Loop loop(parts);
+  RunObservers observers(setup, folder, metrics, timing, stop);
+  std::vector<LoopObserver*> list = std::move(profilers);
+  for (LoopObserver* observer : observers.List()) list.push_back(observer);
+  Loop loop(PartsOf(setup), LoopOptionsOf(setup), list);
   if (checkpoint) {
-    loop.Restore(*checkpoint);
-    folder.Prune(setup.plan, *checkpoint, loop.state().best_step);  // a kill may have cut it short
+    RestoreCheckpoint(loop, folder, *checkpoint);
+    const ValidationState* validation = observers.validation();
+    // A kill may have cut the pruning short.
+    folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
   }
-  loop.Run();
-  SaveModel(setup, folder, loop.state(), metrics);
+  RunLoop(loop, folder, stop);
+  SaveModel(setup, folder, loop.state(), observers.validation(), metrics);
 }
 
 }  // namespace
@@ -176,11 +256,12 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
     }
   }
   if (options.profile_format.empty()) {
-    TrainIn(folder, *setup, nullptr, options.stop);
+    TrainIn(folder, *setup, {}, options.stop);
     return "";
   }
   StepProfile profile;
-  TrainIn(folder, *setup, &profile, options.stop);
+  ProfileObserver profiler(profile);
+  TrainIn(folder, *setup, {&profiler}, options.stop);
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
       options.profile_format);

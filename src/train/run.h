@@ -32,7 +32,8 @@ std::string RunTraining(config::LoadedRecipe recipe, const RunOptions& options);
 std::string CheckTraining(config::LoadedRecipe recipe);
 
 // `tandem train --profile-steps`: one step to warm up and `steps` more, neither validated nor
-// saved; the profile of these.
-std::string ProfileTraining(config::LoadedRecipe recipe, int64_t steps, std::string_view format);
+// saved; returns the profile of these. Throws Interrupted where `stop` asks for it.
+std::string ProfileTraining(config::LoadedRecipe recipe, int64_t steps, std::string_view format,
+                            const StopRequest& stop);
 
 }  // namespace tandem::train

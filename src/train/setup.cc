@@ -89,7 +89,7 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
   if (!recipe.validation.enabled()) return nullptr;
   const ValidatorOptions options{.precision = setup.precision, .threads = setup.threads};
   if (recipe.validation.measure == kLoss) {
-    return MakeLossValidator(setup.data, setup.loaded, setup.goal, *setup.model, options);
+    return MakeLossValidator(setup.data, setup.loaded, setup.objective, *setup.model, options);
   }
   return MakeMeasureValidator(setup.data.ValidationCorpus(), recipe.validation.measure,
                               setup.data.RelevanceLevel(recipe.data), options);
@@ -98,7 +98,7 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
 // Without any negative nothing is learnt: a batch of one query, queries that are all the same, or
 // masks that leave nothing. Later batches of an epoch may be small; they count as nothing then.
 void CheckFirstBatch(const Setup& setup) {
-  const objective::Needs& needs = setup.goal.needs;
+  const objective::Needs& needs = setup.objective.needs;
   const nlohmann::json state = setup.sampler->State();
   const sampling::Batch batch = setup.sampler->Next();
   setup.sampler->Restore(state);
@@ -142,6 +142,21 @@ std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup,
                                             std::move(parameters), recipe.params);
 }
 
+// Where nobody gave a bias that the objective learns, the run's first batch says where it starts.
+// It is looked at as the first step will see it, dropout included, and stays the first batch.
+void StartOpenBias(Setup& setup) {
+  if (!setup.states.bias_is_open()) return;
+  const nlohmann::json state = setup.sampler->State();
+  const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
+  setup.sampler->Restore(state);
+  setup.states.StartBias(
+      StartingBias(*setup.model, batch, setup.objective, setup.states,
+                   {.forward = {.precision = setup.precision,
+                                .training = true,
+                                .seed = static_cast<uint64_t>(setup.recipe().seed)},
+                    .chunk_tokens = setup.recipe().train.chunk_tokens}));
+}
+
 // A relative path stays as it was given; of an absolute one the last part is kept, so that the
 // same run in another place writes the same bytes.
 std::string PortablePath(const std::string& text) {
@@ -161,46 +176,64 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
   CheckBankFits(setup->loaded);
-  setup->goal = MakeGoal(recipe.objective);
-  setup->goal.filter = FalseNegativeRulesOf(recipe.data.masks);
-  CheckLabelKeys(setup->loaded, setup->goal.needs);
+  setup->objective = MakeTrainingObjective(recipe.objective);
+  setup->objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
+  setup->states = StartingStates(recipe.objective);
+  CheckLabelKeys(setup->loaded, setup->objective.needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
-  setup->data = ReadRunData(setup->loaded, setup->goal.needs);
+  setup->data = ReadRunData(setup->loaded, setup->objective.needs);
   Resolve(*setup);
   setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
                                   setup->data.training, *setup->model, setup->threads);
   setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches =
-      std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->goal.needs);
-  setup->sampler = Entry(sampling::Samplers(), recipe.sampling.name)
-                       .make(setup->texts.examples, SamplerOptionsOf(recipe, setup->goal.needs));
+      std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
+  setup->sampler =
+      Entry(sampling::Samplers(), recipe.sampling.name)
+          .make(setup->texts.examples, SamplerOptionsOf(recipe, setup->objective.needs));
   CheckFirstBatch(*setup);
+  StartOpenBias(*setup);
   setup->optimizer = MakeOptimizer(*setup, setup->model->Parameters());
-  if (setup->goal.states != nullptr && !setup->goal.states->Learned().empty()) {
-    setup->goal.states->UseOptimizer(MakeOptimizer(*setup, setup->goal.states->Learned()));
-  }
+  setup->objective_optimizer = MakeOptimizer(*setup, setup->states.Learned());
   setup->schedule = &Entry(optim::Schedules(), recipe.schedule.name);
   setup->plan = MakePlan(recipe, *setup->sampler);
+  SetSteps(*setup, setup->plan.steps);
   setup->validator = MakeValidator(*setup);
   NoteData(*setup);
   return setup;
 }
 
+void SetSteps(Setup& setup, int64_t steps) {
+  setup.plan.steps = steps;
+  const config::OptimizerRecipe& recipe = setup.recipe().optimizer;
+  setup.updater = std::make_unique<Updater>(
+      *setup.optimizer, *setup.objective_optimizer, *setup.schedule,
+      UpdateOptions{.learning_rate = recipe.learning_rate,
+                    .clip = recipe.clip,
+                    .warmup = setup.plan.warmup,
+                    .steps = steps,
+                    .objective_factor = setup.states.learning_rate_factor()});
+}
+
 LoopParts PartsOf(Setup& setup) {
-  return {.recipe = &setup.recipe(),
-          .plan = setup.plan,
-          .model = setup.model.get(),
-          .precision = setup.precision,
-          .goal = &setup.goal,
-          .batches = setup.batches.get(),
-          .sampler = setup.sampler.get(),
-          .optimizer = setup.optimizer.get(),
-          .schedule = setup.schedule,
-          .validator = setup.validator.get(),
-          .data_fingerprint = setup.data.fingerprint,
-          .base_fingerprint = setup.base_fingerprint};
+  return {.model = *setup.model,
+          .objective = setup.objective,
+          .states = setup.states,
+          .batches = *setup.batches,
+          .sampler = *setup.sampler,
+          .updater = *setup.updater};
+}
+
+LoopOptions LoopOptionsOf(const Setup& setup) {
+  const config::Recipe& recipe = setup.recipe();
+  return {.steps = setup.plan.steps,
+          .batch = recipe.train.batch,
+          .accumulate = recipe.train.accumulate,
+          .chunk_tokens = recipe.train.chunk_tokens,
+          .seed = static_cast<uint64_t>(recipe.seed),
+          .precision = setup.precision};
 }
 
 std::string ResolvedRecipeText(const Setup& setup) {

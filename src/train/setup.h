@@ -26,16 +26,19 @@ struct Setup {
   int threads = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
   std::unique_ptr<model::DualEncoder> model;
-  Goal goal;
+  TrainingObjective objective;
+  ObjectiveStates states;
   RunData data;
   ExampleTexts texts;
   uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;
   std::unique_ptr<sampling::Sampler> sampler;
-  std::unique_ptr<optim::Optimizer> optimizer;
+  std::unique_ptr<optim::Optimizer> optimizer;            // of the model
+  std::unique_ptr<optim::Optimizer> objective_optimizer;  // of what the objective learns
   const optim::ScheduleInfo* schedule = nullptr;
   std::unique_ptr<Validator> validator;  // null: none
   RunPlan plan;
+  std::unique_ptr<Updater> updater;
 
   const config::Recipe& recipe() const { return loaded.recipe; }
 };
@@ -44,8 +47,12 @@ struct Setup {
 // unknown measure is a RecipeError before anything is read. Reports counts in notes.
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded);
 
-// What a loop takes of it; folder, logs and profile are the caller's to add.
+// Makes the run that long; the schedule follows.
+void SetSteps(Setup& setup, int64_t steps);
+
+// What a loop takes of it.
 LoopParts PartsOf(Setup& setup);
+LoopOptions LoopOptionsOf(const Setup& setup);
 
 // The recipe as a run folder keeps it: resolved, absolute paths cut to their last part, no output.
 std::string ResolvedRecipeText(const Setup& setup);

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cosine_similarity.h>
+#include <ATen/ops/full_like.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,52 +17,98 @@
 namespace tandem::train {
 namespace {
 
-struct Judged {
-  at::Tensor loss;  // 0-dimensional
-  StepOutcome outcome;
+// The scores of a batch, with the labels that the false-negative filter has left.
+struct ScoredBatch {
+  objective::Scores scores;
+  objective::Labels labels;
+  int64_t negatives = 0;        // before the filter
+  int64_t false_negatives = 0;  // that the filter took out
+  std::vector<float> cosines;
 };
 
-// A training step's states: the first batch says where an open bias starts.
-objective::States StatesFor(const objective::Scores& scores, const objective::Labels& labels,
-                            const Goal& goal, bool training) {
-  if (goal.states == nullptr) return {};
-  if (training && goal.states->bias_is_open()) {
-    goal.states->StartBias(
-        goal.objective->StartingBias(scores, labels, goal.states->View(/*with_bank=*/false)));
-  }
-  return goal.states->View(training);
+struct BatchLoss {
+  at::Tensor value;  // 0-dimensional
+  BatchOutcome outcome;
+};
+
+// A negative above the filter's bounds is likely relevant, so that a training step leaves it out.
+void Filter(const FalseNegativeRules& rules, ScoredBatch& batch) {
+  if (!rules.enabled()) return;
+  batch.negatives = batch.labels.negative.sum().item<int64_t>();
+  batch.false_negatives = FilterFalseNegatives(batch.scores.query_document, rules, batch.labels);
 }
 
-// Everything behind the encoder: embeddings [Q + D, E] to the loss.
-Judged Judge(const at::Tensor& embeddings, const TrainingBatch& batch, const Goal& goal,
-             bool training) {
-  const tensor::ProfileScope scope("scores and loss");
+// Queries and documents in the order of the batch: embeddings [Q + D, E].
+ScoredBatch ScoresOf(const at::Tensor& embeddings, const TrainingBatch& batch,
+                     const TrainingObjective& objective, bool training) {
   const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
-  const objective::Scores scores = objective::SimilarityScores(
-      queries, documents, batch.labels.positive, goal.similarity, goal.needs);
-  objective::Labels labels = batch.labels;
-  const int64_t filtered = FilterFalseNegatives(scores.query_document, goal.filter, labels);
-  const objective::Loss loss =
-      goal.objective->Evaluate(scores, labels, StatesFor(scores, labels, goal, training));
-  if (training && goal.states != nullptr) goal.states->Keep(scores.query_document, labels);
-  Judged judged{loss.value,
-                {.loss = loss.value.item<double>(),
-                 .count = loss.count,
-                 .false_negatives = filtered,
-                 .cosines = {}}};
-  if (!std::isfinite(judged.outcome.loss)) {
-    throw NumericError(fmt::format("the loss is {}", judged.outcome.loss));
-  }
+  ScoredBatch scored{
+      .scores = objective::SimilarityScores(queries, documents, batch.labels.positive,
+                                            objective.similarity, objective.needs),
+      .labels = batch.labels,
+      .cosines = {}};
+  if (training) Filter(objective.false_negative_rules, scored);
   const at::NoGradGuard no_gradient;
   const at::Tensor cosines =
       at::cosine_similarity(queries, documents.narrow(0, 0, batch.queries)).contiguous();
   const auto* values = static_cast<const float*>(cosines.data_ptr());
-  judged.outcome.cosines.assign(values, values + batch.queries);
-  return judged;
+  scored.cosines.assign(values, values + batch.queries);
+  return scored;
 }
 
-// Texts [begin, end), which are of one kind unless one encoder takes both.
+// The same scores with every cell at the mean of its matrix.
+at::Tensor Equal(const at::Tensor& scores) {
+  return scores.defined() ? at::full_like(scores, scores.mean().item<double>()) : scores;
+}
+
+double EqualScoresLoss(const ScoredBatch& batch, const TrainingObjective& objective,
+                       const objective::States& states) {
+  const at::NoGradGuard no_gradient;
+  const objective::Scores equal{.query_document = Equal(batch.scores.query_document),
+                                .query_query = Equal(batch.scores.query_query),
+                                .document_document = Equal(batch.scores.document_document)};
+  return objective.loss->Evaluate(equal, batch.labels, states).value.item<double>();
+}
+
+BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
+                 const objective::States& states) {
+  const objective::Loss loss = objective.loss->Evaluate(batch.scores, batch.labels, states);
+  BatchLoss result{loss.value,
+                   {.loss = loss.value.item<double>(),
+                    .count = loss.count,
+                    .negatives = batch.negatives,
+                    .false_negatives = batch.false_negatives,
+                    .cosines = std::move(batch.cosines)}};
+  if (!std::isfinite(result.outcome.loss)) {
+    throw NumericError(fmt::format("the loss is {}", result.outcome.loss));
+  }
+  return result;
+}
+
+// The loss of a training step, and the states after it.
+struct TrainingLoss {
+  at::Tensor value;
+  StepOutcome outcome;
+};
+
+TrainingLoss TrainingLossOf(const at::Tensor& embeddings, const TrainingBatch& batch,
+                            const TrainingObjective& objective, ObjectiveStates states,
+                            const StepOptions& options) {
+  const tensor::ProfileScope scope("scores and loss");
+  ScoredBatch scored = ScoresOf(embeddings, batch, objective, /*training=*/true);
+  // Before the loss, whose gradient takes as much memory: together they would need more.
+  const double equal_scores_loss =
+      EqualScoresLoss(scored, objective, states.View(/*with_bank=*/false));
+  BatchLoss loss = LossOf(scored, objective, states.View(/*with_bank=*/true));
+  loss.outcome.equal_scores_loss = equal_scores_loss;
+  states.Keep(scored.scores.query_document, scored.labels);
+  // Multiplied only where it changes something: a step of one batch keeps its rounding.
+  if (options.weight != 1) loss.value = loss.value.mul(options.weight);
+  return {loss.value, {std::move(loss.outcome), std::move(states)}};
+}
+
+// Embeddings of texts [begin, end). With two encoders these must be of one kind.
 at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
                        int64_t end, const model::ForwardOptions& options) {
   const auto kind = begin < batch.queries ? model::TextKind::kQuery : model::TextKind::kDocument;
@@ -75,8 +122,8 @@ at::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
                   EncodeRange(model, batch, batch.queries, batch.texts(), options)});
 }
 
-// Calls `body` for consecutive ranges of texts of at most `limit` tokens, or one text; none holds
-// texts of both kinds where they have encoders of their own.
+// Calls `body` for consecutive ranges of texts that cover the batch. A range has at most `limit`
+// tokens, or is a single text. With two encoders a range has texts of one kind.
 void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
                   const std::function<void(int64_t begin, int64_t end)>& body) {
   for (int64_t begin = 0; begin < batch.texts();) {
@@ -99,61 +146,86 @@ at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
   return at::cat(chunks);
 }
 
-// The operations' own backward passes are profiled by themselves; the rest is the graph, the
-// scores, and adding gradients up.
+// Each operation counts its own backward pass in a profile. This scope counts the rest: walking the
+// graph, the scores' backward pass, and adding gradients up.
 void BackPropagate(const at::Tensor& value, const at::Tensor& gradient = {}) {
   const tensor::ProfileScope scope("backward of scores, graph");
   value.backward(gradient);
 }
 
 StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
-                                  const Goal& goal, const StepOptions& options) {
+                                  const TrainingObjective& objective, ObjectiveStates states,
+                                  const StepOptions& options) {
   const at::Tensor embeddings = EncodeInChunks(model, batch, options).requires_grad_(true);
-  Judged judged = Judge(embeddings, batch, goal, /*training=*/true);
-  BackPropagate(judged.loss);
+  TrainingLoss loss = TrainingLossOf(embeddings, batch, objective, std::move(states), options);
+  BackPropagate(loss.value);
   const at::Tensor gradient = embeddings.grad();
   ForEachChunk(model, batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
     BackPropagate(EncodeRange(model, batch, begin, end, options.forward),
                   gradient.narrow(0, begin, end - begin));
   });
-  return std::move(judged.outcome);
+  return std::move(loss.outcome);
+}
+
+at::Tensor EncodeWithoutGradient(model::DualEncoder& model, const TrainingBatch& batch,
+                                 const StepOptions& options) {
+  const at::NoGradGuard no_gradient;
+  return options.chunk_tokens > 0 ? EncodeInChunks(model, batch, options)
+                                  : EncodeWhole(model, batch, options.forward);
 }
 
 }  // namespace
 
-Goal MakeGoal(const config::ObjectiveRecipe& recipe) {
-  const objective::ObjectiveInfo& info = objective::FindObjective(recipe.name);
-  const objective::StatePlan states = info.StatesOf(recipe.params);
-  return {.objective = objective::MakeObjective(recipe.name, recipe.params),
-          .needs = info.needs(recipe.params),
+TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe) {
+  return {.loss = objective::MakeObjective(recipe.name, recipe.params),
+          .needs = objective::FindObjective(recipe.name).needs(recipe.params),
           .similarity = recipe.params.String("similarity_kind"),
-          .states = states.any() ? std::make_unique<ObjectiveStates>(states) : nullptr};
+          .false_negative_rules = {}};
 }
 
-std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model, const Goal& goal) {
+ObjectiveStates StartingStates(const config::ObjectiveRecipe& recipe) {
+  return ObjectiveStates(objective::FindObjective(recipe.name).StatesOf(recipe.params));
+}
+
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
+                                                   const ObjectiveStates& states) {
   std::vector<model::NamedParameter> saved = model.Parameters();
-  if (goal.states != nullptr) {
-    for (model::NamedParameter& number : goal.states->Numbers()) saved.push_back(std::move(number));
-  }
+  for (model::NamedParameter& number : states.Numbers()) saved.push_back(std::move(number));
   return saved;
 }
 
-StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
+StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
+                            const TrainingObjective& objective, ObjectiveStates states,
                             const StepOptions& options) {
-  if (options.chunk_tokens > 0) return CachedForwardBackward(model, batch, goal, options);
-  Judged judged = Judge(EncodeWhole(model, batch, options.forward), batch, goal, /*training=*/true);
-  BackPropagate(judged.loss);
-  return std::move(judged.outcome);
+  if (options.chunk_tokens > 0) {
+    return CachedForwardBackward(model, batch, objective, std::move(states), options);
+  }
+  TrainingLoss loss = TrainingLossOf(EncodeWhole(model, batch, options.forward), batch, objective,
+                                     std::move(states), options);
+  BackPropagate(loss.value);
+  return std::move(loss.outcome);
 }
 
-StepOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
-                    const StepOptions& options) {
-  const at::NoGradGuard no_gradient;
+BatchOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch,
+                     const TrainingObjective& objective, const ObjectiveStates& states,
+                     const StepOptions& options) {
   StepOptions plain = options;
   plain.forward.training = false;
-  const at::Tensor embeddings = options.chunk_tokens > 0 ? EncodeInChunks(model, batch, plain)
-                                                         : EncodeWhole(model, batch, plain.forward);
-  return Judge(embeddings, batch, goal, /*training=*/false).outcome;
+  const at::NoGradGuard no_gradient;
+  const at::Tensor embeddings = EncodeWithoutGradient(model, batch, plain);
+  const tensor::ProfileScope scope("scores and loss");
+  ScoredBatch scored = ScoresOf(embeddings, batch, objective, /*training=*/false);
+  return LossOf(scored, objective, states.View(/*with_bank=*/false)).outcome;
+}
+
+double StartingBias(model::DualEncoder& model, const TrainingBatch& batch,
+                    const TrainingObjective& objective, const ObjectiveStates& states,
+                    const StepOptions& options) {
+  const at::NoGradGuard no_gradient;
+  const ScoredBatch scored = ScoresOf(EncodeWithoutGradient(model, batch, options), batch,
+                                      objective, options.forward.training);
+  return objective.loss->StartingBias(scored.scores, scored.labels,
+                                      states.View(/*with_bank=*/false));
 }
 
 }  // namespace tandem::train

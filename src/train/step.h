@@ -1,4 +1,8 @@
-// One batch through model and objective: a plain function, wrapped by everything else.
+// One batch through model and objective: scores, loss and gradients.
+//
+// A step is a function of (model, batch, objective, states): the states that the objective keeps
+// between batches go in and come out. Gradients are added to the parameters' `grad`, as libtorch
+// does; nothing else changes. The gradient cache wraps this function and does not branch inside it.
 #pragma once
 
 #include <cstdint>
@@ -16,46 +20,71 @@
 
 namespace tandem::train {
 
-// An objective with what it asks of a batch.
-struct Goal {
-  std::unique_ptr<const objective::Objective> objective;
+// An objective with everything that a run needs to apply it to batches.
+struct TrainingObjective {
+  std::unique_ptr<const objective::Objective> loss;
   objective::Needs needs;
-  std::string similarity;  // "cosine" or "dot"
-  FalseNegativeRules filter;
-  // What the objective learns or keeps; training steps write to it. Null: nothing.
-  std::unique_ptr<ObjectiveStates> states;
+  std::string similarity;                   // "cosine" or "dot"
+  FalseNegativeRules false_negative_rules;  // training steps only
 };
 
 // Without a filter of false negatives. Throws UsageError for an unknown name.
-Goal MakeGoal(const config::ObjectiveRecipe& recipe);
+TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe);
 
-// What the weights of a checkpoint are: the model's parameters, and the objective's numbers.
-std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model, const Goal& goal);
+// The states that the objective starts with.
+ObjectiveStates StartingStates(const config::ObjectiveRecipe& recipe);
+
+// The parameters whose values a checkpoint saves: the model's, and the objective's scale and bias.
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
+                                                   const ObjectiveStates& states);
 
 struct StepOptions {
   model::ForwardOptions forward;
-  // Gradient cache (Gao et al. 2021): texts are encoded in chunks of at most so many tokens, first
-  // without graph, and again for the gradient, so that memory holds the activations of one chunk.
-  // The same result up to rounding, at the price of a second forward pass. 0: off.
+  // Gradient cache (Gao et al. 2021): the step encodes texts in chunks of at most so many tokens,
+  // first without a graph and then again for the gradient, so that memory holds the activations of
+  // one chunk. The result is the same up to rounding; the price is a second forward pass. 0: off.
   int64_t chunk_tokens = 0;
+  // The gradient is that of so many times the loss. The loss that comes back is not scaled.
+  double weight = 1;
 };
 
-struct StepOutcome {
+// What a batch's loss is and what it was made of.
+struct BatchOutcome {
   double loss = 0;
-  double count = 0;             // what the loss is a mean over
-  int64_t false_negatives = 0;  // cells that the filter took out of the negatives
-  std::vector<float> cosines;   // [Q] of each query and its own document
+  double count = 0;  // how many terms the loss is a mean over
+  // Where the false-negative filter is on: the cells that masks allow as negatives, and how many of
+  // these the filter took out.
+  int64_t negatives = 0;
+  int64_t false_negatives = 0;
+  std::vector<float> cosines;  // [Q]: of each query and its own document
+  // The loss of a model that gives every pair of this batch the mean score: it cannot tell
+  // documents apart. Training steps only.
+  double equal_scores_loss = 0;
 };
 
-// Adds d loss / d parameters to the gradients of the model's parameters, and of what the objective
-// learns; its bank keeps the batch's scores. Where both towers are one encoder, queries and
-// documents go through it in one forward pass. Throws NumericError for scores or a loss that are
-// not finite; gradients are then undefined.
-StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
+struct StepOutcome : BatchOutcome {
+  ObjectiveStates states;  // after this batch: the score bank has the batch's scores
+};
+
+// Adds weight * d loss / d parameters to the gradients of the model's parameters and of what the
+// objective learns. Where both towers are one encoder, queries and documents go through it in one
+// forward pass. Throws NumericError where scores or the loss are not finite; the gradients are then
+// undefined.
+StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
+                            const TrainingObjective& objective, ObjectiveStates states,
                             const StepOptions& options);
 
-// The loss alone, without gradient, dropout and score bank.
-StepOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch, const Goal& goal,
+// The loss alone: without gradient, dropout, score bank and false-negative filter, so that values
+// of different steps can be compared. A model that gives high scores to everything could filter all
+// negatives and would then have loss 0.
+BatchOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch,
+                     const TrainingObjective& objective, const ObjectiveStates& states,
+                     const StepOptions& options);
+
+// Where a bias that nobody gave starts, from the scores and labels of a run's first batch as
+// training sees them (dropout as `options` say).
+double StartingBias(model::DualEncoder& model, const TrainingBatch& batch,
+                    const TrainingObjective& objective, const ObjectiveStates& states,
                     const StepOptions& options);
 
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-// What decides which model of a run is best.
+// Measures a model on validation data; the best value decides which model of a run is kept.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,16 @@
 
 namespace tandem::train {
 
-// Called now and then with the share that is done; false stops the validation.
-using GoOn = std::function<bool(double share)>;
+// A validation calls it now and then with the share that is done; false stops the validation.
+using ValidationProgress = std::function<bool(double share)>;
 
 class Validator {
  public:
   virtual ~Validator() = default;
-  // The model's value; nothing where `go_on` stopped it.
-  virtual std::optional<double> Measure(model::DualEncoder& model, const GoOn& go_on) = 0;
+  // The value of the model, with the objective's states where the measure is the loss. None where
+  // `progress` stopped the validation.
+  virtual std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& states,
+                                        const ValidationProgress& progress) = 0;
   // "ndcg@10" or "loss".
   virtual std::string name() const = 0;
   // Whether `value` is better than `other`.
@@ -33,17 +35,19 @@ struct ValidatorOptions {
   int threads = 1;
 };
 
-// A measure of eval/measure.h on a ranking of the whole corpus for each judged query: documents are
-// encoded window by window and searched exactly; binary measures take `relevance_level`. The
-// higher the better. `corpus` points to what must outlive the validator.
+// A measure of eval/measure.h on a ranking of the whole corpus for each judged query. It encodes
+// the documents window by window and searches them exactly; binary measures count grades from
+// `relevance_level`. Higher is better. What `corpus` points to must outlive the validator.
 std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus, const std::string& measure,
                                                 double relevance_level,
                                                 const ValidatorOptions& options);
 
-// The objective on the validation queries, batched as in training: always the same batches,
-// without dropout; the mean over queries. The lower the better. `loaded` must outlive it.
+// The objective's loss on the validation queries: the mean over queries of batches like those of
+// training, which are the same in every validation. Without dropout, score bank and false-negative
+// filter. Lower is better. `loaded` and `objective` must outlive the validator.
 std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
-                                             const config::LoadedRecipe& loaded, const Goal& goal,
+                                             const config::LoadedRecipe& loaded,
+                                             const TrainingObjective& objective,
                                              const model::DualEncoder& model,
                                              const ValidatorOptions& options);
 

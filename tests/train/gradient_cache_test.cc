@@ -62,9 +62,10 @@ class GradientCacheSetting {
     texts_ = MakeExampleTexts(set_, 1, all, *model_, 1);
   }
   // Gradients of all parameters in a row, and the loss.
-  std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch, const Goal& goal,
+  std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch,
+                                                       const TrainingObjective& objective,
                                                        int64_t chunk_tokens, uint64_t step) {
-    const double loss = ForwardBackward(*model_, batch, goal,
+    const double loss = ForwardBackward(*model_, batch, objective, states_,
                                         {.forward = {.training = true, .seed = 3, .step = step},
                                          .chunk_tokens = chunk_tokens})
                             .loss;
@@ -81,6 +82,7 @@ class GradientCacheSetting {
   data::TrainingSet set_;
   std::unique_ptr<model::DualEncoder> model_;
   ExampleTexts texts_;
+  ObjectiveStates states_;
 };
 
 class GradientCache : public GradientCacheSetting,
@@ -102,22 +104,25 @@ double Largest(const std::vector<at::Tensor>& tensors) {
 }
 
 TEST_P(GradientCache, EqualsTheDirectGradientWithDropout) {
-  const Goal goal = MakeGoal({std::string(GetParam()->name), config::Params(GetParam()->params)});
+  const config::ObjectiveRecipe recipe{std::string(GetParam()->name),
+                                       config::Params(GetParam()->params)};
+  const TrainingObjective objective = MakeTrainingObjective(recipe);
+  states_ = StartingStates(recipe);
   const auto sampler = sampling::kUniform.make(
       texts_.examples,
-      {.seed = 1, .batch = 8, .negatives = 2, .graded_own = goal.needs.graded_own});
-  const BatchMaker maker(texts_, {}, goal.needs);
+      {.seed = 1, .batch = 8, .negatives = 2, .graded_own = objective.needs.graded_own});
+  const BatchMaker maker(texts_, {}, objective.needs);
   const TrainingBatch batch = maker.Make(sampler->Next());
-  const auto [want, loss] = Gradients(batch, goal, 0, 5);
+  const auto [want, loss] = Gradients(batch, objective, 0, 5);
   const double size = Largest(want);
   ASSERT_GT(size, 0);
   // Dropout is at work: another step has another gradient.
-  const auto other = Gradients(batch, goal, 0, 6).first;
+  const auto other = Gradients(batch, objective, 0, 6).first;
   std::vector<at::Tensor> difference;
   for (size_t p = 0; p < want.size(); ++p) difference.push_back(other[p] - want[p]);
   EXPECT_GT(Largest(difference), 1e-2 * size);
   for (const int64_t chunk : {1, 37, 200, 100000}) {
-    const auto [got, cached_loss] = Gradients(batch, goal, chunk, 5);
+    const auto [got, cached_loss] = Gradients(batch, objective, chunk, 5);
     EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
     for (size_t p = 0; p < want.size(); ++p) {
       const double worst = (got[p] - want[p]).abs().max().item<double>();
@@ -146,26 +151,26 @@ INSTANTIATE_TEST_SUITE_P(Towers, TwoTowerStep,
                          });
 
 TEST_P(TwoTowerStep, EachKindGoesThroughItsTowerAndTheCacheGivesTheDirectGradient) {
-  const Goal goal =
-      MakeGoal({std::string(objective::kInfoNce.name), config::Params(objective::kInfoNce.params)});
+  const TrainingObjective objective = MakeTrainingObjective(
+      {std::string(objective::kInfoNce.name), config::Params(objective::kInfoNce.params)});
   const auto sampler =
       sampling::kUniform.make(texts_.examples, {.seed = 1, .batch = 8, .negatives = 2});
-  const TrainingBatch batch = BatchMaker(texts_, {}, goal.needs).Make(sampler->Next());
+  const TrainingBatch batch = BatchMaker(texts_, {}, objective.needs).Make(sampler->Next());
   {
     const at::NoGradGuard no_gradient;
     const at::Tensor queries =
         model_->Encode(batch.Pack(0, batch.queries), model::TextKind::kQuery, {});
     const at::Tensor documents =
         model_->Encode(batch.Pack(batch.queries, batch.texts()), model::TextKind::kDocument, {});
-    const StepOutcome outcome = Forward(*model_, batch, goal, {});
+    const BatchOutcome outcome = Forward(*model_, batch, objective, ObjectiveStates(), {});
     for (int64_t i = 0; i < batch.queries; ++i) {
       EXPECT_NEAR(outcome.cosines[i], (queries[i] * documents[i]).sum().item<double>(), 1e-5);
     }
   }
-  const auto [want, loss] = Gradients(batch, goal, 0, 5);
+  const auto [want, loss] = Gradients(batch, objective, 0, 5);
   const double size = Largest(want);
   for (const int64_t chunk : {1, 37, 200, 100000}) {
-    const auto [got, cached_loss] = Gradients(batch, goal, chunk, 5);
+    const auto [got, cached_loss] = Gradients(batch, objective, chunk, 5);
     EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
     for (size_t p = 0; p < want.size(); ++p) {
       EXPECT_GT(want[p].abs().max().item<double>(), 0) << model_->Parameters()[p].name;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -19,6 +20,7 @@
 #include "sampling/catalogue.h"
 #include "train/bag_encoder.h"
 #include "train/example_texts.h"
+#include "train/metrics_observer.h"
 
 namespace tandem::train {
 namespace {
@@ -42,29 +44,48 @@ class LoopTest : public testing::Test {
     recipe_.optimizer.learning_rate = 0.05;
     recipe_.optimizer.clip = 0.5;
     recipe_.objective = {"infonce", config::Params(objective::FindObjective("infonce").params)};
-    goal_ = MakeGoal(recipe_.objective);
+    objective_ = MakeTrainingObjective(recipe_.objective);
   }
 
-  // Runs `steps` steps with the loop.
-  LoopState Run(int64_t steps) {
-    const RunFolder folder(temporary_.path());
-    folder.Prepare();
-    LineLog metrics(folder.metrics(), 0), timing(folder.timing(), std::nullopt);
-    const auto sampler = sampling::kUniform.make(texts_->examples, SamplerOptionsOf(recipe_));
+  virtual std::unique_ptr<sampling::Sampler> MakeSampler() const {
+    return sampling::kUniform.make(texts_->examples, SamplerOptionsOf(recipe_));
+  }
+
+  // Runs `steps` steps with the loop, `observers` and metrics.
+  LoopState Run(int64_t steps, std::vector<LoopObserver*> observers = {}) {
+    LineLog metrics(temporary_.path() / "metrics.jsonl", 0);
+    LineLog timing(temporary_.path() / "timing.jsonl", std::nullopt);
+    MetricsObserver writes_metrics(metrics, timing, recipe_.logging.every);
+    observers.push_back(&writes_metrics);
+    const auto sampler = MakeSampler();
     optim::Optimizer optimizer(optim::kAdamW, model_.Parameters());
-    Loop loop({.recipe = &recipe_,
-               .plan = {.steps = steps, .warmup = 1},
-               .model = &model_,
-               .goal = &goal_,
-               .batches = batches_.get(),
-               .sampler = sampler.get(),
-               .optimizer = &optimizer,
-               .schedule = &optim::kLinear,
-               .folder = &folder,
-               .metrics = &metrics,
-               .timing = &timing});
-    loop.Run();
+    optim::Optimizer nothing_learned(optim::kAdamW, {});
+    ObjectiveStates states = StartingStates(recipe_.objective);
+    Updater updater(optimizer, nothing_learned, optim::kLinear,
+                    {.learning_rate = recipe_.optimizer.learning_rate,
+                     .clip = recipe_.optimizer.clip,
+                     .warmup = 1,
+                     .steps = steps});
+    Loop loop({.model = model_,
+               .objective = objective_,
+               .states = states,
+               .batches = *batches_,
+               .sampler = *sampler,
+               .updater = updater},
+              {.steps = steps,
+               .batch = recipe_.train.batch,
+               .accumulate = recipe_.train.accumulate,
+               .seed = 1},
+              observers);
+    complete_ = loop.Run();
     return loop.state();
+  }
+
+  std::vector<nlohmann::json> Metrics() const {
+    std::vector<nlohmann::json> lines;
+    std::istringstream text(ReadFile(temporary_.path() / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
   }
 
   TemporaryFolder temporary_;
@@ -73,7 +94,8 @@ class LoopTest : public testing::Test {
   data::TrainingSet set_;
   std::unique_ptr<ExampleTexts> texts_;
   std::unique_ptr<BatchMaker> batches_;
-  Goal goal_;
+  TrainingObjective objective_;
+  bool complete_ = false;  // what Loop::Run returned
 };
 
 // The gradient of a step is the mean over its batches, clipped as a whole; the rate follows the
@@ -88,7 +110,7 @@ TEST_F(LoopTest, AStepIsTheMeanOverItsBatchesClippedAndScheduled) {
     std::vector<at::Tensor> mean;
     for (int part = 0; part < 2; ++part) {
       optim::ClearGradients(twin.Parameters());
-      ForwardBackward(twin, batches_->Make(sampler->Next()), goal_, {});
+      ForwardBackward(twin, batches_->Make(sampler->Next()), objective_, {}, {});
       for (size_t p = 0; p < 3; ++p) {
         const at::Tensor half = twin.Parameters()[p].value.grad() * 0.5;
         if (part == 0)
@@ -126,10 +148,7 @@ TEST_F(LoopTest, MetricsAverageOverTheirLine) {
     model_ = model::BagEncoder();
     Run(6);
     std::vector<double> values;
-    std::istringstream lines(ReadFile(temporary_.path() / "metrics.jsonl"));
-    for (std::string line; std::getline(lines, line);) {
-      values.push_back(nlohmann::json::parse(line).at("loss"));
-    }
+    for (const nlohmann::json& line : Metrics()) values.push_back(line.at("loss"));
     return values;
   };
   const std::vector<double> single = losses(1), triple = losses(3);
@@ -137,6 +156,159 @@ TEST_F(LoopTest, MetricsAverageOverTheirLine) {
   ASSERT_EQ(triple.size(), 2);
   EXPECT_NEAR(triple[0], (single[0] + single[1] + single[2]) / 3, 1e-9);
   EXPECT_NEAR(triple[1], (single[3] + single[4] + single[5]) / 3, 1e-9);
+}
+
+// The epoch is how often all queries were seen: 12 of 24 in each step.
+TEST_F(LoopTest, TheEpochOfALineIsAFraction) {
+  recipe_.logging.every = 1;
+  EXPECT_EQ(Run(3).epoch, 1.5);
+  std::vector<double> epochs;
+  for (const nlohmann::json& line : Metrics()) epochs.push_back(line.at("epoch"));
+  EXPECT_EQ(epochs, (std::vector<double>{0.5, 1, 1.5}));
+}
+
+// Gradients of a model on the batches of a pass, each in memory of its own.
+struct PassGradients {
+  std::vector<std::vector<at::Tensor>> of_batches;
+  std::vector<int64_t> queries;
+};
+
+// Batches of 18 queries and of 6, in turn; query q has document q.
+class UnevenSampler final : public sampling::Sampler {
+ public:
+  sampling::Batch Next() override {
+    const bool first = !std::exchange(second_is_next_, !second_is_next_);
+    sampling::Batch batch;
+    for (uint32_t q = first ? 0 : 18; q < (first ? 18 : 24); ++q) batch.queries.push_back(q);
+    batch.documents = batch.queries;
+    batch.further_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
+    return batch;
+  }
+  uint64_t BatchesIn(double epochs) const override { return static_cast<uint64_t>(2 * epochs); }
+  nlohmann::json State() const override { return nlohmann::json::object(); }
+  void Restore(const nlohmann::json&) override {}
+
+ private:
+  bool second_is_next_ = false;
+};
+
+class AccumulationTest : public LoopTest {
+ protected:
+  AccumulationTest() { recipe_.train.batch = 18; }
+  std::unique_ptr<sampling::Sampler> MakeSampler() const override {
+    return std::make_unique<UnevenSampler>();
+  }
+
+  PassGradients Gradients() {
+    model::BagEncoder twin;
+    PassGradients pass;
+    const auto sampler = MakeSampler();
+    for (int part = 0; part < 2; ++part) {
+      const TrainingBatch batch = batches_->Make(sampler->Next());
+      optim::ClearGradients(twin.Parameters());
+      ForwardBackward(twin, batch, objective_, {}, {});
+      pass.queries.push_back(batch.queries);
+      pass.of_batches.emplace_back();
+      for (const auto& parameter : twin.Parameters()) {
+        pass.of_batches.back().push_back(parameter.value.grad().clone());
+      }
+    }
+    return pass;
+  }
+
+  // The norm of the gradient in which the batches have these weights.
+  static double Norm(const PassGradients& pass, const std::vector<double>& weights) {
+    double squares = 0;
+    for (size_t p = 0; p < pass.of_batches[0].size(); ++p) {
+      const at::Tensor mean =
+          pass.of_batches[0][p] * weights[0] + pass.of_batches[1][p] * weights[1];
+      squares += mean.pow(2).sum().item<double>();
+    }
+    return std::sqrt(squares);
+  }
+};
+
+// A row of one batch then weighs as much as a row of the other.
+TEST_F(AccumulationTest, WeighsByQueriesWhereTheObjectiveIsSeparableByRow) {
+  const PassGradients pass = Gradients();
+  ASSERT_EQ(pass.queries, (std::vector<int64_t>{18, 6}));
+  Run(1);
+  const double norm = Metrics().at(0).at("gradient_norm");
+  EXPECT_NEAR(norm, Norm(pass, {0.75, 0.25}), 1e-5 * norm);
+  EXPECT_GT(std::abs(norm - Norm(pass, {0.5, 0.5})), 1e-3 * norm);
+}
+
+// Its pairs are within a batch, and their number is no sum over queries.
+TEST_F(AccumulationTest, WeighsBatchesAlikeWhereItIsNot) {
+  recipe_.objective = {"mann_whitney",
+                       config::Params(objective::FindObjective("mann_whitney").params)};
+  objective_ = MakeTrainingObjective(recipe_.objective);
+  const PassGradients pass = Gradients();
+  Run(1);
+  const double norm = Metrics().at(0).at("gradient_norm");
+  EXPECT_NEAR(norm, Norm(pass, {0.5, 0.5}), 1e-5 * norm);
+}
+
+// Notes the calls that it gets, and answers as it is told to.
+class Recorder final : public LoopObserver {
+ public:
+  Recorder(std::string name, std::vector<std::string>* calls)
+      : name_(std::move(name)), calls_(calls) {}
+
+  Next Begin(const Loop&) override { return Note("begin", Next::kGoOn); }
+  Next BeforeStep(const Loop&) override { return Note("before", before); }
+  Next AfterStep(const Loop& loop, const StepReport& report) override {
+    EXPECT_EQ(report.queries, 12);
+    EXPECT_GT(report.seconds, 0);
+    return Note(fmt::format("after {}", loop.state().step), after);
+  }
+  void End(const Loop&) override { Note("end", Next::kGoOn); }
+  void Interrupt(const Loop&) override { Note("interrupt", Next::kGoOn); }
+
+  Next before = Next::kGoOn;
+  Next after = Next::kGoOn;
+
+ private:
+  Next Note(const std::string& call, Next next) {
+    calls_->push_back(name_ + " " + call);
+    return next;
+  }
+
+  std::string name_;
+  std::vector<std::string>* calls_;
+};
+
+TEST_F(LoopTest, CallsObserversInOrder) {
+  std::vector<std::string> calls;
+  Recorder a("a", &calls), b("b", &calls);
+  EXPECT_EQ(Run(2, {&a, &b}).step, 2);
+  EXPECT_TRUE(complete_);
+  EXPECT_EQ(calls, (std::vector<std::string>{"a begin", "b begin", "a before", "b before",
+                                             "a after 1", "b after 1", "a before", "b before",
+                                             "a after 2", "b after 2", "a end", "b end"}));
+}
+
+TEST_F(LoopTest, AnObserverEndsTheRunAfterAllHaveSeenTheStep) {
+  std::vector<std::string> calls;
+  Recorder a("a", &calls), b("b", &calls);
+  a.after = Next::kStop;
+  const LoopState state = Run(5, {&a, &b});
+  EXPECT_EQ(state.step, 1);
+  EXPECT_TRUE(state.stopped_early);
+  EXPECT_TRUE(complete_);
+  EXPECT_EQ(calls, (std::vector<std::string>{"a begin", "b begin", "a before", "b before",
+                                             "a after 1", "b after 1", "a end", "b end"}));
+}
+
+TEST_F(LoopTest, AnObserverInterruptsTheRun) {
+  std::vector<std::string> calls;
+  Recorder a("a", &calls), b("b", &calls);
+  a.before = Next::kInterrupt;
+  const LoopState state = Run(5, {&a, &b});
+  EXPECT_EQ(state.step, 0);
+  EXPECT_FALSE(complete_);
+  EXPECT_EQ(calls, (std::vector<std::string>{"a begin", "b begin", "a before", "a interrupt",
+                                             "b interrupt"}));
 }
 
 }  // namespace

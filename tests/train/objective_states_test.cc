@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "optim/catalogue.h"
+#include "optim/gradients.h"
+#include "optim/optimizer.h"
 
 namespace tandem::train {
 namespace {
@@ -86,55 +88,68 @@ TEST(ObjectiveStates, KeepsOwnScoresAndAllowedNegatives) {
   EXPECT_FALSE(states.View(/*with_bank=*/false).bank_positives.defined());
 }
 
-std::unique_ptr<ObjectiveStates> Learning() {
-  auto states = std::make_unique<ObjectiveStates>(objective::StatePlan{
-      .logistic = true, .learn_bias = true, .scale = 20, .learning_rate_factor = 100, .bank = 4});
-  config::Params params(optim::kAdamW.params);
-  params.Set("weight_decay", 0.5);
-  states->UseOptimizer(
-      std::make_unique<optim::Optimizer>(optim::kAdamW, states->Learned(), params));
-  return states;
-}
+// States with a learned bias and an optimizer over it, as a run has them.
+struct Learning {
+  ObjectiveStates states{
+      {.logistic = true, .learn_bias = true, .scale = 20, .learning_rate_factor = 100, .bank = 4}};
+  optim::Optimizer optimizer = MakeOptimizer(states);
 
-// A step along a gradient of 1.
-void Learn(ObjectiveStates& states, int64_t step) {
-  states.BeginStep(step);
-  states.View(false).bias.sum().backward();
-  states.Step(0.001, 1);
-}
+  static optim::Optimizer MakeOptimizer(const ObjectiveStates& states) {
+    config::Params params(optim::kAdamW.params);
+    params.Set("weight_decay", 0.5);
+    return {optim::kAdamW, states.Learned(), params};
+  }
+  // A step along a gradient of 1.
+  void Learn(int64_t step) {
+    states.BeginStep(step);
+    optim::ClearGradients(states.Learned());
+    states.View(false).bias.sum().backward();
+    optimizer.Step(0.001 * states.learning_rate_factor(), 1);
+  }
+};
 
 TEST(ObjectiveStates, LearnsTheBiasAtItsOwnRateWithoutDecay) {
-  const auto states = Learning();
-  EXPECT_TRUE(states->bias_is_open());
-  EXPECT_FALSE(states->View(false).bias.defined());
-  states->StartBias(-3);
-  EXPECT_FALSE(states->bias_is_open());
-  ASSERT_EQ(states->Learned().size(), 1);
-  Learn(*states, 1);  // Adam's first step is the rate itself
-  EXPECT_NEAR(states->View(false).bias.item<double>(), -3 - 100 * 0.001, 1e-5);
-  EXPECT_EQ(states->View(false).scale.item<double>(), 20);
-  Learn(*states, 2);  // the gradient of the step before is gone
-  EXPECT_NEAR(states->View(false).bias.item<double>(), -3.2, 1e-5);
+  Learning learning;
+  ObjectiveStates& states = learning.states;
+  EXPECT_TRUE(states.bias_is_open());
+  EXPECT_FALSE(states.View(false).bias.defined());
+  states.StartBias(-3);
+  EXPECT_FALSE(states.bias_is_open());
+  ASSERT_EQ(states.Learned().size(), 1);
+  learning.Learn(1);  // Adam's first step is the rate itself
+  EXPECT_NEAR(states.View(false).bias.item<double>(), -3 - 100 * 0.001, 1e-5);
+  EXPECT_EQ(states.View(false).scale.item<double>(), 20);
 }
 
 TEST(ObjectiveStates, StaysWhereItIsGivenAndNotLearned) {
   ObjectiveStates states({.logistic = true, .scale = 10, .bias = -2});
   EXPECT_FALSE(states.bias_is_open());
   EXPECT_TRUE(states.Learned().empty());
-  states.BeginStep(1);
-  states.Step(1, 1);
   EXPECT_EQ(states.Calibration()->scale, 10);
   EXPECT_EQ(states.Calibration()->bias, -2);
 }
 
-TEST(ObjectiveStates, GoOnFromACheckpoint) {
-  const auto states = Learning();
-  states->StartBias(-3);
-  Learn(*states, 1);
-  states->Keep(at::tensor({0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, at::kDouble).view({2, 3}), LabelsOfTwo());
+TEST(ObjectiveStates, ACopyHasBanksOfItsOwn) {
+  ObjectiveStates states({.bank = 8});
+  states.BeginStep(1);
+  ObjectiveStates copy = states;
+  copy.Keep(at::tensor({0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, at::kDouble).view({2, 3}), LabelsOfTwo());
+  EXPECT_TRUE(copy.View(true).bank_positives.defined());
+  EXPECT_FALSE(states.View(true).bank_positives.defined());
+  EXPECT_TRUE(ObjectiveStates().empty());
+  EXPECT_FALSE(states.empty());
+}
 
-  const auto resumed = Learning();
-  resumed->Restore(states->State());
+TEST(ObjectiveStates, GoOnFromACheckpoint) {
+  Learning before;
+  before.states.StartBias(-3);
+  before.Learn(1);
+  before.states.Keep(at::tensor({0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, at::kDouble).view({2, 3}),
+                     LabelsOfTwo());
+
+  Learning resumed;
+  resumed.states.Restore(before.states.State());
+  resumed.optimizer.set_steps(before.optimizer.steps());
   const auto copy = [](const auto& from, const auto& to, const auto& value) {
     ASSERT_EQ(from.size(), to.size());
     for (size_t i = 0; i < from.size(); ++i) {
@@ -142,12 +157,17 @@ TEST(ObjectiveStates, GoOnFromACheckpoint) {
       value(to[i]).copy_(value(from[i]));
     }
   };
-  copy(states->Numbers(), resumed->Numbers(), [](const auto& one) { return one.value.detach(); });
-  copy(states->Tensors(), resumed->Tensors(), [](const auto& one) { return one.value; });
-  for (ObjectiveStates* one : {states.get(), resumed.get()}) Learn(*one, 2);
-  EXPECT_EQ(resumed->Figures(), states->Figures());
-  EXPECT_EQ(resumed->Figures()["bank_negatives"], 2);
-  EXPECT_TRUE(resumed->View(true).bank_negatives.equal(states->View(true).bank_negatives));
+  copy(before.states.Numbers(), resumed.states.Numbers(),
+       [](const auto& one) { return one.value.detach(); });
+  copy(before.states.Tensors(), resumed.states.Tensors(),
+       [](const auto& one) { return one.value; });
+  copy(before.optimizer.State(), resumed.optimizer.State(),
+       [](const auto& one) { return one.value; });
+  for (Learning* one : {&before, &resumed}) one->Learn(2);
+  EXPECT_EQ(resumed.states.Figures(), before.states.Figures());
+  EXPECT_EQ(resumed.states.Figures()["bank_negatives"], 2);
+  EXPECT_TRUE(
+      resumed.states.View(true).bank_negatives.equal(before.states.View(true).bank_negatives));
 }
 
 }  // namespace

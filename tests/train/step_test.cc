@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -73,6 +74,15 @@ class Step : public testing::Test {
     return batch;
   }
 
+  // An objective's states, the bias started from `batch`.
+  ObjectiveStates StartedStates(const config::ObjectiveRecipe& recipe, const TrainingBatch& batch) {
+    ObjectiveStates states = StartingStates(recipe);
+    if (states.bias_is_open()) {
+      states.StartBias(StartingBias(model_, batch, MakeTrainingObjective(recipe), states, {}));
+    }
+    return states;
+  }
+
   model::BagEncoder model_;
   data::TrainingSet set_;
   std::vector<uint32_t> all_;
@@ -85,7 +95,7 @@ TEST_F(Step, EncodesQueriesAndDocumentsInOnePassWithKeysOfTheBatch) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   EXPECT_EQ(batch.queries, 8);
   EXPECT_EQ(batch.documents, 16);
-  ForwardBackward(model_, batch, MakeGoal(Objective("infonce")),
+  ForwardBackward(model_, batch, MakeTrainingObjective(Objective("infonce")), {},
                   {.forward = {.training = true, .seed = 5, .step = 7}});
   ASSERT_EQ(model_.seen_options.size(), 1);
   EXPECT_TRUE(model_.seen_options[0].training);
@@ -119,13 +129,16 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
 
 TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
-    const Goal goal = MakeGoal(Objective(info->name));
+    const TrainingObjective objective = MakeTrainingObjective(Objective(info->name));
     const TrainingBatch batch = LabelledBatch();
-    const StepOutcome direct = ForwardBackward(model_, batch, goal, {});
+    const ObjectiveStates states = StartedStates(Objective(info->name), batch);
+    optim::ClearGradients(states.Learned());
+    const StepOutcome direct = ForwardBackward(model_, batch, objective, states, {});
     const std::vector<at::Tensor> want = Gradients();
     for (const int64_t chunk : {1, 7, 40, 100000}) {
       model_.seen_keys.clear();
-      const StepOutcome cached = ForwardBackward(model_, batch, goal, {.chunk_tokens = chunk});
+      const StepOutcome cached =
+          ForwardBackward(model_, batch, objective, states, {.chunk_tokens = chunk});
       EXPECT_NEAR(cached.loss, direct.loss, 1e-5 * std::max(1.0, direct.loss));
       const std::vector<at::Tensor> got = Gradients();
       for (size_t p = 0; p < got.size(); ++p) {
@@ -148,18 +161,19 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
 
 TEST_F(Step, ForwardHasNoDropoutAndNoGradient) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
-  const Goal goal = MakeGoal(Objective("mann_whitney"));
-  const double loss = Forward(model_, batch, goal, {.forward = {.training = true}}).loss;
+  const TrainingObjective objective = MakeTrainingObjective(Objective("mann_whitney"));
+  const double loss = Forward(model_, batch, objective, {}, {.forward = {.training = true}}).loss;
   EXPECT_FALSE(model_.seen_options[0].training);
   for (const auto& parameter : model_.Parameters()) {
     EXPECT_FALSE(parameter.value.grad().defined());
   }
-  EXPECT_EQ(loss, ForwardBackward(model_, batch, goal, {}).loss);
+  EXPECT_EQ(loss, ForwardBackward(model_, batch, objective, {}, {}).loss);
 }
 
 TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
-  const StepOutcome outcome = Forward(model_, batch, MakeGoal(Objective("infonce")), {});
+  const BatchOutcome outcome =
+      Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
   const at::Tensor rows =
       model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {}).detach();
   ASSERT_EQ(outcome.cosines.size(), 8);
@@ -173,12 +187,16 @@ TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
 TEST_F(Step, EveryObjectiveLearnsTheTopics) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     model::BagEncoder model;
-    const Goal goal = MakeGoal(Objective(info->name));
+    const TrainingObjective objective = MakeTrainingObjective(Objective(info->name));
+    ObjectiveStates states = StartedStates(Objective(info->name), LabelledBatch());
     optim::Optimizer optimizer(optim::kAdam, model.Parameters());
     double first = 0, last = 0;
     for (int step = 0; step < 60; ++step) {
       optim::ClearGradients(model.Parameters());
-      last = ForwardBackward(model, LabelledBatch(), goal, {}).loss;
+      StepOutcome outcome =
+          ForwardBackward(model, LabelledBatch(), objective, std::move(states), {});
+      states = std::move(outcome.states);
+      last = outcome.loss;
       if (step == 0) first = last;
       optimizer.Step(0.02, 1);
     }
@@ -186,10 +204,77 @@ TEST_F(Step, EveryObjectiveLearnsTheTopics) {
   }
 }
 
+// A step's states come back; those that went in stay as they were.
+TEST_F(Step, TheScoreBankGoesInAndComesOut) {
+  config::ObjectiveRecipe recipe = Objective("mann_whitney");
+  recipe.params.Set("bank", int64_t{1000});
+  const TrainingObjective objective = MakeTrainingObjective(recipe);
+  ObjectiveStates states = StartingStates(recipe);
+  states.BeginStep(1);
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  const StepOutcome first = ForwardBackward(model_, batch, objective, states, {});
+  EXPECT_FALSE(states.View(/*with_bank=*/true).bank_positives.defined());
+  EXPECT_EQ(first.states.View(/*with_bank=*/true).bank_positives.size(0), batch.queries);
+  const StepOutcome second = ForwardBackward(model_, batch, objective, first.states, {});
+  EXPECT_EQ(second.states.View(/*with_bank=*/true).bank_positives.size(0), 2 * batch.queries);
+}
+
+// The gradient is scaled, the loss is not.
+TEST_F(Step, TheWeightScalesTheGradientAlone) {
+  const TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  for (const int64_t chunk : {0, 40}) {
+    const double loss = ForwardBackward(model_, batch, objective, {}, {.chunk_tokens = chunk}).loss;
+    const std::vector<at::Tensor> want = Gradients();
+    EXPECT_EQ(
+        ForwardBackward(model_, batch, objective, {}, {.chunk_tokens = chunk, .weight = 3}).loss,
+        loss);
+    const std::vector<at::Tensor> got = Gradients();
+    for (size_t p = 0; p < got.size(); ++p) {
+      const double size = want[p].abs().max().item<double>();
+      EXPECT_LT((got[p] - 3 * want[p]).abs().max().item<double>(), 1e-5 * size) << p;
+    }
+  }
+}
+
+// Only a training step filters: a model that scores everything alike would otherwise have no
+// negatives, and loss 0, in validation.
+TEST_F(Step, TheFalseNegativeFilterIsOffOutsideTraining) {
+  TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
+  objective.false_negative_rules.score = -2;  // above it is every cosine
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  const BatchOutcome plain =
+      Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
+  EXPECT_GT(plain.loss, 0);
+  const BatchOutcome validated = Forward(model_, batch, objective, {}, {});
+  EXPECT_EQ(validated.loss, plain.loss);
+  EXPECT_EQ(validated.false_negatives, 0);
+  const StepOutcome trained = ForwardBackward(model_, batch, objective, {}, {});
+  EXPECT_EQ(trained.loss, 0);
+  EXPECT_EQ(trained.negatives, batch.labels.negative.sum().item<int64_t>());
+  EXPECT_EQ(trained.false_negatives, trained.negatives);
+}
+
+// With equal scores a softmax over n allowed documents has the loss ln n.
+TEST_F(Step, KnowsTheLossOfEqualScores) {
+  const TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
+  const TrainingBatch batch = maker_->Make(sampler_->Next());
+  double want = 0;
+  for (int64_t row = 0; row < batch.queries; ++row) {
+    want += std::log(1 + batch.labels.negative[row].sum().item<double>());
+  }
+  want /= static_cast<double>(batch.queries);
+  EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {}).equal_scores_loss, want, 1e-9);
+  // A model whose embeddings are all the same has exactly this loss.
+  for (const auto& parameter : model_.Parameters()) parameter.value.detach().fill_(0.5);
+  EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {}).loss, want, 1e-5);
+}
+
 TEST_F(Step, AWeightThatIsNotFiniteIsANumericError) {
   model_.Parameters()[2].value.detach().fill_(std::numeric_limits<float>::infinity());
   const TrainingBatch batch = maker_->Make(sampler_->Next());
-  EXPECT_THROW(ForwardBackward(model_, batch, MakeGoal(Objective("infonce")), {}), NumericError);
+  EXPECT_THROW(ForwardBackward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {}),
+               NumericError);
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ TEST_F(TrainTowers, SameRecipeSameBytesAlsoWhenResumed) {
 
 TEST_F(TrainTowers, TheOtherCommandsTakeTheModel) {
   const ProgramResult trained =
-      Train("run", {"--set", "train.chunk_tokens=30", "--set", "optimizer.learning_rate=5e-3"});
+      Train("run", {"--set", "train.chunk_tokens=30", "--set", "optimizer.learning_rate=5e-3",
+                    "--set", "train.steps=60"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const std::vector<float> query = Encoded("run/model", "query");
   const std::vector<float> document = Encoded("run/model", "document");

@@ -1,0 +1,67 @@
+#include "train/checkpoint_observer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "train/checkpoint.h"
+#include "train/loop.h"
+
+namespace tandem::train {
+
+// Where an earlier process was interrupted during a validation, its checkpoint lacks what this
+// process has just found.
+Next CheckpointObserver::Begin(const Loop& loop) {
+  if (validated_ && loop.state().step > 0) SaveIfDue(loop);
+  return Next::kGoOn;
+}
+
+Next CheckpointObserver::AfterStep(const Loop& loop, const StepReport& /*report*/) {
+  SaveIfDue(loop);
+  return Next::kGoOn;
+}
+
+void CheckpointObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
+  validated_ = true;
+  if (report.best) folder_.KeepBests({checkpoint_best_, loop.state().step});
+}
+
+// Before the first step there is nothing that a resumed run would not do again.
+void CheckpointObserver::Interrupt(const Loop& loop) {
+  if (loop.state().step > 0) SaveNow(loop);
+}
+
+void CheckpointObserver::SaveIfDue(const Loop& loop) {
+  if (plan_.CheckpointDue(loop.state().step) || loop.done()) SaveNow(loop);
+}
+
+void CheckpointObserver::SaveNow(const Loop& loop) {
+  const int64_t step = loop.state().step;
+  nlohmann::json state = loop.State();
+  state["format"] = 1;
+  state["data_fingerprint"] = fingerprints_.data;
+  state["base_fingerprint"] = fingerprints_.base;
+  SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state);
+  Restore(state["loop"]);
+  folder_.Prune(plan_, step, checkpoint_best_);
+}
+
+// A run without validation has no best step.
+void CheckpointObserver::Restore(const nlohmann::json& state) {
+  checkpoint_best_ = state.value("best_step", int64_t{0});
+}
+
+void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step) {
+  const std::filesystem::path path = folder.Checkpoint(step);
+  const nlohmann::json state = ReadState(path);
+  try {
+    loop.RestoreState(state);
+  } catch (const nlohmann::json::exception& error) {
+    throw ModelError(path.native(), "", fmt::format("state.json is broken: {}", error.what()));
+  }
+  LoadWeights(path, loop.SavedParameters());
+  LoadTensors(path, loop.StateTensors());
+}
+
+}  // namespace tandem::train

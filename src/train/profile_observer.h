@@ -1,0 +1,28 @@
+// Times the operations of each step but the first of a process, which pays for what is made once.
+#pragma once
+
+#include <optional>
+
+#include "tensor/profile.h"
+#include "train/observer.h"
+#include "train/step_profile.h"
+
+namespace tandem::train {
+
+// First in a loop's list, so that it does not time what other observers do.
+class ProfileObserver final : public LoopObserver {
+ public:
+  // Adds to `profile`, which outlives it.
+  explicit ProfileObserver(StepProfile& profile) : profile_(profile) {}
+
+  Next BeforeStep(const Loop& loop) override;
+  Next AfterStep(const Loop& loop, const StepReport& report) override;
+
+ private:
+  StepProfile& profile_;
+  bool warm_ = false;  // this process has made a step
+  std::optional<tensor::ActiveProfile> active_;
+  std::optional<tensor::ProfileScope> rest_;  // what no operation of the step counts
+};
+
+}  // namespace tandem::train

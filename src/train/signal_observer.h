@@ -1,0 +1,26 @@
+// Interrupts a run between steps, or during a validation, when the program asks for it.
+#pragma once
+
+#include <utility>
+
+#include "train/interrupt.h"
+#include "train/observer.h"
+
+namespace tandem::train {
+
+class SignalObserver final : public LoopObserver {
+ public:
+  explicit SignalObserver(StopRequest stop) : stop_(std::move(stop)) {}
+
+  Next BeforeStep(const Loop& /*loop*/) override {
+    return StopSignal(stop_) != 0 ? Next::kInterrupt : Next::kGoOn;
+  }
+  bool DuringValidation(const Loop& /*loop*/, double /*share*/) override {
+    return StopSignal(stop_) == 0;
+  }
+
+ private:
+  StopRequest stop_;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,54 @@
+// From the gradients of a step to new weights: clipping, learning rate, optimizers.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "optim/catalogue.h"
+#include "optim/optimizer.h"
+
+namespace tandem::train {
+
+struct UpdateOptions {
+  double learning_rate = 2e-5;  // the schedule's peak
+  double clip = 0;              // largest norm of the model's gradient; 0: no clipping
+  int64_t warmup = 0;           // steps
+  int64_t steps = 1;            // of the whole run
+  // Learning rate of what the objective learns, as a multiple of the model's.
+  double objective_factor = 1;
+};
+
+struct UpdateReport {
+  double gradient_norm = 0;  // of the model, before clipping
+  double learning_rate = 0;
+};
+
+class Updater {
+ public:
+  // `model` moves the model's parameters and `objective` those that the objective learns, which may
+  // be none. All three outlive the updater.
+  Updater(optim::Optimizer& model, optim::Optimizer& objective, const optim::ScheduleInfo& schedule,
+          const UpdateOptions& options)
+      : model_(model), objective_(objective), schedule_(schedule), options_(options) {}
+
+  void ClearGradients();
+  // The update after `steps_done` steps, from the gradients times `gradient_scale`. Only the
+  // model's gradient is clipped. Throws NumericError, before it changes anything, where that is not
+  // finite.
+  UpdateReport Step(int64_t steps_done, double gradient_scale);
+
+  // What the optimizers keep; shares their memory.
+  std::vector<optim::StateTensor> StateTensors() const;
+  int64_t model_steps() const { return model_.steps(); }
+  int64_t objective_steps() const { return objective_.steps(); }
+  void SetSteps(int64_t model_steps, int64_t objective_steps);
+
+ private:
+  optim::Optimizer& model_;
+  optim::Optimizer& objective_;
+  const optim::ScheduleInfo& schedule_;
+  UpdateOptions options_;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,26 @@
+// Warns a person of a run that learns nothing: the model gives all documents the same score, or the
+// false-negative filter leaves few negatives.
+#pragma once
+
+#include <cstdint>
+
+#include "train/observer.h"
+
+namespace tandem::train {
+
+class WarningObserver final : public LoopObserver {
+ public:
+  Next AfterStep(const Loop& loop, const StepReport& report) override;
+  void End(const Loop& loop) override;
+
+ private:
+  void CountEqualScores(const Loop& loop, const StepReport& report);
+  void CountFiltered(const Loop& loop, const StepReport& report);
+
+  int64_t steps_ = 0;        // of this process
+  int64_t equal_steps_ = 0;  // in a row: the loss of equal scores
+  bool warned_equal_ = false;
+  int64_t filtered_steps_ = 0;  // in which the filter took most negatives
+};
+
+}  // namespace tandem::train
