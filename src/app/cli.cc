@@ -17,7 +17,9 @@
 #include "app/command.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/help_text.h"
 #include "app/terminal.h"
+#include "app/usage_message.h"
 #include "app/version.h"
 #include "base/error.h"
 #include "base/suggest.h"
@@ -58,18 +60,17 @@ const CLI::App& ActiveApp(const CLI::App& app) {
   return chosen.empty() ? app : *chosen.front();
 }
 
-int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
+int ReportUsage(const CLI::App& app, std::string message) {
   const CLI::App& active = ActiveApp(app);
-  std::string message = error.what();
-  // What nobody knows comes first: a misspelt flag is why the right one is missing.
+  // An unknown word is named before anything else: a misspelt flag is why the right one is missing.
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty()) {
     const std::string& word = extras.front();
     const bool flag = word.rfind('-', 0) == 0;
     const std::string name = word.substr(0, word.find('='));
-    message =
-        fmt::format("unknown {} {}{}", flag ? "flag" : (&active == &app ? "command" : "argument"),
-                    name, Suggestion(flag || &active == &app ? active : app, name));
+    const bool command = !flag && &active == &app;
+    message = fmt::format("unknown {} {}{}", flag ? "flag" : (command ? "command" : "argument"),
+                          name, flag || command ? Suggestion(active, name) : "");
   }
   Terminal::Get().Error(message);
   std::fputs(fmt::format("Run `tandem{} --help` for what there is.\n",
@@ -104,22 +105,30 @@ int RunGuarded(const std::function<void()>& body) {
 int RunCommandLine(int argc, const char* const* argv) {
   CLI::App app("Trains, evaluates and searches with dual-encoder retrievers (embedding models).",
                "tandem");
+  app.formatter(MakeHelpText());
   app.set_help_flag("-h,--help", "Print this help and exit");
-  app.set_version_flag("--version", [] { return VersionText(); });
+  app.set_version_flag(
+      "--version", [] { return VersionText(); },
+      "Print the versions of Tandem and its libraries, and what the processor can do, and exit");
   app.require_subcommand(0, 1);
   std::function<void()> run;
   for (const Command* command : Commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command->name), std::string(command->summary));
     Flags flags(*sub);
-    AddGlobalFlags(flags);
     sub->parse_complete_callback([&run, ready = command->configure(flags)] { run = ready; });
+    AddGlobalFlags(flags);
   }
+  // Last, since commands would take it over.
+  app.footer("`tandem COMMAND --help` prints the flags of a command.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return app.exit(success, std::cout, std::cerr);
   } catch (const CLI::ParseError& error) {
-    return ReportUsage(app, error);
+    return ReportUsage(
+        app, UsageMessage(ActiveApp(app), error, {argv + 1, static_cast<size_t>(argc - 1)}));
+  } catch (const UsageError& error) {  // a value that flags.cc refuses
+    return ReportUsage(app, error.what());
   }
   if (!run) {
     std::cout << app.help();

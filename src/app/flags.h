@@ -4,8 +4,10 @@
 //       .OneOf({"text", "tsv", "json"})
 //       .ShowDefault();
 //
-// A thin cover of CLI11, whose header takes seconds to compile: only flags.cc and cli.cc include
-// it. What a user gets wrong is a usage error (exit 2) before the command runs; cli.cc reports it.
+// A thin cover of CLI11, whose header takes seconds to compile: only the sources of the command
+// line itself (cli, flags, help_text, usage_message) include it. What a user gets wrong is a usage
+// error (exit 2) before the command runs; cli.cc reports it. Values are read and checked in
+// flags.cc, so that messages and help are the same with every version of CLI11.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +35,8 @@ class Flag {
   Flag Required();
   // Any other word is an error; `words` are case-sensitive and stand in the help.
   Flag OneOf(std::initializer_list<std::string_view> words);
-  // An integer outside [lowest, highest] is an error, and so is what is no integer; the bounds
-  // stand in the help.
+  // An integer outside [lowest, highest] is an error, and so is a word that is no integer; the
+  // bounds stand in the help (the upper one only below 10^9).
   Flag Between(int64_t lowest, int64_t highest);
   // Giving it together with `other` is an error, in either order.
   Flag Excludes(Flag other);
