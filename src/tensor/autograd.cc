@@ -4,10 +4,11 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "tensor/libtorch_versions.h"
 
 namespace tandem::tensor {
 namespace {
@@ -49,8 +50,7 @@ bool NeedsGradient(at::ArrayRef<at::Tensor> inputs) {
 
 void WithBackward(const char* name, at::ArrayRef<at::Tensor> outs, at::ArrayRef<at::Tensor> inputs,
                   BackwardOfSeveral backward) {
-  std::shared_ptr<ClosureNode> node(new ClosureNode(name, std::move(backward)),
-                                    torch::autograd::deleteNode);
+  const NodePointer node = MakeNode<ClosureNode>(name, std::move(backward));
   torch::autograd::edge_list edges;
   for (const at::Tensor& input : inputs) {
     edges.push_back(torch::autograd::impl::gradient_edge(input));

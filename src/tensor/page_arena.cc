@@ -4,16 +4,15 @@
 #include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <iterator>
 #include <new>
 #include <utility>
 
 #include "base/memory.h"
+#include "tensor/libtorch_versions.h"
 
 namespace tandem::tensor {
 namespace {
@@ -110,7 +109,7 @@ bool AddressesAreLimited() {
 
 // Context and data are one address, so that those parts of libtorch work that ask for plain memory
 // (its own oneDNN).
-class ArenaAllocator : public c10::Allocator {
+class ArenaAllocator : public PlainAllocator {
  public:
   // There is one, which is never destroyed: tensors of static duration come back after everything
   // else. Null where addresses are limited or cannot be reserved: it is only slower without.
@@ -127,20 +126,12 @@ class ArenaAllocator : public c10::Allocator {
   }
   void Trim() { arena_.Trim(); }
 
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
-  c10::DataPtr allocate(size_t bytes) override { return Allocate(bytes); }
-  void copy_data(void* to, const void* from, size_t bytes) const override {
-    std::memcpy(to, from, bytes);
-  }
-#else
-  c10::DataPtr allocate(size_t bytes) const override { return Allocate(bytes); }
-#endif
   c10::DeleterFnPtr raw_deleter() const override { return &Free; }
 
  private:
   ArenaAllocator(size_t capacity, c10::Allocator* other) : arena_(capacity), other_(other) {}
 
-  c10::DataPtr Allocate(size_t bytes) const {
+  c10::DataPtr Allocate(size_t bytes) const override {
     if (bytes >= kSmallest) {
       if (void* data = arena_.Take(bytes)) {
         return {data, data, &Free, c10::Device(c10::DeviceType::CPU)};

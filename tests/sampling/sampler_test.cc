@@ -1,5 +1,6 @@
 // The contract of every sampler of the catalogue, and what `uniform` promises besides.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
