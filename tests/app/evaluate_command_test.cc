@@ -122,9 +122,9 @@ TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--relevance-level", "0"},
                    "--relevance-level is 0; expected a number above 0");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--format", "xml"},
-                   "--format: xml");
+                   "--format is xml; expected text, tsv or json");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--max-results", "-1"},
-                   "--max-results: Value -1 not in range 0 to 1000000000");
+                   "--max-results is -1; expected a whole number, at least 0");
 }
 
 TEST_F(EvaluateCommand, BrokenFilesAreDataErrors) {
