@@ -15,11 +15,18 @@ if(TANDEM_WITH_FUZZERS)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
 endif()
 
-# What tests, benchmarks and the command line compute themselves is little: optimising it takes longer
-# than running it.
+# Options for tests, benchmarks and most of the command line. They compute little themselves, so that
+# full optimisation would take longer than it saves.
 set(TANDEM_LIGHT_COMPILE_OPTIONS "")
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(TANDEM_LIGHT_COMPILE_OPTIONS -O1)
+  # g++ 13 and later set this at -O2 and above, and accept a precompiled header only where it is the
+  # same as when the header was compiled.
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-munroll-only-small-loops TANDEM_HAS_UNROLL_ONLY_SMALL_LOOPS)
+  if(TANDEM_HAS_UNROLL_ONLY_SMALL_LOOPS)
+    list(APPEND TANDEM_LIGHT_COMPILE_OPTIONS -munroll-only-small-loops)
+  endif()
 endif()
 
 function(tandem_common_options target)
