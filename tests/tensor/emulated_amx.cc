@@ -80,11 +80,11 @@ void AnswerCpuid(greg_t* registers) {
   const auto part = static_cast<uint32_t>(registers[REG_RCX]);
   uint32_t a = leaf, b = 0, c = part, d = 0;
   __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  if (leaf == 0) a = std::max(a, 0x1EU);                            // the highest leaf
+  if (leaf == 0) a = std::max(a, 0x1EU);  // the highest leaf
   // AMX-BF16, -TILE and -INT8; and AVX512-FP16, without which oneDNN 3 does not use AMX. Every
   // processor with AMX has it; nothing that is tested multiplies in fp16.
   if (leaf == 7 && part == 0) d |= 1U << 22 | 1U << 24 | 1U << 25 | 1U << 23;
-  if (leaf == 0x1D && part == 0) a = 1, b = c = d = 0;              // palettes
+  if (leaf == 0x1D && part == 0) a = 1, b = c = d = 0;  // palettes
   if (leaf == 0x1D && part == 1) a = 8192 | 1024U << 16, b = 64 | 8U << 16, c = 16, d = 0;
   if (leaf == 0x1E) a = c = d = 0, b = 16 | 64U << 8;  // largest depth and row of a product
   registers[REG_RAX] = a;
