@@ -44,6 +44,8 @@ class Profile {
   // Shapes of the products that were made.
   const std::set<ProductShape>& products() const { return products_; }
 
+  // Adds calls, seconds and work to the operation of the same name; a scope does so when it ends.
+  void Add(const Operation& done);
   void AddProduct(ProductShape shape) { products_.insert(shape); }
 
   // Takes over what one of `threads` threads did while all of them worked side by side: an
@@ -56,7 +58,6 @@ class Profile {
  private:
   friend class ActiveProfile;
   friend class ProfileScope;
-  void Add(const Operation& done);
 
   std::vector<Operation> operations_;
   std::set<ProductShape> products_;

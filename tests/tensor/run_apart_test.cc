@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "tensor/ops.h"
@@ -32,25 +32,40 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Works until the clock has gone on by so much.
 void Spend(int milliseconds) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  const double end = Now() + milliseconds / 1e3;
+  while (Now() < end) {
+  }
 }
+
+// Where threads wait until so many of them have come.
+class Meeting {
+ public:
+  explicit Meeting(int expected) : expected_(expected) {}
+
+  // False where the others have not come within a minute.
+  bool Wait() {
+    std::unique_lock lock(mutex_);
+    if (++come_ == expected_) all_.notify_all();
+    return all_.wait_for(lock, std::chrono::minutes(1), [this] { return come_ >= expected_; });
+  }
+
+ private:
+  const int expected_;
+  std::mutex mutex_;
+  std::condition_variable all_;
+  int come_ = 0;
+};
 
 TEST_F(RunApartTest, EveryTaskIsDoneOnceByOneOfSeveralThreads) {
   if (MayBeFewer()) GTEST_SKIP() << "OMP_THREAD_LIMIT or OMP_DYNAMIC may allow fewer threads";
   std::vector<std::atomic<int>> times(50);
-  std::atomic<int> begun = 0, alone = 0;
+  Meeting meeting(kThreads);  // with fewer threads the first tasks would wait in vain
+  std::atomic<int> alone = 0;
   RunApart(times.size(), [&](size_t i) {
     ++times[i];
-    ++begun;
-    // The first ones wait for each other: with fewer threads they would in vain.
-    for (int waited = 0; begun < kThreads; ++waited) {
-      if (waited == 20000) {
-        ++alone;
-        return;
-      }
-      Spend(1);
-    }
+    if (!meeting.Wait()) ++alone;
   });
   for (const std::atomic<int>& count : times) EXPECT_EQ(count, 1);
   EXPECT_EQ(alone, 0);
@@ -59,8 +74,9 @@ TEST_F(RunApartTest, EveryTaskIsDoneOnceByOneOfSeveralThreads) {
 TEST_F(RunApartTest, TasksSeeTheCallersGradientModeAndForms) {
   const auto tasks_that_see = [](bool gradients, bool reference) {
     std::atomic<int> count = 0;
+    Meeting meeting(MayBeFewer() ? 1 : kThreads);  // so that every thread has a task
     RunApart(20, [&](size_t) {
-      Spend(1);
+      meeting.Wait();
       if (at::GradMode::is_enabled() == gradients && ReferenceForms::Active() == reference) ++count;
     });
     return count.load();
@@ -84,7 +100,7 @@ TEST_F(RunApartTest, WhatATaskThrowsArrivesAndEndsTheRest) {
     RunApart(100000, [&](size_t i) {
       ++begun;
       if (i == 4) throw std::runtime_error("the fifth");
-      Spend(1);
+      Spend(1);  // all tasks together would take half a minute
     });
     FAIL() << "nothing was thrown";
   } catch (const std::runtime_error& error) {

@@ -3,25 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 namespace tandem::train {
 namespace {
 
-// Two steps: products for 30 ms, memory for 10 ms, and something that is neither.
+// Two steps, each of 30 ms of products, 10 ms of memory traffic and 2 ms that are neither.
 StepProfile Example() {
   StepProfile profile;
-  const tensor::ActiveProfile active(&profile.operations);
   for (int step = 0; step < 2; ++step) {
-    const tensor::ProfileScope whole("everything else");
-    {
-      const tensor::ProfileScope scope("product", {.flops = 4e9, .bytes = 1e6});
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    }
-    const tensor::ProfileScope scope("copy", {.bytes = 1e8});
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    profile.operations.Add({"copy", 1, 0.010, {.bytes = 1e8}});
+    profile.operations.Add({"product", 1, 0.030, {.flops = 4e9, .bytes = 1e6}});
+    profile.operations.Add({"everything else", 1, 0.002, {}});
   }
   profile.steps = 2;
   profile.tokens = 600;
@@ -37,12 +30,16 @@ TEST(StepProfile, ComparesEachOperationWithItsLimit) {
   EXPECT_EQ(rows[0].name, "product");
   EXPECT_EQ(rows[1].name, "copy");
   EXPECT_EQ(rows[0].calls, 1);
+  EXPECT_NEAR(rows[0].seconds, 0.030, 1e-12);
+  EXPECT_NEAR(rows[0].share, 30.0 / 42, 1e-12);
   EXPECT_NEAR(rows[0].limit_seconds, 0.020, 1e-12);
   EXPECT_FALSE(rows[0].memory_bound);
   EXPECT_NEAR(rows[0].flops_per_second * rows[0].seconds, 4e9, 1);
   EXPECT_NEAR(rows[1].limit_seconds, 0.005, 1e-12);
   EXPECT_TRUE(rows[1].memory_bound);
   EXPECT_EQ(rows[1].flops_per_second, 0);
+  EXPECT_NEAR(rows[1].seconds, 0.010, 1e-12);
+  EXPECT_EQ(rows[2].name, "everything else");
   EXPECT_EQ(rows[2].limit_seconds, 0);
   EXPECT_NEAR(rows[0].share + rows[1].share + rows[2].share, 1, 1e-12);
 }
@@ -51,7 +48,7 @@ TEST(StepProfile, PrintsTextTsvAndJson) {
   const StepProfile profile = Example();
   const std::string text = FormatProfile(profile, kSetting, "text");
   EXPECT_THAT(text, testing::HasSubstr("profile of 2 steps"));
-  EXPECT_THAT(text, testing::HasSubstr("300 tokens and "));
+  EXPECT_THAT(text, testing::HasSubstr("300 tokens and 42.0 ms a step, 7143 tokens/s"));
   EXPECT_THAT(text, testing::HasSubstr("200 GFLOP/s in products"));
   EXPECT_THAT(text, testing::ContainsRegex("product +1\\.0 .* products "));
   EXPECT_THAT(text, testing::ContainsRegex("copy +1\\.0 .* memory "));
@@ -61,6 +58,7 @@ TEST(StepProfile, PrintsTextTsvAndJson) {
   EXPECT_EQ(json["steps"], 2);
   EXPECT_EQ(json["operations"][1]["operation"], "copy");
   EXPECT_EQ(json["operations"][1]["bound_by"], "memory");
+  EXPECT_NEAR(json["operations"][1]["seconds"].get<double>(), 0.010, 1e-12);
 }
 
 TEST(StepProfile, ARunOfOneStepHasNothingToShow) {
