@@ -15,8 +15,17 @@ objectives="infonce mann_whitney"
 measures=ndcg@10,mrr@10,recall@10,auc
 lengths="--max-query-tokens 128 --max-document-tokens 128"  # as in the recipes
 
-started=$(date +%s)
-step() { printf '\n== %s (%s s) ==\n' "$*" $(($(date +%s) - started)) >&2; }
+. tools/stages.sh
+stages=$((stage_number + 7))
+
+# seconds_of SECONDS_AT_DEFAULT: the time of a stage on one core, by the size of the demo.
+seconds_of() {
+  case $size in
+    tiny) echo 10 ;;
+    full) echo $(($1 * 11)) ;;
+    *) echo "$1" ;;
+  esac
+}
 
 model_of() {
   case $1 in
@@ -65,18 +74,18 @@ ask() {
     --query "read scientific papers and manage their references"
 }
 
-step "data: find the package for a job ($size)"
+stage 60 "data: find the package for a job ($size)"
 python3 tools/package_dataset.py --index demo/index --output "$data" --size "$size"
-step "measuring the base model"
+stage "$(seconds_of 100)" "measure the base model"
 measure base
 for objective in $objectives; do
-  step "training with $objective"
+  stage "$(seconds_of 330)" "train with $objective"
   train "$objective"
-  step "measuring after $objective"
+  stage "$(seconds_of 100)" "measure after $objective"
   measure "$objective"
 done
 
-step "the same questions to each model"
+stage 20 "ask each model the same questions"
 for name in base $objectives; do
   ask "$name"
 done
@@ -92,4 +101,4 @@ What to try next:
   DEMO=full ./dev demo          all packages: about ten times the data, and the time
   $tandem explain mann_whitney  what the objective computes, and its parameters
 EOF
-step "done"
+printf '\n== done (%s s since the start) ==\n' $(($(date +%s) - stages_started)) >&2

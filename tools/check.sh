@@ -1,0 +1,135 @@
+# Read by ./dev: `./dev check`, what takes long or needs root. Each part says at its end whether it
+# held; a part that this machine cannot do is skipped with its reason, and the rest goes on.
+
+check_summary=""
+check_failed=false
+
+# part NAME SECONDS TEXT FUNCTION: announces and runs one part in a process of its own.
+part() {
+  stage "$2" "$1: $3"
+  set +e  # not `if ( ... )`: there a failure in the middle would not end the part
+  (
+    set -e
+    "$4"
+  )
+  status=$?
+  set -e
+  if [ "$status" = 0 ]; then
+    check_summary="$check_summary
+  $1: held"
+  else
+    check_summary="$check_summary
+  $1: FAILED"
+    check_failed=true
+  fi
+}
+
+skip() {
+  stage 0 "$1: skipped, $2"
+  check_summary="$check_summary
+  $1: skipped, $2"
+}
+
+# --- other suites --------------------------------------------------------------------------------
+
+# What a new user types, on a bare Debian that has git and nothing else, with what is committed here.
+# The reference data beside this checkout is copied beside the clone.
+check_suite() {
+  root=$PWD/.cache/debian/$suite
+  sh tools/bare_debian.sh "$suite" "$root" true
+  rm -rf "$root/root/tandem"
+  git clone -q "$PWD" "$root/root/tandem"
+  if [ -d ../shared ]; then
+    mkdir -p "$root/root/shared"
+    cp -ru ../shared/data ../shared/vectors "$root/root/shared/"
+  fi
+  sh tools/bare_debian.sh "$suite" "$root" \
+    "cd /root/tandem && export CCACHE_DIR=/root/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test"
+}
+
+check_suites() {
+  for suite in bookworm trixie; do
+    if [ "$(id -u)" != 0 ]; then
+      skip "$suite" "debootstrap needs root"
+    elif ! command -v debootstrap >/dev/null 2>&1; then
+      skip "$suite" "there is no debootstrap (apt-get install debootstrap)"
+    else
+      part "$suite" 3000 "demo and test on a bare Debian" check_suite
+    fi
+  done
+}
+
+# --- kill -9 -------------------------------------------------------------------------------------
+
+run_kills() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
+  python3 tools/kill_resume.py --program build/release/tandem --model "$model" \
+    --data demo/tiny/data --kills "${KILLS:-100}"
+}
+
+# --- sanitizers ----------------------------------------------------------------------------------
+
+# ThreadSanitizer does not know libgomp, so only the half without libtorch.
+run_thread_sanitizer() {
+  build_targets tsan all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  run_tests tsan
+}
+
+# libtorch leaks, so leaks are not looked for.
+run_address_sanitizer() {
+  build_targets asan-torch all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  ASAN_OPTIONS=detect_leaks=0 run_tests asan-torch
+}
+
+# --- fuzzers -------------------------------------------------------------------------------------
+
+run_fuzzers() {
+  build_targets fuzz all
+  for fuzzer in build/fuzz/fuzz/fuzz_*; do
+    [ -x "$fuzzer" ] && [ ! -d "$fuzzer" ] || continue
+    name=$(basename "$fuzzer")
+    say "$name for ${FUZZ_SECONDS:-60} s"
+    mkdir -p ".cache/fuzz/$name"
+    dictionary=fuzz/${name#fuzz_}.dict
+    quietly "build/fuzz/$name.log" "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" \
+      -artifact_prefix="build/fuzz/$name-" $([ ! -f "$dictionary" ] || echo "-dict=$dictionary") \
+      ".cache/fuzz/$name"
+  done
+}
+
+# -------------------------------------------------------------------------------------------------
+
+# check [PART...]
+check() {
+  [ $# -gt 0 ] || set -- kills sanitizers fuzz suites
+  stages=2
+  for name in "$@"; do
+    case $name in
+      kills | fuzz) stages=$((stages + 1)) ;;
+      sanitizers | suites) stages=$((stages + 2)) ;;
+      *) fail "check has no part $name; it has suites, kills, sanitizers and fuzz" ;;
+    esac
+  done
+  setup
+  find_model
+  for name in "$@"; do
+    case $name in
+      kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
+      fuzz)
+        if command -v clang++ >/dev/null 2>&1; then
+          part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers
+        else
+          skip fuzz "there is no clang++ (apt-get install clang)"
+        fi
+        ;;
+      sanitizers)
+        part tsan 900 "ThreadSanitizer over the half without libtorch" run_thread_sanitizer
+        part asan 4000 "AddressSanitizer over everything" run_address_sanitizer
+        ;;
+      suites) check_suites ;;
+    esac
+  done
+  printf '\ncheck:%s\n' "$check_summary" >&2
+  ! $check_failed
+}
