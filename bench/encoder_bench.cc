@@ -1,18 +1,19 @@
-// Speed and peak memory of one thing in one process, as one line of JSON:
+// Measures the speed and peak memory of one job and prints one line of JSON:
 //
 //   encoder_bench products MODEL
 //   encoder_bench training MODEL PAIRS.jsonl
 //   encoder_bench encoding MODEL PAIRS.jsonl
-//   encoder_bench profile MODEL PAIRS.jsonl    where the time of encoding goes, as a table
+//   encoder_bench profile MODEL PAIRS.jsonl    prints a table of where encoding spends its time
 //
 // with --precision fp32|bf16 and --max-tokens, and for training --batch, --steps, --seconds.
-// `products` is the limit: the rate of matrix products at the shapes of the model, by what the
-// encoder uses here and by oneDNN, and the rate of registers only and of memory. PAIRS are lines
-// {"query": TEXT, "document": TEXT}. Training takes them in order, `batch` a step (infonce, AdamW);
-// tokenising is done before, everything else counts; the first step warms up. Encoding takes
-// queries and documents, and tokenising counts.
+// `products` measures the limits: the rate of matrix products of the model's shapes, with the
+// kernels that the encoder uses on this machine and with oneDNN; the rate of multiply-adds on
+// registers; the rate of memory. A line of PAIRS is {"query": TEXT, "document": TEXT}. Training
+// takes the pairs in order, `batch` a step (infonce, AdamW). It tokenises before the clock starts,
+// and its first step does not count. Encoding encodes queries and documents, and its time includes
+// tokenising.
 //
-// bench/speed.py calls this and the same measurements in other tools, and compares.
+// bench/speed.py runs this program and the same measurements of other tools, and compares.
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/eye.h>
@@ -92,7 +93,8 @@ text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<s
 nlohmann::ordered_json Products(const BenchOptions& options) {
   const weights::EncoderConfig config = weights::ReadModelFolder(options.model).config;
   const int64_t h = config.hidden_size, f = config.intermediate_size;
-  // Queries, keys and values; attention's output; up; down; and the widest one's way back.
+  // Queries, keys and values; attention's output; feed-forward up and down; and the backward
+  // product of the first one, which is the widest.
   const std::vector<tensor::ProductShape> shapes = {{h, 3 * h}, {h, h}, {h, f}, {f, h}, {3 * h, h}};
   const tensor::Precision precision = tensor::ResolvePrecision(options.precision);
   return {{"flops_per_second", tensor::ProductRate(shapes, precision)},
@@ -103,7 +105,7 @@ nlohmann::ordered_json Products(const BenchOptions& options) {
           {"library", tensor::cpu::ProductLibraryVersion()}};
 }
 
-// One training step on `batch` pairs from `first` on; returns its tokens.
+// Makes one training step on the `batch` pairs that begin at `first`; returns how many tokens.
 int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
                   const objective::Objective& objective, const text::EncodedTexts& queries,
                   const text::EncodedTexts& documents, size_t first, const BenchOptions& options) {

@@ -1,11 +1,11 @@
-// The Mann-Whitney loss with its gradients over P positives and as many negatives: the fast form,
-// the tiled form and the same loss written as a dense libtorch formula, in one run.
+// Times the Mann-Whitney loss with its gradients over P positives and as many negatives, in one
+// run: the fast form, the tiled form and the same loss as a dense libtorch formula.
 //
 //   mann_whitney_bench [--temperature 0.01] [--threads N] [--largest 1000000] [--seconds 60]
 //
-// Each figure is the best of three (one where it takes more than a second). A form is left out
-// where it would not fit in memory or take longer than --seconds, judged by the size before; the
-// table says which. Also checks the forms against each other.
+// Each figure is the best of three calls (of one, where a call takes more than a second). A form is
+// skipped at a size where it would not fit in memory or would take longer than --seconds, as the
+// size before suggests; the table says so. The program also compares the forms' results.
 #include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/softplus.h>
@@ -40,8 +40,8 @@ struct Options {
   double seconds = 60;
 };
 
-// P queries of two documents: the own one and a negative. Scores like those of a trained encoder:
-// positives around 0.6, negatives around 0.2.
+// P queries with two documents each, a positive and a negative. Their scores are like those of a
+// trained encoder: positives around 0.6, negatives around 0.2.
 struct Pairs {
   explicit Pairs(int64_t count)
       : scores(static_cast<size_t>(2 * count)),
@@ -121,7 +121,8 @@ Result RunDense(Pairs& pairs, const Options& options) {
   });
 }
 
-// Relative, of the loss and of the largest gradient.
+// The larger of two relative differences: of the losses, and of the gradients relative to the
+// largest one.
 double Difference(const Result& a, const Result& b) {
   double largest = 0, worst = 0;
   for (size_t i = 0; i < a.gradient.size(); ++i) {
@@ -131,7 +132,8 @@ double Difference(const Result& a, const Result& b) {
   return std::max(worst / largest, std::fabs(a.loss - b.loss) / b.loss);
 }
 
-// Bytes of the dense formula: the differences, their quotients, losses and two gradients at a time.
+// Bytes that the dense formula holds at a time: differences, their quotients, losses, two
+// gradients.
 double DenseBytes(double count) { return 5 * 8 * count * count; }
 
 double FreeBytes() {
@@ -139,7 +141,7 @@ double FreeBytes() {
          static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// A form of cost O(P N): what it took at the last size, for a guess at the next.
+// Guesses the time of a form whose cost is O(P N) from the time of the size before.
 struct Quadratic {
   double last_seconds = 0;
   double last_count = 0;

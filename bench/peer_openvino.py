@@ -65,7 +65,7 @@ def batches_of(token_ids, size):
 
 
 def check_padding(compiled, token_ids):
-    """A text beside a longer one must get the embedding that it gets alone."""
+    """Checks that a text gets the same embedding alone and padded beside a longer one."""
     pair = [max(token_ids, key=len), min(token_ids, key=len)]
     padded = compiled(batches_of(pair, 2)[0])[0][1]
     alone = compiled(batches_of(pair[1:], 1)[0])[0][0]

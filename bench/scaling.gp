@@ -1,5 +1,5 @@
 # gnuplot -e "tsv='scaling.tsv'; svg='scaling.svg'; kinds='avx2:fp32 avx512_bf16:bf16'" scaling.gp, or
-# png='...'; kinds are at most three. scaling.py --svg does it and makes the file smaller.
+# png='...'; at most three kinds. `scaling.py --svg` runs this and makes the file smaller.
 if (exists("png")) { set terminal pngcairo noenhanced size 1000,760 font "sans,10"; set output png } \
 else { set terminal svg noenhanced background '#ffffff' size 1000,760 font "sans,11"; set output svg }
 set datafile separator "\t"

@@ -159,7 +159,7 @@ class Scaling:
 
 
 def draw(tsv, svg, rows):
-    """gnuplot's picture without what it repeats for nothing: a third of the size."""
+    """Removes what gnuplot repeats in its SVG; a third of the size is left."""
     script = os.path.join(os.path.dirname(__file__), "scaling.gp")
     kinds = " ".join(sorted({f"{row[2]}:{row[3]}" for row in rows}))
     subprocess.run(["gnuplot", "-e", f"tsv='{tsv}'; svg='{svg}'; kinds='{kinds}'", script], check=True)

@@ -11,13 +11,14 @@ Three sets of texts, each written once and read by everybody:
 - short: pairs of --demo, the demo's data,
 - long: pairs of --data whose documents are joined to 512 tokens.
 
-Every measurement is a process of its own, one after another, on the same threads: Tandem (by
-encoder_bench) and with --peer-python, a Python that has sentence-transformers and openvino, the
-peers; how they are set up is in peer_*.py. Peak memory is each process's own. Ratios above 1 say how
+Every measurement runs in a process of its own, one after another, with the same number of threads.
+encoder_bench measures Tandem. With --peer-python, a Python that has sentence-transformers and
+openvino, peer_*.py measure the peers. Peak memory is each process's own. Ratios above 1 say how
 many times faster Tandem is, or how many times more memory the peer takes.
 
-Share = FLOPs of the encoder's matrix products x tokens/s / rate of such products, at its own shapes
-and precision, measured in the same run: all time counts, only these FLOPs do.
+Share = FLOPs of the encoder's matrix products for a token x tokens/s / rate of such products. The rate
+is measured in the same run, at the encoder's shapes and precision. All time counts, but no FLOPs other
+than those of matrix products.
 
 --isa LEVEL forces an instruction set (TANDEM_ISA) and asks the peers' libraries for the same.
 Results are kept as JSON (--results), so that sets can be measured one by one; --report only prints
@@ -135,8 +136,8 @@ class Bench:
         return path
 
     def measure(self, name, what, precision):
-        """Encoding takes seconds, in which a virtual machine's neighbours weigh: everybody, the limit
-        too, gets several turns, one after the other, and the best of each counts."""
+        """Measures encoding several times in turn, for each tool and for the limit, and keeps the best
+        of each: a turn takes seconds, in which other virtual machines can disturb it."""
         arguments = self.arguments(name, what, precision)
         peers = {"training": ["sentence_transformers"],
                  "encoding": ["sentence_transformers", "openvino"]}[what]
@@ -322,7 +323,7 @@ def measure_all(options, results, save):
     bench = Bench(options)
     sets = [name for name in options.sets.split(",") if options.data or name == "short"]
     what = options.what.split(",")
-    # What bf16 needs is Tandem's to say.
+    # Tandem says whether this machine can do bf16.
     probe = subprocess.run([bench.program, "products", options.model, "--precision", "bf16"],
                            capture_output=True, text=True, env=bench.ours, check=False)
     precisions = [p for p in options.precisions.split(",") if p == "fp32" or probe.returncode == 0]

@@ -77,7 +77,7 @@ def check_ids(tokenizer, lines, ids):
 
 
 def measure_package(options, lines, threads):
-    """In a process of its own: the package's threads are fixed at its first call."""
+    """Runs in a process of its own, since the package fixes its threads at its first call."""
     if os.fork() == 0:
         os.environ["RAYON_NUM_THREADS"] = str(threads)
         os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
@@ -118,7 +118,7 @@ def main():
         with open(texts, "w", encoding="utf-8", newline="\n") as out:
             out.writelines(line + "\n" for line in lines)
         size = os.path.getsize(texts) / 1e6
-        # Before this process has any thread of the package.
+        # This comes before the package starts any thread in this process.
         rows = []
         for threads in map(int, options.threads.split(",")):
             peer = measure_package(options, lines, threads)

@@ -1,16 +1,17 @@
-# Precompiled headers: most files are short beside the library headers that they all read. Only
-# headers of libraries are in them, and with TANDEM_PRECOMPILED_HEADERS=OFF (the preset `dev`) every
-# file compiles without.
+# Precompiled headers: most of our files are short compared with the library headers that they
+# include. A precompiled header contains headers of libraries only, and every file compiles without
+# it (TANDEM_PRECOMPILED_HEADERS=OFF, as in the preset `dev`).
 #
-# g++ takes a precompiled header only where the flags are the same, so there is one for each kind of
+# g++ uses a precompiled header only for files with the same flags, so there is one for each kind of
 # target: libraries (-fPIC) and tests (programs, -fPIE), each with and without libtorch. The lists are
-# short because loading takes time too: with nlohmann/json.hpp among them they cost more than they save.
+# short because loading a precompiled header takes time too: with nlohmann/json.hpp it costs more than
+# it saves.
 set(TANDEM_HEADERS <chrono> <filesystem> <functional> <string> <unordered_map> <vector> <fmt/format.h>)
 set(TANDEM_TEST_HEADERS <gmock/gmock.h> <gtest/gtest.h>)
 set(TANDEM_TORCH_HEADERS <ATen/TensorOperators.h> <ATen/core/Tensor.h>)
 
 # tandem_precompiled_header(KIND HEADERS <a.h> ... DEPENDS libraries [PROGRAM])
-# makes the precompiled header that tandem_use_precompiled(TARGET KIND) lets a target take.
+# makes the precompiled header of a kind; tandem_use_precompiled(TARGET KIND) lets a target use it.
 function(tandem_precompiled_header kind)
   cmake_parse_arguments(ARG "PROGRAM" "" "HEADERS;DEPENDS" ${ARGN})
   set(source "${PROJECT_BINARY_DIR}/precompiled_${kind}.cc")
@@ -36,8 +37,8 @@ endfunction()
 
 if(TANDEM_PRECOMPILED_HEADERS)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # ccache needs the first to see the header; the second is one more false alarm of g++ 12 on
-    # strings, since what comes from a precompiled header does not count as a system header.
+    # ccache needs the first flag to see the header. The second turns off one more false alarm of
+    # g++ 12 on strings: it does not treat what comes from a precompiled header as a system header.
     list(APPEND TANDEM_COMPILE_OPTIONS -fpch-preprocess -Wno-stringop-overread)
   endif()
   find_package(fmt REQUIRED)

@@ -1,4 +1,4 @@
-# One function per kind of target, so that flags, include paths and install rules are said once.
+# One function per kind of target, so that flags, include paths and install rules stand in one place.
 
 set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
     -Wno-restrict -Wno-maybe-uninitialized) # false alarms of g++ 12 on strings
@@ -20,12 +20,12 @@ endif()
 set(TANDEM_LIGHT_COMPILE_OPTIONS "")
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(TANDEM_LIGHT_COMPILE_OPTIONS -O1)
-  # g++ 13 and later set this at -O2 and above, and accept a precompiled header only where it is the
-  # same as when the header was compiled.
+  # g++ 13 and later set these at -O2 and above, and use a precompiled header only for files where
+  # they are the same as for the header.
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-munroll-only-small-loops TANDEM_HAS_UNROLL_ONLY_SMALL_LOOPS)
   if(TANDEM_HAS_UNROLL_ONLY_SMALL_LOOPS)
-    list(APPEND TANDEM_LIGHT_COMPILE_OPTIONS -munroll-only-small-loops)
+    list(APPEND TANDEM_LIGHT_COMPILE_OPTIONS -munroll-only-small-loops -mvzeroupper)
   endif()
 endif()
 
@@ -34,8 +34,8 @@ function(tandem_common_options target)
   target_link_options(${target} PRIVATE ${TANDEM_LINK_OPTIONS})
 endfunction()
 
-# Sets RESULT to the export set of a target with these dependencies: `tandemTorch` when libtorch is
-# among them or behind one of them, else `tandem`. Users of the package ask for the former by
+# Sets RESULT to the export set of a target with these dependencies: `tandemTorch` where one of them
+# is libtorch or depends on it, else `tandem`. Users of the package get the former with
 # COMPONENTS torch.
 function(tandem_export_set result)
   set(${result} tandem PARENT_SCOPE)
@@ -69,7 +69,7 @@ function(tandem_room name)
   target_link_libraries(tandem_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   tandem_export_set(export_set ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
   set_target_properties(tandem_${name} PROPERTIES TANDEM_EXPORT_SET ${export_set})
-  # OpenMP's flag is not among those of the precompiled headers.
+  # The precompiled headers are compiled without OpenMP's flag.
   if(NOT "OpenMP::OpenMP_CXX" IN_LIST ARG_PRIVATE_DEPENDS)
     if(export_set STREQUAL "tandemTorch")
       tandem_use_precompiled(tandem_${name} torch_library)
@@ -89,9 +89,9 @@ endfunction()
 
 # tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [NO_ENTRIES])
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
-# NO_ENTRIES: it makes none, the caller adds its own.
-# The target tests_of_LABEL builds the tests with a label. `threads`: what runs on several threads
-# without libtorch; ThreadSanitizer watches these.
+# NO_ENTRIES: it makes no ctest entry; the caller adds its own.
+# The target tests_of_LABEL builds the tests with a label. The label `threads` marks tests of code
+# that works on several threads without libtorch; CI runs them under ThreadSanitizer.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
 function(tandem_test name)
   cmake_parse_arguments(ARG "NO_ENTRIES" "" "SOURCES;DEPENDS;LABELS" ${ARGN})

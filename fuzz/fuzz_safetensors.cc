@@ -1,5 +1,5 @@
-// Any bytes are no safetensors file, or tensors that lie inside the data and fit their shapes. Try
-// it with -dict=fuzz/safetensors.dict.
+// The reader of safetensors either rejects the bytes, or its tensors lie inside the data and fit
+// their shapes. Works best with -dict=fuzz/safetensors.dict.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

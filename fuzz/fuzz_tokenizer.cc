@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   static const PipelineTokenizer bare = Load("added_bare.json");
   if (size == 0) return 0;
   const size_t max_length = bytes[0];
-  // A copy of exactly this size: reading behind it is an error that AddressSanitizer sees.
+  // A copy of exactly this size, so that AddressSanitizer sees a read past its end.
   const std::vector<char> text(bytes + 1, bytes + size);
   for (const PipelineTokenizer* tokenizer : {&uncased, &cased, &bare}) {
     Check(*tokenizer, {text.data(), text.size()}, max_length);

@@ -1,4 +1,4 @@
-// What the fuzz targets of training lines share: read, take scores as grades, scale, split.
+// Shared by the fuzz targets of training lines: reads, takes scores as grades, scales and splits.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tandem::data {
 
-// Runs `read(LineReader&) -> Dataset` over the bytes and everything that training does behind it.
+// Runs `read(LineReader&) -> Dataset` over the bytes, and then what training does with a Dataset.
 template <typename Read>
 void FuzzTrainingLines(const uint8_t* bytes, size_t size, const Read& read) {
   Warnings warnings;

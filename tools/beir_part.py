@@ -1,4 +1,4 @@
-"""A part of a BEIR folder, so that a study ends in minutes."""
+"""Cuts a part out of a BEIR folder, so that a study with it ends in minutes."""
 
 import json
 import os

@@ -5,7 +5,8 @@ Both sides draw from SplitMix64 (Steele et al. 2014), seeded by the number of th
 
 MASK = (1 << 64) - 1
 
-# From which code points a character is drawn; the kind is drawn first, so that rare ones are common.
+# Kinds of characters as ranges of code points. A kind is drawn before a character, so that
+# characters of rare kinds are drawn often.
 KINDS = [
     [(0x0, 0x10FFFF)],
     [(0x20, 0x7E)],

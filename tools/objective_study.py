@@ -31,7 +31,7 @@ FURTHER = ["data.negatives=2"]  # further labelled documents of a query, where i
 
 BINARISED = "bixse, binarised grades"
 
-# Row of the table: objective and what is set besides.
+# Row of the table: the objective, and the recipe keys that are set for it.
 ROWS = {
     "infonce": ("infonce", []),
     "infonce, both directions": ("infonce", ["objective.directions=both"]),

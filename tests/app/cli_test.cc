@@ -45,7 +45,7 @@ TEST(CommandLine, UnknownWordsNameTheNearest) {
   ExpectUsageError({"train", "r.toml", "more"}, "unknown argument more");
 }
 
-// The misspelt flag is why a required one is missing; it comes first.
+// A misspelt flag is why the required one is missing, so the message names the misspelt one.
 TEST(CommandLine, UnknownFlagComesBeforeAMissingOne) {
   ExpectUsageError({"search", "--modle", "m", "--dataset", "d"},
                    "unknown flag --modle; did you mean --model?");
@@ -96,7 +96,7 @@ TEST(CommandLine, HelpShowsWordsRangesAndDefaults) {
   EXPECT_THAT(result.out, HasSubstr(" ndcg@10,mrr@10,map,recall@10,recall@100]"));
 }
 
-// The layout to the letter; it does not depend on that library either.
+// Help is compared to the letter too: its layout does not depend on that library either.
 TEST(CommandLine, HelpOfACommand) {
   const std::string help = RunTandem({"tokenize", "--help"}).out;
   EXPECT_THAT(help, testing::StartsWith(

@@ -41,7 +41,7 @@ class EvaluateCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// The error of a wrong command line: exit code 2 and `message`.
+// Runs a wrong command line and expects exit code 2 and `message`.
 void ExpectUsageError(const std::vector<std::string>& arguments, const std::string& message) {
   const ProgramResult result = RunTandem(arguments);
   EXPECT_EQ(result.exit_code, 2) << message;

@@ -100,7 +100,7 @@ TEST(Explain, TheReferenceOfObjectivesIsWhatItPrints) {
       << "docs/objectives.md must hold the output of: tandem explain objectives";
 }
 
-// Recipes check a sampler's name before the catalogue of samplers is there.
+// Recipes check a sampler's name without linking the catalogue of samplers; both must agree.
 TEST(Recipe, KnowsTheSamplersOfTheCatalogue) {
   std::vector<std::string_view> names;
   for (const config::ChoiceInfo& choice : config::kSamplers) names.push_back(choice.name);

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Two queries whose own documents lie on them, at right angles to each other.
+// Two orthogonal queries, each with a document that equals it.
 json SmallCase() {
   return {{"objective", "infonce"},      {"parameters", {{"temperature", 1}}},
           {"queries", {{2, 0}, {0, 3}}}, {"documents", {{1, 0}, {0, 1}}},
@@ -34,7 +34,7 @@ class LossCommand : public testing::Test {
     return RunTandem(flags);
   }
 
-  // The message behind "error: FILE: ".
+  // The message after "error: FILE: ".
   void ExpectError(const json& cases, int exit_code, const std::string& message) {
     const ProgramResult result = Run(cases);
     EXPECT_EQ(result.exit_code, exit_code);

@@ -65,7 +65,7 @@ TEST_F(ModelCommands, EncodeWritesARowForEachTextInInputOrder) {
   const NpyMatrix all = Embeddings();
   ASSERT_EQ(all.rows, 3U);
   ASSERT_EQ(all.columns, 32U);
-  // Alone, from standard input, "short" is the same; a title stands before its text.
+  // "short" gets the same embedding alone, from standard input; a title precedes its text.
   const ProgramResult alone = Encode("-", {}, "{\"_id\": \"x\", \"text\": \"beta\"}\n");
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
   const NpyMatrix one = Embeddings();
@@ -154,7 +154,7 @@ TEST_F(ModelCommands, KeptEmbeddingsAreUsedAgain) {
   const auto written = std::filesystem::last_write_time(Path("kept/embeddings.npy"));
   EXPECT_EQ(Evaluate(flags).out, first.out);
   EXPECT_EQ(std::filesystem::last_write_time(Path("kept/embeddings.npy")), written);
-  // Another pooling has the same parameters, and other embeddings.
+  // Another pooling changes the embeddings and no parameter, so kept embeddings must not serve.
   WriteTinyModel(Path("model"), {.pooling = "cls"});
   const ProgramResult other = Evaluate(flags);
   std::filesystem::remove_all(Path("kept"));

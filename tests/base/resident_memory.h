@@ -1,4 +1,4 @@
-// What this process has in memory, for tests of what takes none.
+// The resident memory of this process, for tests that something takes no memory.
 #pragma once
 
 #include <unistd.h>

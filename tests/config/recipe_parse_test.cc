@@ -155,8 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
             "[validation]"},
         Bad{"seed = nan", "r.toml:4:8: seed must be an integer, found number nan"}));
 
-// What is wrong is in the words of the library that reads TOML; where it is, and of which key, is
-// ours.
+// The library that reads TOML words what is wrong, differently in each version; the position, and
+// the key's name, must be there in all of them.
 TEST(ParseRecipe, WhatIsNotTomlIsNamedWithItsPlace) {
   EXPECT_THAT(ParseProblem(kLeast + "model.base = \"again\""),
               testing::AllOf(testing::StartsWith("r.toml:4:14: not valid TOML"),

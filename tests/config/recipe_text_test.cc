@@ -13,7 +13,7 @@ TEST(FormatRecipe, OfDefaultsReadsBackToTheSameRecipe) {
   EXPECT_EQ(ParseTest(FormatRecipe(recipe)).recipe, recipe) << FormatRecipe(recipe);
 }
 
-// Any text that a recipe can hold: Unicode scalar values, line breaks and quotes among them.
+// Draws any text that a recipe can hold: Unicode scalar values with line breaks and quotes.
 rc::Gen<std::string> AnyText() {
   const auto character = rc::gen::weightedOneOf<std::string>(
       {{8, rc::gen::map(rc::gen::inRange<char>(1, 127), [](char c) { return std::string(1, c); })},

@@ -26,7 +26,7 @@ inline constexpr EntryInfo kSgd = {"sgd", "without parameters", "nobody 1951", {
 inline constexpr const EntryInfo* kTestOptimizers[] = {&kAdamW, &kSgd};
 inline constexpr RecipeCatalogues kTestCatalogues = {kTestObjectives, kTestOptimizers};
 
-// The least that a recipe must say, on lines 1 to 3.
+// The shortest valid recipe, on lines 1 to 3.
 inline const std::string kLeast =
     "model.base = \"m\"\n"
     "data.train = \"d\"\n"
@@ -36,7 +36,7 @@ inline LoadedRecipe ParseTest(const std::string& text, const std::vector<std::st
   return ParseRecipe(text, "r.toml", sets, kTestCatalogues);
 }
 
-// What ParseTest says is wrong; "" when nothing is.
+// The message of the error that ParseTest throws; "" where it throws none.
 inline std::string ParseProblem(const std::string& text,
                                 const std::vector<std::string>& sets = {}) {
   try {

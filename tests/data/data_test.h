@@ -19,7 +19,7 @@
 
 namespace tandem::data {
 
-// The message of the DataError that `body` throws, which must have the exit code of data.
+// Runs `body`, which must throw an Error with the exit code of data, and returns its message.
 template <typename Body>
 std::string DataErrorOf(const Body& body) {
   try {

@@ -53,7 +53,7 @@ TEST(CutGrades, LeavesOutWhatIsBelowButStillKnowsIt) {
   EXPECT_TRUE(IsRelevant(set.examples[0], 1));   // 0.75: left out, no negative
   EXPECT_TRUE(IsRelevant(set.examples[0], 2));   // 0.25
   EXPECT_FALSE(IsRelevant(set.examples[0], 3));  // judged irrelevant
-  EXPECT_EQ(set.examples[1].unused.size(), 0U);  // not one of those asked for
+  EXPECT_EQ(set.examples[1].unused.size(), 0U);  // the study did not take this query
 }
 
 TEST(CutGrades, AQueryWithoutOwnDocumentGoes) {

@@ -1,4 +1,4 @@
-// Formats told apart, and the same data in every format.
+// Telling formats apart, and reading the same data from every format.
 #include "data/read_dataset.h"
 
 #include <map>
@@ -52,7 +52,7 @@ TEST(ReadDataset, AFormatThatIsNamedIsTaken) {
             path.native() + ": holds no example");
 }
 
-// What a JSON string needs; real texts have quotes, backslashes and line ends.
+// Escapes what a JSON string must escape: real texts have quotes, backslashes and line ends.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

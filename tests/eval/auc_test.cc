@@ -12,7 +12,7 @@
 namespace tandem::eval {
 namespace {
 
-// The definition, pair by pair.
+// The AUC by its definition: counts pairs one by one.
 double ByPairs(const std::vector<double>& positives, size_t missing,
                const std::vector<double>& negatives) {
   double wins = 0;
@@ -27,7 +27,8 @@ double ByPairs(const std::vector<double>& positives, size_t missing,
 
 TEST(PooledAuc, TiesCountHalfAndMissingPositivesLose) {
   const QuerySamples samples{"q", {3, 2, 1}, 1, {2, 0}};
-  // 3 beats both, 2 ties one and beats one, 1 beats one, the missing one none: 4.5 of 8.
+  // Positive 3 beats both negatives, 2 ties one and beats one, 1 beats one, the positive that is
+  // not in the run beats none: 4.5 of 8 pairs.
   EXPECT_EQ(QueryAuc(samples), 4.5 / 8);
   EXPECT_EQ(PooledAuc({&samples, 1}), 4.5 / 8);
 }

@@ -59,7 +59,7 @@ TEST(EvaluateRun, ScoresTieInSinglePrecisionUnlessAsked) {
   EXPECT_EQ(ValueOf("mrr", run, qrels, options), 1);
 }
 
-// A measure that could only be 0 is a mistake in the judgements or in the level, not a result.
+// Where a measure could only be 0, the judgements or the level are wrong, so it is an error.
 TEST(EvaluateRun, NoPositiveAnywhereIsAnError) {
   const data::Run run = MakeRun({{"q", "a", 2}, {"q", "b", 1}, {"r", "a", 1}});
   const data::Qrels zeros = MakeQrels({{"q", "a", 0}, {"r", "b", 0}});

@@ -16,7 +16,7 @@
 namespace tandem::eval {
 namespace {
 
-// Our name for one of trec_eval's, or "".
+// Tandem's name for a measure of trec_eval; "" where it has none.
 std::string OurName(const std::string& theirs) {
   for (const MeasureInfo* info : Measures()) {
     if (!info->trec_eval_name.empty() && theirs == info->trec_eval_name) {
@@ -70,7 +70,7 @@ struct Fixture {
   std::string qrels;
 };
 
-// Else the test's name would hold addresses.
+// Without it GoogleTest would print the parameter's bytes, addresses among them, in test names.
 void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.run; }
 
 class TrecEvalFixture : public testing::TestWithParam<Fixture> {};

@@ -1,4 +1,5 @@
-// A small encoder in float64 against central differences, and its fused float form against it.
+// Gradients of a small encoder in float64 against central differences, and the fused form in float
+// against the float64 one.
 #include "model/bert.h"
 
 #include <ATen/TensorOperators.h>
@@ -84,8 +85,8 @@ double Loss(Encoder* encoder, const tensor::PackedTokens& tokens, const ForwardO
 
 class BertGradient : public testing::TestWithParam<bool> {};
 
-// Every parameter, a few elements each, dropout off and on (the mask is a function of names, so
-// the loss is differentiable with it).
+// Compares a few elements of every parameter, with dropout off and on. (Dropout's mask depends on
+// the step and the text only, so the loss is differentiable with it.)
 TEST_P(BertGradient, EqualsCentralDifferencesInFloat64) {
   const weights::EncoderConfig config = SmallConfig(8, 12);
   const auto encoder = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kDouble));

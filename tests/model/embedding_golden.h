@@ -110,8 +110,8 @@ inline uint64_t GoldenTextHash(std::span<const std::string> texts) {
   return hash;
 }
 
-// The largest difference between an embedding and a row: of the stored columns, and of the
-// projection divided by the norm of its weights, so that it compares with a difference per column.
+// The largest difference between an embedding and a golden row, over the stored columns and the
+// projection. The projection's is divided by the norm of its weights to be on a column's scale.
 inline double GoldenDifference(std::span<const float> embedding, const EmbeddingGolden& golden,
                                size_t row) {
   const GoldenRow& wanted = golden.rows.at(row);

@@ -49,7 +49,7 @@ at::Tensor EncodeTexts(DualEncoder& model, TextKind kind,
   return model.Encode(Packed(model, kind, texts), kind, {});
 }
 
-// Other numbers in every parameter, so that towers that were equal are no more.
+// Changes every parameter at random, so that two towers that were equal differ.
 void Perturb(DualEncoder& model) {
   const at::NoGradGuard no_gradient;
   RandomStream stream({.seed = 4, .purpose = "perturb"});
@@ -180,7 +180,8 @@ TEST_P(TwoTowersTest, SaveAndLoadGiveTheSameBytes) {
             DualEncoder::Load(folder_.path() / "again", {.towers = GetParam().towers})->settings());
 }
 
-// Of scores between both kinds, so that both towers and what they share are in it.
+// The gradient of a sum of scores between queries and documents, to which both towers and the
+// parameters that they share contribute.
 double Loss(DualEncoder& model, at::Tensor* graph = nullptr) {
   const at::Tensor queries = model.Encode(
       Packed(model, TextKind::kQuery, {"red photo", "fast music server"}), TextKind::kQuery, {});

@@ -1,4 +1,4 @@
-// Objectives as tensors see them.
+// Objectives called with tensors: losses and gradients through libtorch's graph.
 #include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST(EveryObjectiveOnTensors, HasTheFormulasLossAndGradient) {
     const Loss loss = Evaluate(variant, tensors);
     EXPECT_EQ(loss.value.item<double>(), want.evaluation.loss);
     EXPECT_EQ(loss.count, want.evaluation.count);
-    // Twice the loss: the factor from above must reach the gradient.
+    // Back-propagates twice the loss: the gradient must have the factor 2.
     loss.value.mul(2).backward();
     const at::Tensor got = tensors.scores.query_document.grad();
     for (int64_t i = 0; i < got.numel(); ++i) {

@@ -1,4 +1,4 @@
-// What every objective of the catalogue must keep, under every choice of its parameters.
+// The contract that every objective of the catalogue keeps, for every setting of its parameters.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ double LargestMagnitude(const std::vector<double>& values) {
   return largest;
 }
 
-// Moves each of `values`, which belong to `batch`, by a little and compares.
+// Compares `gradient` with central differences: moves each of `values`, which `batch` reads.
 void ExpectCentralDifferences(const Formula& formula, RandomBatch& batch,
                               std::vector<double>& values, const std::vector<double>& gradient,
                               const char* what) {
@@ -45,7 +45,8 @@ void ExpectCentralDifferences(const Formula& formula, RandomBatch& batch,
   }
 }
 
-// Moves close scores of a row apart: a rank that a difference turns over is no derivative.
+// Moves close scores of a row apart: where a central difference swaps two ranks, it is no
+// derivative.
 void SpreadScores(RandomBatch& batch) {
   for (double& score : batch.query_document) score = std::round(score * 1e3) / 1e3;
   for (size_t cell = 0; cell < batch.q * batch.d; ++cell) {
@@ -100,7 +101,8 @@ TEST(EveryObjective, GivesTheSameLossWithAndWithoutGradient) {
   });
 }
 
-// Neither the own document nor an allowed negative nor, where grades or a teacher count, labelled.
+// A cell that the objective must ignore: not the own document, not an allowed negative and, for
+// objectives that read grades or a teacher, not labelled.
 bool IsMasked(const RandomBatch& batch, const Needs& needs, size_t row, size_t cell) {
   const bool labels_count = needs.grades || needs.teacher;
   return cell != batch.Own(row) && !batch.negative[cell] && !(labels_count && batch.labelled[cell]);
@@ -196,7 +198,7 @@ TEST(EveryObjective, DoesNotDependOnTheOrderOfColumns) {
   });
 }
 
-// Equal scores rank by column, so that columns matter where scores tie: only there.
+// Equal scores rank by column, so the order of columns may matter where scores tie, and only there.
 TEST(EveryObjective, DoesNotDependOnTheOrderOfColumnsOfOneScoreAndOneGrade) {
   ForEveryVariant([](const Variant&, const Formula& formula) {
     RandomBatch batch(9, {});

@@ -56,7 +56,7 @@ void ExpectWithinBound(const std::vector<double>& positives, const std::vector<d
   }
 }
 
-// Scores like cosines; some kinds tie, lie far out, or are all the same.
+// Draws scores like cosines; some kinds have ties, outliers, or one value only.
 std::vector<double> Scores(size_t count, int kind, RandomStream& random) {
   std::vector<double> scores(count);
   for (double& score : scores) {
@@ -141,7 +141,7 @@ TEST(ScoreGrid, KeepsThePositionOfAScoreFarFromZero) {
     const int64_t cell = grid.CellOf(score);
     const double position = grid.PositionIn(cell, score);
     EXPECT_LE(std::fabs(position), 1 + 1e-6);
-    // The middle of the cell, in the precision that a double does not have here.
+    // The middle of the table's cell is not a double here; long double holds it.
     const long double middle = (2.0L * static_cast<long double>(cell) + 1) * 0.001;
     EXPECT_NEAR(position, static_cast<double>((score - middle) / 0.001), 1e-9);
   }
@@ -152,7 +152,7 @@ TEST(CellSet, NumbersCellsInAscendingOrder) {
   RandomStream random({.seed = 7, .purpose = "cells"});
   std::vector<int64_t> cells;
   for (int i = 0; i < 500; ++i) {
-    // Many that meet at the same place of the table.
+    // Many scores that fall into the same cell of the table.
     cells.push_back(static_cast<int64_t>(random.Below(40)) * 4096 - 80000 + i % 3);
     set.Add(cells.back());
     set.Add(cells.back());

@@ -18,7 +18,8 @@ class PairBatch {
         scores_(positives_.size() + negatives.size()),
         gradient_(scores_.size()),
         negative_(std::make_unique<bool[]>(scores_.size())) {
-    // One row, so that any number of both fits; own documents are not read from it here.
+    // One row, so that any number of positives and negatives fits; nothing here reads own documents
+    // from it.
     std::copy(negatives.begin(), negatives.end(), scores_.begin());
     std::fill_n(negative_.get(), negatives.size(), true);
     batch_ = {.queries = 1,
@@ -36,7 +37,7 @@ class PairBatch {
             .cell_gradient = gradient_.data(),
             .slope_factor = 1};
   }
-  // Of the negatives, in their order, after a sum.
+  // The gradients of the negatives, in their order, once a sum was taken.
   const std::vector<double>& negative_slopes() const { return gradient_; }
 
  private:

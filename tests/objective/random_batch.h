@@ -35,8 +35,8 @@ struct BatchShape {
   int64_t documents = 11;
 };
 
-// Owns what a Batch points into. Cells are labelled, allowed negatives, both or neither; own
-// documents are labelled and stand in shuffled columns.
+// Owns the arrays that a Batch points into. A cell is labelled, an allowed negative, both or
+// neither; own documents are labelled, and their columns are shuffled.
 struct RandomBatch {
   RandomBatch(uint64_t seed, BatchShape shape)
       : q(static_cast<size_t>(shape.queries)),
@@ -78,7 +78,7 @@ struct RandomBatch {
 
   size_t Own(size_t i) const { return i * d + static_cast<size_t>(positive[i]); }
 
-  // Valid until the next call, and while this lives unchanged.
+  // The result is valid until the next call, and while this object lives and does not change.
   Batch View(int threads = 1) const {
     ListLabels();
     return {.queries = static_cast<int64_t>(q),
@@ -196,7 +196,8 @@ inline std::vector<Variant> AllVariants() {
           {info, params, name + " " + std::string(param.name) + "=" + config::FormatValue(value)});
     };
     for (const config::ParamInfo& param : info->params) {
-      if (param.name == "similarity_kind") continue;  // is not the formula's
+      if (param.name == "similarity_kind")
+        continue;  // belongs to the similarity, not to the formula
       for (const config::ChoiceInfo& choice : param.choices) add(param, std::string(choice.name));
       if (param.kind == config::ParamKind::kBoolean) {
         add(param, true);

@@ -88,7 +88,8 @@ TEST(Adafactor, EqualsTheAlgorithmInDouble) {
     for (size_t i = 0; i < plain[p].values.size(); ++i) {
       worst = std::max(worst, std::abs(plain[p].values[i] - parameters.values[p][i]));
     }
-    // Weights below 1 that round at five updates; the updates are below 0.1 times a few.
+    // Float rounding: weights below 1 round at each of five updates, and the updates, which are
+    // below 0.1, have rounding of their own.
     EXPECT_LT(worst, 1e-6) << p;
   }
 }

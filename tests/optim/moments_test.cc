@@ -1,4 +1,4 @@
-// Adam's rule against the page's formula in double precision, written out for one weight.
+// Adam's rule against the formula of METHODS in double precision, written out for one weight.
 #include "optim/moments.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Moments, EqualTheFormulaInDouble) {
   EXPECT_LT(worst, 1e-6);
 }
 
-// Of a large vocabulary, moments take memory for the rows that texts have.
+// With a large vocabulary, moments take memory only for the rows that some text has used.
 TEST(Moments, OfRowsWithoutAGradientTakeNoMemory) {
   constexpr int64_t kRows = int64_t{1} << 18, kWidth = 256;  // 256 MiB for each moment
   std::vector<float> values(kRows * kWidth, 1.0F);

@@ -104,8 +104,8 @@ TEST_P(EveryOptimizer, RestoredContinuesBitForBitOnAnyNumberOfThreads) {
   }
 }
 
-// Of a table a batch reads few rows; some are read by no batch, some early or late only. Now and
-// then a gradient comes whole, and the state is asked for, as a checkpoint does.
+// A batch reads few rows of a table; some rows are read by no batch, some only early or only late.
+// In some steps the gradient is dense, and in some the state is saved, as a checkpoint does.
 TEST_P(EveryOptimizer, GradientsOfSomeRowsDoWhatWholeOnesDo) {
   std::vector<model::NamedParameter> whole;
   for (const auto& parameter : parameters_) {
@@ -140,7 +140,7 @@ TEST_P(EveryOptimizer, GradientsOfSomeRowsDoWhatWholeOnesDo) {
   for (size_t s = 0; s < a.size(); ++s) EXPECT_TRUE(a[s].value.equal(b[s].value)) << a[s].name;
 }
 
-// What is known of rows from before a state is loaded does not hold behind it.
+// Loading a state replaces what the optimizer knew about which rows have moments.
 TEST_P(EveryOptimizer, GradientsOfSomeRowsFollowARestoredState) {
   Optimizer trained(*GetParam(), parameters_);
   NewGradients();

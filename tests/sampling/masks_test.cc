@@ -1,4 +1,4 @@
-// The masks of METHODS section 1 against a second reading of the page, cell by cell.
+// The masks against a second implementation of METHODS section 1 that decides cell by cell.
 #include "sampling/masks.h"
 
 #include <gtest/gtest.h>

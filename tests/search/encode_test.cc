@@ -51,7 +51,7 @@ TEST_F(EncodeTest, WindowsAndBatchesChangeNothingButRounding) {
   EXPECT_LE((whole - pieces).abs().max().item<double>(), 1e-6);
 }
 
-// On one thread, on several, and where the last of them find nothing left.
+// Encodes on one thread, on several, and on so many that the last ones get no text.
 TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
   const auto model = Load();
   const data::Texts texts = SomeTexts(1057);

@@ -36,7 +36,7 @@ at::Tensor IntegerRows(int64_t rows, int64_t width, uint64_t seed) {
   return values;
 }
 
-// All scores, sorted: what the search must find without having them all.
+// The expected hits: sorts all scores, which the search itself never holds at once.
 std::vector<Hit> BruteForce(const at::Tensor& query, const at::Tensor& documents,
                             const data::Texts& texts) {
   const at::Tensor scores = at::mv(documents, query);

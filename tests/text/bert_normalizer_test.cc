@@ -45,7 +45,7 @@ TEST(BertNormalizer, MarksThatStayAreInCanonicalOrder) {
   EXPECT_EQ(Normal("\u302e\U0001d165", {.strip_accents = false}), "\u302e\U0001d165");
 }
 
-// The vectorised path works on blocks of 32 bytes: a block border at every place of the text.
+// The vectorised path works on blocks of 32 bytes, so this puts a block's border at every place.
 TEST(BertNormalizer, BlockBordersDoNotShow) {
   const std::string text =
       "The QUICK br\u00f6wn Fox\njumps [over] THE lazy dog; 0123456789 @AZ`az{~";

@@ -1,4 +1,4 @@
-// The hashes of golden/hashes.tsv; tools/make_tokenizer_golden.py says over what they run.
+// Hashes as in golden/hashes.tsv; tools/make_tokenizer_golden.py says which bytes they cover.
 #pragma once
 
 #include <zlib.h>

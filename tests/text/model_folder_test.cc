@@ -101,7 +101,7 @@ TEST_F(ModelFolder, NoTokenizer) {
   EXPECT_THROW(LoadTokenizer(folder_.path() / "absent"), ModelError);
 }
 
-// Lower-casing of tokenizer_config.json is not asked where tokenizer.json exists, nor vocab.txt.
+// Where tokenizer.json exists, lower-casing of tokenizer_config.json and vocab.txt are not read.
 TEST_F(ModelFolder, TokenizerJsonWins) {
   std::filesystem::copy_file(TANDEM_SOURCE_DIR "/tests/text/golden/added_uncased.json",
                              folder_.path() / "tokenizer.json");

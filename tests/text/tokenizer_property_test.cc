@@ -31,7 +31,7 @@ const PipelineTokenizer& AnyFixture() {
       *rc::gen::element<std::string>("added_bare.json", "added_cased.json", "added_uncased.json"));
 }
 
-// Words, added tokens, all of Unicode, broken UTF-8; long ones too.
+// Draws texts of words, added tokens, all of Unicode and broken UTF-8, short and long.
 std::string AnyText() {
   std::string text;
   for (const int kind : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 5))) {

@@ -51,7 +51,7 @@ std::vector<int32_t> Ids(const WordPiece& model, const Tokens& words) {
   return ids;
 }
 
-// The definition, by trying every prefix from the longest down.
+// WordPiece by its definition: tries every prefix, the longest first.
 std::vector<int32_t> Reference(const Tokens& vocabulary, const std::string& prefix, size_t longest,
                                const std::string& word) {
   const auto id_of = [&](const std::string& token) {

@@ -54,7 +54,7 @@ TEST(Checkpoint, ContinuesBitForBit) {
   }
 }
 
-// As when a run begins: an optimizer's moments take memory where a text moved them.
+// As at the start of a run: moments take memory only for rows that some text has moved.
 TEST(Checkpoint, ZerosThatAreReadTakeNoMemory) {
   constexpr size_t kBytes = size_t{256} << 20, kCount = kBytes / sizeof(float);
   const auto zeros = [] {

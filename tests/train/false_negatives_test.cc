@@ -46,7 +46,7 @@ TEST(FalseNegatives, EachBoundTakesWhatIsAboveIt) {
   EXPECT_EQ(filtered({.score = 0.79}, 1), (Cells{0, 1, 0, 1, 1, 0, 1, 1}));  // strictly above
   EXPECT_EQ(filtered({.absolute_margin = 0.1}, 4), (Cells{0, 0, 0, 1, 0, 0, 0, 1}));
   EXPECT_EQ(filtered({.relative_margin = 0.05}, 3), (Cells{0, 1, 0, 1, 0, 0, 0, 1}));
-  // The lowest bound decides.
+  // With several bounds, the lowest one decides.
   EXPECT_EQ(filtered({.score = 0.85, .relative_margin = 0}, 2), (Cells{0, 1, 0, 1, 0, 0, 1, 1}));
 }
 

@@ -61,7 +61,7 @@ class GradientCacheSetting {
     std::iota(all.begin(), all.end(), 0);
     texts_ = MakeExampleTexts(set_, 1, all, *model_, 1);
   }
-  // Gradients of all parameters in a row, and the loss.
+  // The gradients of all parameters as one vector, and the loss.
   std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch,
                                                        const TrainingObjective& objective,
                                                        int64_t chunk_tokens, uint64_t step) {
@@ -131,7 +131,7 @@ TEST_P(GradientCache, EqualsTheDirectGradientWithDropout) {
   }
 }
 
-// Two encoders: texts go through their own, whatever the chunks.
+// With two encoders, each text goes through the encoder of its kind, whatever the chunk size.
 class TwoTowerStep : public GradientCacheSetting, public testing::TestWithParam<weights::Towers> {
  protected:
   TwoTowerStep()

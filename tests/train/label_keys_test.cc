@@ -180,7 +180,8 @@ TEST_F(LabelKeys, StudiesTouchTrainingQueriesOnly) {
   data().minimum_grade.reset();
   data().flip_labels = 1;
   const RunData flipped = Read(kGraded);
-  EXPECT_EQ(Grades(flipped), (Counts{{0, 24}, {0.5, 24}, {1, 48}}));  // a lost positive moves on
+  // A query whose positive is flipped takes its next one.
+  EXPECT_EQ(Grades(flipped), (Counts{{0, 24}, {0.5, 24}, {1, 48}}));
   EXPECT_EQ(held(flipped), all);
   data().flip_labels = 0;
   data().binarize_at = 2;
@@ -234,7 +235,7 @@ TEST_F(LabelKeys, ABatchHasTheGradesOfItsOwnAndFurtherDocuments) {
         if (labelled && one.document == plan.documents[j]) want = one.grade;
       }
       ASSERT_EQ(batch.labels.grades[i][j].item<double>(), want) << i << " " << j;
-      // A grade above 0 of the query's own is never a negative.
+      // A document that this query grades above 0 is never its negative.
       ASSERT_FALSE(want > 0 && batch.labels.negative[i][j].item<bool>());
     }
     ++own[batch.labels.grades[i][i].item<double>()];

@@ -1,4 +1,4 @@
-// The loop on a small model: what a step is, against the same arithmetic written out here.
+// The loop on a small model: its steps against the same arithmetic written out in this file.
 #include "train/loop.h"
 
 #include <ATen/TensorOperators.h>

@@ -70,7 +70,7 @@ TEST_F(OptimizerCommand, ItsParametersAreRecipeKeys) {
   const std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
   EXPECT_THAT(recipe, HasSubstr("name = \"adafactor\"\nscale_parameter = false\n"));
   EXPECT_THAT(recipe, Not(HasSubstr("beta1")));
-  // They reach the optimizer.
+  // The recipe's parameters reach the optimizer.
   ASSERT_EQ(Train("scaled", {"--set", "optimizer.name=adafactor"}).exit_code, 0);
   EXPECT_NE(ReadFile(Path("run/model/model.safetensors")),
             ReadFile(Path("scaled/model/model.safetensors")));
@@ -99,7 +99,7 @@ TEST_F(OptimizerCommand, WarmUpIsAShareOrACountOfSteps) {
     const double share = step < 5 ? (step + 1) / 6.0 : (20 - step) / 15.0;
     EXPECT_NEAR(rates[step], 1e-3 * share, 1e-15) << step;
   }
-  // Longer than the run: it rises to the end.
+  // A warm-up that is longer than the run: the rate rises until the end.
   ASSERT_EQ(Train("long", {"--set", "schedule.warmup=500 steps"}).exit_code, 0);
   const std::vector<double> rising = LearningRates("long");
   ASSERT_EQ(rising.size(), 6);
@@ -119,7 +119,7 @@ TEST_F(OptimizerCommand, LearningRateScalesWithTheRootOfTheStep) {
   const std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
   EXPECT_THAT(recipe, HasSubstr("\nlearning_rate = 0.002\nlearning_rate_scaling = \"none\"\n"));
   EXPECT_THAT(recipe, HasSubstr("# In it the learning rate is 0.002 = 0.001 * sqrt(64 / 16)"));
-  // The run is the same run to --resume.
+  // --resume accepts it as the same run.
   std::vector<std::string> resume = sets;
   resume.push_back("--resume");
   EXPECT_THAT(Train("run", resume).err, HasSubstr("this run is finished"));

@@ -1,4 +1,4 @@
-// Every recipe that is shipped trains, with a model and data that are made here.
+// Trains every recipe of recipes/, with a model and data that this test makes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::vector<std::string> Recipes() {
 
 class EveryRecipe : public testing::TestWithParam<std::string> {};
 
-// Lengths, batch, objective, optimizer, schedule and validation stay the recipe's own.
+// Replaces paths and the number of steps; everything else stays the recipe's own.
 TEST_P(EveryRecipe, TrainsThreeSteps) {
   const TemporaryFolder folder;
   const std::string path = folder.path().native();

@@ -1,4 +1,4 @@
-// `tandem train` ended from outside and resumed: the same bytes as a run that nobody touched.
+// `tandem train` is ended from outside and resumed, and leaves the bytes of an untouched run.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class ResumeCommand : public EventfulRunTest {
   int SignalInTheLoop(const std::string& output, const std::vector<std::string>& arguments,
                       int signal) const;
 
-  // Between two looks at a child; no result depends on how long it is.
+  // The pause between two looks at a child; no result depends on its length.
   static void Poll() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
   // Starts a run that can be killed.
@@ -63,15 +63,15 @@ class ResumeCommand : public EventfulRunTest {
     ::waitpid(child, nullptr, 0);
   }
 
-  // Grows when a process begins its loop.
+  // The size of timing.jsonl, which grows when a process begins its loop.
   uintmax_t TimingBytes(const std::string& output) const {
     std::error_code error;
     const uintmax_t size = std::filesystem::file_size(Path(output + "/timing.jsonl"), error);
     return error ? 0 : size;
   }
 
-  // Waits for the child's end and, `seconds` after `started` says true, brings it about; the status
-  // of waitpid.
+  // Waits until the child ends, and kills it `seconds` after `started` first returned true. Returns
+  // the status of waitpid.
   static int KillAfter(pid_t child, double seconds, const std::function<bool()>& started) {
     std::optional<std::chrono::steady_clock::time_point> begin;
     int status = 0;
@@ -124,7 +124,7 @@ void ResumeCommand::ExpectTheSameBytesAfterKills(std::vector<std::string> longer
 
 TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytes) { ExpectTheSameBytesAfterKills({}, 4); }
 
-// The score bank goes on where it was.
+// The score bank continues where it was.
 TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
   ExpectTheSameBytesAfterKills({"--set", "objective.name=mann_whitney", "--set",
                                 "objective.bank=300", "--set", "objective.bank_max_age=5"},
@@ -133,7 +133,7 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
   EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
 }
 
-// So do what is learned beside the model, its optimizer, and the file that keeps it.
+// So do the learned scale and bias, their optimizer, and the file that they are saved in.
 TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
   ExpectTheSameBytesAfterKills({"--set", "objective.name=bixse", "--set",
                                 "objective.learn_scale=true", "--set", "data.grade_scale=[0,2]"},
@@ -145,7 +145,7 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
   EXPECT_EQ(numbers.at("similarity"), "cosine");
 }
 
-// Sends `signal` once the loop is running; the status of waitpid.
+// Starts a run and sends `signal` once its loop is running. Returns the status of waitpid.
 int ResumeCommand::SignalInTheLoop(const std::string& output,
                                    const std::vector<std::string>& arguments, int signal) const {
   const pid_t child = Start(Arguments(output, arguments));
@@ -169,7 +169,7 @@ TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
   const std::vector<std::string> longer = {"--set", "train.epochs=60"};
   ASSERT_EQ(Train("whole", longer).exit_code, 0);
   for (const int signal : {SIGINT, SIGTERM}) {
-    // A run may end before the signal comes, on a machine that does other work; then once more.
+    // On a busy machine a run may end before the signal comes; then another one is started.
     std::string output;
     int status = 0;
     for (int attempt = 0; WIFEXITED(status) && WEXITSTATUS(status) == 0; ++attempt) {

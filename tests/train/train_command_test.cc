@@ -1,5 +1,5 @@
-// `tandem train` as a user runs it, on a model and a data set that are made here: the run folder,
-// sameness of bytes, validation, --check and --profile.
+// `tandem train` as a user runs it, on a model and a data set that the tests make: the run folder,
+// equal bytes of equal runs, validation, --check and --profile.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -60,7 +60,7 @@ TEST_F(TrainCommand, SameRecipeSameBytesOtherSeedOtherBytes) {
 }
 
 TEST_F(TrainCommand, PatienceStopsEarlyAndTheBestModelIsKept) {
-  // A rate at which the model gets worse.
+  // With this learning rate the model gets worse.
   const ProgramResult result =
       Train("run", {"--set", "optimizer.learning_rate=0.3", "--set", "validation.patience=2",
                     "--set", "validation.every=\"2 steps\"", "--set", "train.epochs=40"});
@@ -170,7 +170,7 @@ TEST_F(TrainCommand, ReferenceFormsCanBeForcedAndLearnTheSame) {
   EXPECT_THAT(wrong.err, testing::HasSubstr("TANDEM_FORMS is fused or reference, not other"));
   const std::string fused_metrics = FilesOf("fused").at("metrics.jsonl");
   const std::string reference_metrics = FilesOf("reference").at("metrics.jsonl");
-  EXPECT_NE(fused_metrics, reference_metrics);  // another order of sums
+  EXPECT_NE(fused_metrics, reference_metrics);  // the fused operations add in another order
   const std::vector<double> fused = LossesOf(fused_metrics);
   const std::vector<double> reference = LossesOf(reference_metrics);
   ASSERT_EQ(fused.size(), reference.size());

@@ -1,4 +1,4 @@
-// Mistakes that `tandem train` must meet with a message, an exit code, and nothing half-written.
+// For each mistake `tandem train` gives a message and an exit code and leaves nothing half-written.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class TrainErrors : public testing::Test {
 };
 
 TEST_F(TrainErrors, UnknownMeasureBeforeAnythingIsRead) {
-  std::filesystem::remove_all(Path("base"));  // would be exit 4, if it came that far
+  std::filesystem::remove_all(Path("base"));  // a run that reads the model would end with 4
   WriteRecipe("[validation]\nholdout = \"10%\"\nmeasure = \"ndgc@10\"\n");
   ExpectFailure(2, "recipe.toml:15:");
   ExpectFailure(2, "did you mean ndcg@10");
@@ -175,7 +175,7 @@ TEST_F(TrainErrors, ResumeWithAnotherRecipe) {
                 {"--resume", "--set", "optimizer.learning_rate=0.1"});
   ExpectFailure(2, "(all that differ: threads, train.batch)",
                 {"--resume", "--threads", "2", "--set", "train.batch=9"});
-  // What may change.
+  // Changes that --resume allows.
   const ProgramResult result = RunTandem(Arguments(
       {"--resume", "--set", "logging.every=5", "--set", "train.checkpoint_every=\"3 steps\""}));
   EXPECT_EQ(result.exit_code, 0) << result.err;

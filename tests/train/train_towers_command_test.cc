@@ -78,7 +78,7 @@ TEST_F(TrainTowers, SameRecipeSameBytesAlsoWhenResumed) {
     ExpectSameFiles(two, one);
     EXPECT_LT(MetricOf(one, "loss").back(), MetricOf(one, "loss").front());
   }
-  // All three start as one model and part from the first update on.
+  // All three start from the same weights and differ from the first update on.
   const auto shared = MetricOf("shared1", "loss"), separate = MetricOf("separate1", "loss"),
              projection = MetricOf("separate_shared_projection1", "loss");
   EXPECT_NEAR(separate[0], shared[0], 1e-5);
@@ -102,7 +102,7 @@ TEST_F(TrainTowers, TheOtherCommandsTakeTheModel) {
       RunTandem({"evaluate", "--model", Path("run/model"), "--dataset", Path("data"), "--split",
                  "dev", "--measures", "ndcg@10", "--format", "json", "--quiet"});
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
-  // The validation's number is of the same model.
+  // Validation measured the model that was saved.
   std::string last;
   std::istringstream lines(ReadFile(Path("run/metrics.jsonl")));
   for (std::string line; std::getline(lines, line);) last = line;

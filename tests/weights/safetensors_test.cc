@@ -153,7 +153,7 @@ TEST(Safetensors, OffsetsShapesAndTypesMustAgree) {
   ExpectBrokenTensor(type + R"([1],"data_offsets":[8,4]})", 8, {"[8, 4]"});
   ExpectBrokenTensor(type + R"([2],"data_offsets":[0,4]})", 4, {"needs 8 bytes", "hold 4"});
   ExpectBrokenTensor(type + R"([],"data_offsets":[0,8]})", 8, {"shape []", "needs 4 bytes"});
-  // Products that would wrap around to something that fits.
+  // Shapes whose element counts wrap around in 64 bits to a size that fits.
   ExpectBrokenTensor(type + R"([4294967296,4294967296,1],"data_offsets":[0,0]})", 0,
                      {"impossibly many"});
   ExpectBrokenTensor(type + R"([4611686018427387904],"data_offsets":[0,0]})", 0,
@@ -197,7 +197,7 @@ TEST(Safetensors, CutAtEveryByteIsAnError) {
   EXPECT_NO_THROW(ParseSafetensors(whole, "f"));
 }
 
-// Whatever bytes are changed: an error, or tensors that lie inside the data and fit their shapes.
+// Changes random bytes: the reader throws, or its tensors lie inside the data and fit their shapes.
 TEST(Safetensors, ChangedBytesNeverGiveATensorOutsideTheData) {
   RandomStream random({.seed = 3, .purpose = "test"});
   const std::string whole = TwoTensors();

@@ -104,7 +104,7 @@ inline void WriteText(const std::filesystem::path& path, std::string_view text) 
   WriteFileAtomically(path, text);
 }
 
-// Everything but a tokenizer.
+// Writes the whole folder except a tokenizer.
 inline void WriteSmallModel(const std::filesystem::path& folder) {
   WriteText(folder / "config.json", kSmallConfig);
   WriteText(folder / "modules.json", kSmallModules);
