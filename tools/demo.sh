@@ -76,12 +76,12 @@ ask() {
 
 stage 60 "data: find the package for a job ($size)"
 python3 tools/package_dataset.py --index demo/index --output "$data" --size "$size"
-stage "$(seconds_of 100)" "measure the base model"
+stage "$(seconds_of 130)" "measure the base model"
 measure base
 for objective in $objectives; do
-  stage "$(seconds_of 330)" "train with $objective"
+  stage "$(seconds_of 180)" "train with $objective"
   train "$objective"
-  stage "$(seconds_of 100)" "measure after $objective"
+  stage "$(seconds_of 130)" "measure after $objective"
   measure "$objective"
 done
 
