@@ -44,7 +44,7 @@ def train(model, queries, documents, options):
     for first in range(0, len(queries) - options.batch + 1, options.batch):
         part = slice(first, first + options.batch)
         batches.append([tokenize(queries[part]), tokenize(documents[part])])
-    loss_function = MultipleNegativesRankingLoss(model, scale=50.0)
+    loss_function = MultipleNegativesRankingLoss(model, scale=20.0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, fused=True)
     model.train()
     autocast = contextlib.nullcontext()

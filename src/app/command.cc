@@ -1,20 +1,18 @@
 #include "app/command.h"
 
-#include <iterator>
-
-#include "app/commands.h"
+#include <fmt/format.h>
 
 namespace tandem::app {
-namespace {
 
-// In the order of `tandem --help`: from data to serving.
-const Command* const kCommands[] = {
-    &kTrainCommand, &kEncodeCommand,   &kSearchCommand, &kEvaluateCommand, &kInspectCommand,
-    &kLossCommand,  &kTokenizeCommand, &kListCommand,   &kExplainCommand,
-};
-
-}  // namespace
-
-std::span<const Command* const> Commands() { return {kCommands, std::size(kCommands)}; }
+config::Catalogue CommandCatalogue() {
+  return {.name = "commands",
+          .entry = "command",
+          .table = "",
+          .summary = "what tandem does: tandem COMMAND --help",
+          .entries = config::EntriesOf(Commands()),
+          .details = [](const config::EntryInfo& entry) {
+            return fmt::format("flags: tandem {} --help\n", entry.name);
+          }};
+}
 
 }  // namespace tandem::app

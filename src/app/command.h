@@ -1,25 +1,28 @@
-// What a command of `tandem` is, and the explicit table of all of them.
+// What a command of `tandem` is, and all commands.
 //
-// A command is one file: an options struct, its flags, and a Run function. Flags and help of every
-// command live in the torch-free program, so that `tandem train --help` starts at once; a Run
-// function that needs tensors is declared in `torch_half.h`.
+// A command is one file, NAME_command.cc: an options struct, its flags, what runs, and the
+// descriptor. Flags and help of every command are in the torch-free program, so that `tandem train
+// --help` starts at once. What a command does with tensors is in a second file, NAME_run.cc
+// (app/torch_half.h).
 #pragma once
 
 #include <functional>
 #include <span>
-#include <string_view>
+
+#include "config/catalogue.h"
 
 namespace tandem::app {
 
 class Flags;  // app/flags.h
 
-struct Command {
-  std::string_view name;
-  std::string_view summary;  // one line, for `tandem --help`
+struct Command : config::EntryInfo {  // its summary stands in `tandem --help`
   // Adds the command's flags and returns what runs once they are parsed.
   std::function<void()> (*configure)(Flags& flags);
 };
 
+// Every command in the order of `tandem --help`. The table is written from CMakeLists.txt.
 std::span<const Command* const> Commands();
+// The same for `tandem list` and `tandem explain`.
+config::Catalogue CommandCatalogue();
 
 }  // namespace tandem::app

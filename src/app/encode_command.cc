@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "app/torch_half.h"
 
@@ -31,6 +31,9 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kEncodeCommand{"encode", "Turn texts into embeddings", Configure};
+[[gnu::weak]] void RunEncode(const EncodeCommandOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kEncodeCommand{{.name = "encode", .summary = "Turn texts into embeddings"},
+                                    Configure};
 
 }  // namespace tandem::app

@@ -14,4 +14,7 @@ struct EncodeCommandOptions {
   std::string kind = "document";  // or "query"
 };
 
+// The work, in encode_run.cc. Needs tensors.
+void RunEncode(const EncodeCommandOptions& options);
+
 }  // namespace tandem::app

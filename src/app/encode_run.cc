@@ -6,7 +6,6 @@
 
 #include "app/encode_command.h"
 #include "app/load_model.h"
-#include "app/torch_half.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/npy.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/evaluation_output.h"
 #include "app/flags.h"
 #include "app/globals.h"
@@ -132,6 +132,9 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kEvaluateCommand{"evaluate", "Measure a run, or a model on a data set", Configure};
+[[gnu::weak]] void RunEvaluateModel(const EvaluateOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kEvaluateCommand{
+    {.name = "evaluate", .summary = "Measure a run, or a model on a data set"}, Configure};
 
 }  // namespace tandem::app

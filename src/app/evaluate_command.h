@@ -27,4 +27,9 @@ struct EvaluateOptions {
   std::string format = "text";
 };
 
+// The work of `tandem evaluate --model`, in evaluate_model_run.cc: scores every judged query of the
+// data set's split against its corpus, evaluates, and prints with PrintEvaluation. The options are
+// checked. Needs tensors.
+void RunEvaluateModel(const EvaluateOptions& options);
+
 }  // namespace tandem::app

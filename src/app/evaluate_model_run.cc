@@ -5,7 +5,6 @@
 #include "app/evaluate_command.h"
 #include "app/evaluation_output.h"
 #include "app/load_model.h"
-#include "app/torch_half.h"
 #include "base/error.h"
 #include "data/beir.h"
 #include "eval/evaluate.h"

@@ -1,129 +1,183 @@
-// `tandem explain NAME`: an entry of a catalogue, a key or table of a recipe, or all of a recipe.
+// `tandem explain NAME`: an entry of a catalogue, a key or table of a recipe, a parameter, or all
+// of a recipe.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/catalogues.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/explain_objective.h"
 #include "app/flags.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "config/recipe_text.h"
-#include "objective/catalogue.h"
-#include "optim/catalogue.h"
 
 namespace tandem::app {
 namespace {
 
-std::string DefaultLine(const config::Value& value, std::string_view unset_doc, bool required) {
-  if (required) return "required";
-  const std::string text = config::FormatValue(value);
-  return text.empty() ? fmt::format("default: {}", unset_doc) : fmt::format("default {}", text);
+using config::Catalogue;
+using config::EntryInfo;
+using config::RecipeKey;
+
+std::string DefaultLine(const RecipeKey& key) {
+  if (key.required) return "required";
+  const std::string text = config::FormatValue(key.value);
+  return text.empty() ? fmt::format("default: {}", key.info.unset_doc)
+                      : fmt::format("default {}", text);
 }
 
-// A parameter or key in three or four lines.
-std::string ExplainParam(const config::ParamInfo& info, std::string_view path,
-                         const config::Value& value, bool required) {
-  const std::string range = info.choices.empty() ? config::FormatRange(info) : std::string();
-  std::string text = fmt::format("  {}: {}{}{}, {}\n      {}\n", path, config::KindName(info.kind),
-                                 range.empty() ? "" : " ", range,
-                                 DefaultLine(value, info.unset_doc, required), info.doc);
-  for (const config::ChoiceInfo& choice : info.choices) {
+std::string TypeOf(const RecipeKey& key) {
+  const Catalogue* catalogue =
+      key.names_entry ? config::FindCatalogue(AllCatalogues(), key.table) : nullptr;
+  if (catalogue != nullptr) {
+    const std::span<const EntryInfo* const> entries(catalogue->entries);
+    return fmt::format("one of {}", fmt::join(config::EntryNames(entries), ", "));
+  }
+  const std::string range =
+      key.info.choices.empty() ? config::FormatRange(key.info) : std::string();
+  return fmt::format("{}{}{}", config::KindName(key.info.kind), range.empty() ? "" : " ", range);
+}
+
+// A parameter or key in a few lines; `path` is how it is written.
+std::string ExplainParam(const RecipeKey& key, std::string_view path) {
+  std::string text =
+      fmt::format("  {}: {}, {}\n      {}\n", path, TypeOf(key), DefaultLine(key), key.info.doc);
+  for (const config::ChoiceInfo& choice : key.info.choices) {
     text += fmt::format("      \"{}\": {}\n", choice.name, choice.doc);
   }
+  if (!key.condition.empty()) text += fmt::format("      needs {}\n", key.condition);
+  if (!key.info.elsewhere.empty()) text += fmt::format("      {}\n", key.info.elsewhere);
   return text;
 }
 
-std::string ExplainEntry(const CatalogueView& catalogue, const config::EntryInfo& entry) {
+std::string ExplainParam(const config::ParamInfo& info, std::string_view path) {
+  return ExplainParam(
+      {.info = info, .value = config::DefaultOf(info), .condition = info.condition.text}, path);
+}
+
+std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
   std::string text = fmt::format("{} ({})\n{}\n", entry.name, catalogue.name, entry.summary);
   if (!entry.source.empty()) text += fmt::format("source: {}\n", entry.source);
-  if (catalogue.name == "objectives") text += ExplainObjective(entry.name);
-  if (catalogue.name == "commands") text += fmt::format("flags: tandem {} --help\n", entry.name);
+  if (catalogue.details != nullptr) text += catalogue.details(entry);
   if (!entry.params.empty()) text += "parameters:\n";
-  for (const config::ParamInfo& param : entry.params) {
-    text += ExplainParam(param, param.name, config::DefaultOf(param), false);
+  for (const config::ParamInfo& param : entry.params) text += ExplainParam(param, param.name);
+  for (const config::IdleKey& idle : entry.idle_keys) {
+    text += fmt::format("does not go with {}: it {}\n", idle.path, idle.reason);
   }
   return text;
 }
 
-// A key ("train.batch") or a table ("train") of a recipe; "" for neither.
-std::string ExplainKey(std::string_view name) {
+// Recipe keys that `name` means: a key ("train.batch"), all of a table ("train"), or the bare name
+// of keys wherever they are ("batch"). "" for none.
+std::string ExplainKeys(std::string_view name) {
   std::string text;
-  for (const config::RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+  std::string_view table = "none yet";
+  for (const RecipeKey& key : config::RecipeKeys(config::Recipe())) {
     const std::string path = key.path();
-    if (path != name && (key.table.empty() || key.table != name)) continue;
-    if (text.empty()) {
-      text = key.table.empty() ? fmt::format("recipe: {}\n", key.table_doc)
-                               : fmt::format("recipe [{}]: {}\n", key.table, key.table_doc);
+    const bool of_table = !key.table.empty() && key.table == name;
+    if (path != name && key.info.name != name && !of_table) continue;
+    if (key.table != table) {
+      text += key.table.empty() ? fmt::format("recipe: {}\n", key.table_doc)
+                                : fmt::format("recipe [{}]: {}\n", key.table, key.table_doc);
+      table = key.table;
     }
-    text += ExplainParam(key.info, path, key.value, key.required);
+    text += ExplainParam(key, path);
   }
   return text;
 }
 
-// A key that is a parameter of entries ("optimizer.beta1"), with each that has it; "" for none.
-std::string ExplainEntryKey(std::string_view name) {
+// Entries of one catalogue that have a parameter in common, to the last word of its description.
+struct SharedParam {
+  std::string description;
+  std::vector<std::string_view> entries;
+};
+
+// The parameter of entries that `name` means, with its table ("optimizer.beta1") or without
+// ("beta1"), and which entries have it. "" for none.
+std::string ExplainEntryParams(std::string_view name) {
   std::string text;
-  const size_t dot = name.find('.');
-  for (const CatalogueView& catalogue : AllCatalogues()) {
-    const std::string_view table = name.substr(0, dot);
-    if (dot == std::string_view::npos || catalogue.name != fmt::format("{}s", table)) continue;
-    for (const config::EntryInfo& entry : catalogue.entries) {
-      for (const config::ParamInfo& param : entry.params) {
-        if (param.name != name.substr(dot + 1)) continue;
-        text += fmt::format("of the {} {}\n{}", table, entry.name,
-                            ExplainParam(param, name, config::DefaultOf(param), false));
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    std::vector<SharedParam> shared;
+    for (const EntryInfo* entry : catalogue.entries) {
+      for (const config::ParamInfo& param : entry->params) {
+        const std::string path = fmt::format("{}.{}", catalogue.table, param.name);
+        if (param.name != name && path != name) continue;
+        const std::string description = ExplainParam(param, path);
+        const auto same = std::find_if(shared.begin(), shared.end(), [&](const SharedParam& one) {
+          return one.description == description;
+        });
+        SharedParam& one = same != shared.end() ? *same : shared.emplace_back(description);
+        one.entries.push_back(entry->name);
+      }
+    }
+    for (const SharedParam& one : shared) {
+      text += fmt::format("of the {} {}\n{}",
+                          one.entries.size() == 1 ? catalogue.entry : catalogue.name,
+                          fmt::join(one.entries, ", "), one.description);
+    }
+  }
+  return text;
+}
+
+// Every name that `Explain` knows, for suggestions.
+std::vector<std::string> KnownNames() {
+  std::vector<std::string> known = {"recipe", "objectives"};
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    for (const EntryInfo* entry : catalogue.entries) {
+      known.emplace_back(entry->name);
+      for (const config::ParamInfo& param : entry->params) {
+        known.emplace_back(param.name);
+        known.push_back(fmt::format("{}.{}", catalogue.table, param.name));
       }
     }
   }
-  return text;
+  for (const RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+    known.push_back(key.path());
+    known.emplace_back(key.info.name);
+    if (!key.table.empty()) known.emplace_back(key.table);
+  }
+  return known;
 }
 
 [[noreturn]] void ThrowUnknown(const std::string& name) {
-  std::vector<std::string> known = {"recipe", "objectives"};
-  for (const CatalogueView& catalogue : AllCatalogues()) {
-    for (const config::EntryInfo& entry : catalogue.entries) known.emplace_back(entry.name);
-  }
-  for (const config::RecipeKey& key : config::RecipeKeys(config::Recipe())) {
-    known.push_back(key.path());
-    known.emplace_back(key.table);
-  }
+  const std::vector<std::string> known = KnownNames();
   const std::vector<std::string_view> views(known.begin(), known.end());
   throw UsageError(fmt::format("nothing is called {}; `tandem list` shows what there is{}", name,
                                DidYouMean(name.substr(0, name.find('@')), views)));
 }
 
-// Whatever has this name, all of it: a name may stand in several catalogues.
+// Everything that has this name: several catalogues and tables may use it.
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
-  if (name == "recipe") {
-    return config::RecipeReference({objective::ObjectiveEntries(), optim::OptimizerEntries()});
-  }
-  std::string text;
-  for (const CatalogueView& catalogue : AllCatalogues()) {
+  if (name == "recipe") return config::RecipeReference(AllCatalogues());
+  std::vector<std::string> parts;
+  for (const Catalogue& catalogue : AllCatalogues()) {
     // "ndcg@10" is the measure ndcg.
     const std::string entry_name =
         catalogue.name == "measures" ? name.substr(0, name.find('@')) : name;
-    for (const config::EntryInfo& entry : catalogue.entries) {
-      if (entry.name != entry_name) continue;
-      text += (text.empty() ? "" : "\n") + ExplainEntry(catalogue, entry);
+    for (const EntryInfo* entry : catalogue.entries) {
+      if (entry->name == entry_name) parts.push_back(ExplainEntry(catalogue, *entry));
     }
   }
-  const std::string key = ExplainKey(name) + ExplainEntryKey(name);
-  if (!key.empty()) text += (text.empty() ? "" : "\n") + key;
-  if (text.empty()) ThrowUnknown(name);
-  return text;
+  for (const std::string& part : {ExplainKeys(name), ExplainEntryParams(name)}) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  if (parts.empty()) ThrowUnknown(name);
+  return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
 std::function<void()> Configure(Flags& flags) {
   const auto name = std::make_shared<std::string>();
   flags
       .Add("name", *name,
-           "An objective, measure, command, ..., a recipe key (train.batch) or table; "
+           "An objective, measure, command, ..., a recipe key or parameter (train.batch, "
+           "temperature) "
+           "or table; "
            "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives")
       .Required();
   return [name] { std::fputs(Explain(*name).c_str(), stdout); };
@@ -131,7 +185,8 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kExplainCommand{"explain", "Explain an objective, a measure, a recipe key, ...",
-                              Configure};
+extern const Command kExplainCommand{
+    {.name = "explain", .summary = "Explain an objective, a measure, a recipe key, ..."},
+    Configure};
 
 }  // namespace tandem::app

@@ -30,8 +30,8 @@ std::string SeparableText(const objective::ObjectiveInfo& info) {
 
 }  // namespace
 
-std::string ExplainObjective(std::string_view name) {
-  const objective::ObjectiveInfo& info = objective::FindObjective(name);
+std::string ExplainObjective(const config::EntryInfo& entry) {
+  const objective::ObjectiveInfo& info = objective::FindObjective(entry.name);
   return fmt::format("{}\n\n{}\n\nneeds: {}\nit is {}\n", info.purpose, info.formula,
                      NeedsText(info), SeparableText(info));
 }

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "app/inspection.h"
 
@@ -28,6 +28,7 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kInspectCommand{"inspect", "Show what a model folder or a file holds", Configure};
+extern const Command kInspectCommand{
+    {.name = "inspect", .summary = "Show what a model folder or a file holds"}, Configure};
 
 }  // namespace tandem::app

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/catalogues.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "base/error.h"
 #include "config/recipe_text.h"
@@ -37,13 +37,12 @@ std::vector<Row> RecipeKeyRows() {
 
 // Without a catalogue: the catalogues themselves.
 std::vector<Row> Rows(const std::string& wanted) {
-  const std::vector<CatalogueView> catalogues = AllCatalogues();
   std::vector<Row> overview;
   std::vector<std::string_view> names;
-  for (const CatalogueView& catalogue : catalogues) {
+  for (const config::Catalogue& catalogue : AllCatalogues()) {
     std::vector<Row> rows;
-    for (const config::EntryInfo& entry : catalogue.entries) {
-      rows.push_back({std::string(entry.name), std::string(entry.summary)});
+    for (const config::EntryInfo* entry : catalogue.entries) {
+      rows.push_back({std::string(entry->name), std::string(entry->summary)});
     }
     if (catalogue.name == wanted) return rows;
     overview.push_back({std::string(catalogue.name), std::string(catalogue.summary)});
@@ -76,9 +75,12 @@ void Print(const std::vector<Row>& rows, const std::string& format) {
 
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<ListOptions>();
+  std::string names;
+  for (const config::Catalogue& catalogue : AllCatalogues()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", catalogue.name);
+  }
   flags.Add("catalogue", options->catalogue,
-            "samplers, objectives, optimizers, schedules, measures, commands or keys; without "
-            "it, what catalogues there are");
+            fmt::format("{} or keys; without it, the catalogues themselves", names));
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
@@ -87,7 +89,8 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kListCommand{"list", "List objectives, measures, recipe keys and other names",
-                           Configure};
+extern const Command kListCommand{
+    {.name = "list", .summary = "List objectives, measures, recipe keys and other names"},
+    Configure};
 
 }  // namespace tandem::app

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "app/torch_half.h"
 
@@ -30,7 +30,10 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kLossCommand = {"loss", "Evaluate objectives on given embeddings, with gradients",
-                              Configure};
+[[gnu::weak]] void RunLoss(const LossOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kLossCommand{
+    {.name = "loss", .summary = "Evaluate objectives on given embeddings, with gradients"},
+    Configure};
 
 }  // namespace tandem::app

@@ -12,4 +12,7 @@ struct LossOptions {
   std::string format = "text";    // of the table that `check` prints
 };
 
+// The work, in loss_run.cc. Needs tensors.
+void RunLoss(const LossOptions& options);
+
 }  // namespace tandem::app

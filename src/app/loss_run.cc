@@ -11,7 +11,6 @@
 #include "app/globals.h"
 #include "app/loss_cases.h"
 #include "app/loss_command.h"
-#include "app/torch_half.h"
 #include "base/error.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"

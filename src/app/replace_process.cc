@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 #include <vector>
 
 #include "app/torch_half.h"
@@ -21,6 +22,9 @@ std::vector<char*>& Arguments() {
 // Beside the program in a build folder, under libexec where it is installed.
 std::filesystem::path FindTorchHalf() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  if (self.filename() == "tandem-torch") {
+    throw std::logic_error("tandem-torch was built without the work of this command");
+  }
   for (const auto& candidate : {self.parent_path() / "tandem-torch",
                                 self.parent_path() / "../libexec/tandem/tandem-torch"}) {
     if (std::filesystem::exists(candidate)) return candidate;

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "app/torch_half.h"
 #include "base/error.h"
@@ -50,6 +50,9 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-const Command kSearchCommand{"search", "Find the best documents for queries", Configure};
+[[gnu::weak]] void RunSearch(const SearchOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kSearchCommand{
+    {.name = "search", .summary = "Find the best documents for queries"}, Configure};
 
 }  // namespace tandem::app

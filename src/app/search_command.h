@@ -20,4 +20,7 @@ struct SearchOptions {
   std::string format = "text";       // of the hits for free text
 };
 
+// The work, in search_run.cc. Needs tensors.
+void RunSearch(const SearchOptions& options);
+
 }  // namespace tandem::app

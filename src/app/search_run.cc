@@ -7,7 +7,6 @@
 
 #include "app/load_model.h"
 #include "app/search_command.h"
-#include "app/torch_half.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "data/beir.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "app/globals.h"
 #include "app/line_blocks.h"
@@ -117,9 +117,8 @@ std::function<void()> Configure(Flags& flags) {
 }  // namespace
 
 extern const Command kTokenizeCommand{
-    .name = "tokenize",
-    .summary = "Print the token ids of texts, as a model's tokenizer makes them",
-    .configure = Configure,
-};
+    {.name = "tokenize",
+     .summary = "Print the token ids of texts, as a model's tokenizer makes them"},
+    Configure};
 
 }  // namespace tandem::app

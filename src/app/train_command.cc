@@ -2,45 +2,81 @@
 
 #include <memory>
 
-#include "app/commands.h"
+#include "app/command.h"
 #include "app/flags.h"
 #include "app/torch_half.h"
+#include "base/error.h"
 
 namespace tandem::app {
 namespace {
+
+// Flags that decide what a run is and that do nothing beside some of the profile's.
+struct RunFlags {
+  Flag output;
+  Flag resume;
+  Flag check;
+  Flag check_gradient_cache;
+};
+
+void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
+  Flag profile = flags
+                     .AddSwitch("--profile", options.profile,
+                                "After the run, print where its steps' time went, by operation")
+                     .Excludes(run.check)
+                     .Excludes(run.check_gradient_cache);
+  flags
+      .Add("--profile-steps", options.profile_steps,
+           "Make so many steps only, print where their time went, write nothing")
+      .Between(1, 1'000'000'000)
+      .Excludes(profile)
+      .Excludes(run.output)
+      .Excludes(run.resume)
+      .Excludes(run.check)
+      .Excludes(run.check_gradient_cache);
+  flags.Add("--format", options.format, "Of the profile: text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault("text");
+}
+
+void CheckFormat(TrainOptions& options) {
+  if (options.format.empty()) {
+    options.format = "text";
+  } else if (!options.profile && options.profile_steps == 0) {
+    throw UsageError("--format is that of the profile: give --profile or --profile-steps with it");
+  }
+}
 
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
   flags.Add("--set", options->sets, "KEY=VALUE over the recipe (repeatable)").OneValueEachTime();
-  flags.Add("--output", options->output, "Run folder; wins over the recipe's `output`");
+  Flag output =
+      flags.Add("--output", options->output, "Run folder; wins over the recipe's `output`");
   Flag resume = flags.AddSwitch("--resume", options->resume, "Continue the run in the run folder");
   Flag check = flags
                    .AddSwitch("--check", options->check,
                               "Read everything, train nothing: counts, lengths, memory and time")
+                   .Excludes(output)
                    .Excludes(resume);
-  flags
-      .AddSwitch(
-          "--check-gradient-cache", options->check_gradient_cache,
-          "Train nothing: compare the gradient in chunks with the direct one on the first batch")
-      .Excludes(resume)
-      .Excludes(check);
-  flags.AddSwitch("--profile", options->profile,
-                  "After the run, print where its steps' time went, by operation");
-  flags
-      .Add("--profile-steps", options->profile_steps,
-           "Make so many steps only, print where their time went, write nothing")
-      .Between(1, 1'000'000'000)
-      .Excludes(resume)
-      .Excludes(check);
-  flags.Add("--format", options->format, "Of the profile: text, tsv or json")
-      .OneOf({"text", "tsv", "json"})
-      .ShowDefault();
-  return [options] { RunTrain(*options); };
+  Flag check_cache = flags
+                         .AddSwitch("--check-gradient-cache", options->check_gradient_cache,
+                                    "Train nothing: compare the gradient in chunks with the direct "
+                                    "one on the first batch")
+                         .Excludes(output)
+                         .Excludes(resume)
+                         .Excludes(check);
+  AddProfileFlags(flags, *options, {output, resume, check, check_cache});
+  return [options] {
+    CheckFormat(*options);
+    RunTrain(*options);
+  };
 }
 
 }  // namespace
 
-const Command kTrainCommand{"train", "Train a model as a recipe says", Configure};
+[[gnu::weak]] void RunTrain(const TrainOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kTrainCommand{{.name = "train", .summary = "Train a model as a recipe says"},
+                                   Configure};
 
 }  // namespace tandem::app

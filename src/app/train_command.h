@@ -16,7 +16,10 @@ struct TrainOptions {
   bool check_gradient_cache = false;
   bool profile = false;
   int64_t profile_steps = 0;  // > 0: only so many steps
-  std::string format = "text";
+  std::string format;         // of the profile; "" where not given: text
 };
+
+// The work, in train_run.cc. Needs tensors.
+void RunTrain(const TrainOptions& options);
 
 }  // namespace tandem::app

@@ -4,13 +4,11 @@
 #include <cstdio>
 #include <string>
 
+#include "app/catalogues.h"
 #include "app/globals.h"
 #include "app/signal_watch.h"
-#include "app/torch_half.h"
 #include "app/train_command.h"
 #include "base/error.h"
-#include "objective/catalogue.h"
-#include "optim/catalogue.h"
 #include "tensor/process.h"
 #include "train/gradient_cache_check.h"
 #include "train/run.h"
@@ -30,8 +28,7 @@ void CheckCache(config::LoadedRecipe loaded) {
 }  // namespace
 
 void RunTrain(const TrainOptions& options) {
-  config::LoadedRecipe loaded = config::LoadRecipe(
-      options.recipe, options.sets, {objective::ObjectiveEntries(), optim::OptimizerEntries()});
+  config::LoadedRecipe loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
   const Globals& globals = GlobalOptions();
   if (globals.threads > 0) loaded.recipe.threads = globals.threads;
   if (globals.seed) loaded.recipe.seed = *globals.seed;

@@ -8,7 +8,10 @@
 namespace tandem {
 namespace {
 
-// Damerau-Levenshtein distance in its optimal-string-alignment form.
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Damerau-Levenshtein distance in its optimal-string-alignment form; case of ASCII letters does not
+// count.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1);
   std::vector<size_t> above(b.size() + 1);
@@ -17,9 +20,10 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   for (size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const size_t replace = above[j - 1] + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, replace});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) &&
+          Lower(a[i - 2]) == Lower(b[j - 1])) {
         row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }

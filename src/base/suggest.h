@@ -7,9 +7,9 @@
 
 namespace tandem {
 
-// The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours) to
-// `name`, if that distance is at most a third of the longer length plus one; else empty. Ties go to
-// the earlier candidate.
+// The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; upper
+// and lower case of ASCII letters are the same) to `name`, if that distance is at most a third of
+// the longer length plus one; else empty. Ties go to the earlier candidate.
 std::string_view NearestName(std::string_view name, std::span<const std::string_view> candidates);
 
 // "; did you mean X?" or "" for use at the end of a message.

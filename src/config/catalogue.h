@@ -1,4 +1,9 @@
-// What every catalogue (objectives, measures, ...) tells of its entries, and looking one up.
+// Catalogues: what every one of them (objectives, samplers, measures, ...) tells of its entries.
+//
+// Recipes, `tandem list`, `tandem explain` and the reference docs read all catalogues through
+// `Catalogue`, so that an entry of any of them has its parameters everywhere as soon as its
+// descriptor says so. A room's table of entries is written by CMake from the list in its
+// CMakeLists.txt (cmake/TandemCatalogue.cmake).
 #pragma once
 
 #include <span>
@@ -12,11 +17,18 @@ namespace tandem::config {
 
 class Params;
 
-// Parameters that are right one by one and contradict each other: the one to name, and what is
-// wrong with it ("needs ..."); an empty text: nothing is.
+// What is wrong with parameters that are each in range but contradict each other. `name` is the
+// parameter that the error message names, `text` follows it there ("needs ..."). An empty text
+// means that nothing is wrong.
 struct ParamProblem {
   std::string_view name;
   std::string text;
+};
+
+// A key of another table that does nothing beside this entry, and why.
+struct IdleKey {
+  std::string_view path;    // "data.flip_labels"; "data.masks" stands for every key of that table
+  std::string_view reason;  // follows the entry's name: "learns from a teacher's scores, not ..."
 };
 
 // The torch-free descriptor of one catalogue entry; rooms extend it by what they need besides.
@@ -26,7 +38,34 @@ struct EntryInfo {
   std::string_view source;   // paper and equation, and how we differ
   std::span<const ParamInfo> params;
   ParamProblem (*problem)(const Params& params) = nullptr;  // null: they cannot contradict
+  std::span<const IdleKey> idle_keys = {};  // keys that a recipe with this entry must not set
 };
+
+// The reason why the key at `path` ("data.masks.copies") does nothing beside `entry`; "" where it
+// does something.
+std::string_view IdleReason(const EntryInfo& entry, std::string_view path);
+
+// One catalogue, as everything that goes over all of them sees it.
+struct Catalogue {
+  std::string_view name;   // plural, as `tandem list` takes it: "objectives"
+  std::string_view entry;  // one of them: "objective"
+  // The recipe table whose key `name` names an entry, and whose further keys are that entry's
+  // parameters: "objective". Empty where recipes do not name entries.
+  std::string_view table;
+  std::string_view summary;  // what its entries are
+  std::vector<const EntryInfo*> entries;
+  // What `tandem explain` prints of an entry besides summary, source and parameters; null: nothing.
+  std::string (*details)(const EntryInfo& entry) = nullptr;
+};
+
+// The catalogue whose entries the recipe table `table` names, or nullptr.
+const Catalogue* FindCatalogue(std::span<const Catalogue> catalogues, std::string_view table);
+
+// The entries of a room's table, without what the room adds to EntryInfo.
+template <typename Info>
+std::vector<const EntryInfo*> EntriesOf(std::span<const Info* const> infos) {
+  return {infos.begin(), infos.end()};
+}
 
 // "X is unknown; known are a, b, c; did you mean a?"
 std::string UnknownName(std::string_view name, std::span<const std::string_view> known);

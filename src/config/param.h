@@ -4,8 +4,10 @@
 // so that none of them can disagree. Descriptors are constant data:
 //
 //   constexpr ParamInfo kParams[] = {
-//       Number("temperature", "score units", "divides scores before the softmax", 0.02, {1e-4,
-//       10}), Choice("normalization", "what the sum is divided by", "mean", kNormalizations)};
+//       Number("scale", "", "multiplies scores before the sigmoid", 20, {1e-3, 1e4}),
+//       Choice("weighting", "what a pair weighs", "ndcg2", kWeightings),
+//       Number("mu", "", "weight of ndcg2 in ndcg2++", 10, {0, 1e6})
+//           .Needs("weighting = \"ndcg2++\"", IsPlusPlus)};
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,8 @@
 #include <variant>
 
 namespace tandem::config {
+
+class Params;  // config/params.h
 
 enum class ParamKind { kNumber, kInteger, kBoolean, kChoice, kString, kQuantity, kRange };
 
@@ -39,6 +43,13 @@ struct ChoiceInfo {
 // The default of a descriptor; monostate: none, `unset_doc` says what happens then.
 using DefaultValue = std::variant<std::monostate, bool, int64_t, double, std::string_view>;
 
+// When a parameter does something. Setting one that does nothing is an error.
+struct ParamCondition {
+  // What it needs, in words that stand after "needs": `weighting = "ndcg2++"`. Empty: nothing.
+  std::string_view text;
+  bool (*holds)(const Params& params) = nullptr;  // null: always
+};
+
 struct ParamInfo {
   ParamKind kind = ParamKind::kNumber;
   std::string_view name;  // as spelled in recipes
@@ -48,6 +59,22 @@ struct ParamInfo {
   Range range;  // numbers and integers
   std::span<const ChoiceInfo> choices;
   std::string_view unset_doc;  // what holds when there is no value
+  // What other programs call it and how to convert: "sentence-transformers: `scale` = 1 /
+  // temperature". Empty: no program that users come from has it.
+  std::string_view elsewhere;
+  ParamCondition condition;
+
+  // The same parameter with one of the two set, to be written behind Number(...) and the like.
+  constexpr ParamInfo Elsewhere(std::string_view text) const {
+    ParamInfo info = *this;
+    info.elsewhere = text;
+    return info;
+  }
+  constexpr ParamInfo Needs(std::string_view text, bool (*holds)(const Params& params)) const {
+    ParamInfo info = *this;
+    info.condition = {text, holds};
+    return info;
+  }
 };
 
 constexpr ParamInfo Number(std::string_view name, std::string_view unit, std::string_view doc,

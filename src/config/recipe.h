@@ -54,23 +54,26 @@ struct DataRecipe {
   bool operator==(const DataRecipe&) const = default;
 };
 
-struct SamplingRecipe {
-  std::string name = "uniform";
+// A catalogue's entry and the values of its own parameters. Tables of a recipe that name an entry
+// derive from it; what they add holds for every entry of the catalogue.
+struct EntryRecipe {
+  std::string name;
+  Params params;
+  bool operator==(const EntryRecipe&) const = default;
+};
+
+struct SamplingRecipe : EntryRecipe {
+  SamplingRecipe() : EntryRecipe{.name = "uniform", .params = {}} {}
   bool no_duplicates = true;  // no query text and no document text twice in a batch
   bool operator==(const SamplingRecipe&) const = default;
 };
 
-// A catalogue entry with its parameters.
-struct ObjectiveRecipe {
-  std::string name;
-  Params params;
+struct ObjectiveRecipe : EntryRecipe {
   bool operator==(const ObjectiveRecipe&) const = default;
 };
 
-// The name and params of a catalogue entry, and what holds for every one.
-struct OptimizerRecipe {
-  std::string name = "adamw";
-  Params params;
+struct OptimizerRecipe : EntryRecipe {
+  OptimizerRecipe() : EntryRecipe{.name = "adamw", .params = {}} {}
   double learning_rate = 2e-5;
   std::string learning_rate_scaling = "none";
   int64_t reference_batch = 16;  // queries
@@ -78,8 +81,8 @@ struct OptimizerRecipe {
   bool operator==(const OptimizerRecipe&) const = default;
 };
 
-struct ScheduleRecipe {
-  std::string name = "linear";
+struct ScheduleRecipe : EntryRecipe {
+  ScheduleRecipe() : EntryRecipe{.name = "linear", .params = {}} {}
   Quantity warmup = Quantity::Percent(5);  // of the run's steps
   bool operator==(const ScheduleRecipe&) const = default;
 };

@@ -1,15 +1,18 @@
-// The one visitor over a recipe's fields: parsing, range checks, dump, comparison and docs all walk
-// these functions, so that a field exists everywhere as soon as it has its line here.
+// The one list of a recipe's fields. Parsing, range checks, writing, comparison and docs all visit
+// it, so that a field exists everywhere as soon as it has its line here.
 //
 // A visitor has
 //   void Table(std::string_view path, std::string_view doc)
 //   void Field(std::string_view name, T& value, const FieldInfo&)
-//   void Entry(std::string_view kind, std::string& name, Params&, const FieldInfo&)
-// Table: fields that follow belong to it. Field: T as in recipe.h. Entry: a catalogue entry as
-// `name`, which the FieldInfo describes, and its parameters.
+//   void Entry(EntryRecipe& entry, const FieldInfo&)
+// Table begins a table; the fields that follow belong to it. Field is one key; T as in recipe.h.
+// Entry is the key `name`, which names an entry of the table's catalogue and which the FieldInfo
+// describes, and behind it one key for each of that entry's parameters.
 #pragma once
 
 #include <concepts>
+#include <filesystem>
+#include <string>
 #include <type_traits>
 
 #include "config/param.h"
@@ -20,14 +23,24 @@ namespace tandem::config {
 // Whether a run may be resumed under another value.
 enum class OnResume { kMustStay, kMayChange };
 
+// When a field does something. Setting one that does nothing is an error, and the recipe that a run
+// keeps leaves it out.
+struct FieldCondition {
+  // What it needs, in words that stand after "needs": "data.minimum_grade".
+  std::string_view text;
+  bool (*holds)(const Recipe& recipe) = nullptr;  // null: always
+};
+
 struct FieldInfo {
   std::string_view doc;  // one line
   std::string_view unit;
   Range range;
   std::span<const ChoiceInfo> choices;
   std::string_view unset_doc;  // what holds when an optional field is absent
+  std::string_view elsewhere;  // what other programs call it, as in ParamInfo
   bool required = false;
   OnResume on_resume = OnResume::kMustStay;
+  FieldCondition condition;
 };
 
 inline constexpr ChoiceInfo kPrecisions[] = {
@@ -52,20 +65,57 @@ inline constexpr ChoiceInfo kScoreUses[] = {
 inline constexpr ChoiceInfo kCutOffs[] = {
     {"best", "the documents of that grade and above"},
     {"random", "as many at random: the control at equal size"}};
-inline constexpr ChoiceInfo kSamplers[] = {
-    {"uniform", "every query once per epoch in random order, its positive uniform among its own"}};
 inline constexpr ChoiceInfo kLearningRateScalings[] = {
     {"none", "the rate of the run"},
     {"sqrt_batch",
      "the rate of steps of `reference_batch` queries; the run's is it times the root of how many "
      "times as many queries its own steps have (BiXSE)"}};
-inline constexpr ChoiceInfo kSchedules[] = {
-    {"linear", "linear warm-up, then linear decay to 0"},
-    {"cosine", "linear warm-up, then half a cosine down to 0"},
-    {"constant", "linear warm-up, then constant"}};
 
 // Nothing learns at a larger one.
 inline constexpr double kMaxLearningRate = 10;
+
+// Conditions of fields. Those on data look at the file system: a file holds lines, anything else is
+// taken for a folder of documents, queries and judgements (reading it says so if it is not).
+inline bool HoldsLines(const std::string& path) { return std::filesystem::is_regular_file(path); }
+inline bool TrainsOnFolder(const Recipe& recipe) {
+  const std::string& format = recipe.data.format;
+  return format == "beir" || (format == "auto" && !HoldsLines(recipe.data.train));
+}
+
+inline constexpr FieldCondition kTwoTowers = {
+    "model.towers = \"separate\" or \"separate_shared_projection\"",
+    [](const Recipe& recipe) { return recipe.model.towers != "shared"; }};
+inline constexpr FieldCondition kTrainingSplits = {
+    "a folder with judgements of several splits as data.train; a file of lines has none",
+    TrainsOnFolder};
+inline constexpr FieldCondition kTrainingLines = {
+    "a file of lines as data.train; a folder has its grades in its judgements",
+    [](const Recipe& recipe) { return !TrainsOnFolder(recipe); }};
+inline constexpr FieldCondition kNotBinarized = {
+    "a recipe without data.binarize_at, which takes its place",
+    [](const Recipe& recipe) { return !recipe.data.binarize_at.has_value(); }};
+inline constexpr FieldCondition kMinimumGrade = {"data.minimum_grade", [](const Recipe& recipe) {
+                                                   return recipe.data.minimum_grade.has_value();
+                                                 }};
+inline constexpr FieldCondition kCopiesInBatch = {
+    "sampling.no_duplicates = false, or data.masks.known_positives = true: no batch has copies "
+    "otherwise",
+    [](const Recipe& recipe) {
+      return !recipe.sampling.no_duplicates || recipe.data.masks.known_positives;
+    }};
+inline constexpr FieldCondition kSameQueryInBatch = {
+    "sampling.no_duplicates = false: no batch has a query twice otherwise",
+    [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
+inline constexpr FieldCondition kScaledLearningRate = {
+    "optimizer.learning_rate_scaling = \"sqrt_batch\"",
+    [](const Recipe& recipe) { return recipe.optimizer.learning_rate_scaling == "sqrt_batch"; }};
+inline constexpr FieldCondition kValidation = {
+    "validation.data (with validation.split) or validation.holdout",
+    [](const Recipe& recipe) { return recipe.validation.enabled(); }};
+inline constexpr FieldCondition kValidationSplits = {
+    "a folder with judgements of several splits as validation.data", [](const Recipe& recipe) {
+      return recipe.validation.data.has_value() && !HoldsLines(*recipe.validation.data);
+    }};
 
 template <typename T, typename Struct>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
@@ -94,7 +144,8 @@ void VisitModel(R& model, Visitor& visitor) {
   visitor.Field("document_base", model.document_base,
                 {.doc = "the document tower's folder, where towers are not shared",
                  .unset_doc = "`base`",
-                 .on_resume = OnResume::kMayChange});
+                 .on_resume = OnResume::kMayChange,
+                 .condition = kTwoTowers});
   visitor.Field("projection", model.projection,
                 {.doc = "width of a new Dense module behind pooling: embeddings get this width",
                  .unit = "numbers",
@@ -104,12 +155,16 @@ void VisitModel(R& model, Visitor& visitor) {
                 {.doc = "longer queries are truncated",
                  .unit = "tokens",
                  .range = kTokens,
-                 .unset_doc = "the folder's"});
+                 .unset_doc = "the folder's",
+                 .elsewhere = "sentence-transformers: `max_seq_length`; FlagEmbedding: "
+                              "`query_max_len`"});
   visitor.Field("max_document_tokens", model.max_document_tokens,
                 {.doc = "longer documents are truncated",
                  .unit = "tokens",
                  .range = kTokens,
-                 .unset_doc = "the folder's"});
+                 .unset_doc = "the folder's",
+                 .elsewhere = "sentence-transformers: `max_seq_length`; FlagEmbedding: "
+                              "`passage_max_len`"});
   visitor.Field("query_prompt", model.query_prompt,
                 {.doc = "text put before every query", .unset_doc = "the folder's"});
   visitor.Field("document_prompt", model.document_prompt,
@@ -123,12 +178,14 @@ void VisitModel(R& model, Visitor& visitor) {
 template <MaybeConst<MaskRecipe> R, typename Visitor>
 void VisitMasks(R& masks, Visitor& visitor) {
   visitor.Table("data.masks", "What must not count as a negative of a query");
-  visitor.Field("copies", masks.copies,
-                {.doc = "copies of its own document (same id or same text)"});
+  visitor.Field(
+      "copies", masks.copies,
+      {.doc = "copies of its own document (same id or same text)", .condition = kCopiesInBatch});
   visitor.Field("known_positives", masks.known_positives,
                 {.doc = "all its positives, not only the sampled one"});
   visitor.Field("same_query", masks.same_query,
-                {.doc = "the positives of other rows with the same query text"});
+                {.doc = "the positives of other rows with the same query text",
+                 .condition = kSameQueryInBatch});
   visitor.Field("false_negative_score", masks.false_negative_score,
                 {.doc = "documents that score above are no negatives",
                  .unit = "score units",
@@ -151,14 +208,20 @@ void VisitData(R& data, Visitor& visitor) {
       "train", data.train,
       {.doc = "data set folder or file", .required = true, .on_resume = OnResume::kMayChange});
   visitor.Field("format", data.format, {.doc = "format of `train`", .choices = kDataFormats});
-  visitor.Field("split", data.split, {.doc = "which judgements of it"});
-  visitor.Field("positive_grade", data.positive_grade,
-                {.doc = "a judged document is a positive from this grade on"});
+  visitor.Field("split", data.split,
+                {.doc = "which judgements of `train`", .condition = kTrainingSplits});
   visitor.Field(
-      "negatives", data.negatives,
-      {.doc = "further labelled documents of each query", .unit = "documents", .range = {0, 1024}});
+      "positive_grade", data.positive_grade,
+      {.doc = "a judged document is a positive from this grade on", .condition = kNotBinarized});
+  visitor.Field("negatives", data.negatives,
+                {.doc = "further labelled documents of each query",
+                 .unit = "documents",
+                 .range = {0, 1024},
+                 .elsewhere = "FlagEmbedding, Tevatron: `train_group_size` less 1"});
   visitor.Field("scores", data.scores,
-                {.doc = "what scores in the lines of `train` are", .choices = kScoreUses});
+                {.doc = "what scores in the lines of `train` are",
+                 .choices = kScoreUses,
+                 .condition = kTrainingLines});
   visitor.Field("grade_scale", data.grade_scale,
                 {.doc = "lowest and highest grade, which become 0 and 1",
                  .unset_doc = "grades are used as they are"});
@@ -168,8 +231,9 @@ void VisitData(R& data, Visitor& visitor) {
                  .unset_doc = "off"});
   visitor.Field("minimum_grade", data.minimum_grade,
                 {.doc = "documents judged below are left out of training", .unset_doc = "off"});
-  visitor.Field("cut_off", data.cut_off,
-                {.doc = "what `minimum_grade` keeps", .choices = kCutOffs});
+  visitor.Field(
+      "cut_off", data.cut_off,
+      {.doc = "what `minimum_grade` keeps", .choices = kCutOffs, .condition = kMinimumGrade});
   visitor.Field(
       "flip_labels", data.flip_labels,
       {.doc = "probability with which a grade z becomes 1 - z, to study noise", .range = {0, 1}});
@@ -180,41 +244,55 @@ template <MaybeConst<OptimizerRecipe> R, typename Visitor>
 void VisitOptimizer(R& optimizer, Visitor& visitor) {
   visitor.Table("optimizer",
                 "How weights follow gradients; further keys are the optimizer's parameters");
-  visitor.Entry("optimizer", optimizer.name, optimizer.params,
-                {.doc = "the rule; `tandem list optimizers` shows all"});
+  visitor.Entry(optimizer, {.doc = "the rule; `tandem list optimizers` says what each is"});
   visitor.Field("learning_rate", optimizer.learning_rate,
-                {.doc = "peak step size", .range = {0, kMaxLearningRate}});
+                {.doc = "peak step size",
+                 .range = {0, kMaxLearningRate},
+                 .elsewhere = "transformers: `learning_rate`"});
   visitor.Field("learning_rate_scaling", optimizer.learning_rate_scaling,
                 {.doc = "what `learning_rate` is", .choices = kLearningRateScalings});
   visitor.Field("reference_batch", optimizer.reference_batch,
-                {.doc = "of `learning_rate_scaling`", .unit = "queries", .range = {1, 1048576}});
+                {.doc = "queries of the steps that `learning_rate` is given for",
+                 .unit = "queries",
+                 .range = {1, 1048576},
+                 .condition = kScaledLearningRate});
   visitor.Field("clip", optimizer.clip,
-                {.doc = "largest norm of the whole gradient; 0: no clipping", .range = {0, 1e6}});
+                {.doc = "largest norm of the whole gradient; 0: no clipping",
+                 .range = {0, 1e6},
+                 .elsewhere = "transformers: `max_grad_norm`"});
 }
 
 template <MaybeConst<TrainRecipe> R, typename Visitor>
 void VisitTrain(R& train, Visitor& visitor) {
   visitor.Table("train", "How long and in which portions; give `epochs` or `steps`, not both");
   visitor.Field("batch", train.batch,
-                {.doc = "queries in a batch", .unit = "queries", .range = {1, 1048576}});
+                {.doc = "queries in a batch",
+                 .unit = "queries",
+                 .range = {1, 1048576},
+                 .elsewhere = "transformers: `per_device_train_batch_size`"});
   visitor.Field("epochs", train.epochs,
                 {.doc = "passes over the training queries",
                  .unit = "epochs",
                  .range = {1e-6, 1e6},
-                 .unset_doc = "`steps` decides"});
+                 .unset_doc = "`steps` decides",
+                 .elsewhere = "transformers: `num_train_epochs`"});
   visitor.Field("steps", train.steps,
                 {.doc = "optimizer steps",
                  .unit = "steps",
                  .range = {1, 1e12},
-                 .unset_doc = "`epochs` decides"});
+                 .unset_doc = "`epochs` decides",
+                 .elsewhere = "transformers: `max_steps`"});
   visitor.Field("accumulate", train.accumulate,
                 {.doc = "batches of a step; its gradient is their mean",
                  .unit = "batches",
-                 .range = {1, 65536}});
-  visitor.Field("chunk_tokens", train.chunk_tokens,
-                {.doc = "gradient cache in chunks of this size; 0: off",
-                 .unit = "tokens",
-                 .range = {0, 1e9}});
+                 .range = {1, 65536},
+                 .elsewhere = "transformers: `gradient_accumulation_steps`"});
+  visitor.Field(
+      "chunk_tokens", train.chunk_tokens,
+      {.doc = "gradient cache in chunks of this size; 0: off",
+       .unit = "tokens",
+       .range = {0, 1e9},
+       .elsewhere = "sentence-transformers: `mini_batch_num_tokens` of its Cached losses"});
   visitor.Field("checkpoint_every", train.checkpoint_every,
                 {.doc = "of the run's steps; 0: only at the end",
                  .unit = "steps",
@@ -234,19 +312,25 @@ void VisitValidation(R& validation, Visitor& visitor) {
                 {.doc = "data set folder",
                  .unset_doc = "`holdout` decides; without it nothing is validated",
                  .on_resume = OnResume::kMayChange});
-  visitor.Field("split", validation.split, {.doc = "which judgements of `data`"});
+  visitor.Field("split", validation.split,
+                {.doc = "which judgements of `data`", .condition = kValidationSplits});
   visitor.Field("holdout", validation.holdout,
                 {.doc = "training queries that are kept out of training",
                  .unit = "queries",
                  .unset_doc = "`data` decides"});
   visitor.Field("measure", validation.measure,
-                {.doc = "what decides which model is best: a measure, or \"loss\""});
+                {.doc = "what decides which model is best: a measure, or \"loss\"",
+                 .condition = kValidation});
   visitor.Field("every", validation.every,
-                {.doc = "of the run's steps", .unit = "steps", .on_resume = OnResume::kMayChange});
+                {.doc = "of the run's steps",
+                 .unit = "steps",
+                 .on_resume = OnResume::kMayChange,
+                 .condition = kValidation});
   visitor.Field("patience", validation.patience,
                 {.doc = "validations without improvement before training stops; 0: never",
                  .unit = "validations",
-                 .range = {0, 1e6}});
+                 .range = {0, 1e6},
+                 .condition = kValidation});
 }
 
 template <MaybeConst<Recipe> R, typename Visitor>
@@ -254,19 +338,21 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   VisitRun(recipe, visitor);
   VisitModel(recipe.model, visitor);
   VisitData(recipe.data, visitor);
-  visitor.Table("sampling", "Which examples come next");
-  visitor.Field("name", recipe.sampling.name, {.doc = "the sampler", .choices = kSamplers});
+  visitor.Table("sampling", "Which examples come next; further keys are the sampler's parameters");
+  visitor.Entry(recipe.sampling, {.doc = "the sampler; `tandem list samplers` says what each is"});
   visitor.Field("no_duplicates", recipe.sampling.no_duplicates,
                 {.doc = "no query text and no document text twice in a batch"});
   visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
-  visitor.Entry("objective", recipe.objective.name, recipe.objective.params,
-                {.doc = "which one; `tandem list objectives` shows all", .required = true});
+  visitor.Entry(recipe.objective,
+                {.doc = "which one; `tandem list objectives` says what each is", .required = true});
   VisitOptimizer(recipe.optimizer, visitor);
-  visitor.Table("schedule", "How the learning rate moves");
-  visitor.Field("name", recipe.schedule.name, {.doc = "the shape", .choices = kSchedules});
-  visitor.Field(
-      "warmup", recipe.schedule.warmup,
-      {.doc = "linear rise from 0, a share of the run's steps or a count", .unit = "steps"});
+  visitor.Table("schedule",
+                "How the learning rate moves; further keys are the schedule's parameters");
+  visitor.Entry(recipe.schedule, {.doc = "the shape; `tandem list schedules` says what each is"});
+  visitor.Field("warmup", recipe.schedule.warmup,
+                {.doc = "linear rise from 0, a share of the run's steps or a count",
+                 .unit = "steps",
+                 .elsewhere = "transformers: `warmup_ratio`, `warmup_steps`"});
   VisitTrain(recipe.train, visitor);
   VisitValidation(recipe.validation, visitor);
   visitor.Table("logging", "What is written while training");

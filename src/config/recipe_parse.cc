@@ -1,6 +1,7 @@
 #include "config/recipe_parse.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/files.h"
 #include "base/suggest.h"
 #include "config/recipe_fields.h"
+#include "config/recipe_text.h"
 #include "config/recipe_values.h"
 #include "config/toml_layer.h"
 
@@ -26,7 +28,7 @@ struct Mistake {
   std::string problem;
   bool missing = false;
 
-  // What is missing comes last: a misspelt key before it is the likelier cause.
+  // A missing key comes last: more often another key is misspelt, and that one should be named.
   auto Order() const { return std::tuple(missing, layer, line, column); }
 };
 
@@ -35,11 +37,12 @@ struct Found {
   const toml::node* node = nullptr;
 };
 
-// Fills a recipe from layers of TOML; the last layer that has a key wins. Mistakes are gathered and
-// the first one in reading order is thrown, so that the order of fields here never shows.
+// Fills a recipe from layers of TOML; the last layer that has a key wins. It gathers all mistakes,
+// so that the caller can report the first one in the order of the file, not in the order in which
+// this class visits the fields.
 class RecipeReader {
  public:
-  RecipeReader(const std::vector<TomlLayer>& layers, const RecipeCatalogues& catalogues)
+  RecipeReader(std::span<const TomlLayer> layers, RecipeCatalogues catalogues)
       : layers_(layers), catalogues_(catalogues) {}
 
   void Table(std::string_view path, std::string_view) {
@@ -58,27 +61,20 @@ class RecipeReader {
     }
   }
 
-  void Entry(std::string_view kind, std::string& name, Params& params, const FieldInfo& field) {
+  void Entry(EntryRecipe& entry, const FieldInfo& field) {
     const std::optional<Value> read =
         Read(MakeParamInfo<std::string>("name", field), field.required);
-    if (read) name = std::get<std::string>(*read);
-    const std::span<const EntryInfo* const> entries = catalogues_.Of(kind);
-    const EntryInfo* info = FindEntry(entries, name);
-    if (info == nullptr) {
-      open_tables_.emplace(table_);  // its keys cannot be judged
-      if (read || !field.required) {
-        Complain(Key("name"), fmt::format("is {}; {}", FormatValue(name),
-                                          UnknownName(name, EntryNames(entries))));
-      }
-      return;
-    }
-    params = Params(info->params);
-    notes_[std::string(table_)] = fmt::format(" for the {} {}", kind, info->name);
+    if (read) entry.name = std::get<std::string>(*read);
+    const EntryInfo* info = FindNamed(entry.name, read || !field.required);
+    if (info == nullptr) return;
+    entry.params = Params(info->params);
     for (const ParamInfo& param : info->params) {
-      if (const std::optional<Value> value = Read(param, false)) params.Set(param.name, *value);
+      if (const std::optional<Value> value = Read(param, false)) {
+        entry.params.Set(param.name, *value);
+      }
     }
     if (info->problem == nullptr) return;
-    const ParamProblem problem = info->problem(params);
+    const ParamProblem problem = info->problem(entry.params);
     if (!problem.text.empty()) Complain(Key(problem.name), problem.text);
   }
 
@@ -86,8 +82,9 @@ class RecipeReader {
     for (size_t layer = 0; layer < layers_.size(); ++layer) Walk(layer, layers_[layer].table, "");
   }
 
-  // At most one of two keys: drops the lower layer's, complains when one layer gives both. Returns
-  // the dropped key.
+  // For two keys of which a recipe may give one. Where the file and a `--set` give one each,
+  // returns the file's, which the caller drops. Where the same layer gives both, complains.
+  // Otherwise returns "".
   std::string_view Exclude(std::string_view first, std::string_view second) {
     const std::optional<Found> a = Find(first);
     const std::optional<Found> b = Find(second);
@@ -111,8 +108,25 @@ class RecipeReader {
                std::move(problem));
   }
 
+  // Complains about keys that are set and do nothing in `recipe`, which this has filled. A key of
+  // the file that does something as long as no `--set` is given is left in peace: `--set` took it
+  // out of use.
+  void CheckIdleKeys(const Recipe& recipe) {
+    for (const RecipeKey& key : RecipeKeys(recipe, catalogues_)) {
+      const std::optional<Found> found = key.idle.empty() ? std::nullopt : Find(key.path());
+      if (!found || (found->layer == 0 && !IsIdleAlone(key.path()))) continue;
+      Complain(key.path(), fmt::format("does nothing here: {}", key.idle));
+    }
+  }
+
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
   const std::set<std::string, std::less<>>& keys() const { return keys_; }
+
+  // Whether a layer has the table without any key in it.
+  bool HasEmptyTable(std::string_view path) const {
+    const std::optional<Found> found = Find(path);
+    return found && found->node->is_table() && found->node->as_table()->empty();
+  }
 
   std::optional<Found> Find(std::string_view path) const {
     for (size_t layer = layers_.size(); layer-- > 0;) {
@@ -124,6 +138,37 @@ class RecipeReader {
  private:
   std::string Key(std::string_view name) const {
     return table_.empty() ? std::string(name) : fmt::format("{}.{}", table_, name);
+  }
+
+  // The entry `name` of the table's catalogue; nullptr where there is none, with a complaint where
+  // `complain`.
+  const EntryInfo* FindNamed(const std::string& name, bool complain) {
+    const Catalogue* catalogue = FindCatalogue(catalogues_, table_);
+    std::span<const EntryInfo* const> entries;
+    if (catalogue != nullptr) entries = catalogue->entries;
+    const EntryInfo* info = FindEntry(entries, name);
+    if (info != nullptr) {
+      notes_[std::string(table_)] = fmt::format(" for the {} {}", catalogue->entry, info->name);
+      return info;
+    }
+    open_tables_.emplace(table_);  // its other keys cannot be judged
+    if (complain) {
+      const std::vector<std::string_view> names = EntryNames(entries);
+      Complain(Key("name"), fmt::format("must be one of {}, found {}{}", fmt::join(names, ", "),
+                                        FormatValue(name), DidYouMean(name, names)));
+    }
+    return nullptr;
+  }
+
+  // Whether the key at `path` does nothing in the recipe of the file alone.
+  bool IsIdleAlone(std::string_view path) const {
+    Recipe alone;
+    RecipeReader reader(layers_.first(1), catalogues_);
+    VisitRecipe(alone, reader);
+    for (const RecipeKey& key : RecipeKeys(alone, catalogues_)) {
+      if (key.path() == path) return !key.idle.empty();
+    }
+    return false;
   }
 
   std::optional<Value> Read(const ParamInfo& info, bool required) {
@@ -199,13 +244,13 @@ class RecipeReader {
     return fmt::format("is unknown{}{}", note == notes_.end() ? "" : note->second, suggestion);
   }
 
-  const std::vector<TomlLayer>& layers_;
-  const RecipeCatalogues& catalogues_;
-  std::string_view table_;
-  std::set<std::string, std::less<>> tables_;
-  std::set<std::string, std::less<>> keys_;
-  std::set<std::string, std::less<>> open_tables_;
-  std::map<std::string, std::string> notes_;
+  std::span<const TomlLayer> layers_;
+  RecipeCatalogues catalogues_;
+  std::string_view table_;                          // the one whose fields are being visited
+  std::set<std::string, std::less<>> tables_;       // all that were visited
+  std::set<std::string, std::less<>> keys_;         // paths of all known keys
+  std::set<std::string, std::less<>> open_tables_;  // whose unknown keys are not complained about
+  std::map<std::string, std::string> notes_;        // by table: " for the objective infonce"
   std::vector<Mistake> mistakes_;
 };
 
@@ -217,7 +262,7 @@ std::vector<TomlLayer> MakeLayers(std::string_view text, std::string_view name,
   return layers;
 }
 
-// What the types and ranges of single keys cannot say.
+// Checks what types and ranges of single keys cannot say.
 void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view length = reader.Exclude("train.epochs", "train.steps");
   if (length == "train.steps") recipe.train.steps.reset();
@@ -225,10 +270,6 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
   if (validation == "validation.data") recipe.validation.data.reset();
   if (validation == "validation.holdout") recipe.validation.holdout.reset();
-  if (recipe.model.towers == "shared" && recipe.model.document_base) {
-    reader.Complain("model.document_base",
-                    "is for two encoders; give model.towers = \"separate\" too");
-  }
   DataRecipe& data = recipe.data;
   if (data.binarize_at && data.positive_grade != *data.binarize_at) {
     if (reader.Exclude("data.positive_grade", "data.binarize_at") == "data.binarize_at") {
@@ -237,13 +278,22 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
       data.positive_grade = *data.binarize_at;
     }
   }
-  if (!recipe.validation.enabled() && reader.Find("validation")) {
+  if (!recipe.validation.enabled() && reader.HasEmptyTable("validation")) {
     reader.Complain("validation", "needs data (with split) or holdout");
   }
   if (recipe.validation.every.IsZero()) {
     reader.Complain("validation.every",
                     "must be more than 0; to validate never, leave out [validation]");
   }
+}
+
+// Throws the first mistake in the order of the layers and of their text, if there is one.
+void ThrowFirst(const std::vector<Mistake>& mistakes, std::span<const TomlLayer> layers) {
+  if (mistakes.empty()) return;
+  const Mistake& first =
+      *std::min_element(mistakes.begin(), mistakes.end(),
+                        [](const Mistake& a, const Mistake& b) { return a.Order() < b.Order(); });
+  throw RecipeError(layers[first.layer].source, first.line, first.column, first.key, first.problem);
 }
 
 }  // namespace
@@ -257,20 +307,17 @@ RecipeError LoadedRecipe::ErrorAt(std::string_view key, std::string_view problem
 }
 
 LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
-                         std::span<const std::string> sets, const RecipeCatalogues& catalogues) {
+                         std::span<const std::string> sets, RecipeCatalogues catalogues,
+                         IdleKeys idle_keys) {
   const std::vector<TomlLayer> layers = MakeLayers(text, name, sets);
-  LoadedRecipe loaded{.file = std::string(name)};
+  LoadedRecipe loaded{.file = std::string(name), .catalogues = catalogues};
   RecipeReader reader(layers, catalogues);
   VisitRecipe(loaded.recipe, reader);
   CheckTogether(reader, loaded.recipe);
   reader.CheckUnknownKeys();
-  if (!reader.mistakes().empty()) {
-    const Mistake& first =
-        *std::min_element(reader.mistakes().begin(), reader.mistakes().end(),
-                          [](const Mistake& a, const Mistake& b) { return a.Order() < b.Order(); });
-    throw RecipeError(layers[first.layer].source, first.line, first.column, first.key,
-                      first.problem);
-  }
+  ThrowFirst(reader.mistakes(), layers);
+  if (idle_keys == IdleKeys::kRefuse) reader.CheckIdleKeys(loaded.recipe);
+  ThrowFirst(reader.mistakes(), layers);
   for (const std::string& key : reader.keys()) {
     const std::optional<Found> found = reader.Find(key);
     if (!found) continue;
@@ -283,11 +330,11 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
 }
 
 LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
-                        const RecipeCatalogues& catalogues) {
+                        RecipeCatalogues catalogues) {
   std::string text;
   try {
     text = ReadFile(file);
-  } catch (const DataError& error) {  // a recipe is no data: a wrong path to one is a usage error
+  } catch (const DataError& error) {  // a wrong path to a recipe is a usage error
     throw UsageError(error.what());
   }
   return ParseRecipe(text, file.native(), sets, catalogues);

@@ -1,7 +1,6 @@
 // Reading a recipe: TOML with the position of every mistake, and `--set` on top of it.
 //
-//   const LoadedRecipe loaded = LoadRecipe("recipes/mw.toml", {"train.batch=32"},
-//                                          {objectives, optimizers});
+//   const LoadedRecipe loaded = LoadRecipe("recipes/mw.toml", {"train.batch=32"}, catalogues);
 //   if (!IsMeasure(loaded.recipe.validation.measure)) throw loaded.ErrorAt("validation.measure",
 //   ...);
 #pragma once
@@ -18,15 +17,14 @@
 
 namespace tandem::config {
 
-// The catalogues that a recipe names entries of, told by those who own them.
-struct RecipeCatalogues {
-  std::span<const EntryInfo* const> objectives;
-  std::span<const EntryInfo* const> optimizers;
+// All catalogues; a recipe names entries of those that have a recipe table. Must outlive whatever
+// was read with them.
+using RecipeCatalogues = std::span<const Catalogue>;
 
-  // Those of a recipe's table: "objective" or "optimizer".
-  std::span<const EntryInfo* const> Of(std::string_view kind) const {
-    return kind == "objective" ? objectives : optimizers;
-  }
+// What becomes of a key that is set and does nothing in its recipe.
+enum class IdleKeys {
+  kRefuse,  // an error that says what the key needs
+  kAccept   // nothing: run folders of older versions hold such keys
 };
 
 // Where a value came from.
@@ -40,6 +38,7 @@ struct LoadedRecipe {
   Recipe recipe;
   std::string file;
   std::map<std::string, RecipePosition, std::less<>> positions;  // of each key that was given
+  RecipeCatalogues catalogues;                                   // those that it was read with
 
   // An error at the place where `key` ("validation.measure") was given, else at the file; the
   // message is prefixed by the key.
@@ -47,14 +46,16 @@ struct LoadedRecipe {
 };
 
 // Reads `file`, then each of `sets` (KEY=VALUE, VALUE in TOML or a bare string); later ones win.
-// Unknown keys, wrong types, values out of range, missing and contradicting keys throw RecipeError
-// for the first place at fault; a missing file UsageError. Where `--set` gives one of two
-// keys that exclude each other and the file the other, `--set` wins.
+// Throws RecipeError for the first place at fault: an unknown key, a wrong type, a value out of
+// range, a missing key, keys that contradict each other, a key that does nothing. A missing file is
+// a UsageError. `--set` may take a key of the file out of use: where it gives one of two keys that
+// exclude each other, or makes a key of the file do nothing, the file's key is dropped.
 LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
-                        const RecipeCatalogues& catalogues);
+                        RecipeCatalogues catalogues);
 
 // The same from text; `name` stands for the file in messages.
 LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
-                         std::span<const std::string> sets, const RecipeCatalogues& catalogues);
+                         std::span<const std::string> sets, RecipeCatalogues catalogues,
+                         IdleKeys idle_keys = IdleKeys::kRefuse);
 
 }  // namespace tandem::config

@@ -1,4 +1,4 @@
-// Between a recipe's typed fields and Values. Internal to reading and writing recipes.
+// Conversions between a recipe's typed fields and Values. Internal to reading and writing recipes.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,8 @@ ParamInfo MakeParamInfo(std::string_view name, const FieldInfo& field) {
           .doc = field.doc,
           .range = field.range,
           .choices = field.choices,
-          .unset_doc = field.unset_doc};
+          .unset_doc = field.unset_doc,
+          .elsewhere = field.elsewhere};
 }
 
 // `value` has passed CheckValue for the field's descriptor.

@@ -1,9 +1,9 @@
 // The catalogue entries of eval/auc.h.
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 
-const MeasureInfo kAuc{
+extern const MeasureInfo kAuc{
     {.name = "auc",
      .summary = "chance that a positive scores above one of the 500 best other documents of any "
                 "query",
@@ -11,10 +11,11 @@ const MeasureInfo kAuc{
     CutOff::kNone,
     MeasureKind::kSamplesPooled};
 
-const MeasureInfo kAucPerQuery{{.name = "auc_per_query",
-                                .summary = "auc within each query, then the mean over queries",
-                                .source = "MW paper §5.1, not pooled; differs: ties count half"},
-                               CutOff::kNone,
-                               MeasureKind::kSamplesPerQuery};
+extern const MeasureInfo kAucPerQuery{
+    {.name = "auc_per_query",
+     .summary = "auc within each query, then the mean over queries",
+     .source = "MW paper §5.1, not pooled; differs: ties count half"},
+    CutOff::kNone,
+    MeasureKind::kSamplesPerQuery};
 
 }  // namespace tandem::eval

@@ -7,7 +7,7 @@
 // R and N count the judged positives and negatives (grade from 0 up to the relevance level).
 #include <algorithm>
 
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -33,7 +33,7 @@ double BinaryPreference(const JudgedRanking& ranking, size_t) {
 
 }  // namespace
 
-const MeasureInfo kBpref{
+extern const MeasureInfo kBpref{
     {.name = "bpref",
      .summary = "how often positives come before judged negatives; unjudged results do not count",
      .source = "Buckley and Voorhees 2004, as trec_eval 8.1 and later"},

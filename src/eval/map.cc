@@ -3,7 +3,7 @@
 //   AP = 1/R * sum over positives at rank r of (positives within r) / r
 //
 // R counts all judged positives; those that were not retrieved add 0.
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -22,14 +22,14 @@ double AveragePrecision(const JudgedRanking& ranking, size_t) {
 
 }  // namespace
 
-const MeasureInfo kMap{{.name = "map",
-                        .summary = "mean over the positives of the precision at their rank",
-                        .source = "Buckley and Voorhees 2005, as trec_eval's map"},
-                       CutOff::kNone,
-                       MeasureKind::kRanking,
-                       /*graded=*/false,
-                       "map",
-                       "",
-                       AveragePrecision};
+extern const MeasureInfo kMap{{.name = "map",
+                               .summary = "mean over the positives of the precision at their rank",
+                               .source = "Buckley and Voorhees 2005, as trec_eval's map"},
+                              CutOff::kNone,
+                              MeasureKind::kRanking,
+                              /*graded=*/false,
+                              "map",
+                              "",
+                              AveragePrecision};
 
 }  // namespace tandem::eval

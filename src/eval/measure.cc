@@ -9,13 +9,9 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "eval/measures.h"
 
 namespace tandem::eval {
 namespace {
-
-constexpr const MeasureInfo* kMeasures[] = {&kNdcg,    &kMap,   &kMrr,   &kRecall, &kPrecision,
-                                            &kSuccess, &kRprec, &kBpref, &kAuc,    &kAucPerQuery};
 
 // Depths above this are slips; no run is as long.
 constexpr size_t kMaxCutOff = 1'000'000'000;
@@ -40,7 +36,7 @@ std::string Spellings(const MeasureInfo& info) {
 
 // trec_eval's spelling in ours: "P_5" is precision@5. "" where it is not one of its names.
 std::string FromTrecEval(std::string_view name) {
-  for (const MeasureInfo* info : kMeasures) {
+  for (const MeasureInfo* info : Measures()) {
     if (!info->trec_eval_name.empty() && name == info->trec_eval_name) {
       return std::string(info->name);
     }
@@ -56,12 +52,11 @@ std::string FromTrecEval(std::string_view name) {
 std::string Unknown(std::string_view name, std::string_view base) {
   std::string suggestion = FromTrecEval(name);
   if (suggestion.empty()) {
-    const std::string_view nearest =
-        NearestName(base, config::EntryNames(std::span<const MeasureInfo* const>(kMeasures)));
+    const std::string_view nearest = NearestName(base, config::EntryNames(Measures()));
     if (!nearest.empty()) suggestion = fmt::format("{}{}", nearest, name.substr(base.size()));
   }
   std::vector<std::string> known;
-  for (const MeasureInfo* info : kMeasures) known.push_back(Spellings(*info));
+  for (const MeasureInfo* info : Measures()) known.push_back(Spellings(*info));
   return fmt::format("measure {} is unknown{} Known are {}", name,
                      suggestion.empty() ? "." : fmt::format("; did you mean {}?", suggestion),
                      fmt::join(known, ", "));
@@ -78,7 +73,7 @@ std::optional<size_t> ParseCutOff(std::string_view digits) {
 Outcome Parse(std::string_view name) {
   const size_t at = name.find('@');
   const std::string_view base = name.substr(0, at);
-  const MeasureInfo* info = config::FindEntry(std::span<const MeasureInfo* const>(kMeasures), base);
+  const MeasureInfo* info = config::FindEntry(Measures(), base);
   if (info == nullptr) return {{}, Unknown(name, base)};
   if (at == std::string_view::npos) {
     if (info->cut_off != CutOff::kRequired) return {{info, kAllResults}, {}};
@@ -102,7 +97,13 @@ std::string_view Trim(std::string_view name) {
 
 }  // namespace
 
-std::span<const MeasureInfo* const> Measures() { return kMeasures; }
+config::Catalogue MeasureCatalogue() {
+  return {.name = "measures",
+          .entry = "measure",
+          .table = "",
+          .summary = "what is measured: validation.measure, evaluate --measures",
+          .entries = config::EntriesOf(Measures())};
+}
 
 std::string Measure::name() const {
   return cut_off == kAllResults ? std::string(info->name)

@@ -29,7 +29,7 @@ enum class MeasureKind {
   kSamplesPerQuery  // QueryAuc, then the mean over the queries that have one
 };
 
-// One entry of the catalogue: one source file, one line in the table of measure.cc.
+// One entry of the catalogue: one source file, one line in CMakeLists.txt.
 struct MeasureInfo : config::EntryInfo {
   CutOff cut_off = CutOff::kNone;
   MeasureKind kind = MeasureKind::kRanking;
@@ -42,8 +42,10 @@ struct MeasureInfo : config::EntryInfo {
   double (*of_query)(const JudgedRanking& ranking, size_t cut_off) = nullptr;
 };
 
-// Every measure, in the order of the documentation.
+// Every measure, in the order of docs and `tandem list measures`.
 std::span<const MeasureInfo* const> Measures();
+// The same for `tandem list` and `tandem explain`.
+config::Catalogue MeasureCatalogue();
 
 struct Measure {
   const MeasureInfo* info = nullptr;

@@ -1,7 +1,7 @@
 // Mean reciprocal rank: 1 / rank of the first positive, 0 where none is within the cut-off.
 #include <algorithm>
 
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -15,7 +15,7 @@ double ReciprocalRank(const JudgedRanking& ranking, size_t cut_off) {
 
 }  // namespace
 
-const MeasureInfo kMrr{
+extern const MeasureInfo kMrr{
     {.name = "mrr",
      .summary = "one over the rank of the first positive; with @k, 0 beyond rank k",
      .source = "Voorhees 1999; without a cut-off as trec_eval's recip_rank"},

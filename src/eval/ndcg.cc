@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -32,7 +32,7 @@ double Ndcg(const JudgedRanking& ranking, size_t cut_off) {
 
 }  // namespace
 
-const MeasureInfo kNdcg{
+extern const MeasureInfo kNdcg{
     {.name = "ndcg",
      .summary = "discounted gain of the ranking over that of the best ranking; gains are grades",
      .source = "Jarvelin and Kekalainen 2002, with linear gains and log2(rank + 1), as trec_eval"},

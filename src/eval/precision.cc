@@ -1,6 +1,6 @@
 // Precision: positives within the first k results over k. Fewer than k results count as if
 // negatives filled the rest.
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -11,14 +11,14 @@ double Precision(const JudgedRanking& ranking, size_t cut_off) {
 
 }  // namespace
 
-const MeasureInfo kPrecision{{.name = "precision",
-                              .summary = "share of positives among the first k results",
-                              .source = "as trec_eval's P_k"},
-                             CutOff::kRequired,
-                             MeasureKind::kRanking,
-                             /*graded=*/false,
-                             "",
-                             "P",
-                             Precision};
+extern const MeasureInfo kPrecision{{.name = "precision",
+                                     .summary = "share of positives among the first k results",
+                                     .source = "as trec_eval's P_k"},
+                                    CutOff::kRequired,
+                                    MeasureKind::kRanking,
+                                    /*graded=*/false,
+                                    "",
+                                    "P",
+                                    Precision};
 
 }  // namespace tandem::eval

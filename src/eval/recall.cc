@@ -1,5 +1,5 @@
 // Recall: the share of all judged positives within the first k results.
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -12,14 +12,14 @@ double Recall(const JudgedRanking& ranking, size_t cut_off) {
 
 }  // namespace
 
-const MeasureInfo kRecall{{.name = "recall",
-                           .summary = "share of the positives within the first k results",
-                           .source = "as trec_eval's recall_k"},
-                          CutOff::kRequired,
-                          MeasureKind::kRanking,
-                          /*graded=*/false,
-                          "",
-                          "recall",
-                          Recall};
+extern const MeasureInfo kRecall{{.name = "recall",
+                                  .summary = "share of the positives within the first k results",
+                                  .source = "as trec_eval's recall_k"},
+                                 CutOff::kRequired,
+                                 MeasureKind::kRanking,
+                                 /*graded=*/false,
+                                 "",
+                                 "recall",
+                                 Recall};
 
 }  // namespace tandem::eval

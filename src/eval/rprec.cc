@@ -1,5 +1,5 @@
 // R-precision: precision at R, the number of judged positives of the query.
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -12,7 +12,7 @@ double RPrecision(const JudgedRanking& ranking, size_t) {
 
 }  // namespace
 
-const MeasureInfo kRprec{
+extern const MeasureInfo kRprec{
     {.name = "rprec",
      .summary = "share of positives among the first R results, R the number of positives",
      .source = "Buckley and Voorhees 2005, as trec_eval's Rprec"},

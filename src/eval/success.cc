@@ -1,5 +1,5 @@
 // Success: 1 where a positive is within the first k results, else 0.
-#include "eval/measures.h"
+#include "eval/measure.h"
 
 namespace tandem::eval {
 namespace {
@@ -10,14 +10,14 @@ double Success(const JudgedRanking& ranking, size_t cut_off) {
 
 }  // namespace
 
-const MeasureInfo kSuccess{{.name = "success",
-                            .summary = "whether any positive is within the first k results",
-                            .source = "as trec_eval's success_k"},
-                           CutOff::kRequired,
-                           MeasureKind::kRanking,
-                           /*graded=*/false,
-                           "",
-                           "success",
-                           Success};
+extern const MeasureInfo kSuccess{{.name = "success",
+                                   .summary = "whether any positive is within the first k results",
+                                   .source = "as trec_eval's success_k"},
+                                  CutOff::kRequired,
+                                  MeasureKind::kRanking,
+                                  /*graded=*/false,
+                                  "",
+                                  "success",
+                                  Success};
 
 }  // namespace tandem::eval

@@ -118,7 +118,11 @@ constexpr config::ParamInfo kParams[] = {
     config::Number("bias_learning_rate_factor", "",
                    "learning rate of what is trained of bias and scale, as a multiple of the "
                    "encoder's",
-                   100, {0, 1e6}),
+                   100, {0, 1e6})
+        .Needs("learn_bias = true or learn_scale = true",
+               [](const config::Params& params) {
+                 return params.Boolean("learn_bias") || params.Boolean("learn_scale");
+               }),
     SimilarityKind("cosine")};
 
 StatePlan StatesOf(const config::Params& params) {
@@ -132,7 +136,7 @@ StatePlan StatesOf(const config::Params& params) {
 
 }  // namespace
 
-const ObjectiveInfo kBixse{
+extern const ObjectiveInfo kBixse{
     {.name = "bixse",
      .summary = "binary cross-entropy with graded labels over all labelled and negative cells",
      .source = "BiXSE eq. 2 (Tsirigotis et al.)",

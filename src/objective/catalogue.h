@@ -1,4 +1,4 @@
-// The catalogue of objectives: torch-free descriptors, one line each in catalogue.cc.
+// The catalogue of objectives: torch-free descriptors. The table is written from CMakeLists.txt.
 #pragma once
 
 #include <memory>
@@ -56,22 +56,18 @@ std::unique_ptr<const Formula> MakeFormula(const config::Params& params) {
   return std::make_unique<T>(params);
 }
 
+// Every objective, in the order of docs and `tandem list objectives`.
 std::span<const ObjectiveInfo* const> Objectives();
-// The same as entries, for recipes and `tandem list`.
-std::span<const config::EntryInfo* const> ObjectiveEntries();
+// The same for recipes, `tandem list` and `tandem explain`.
+config::Catalogue ObjectiveCatalogue();
 
 // Throws UsageError naming the known objectives and the nearest of them.
 const ObjectiveInfo& FindObjective(std::string_view name);
 
-// Each is defined in its own file.
+// Those that code asks for by name; each is defined in its own file, as are all others.
 extern const ObjectiveInfo kInfoNce;
-extern const ObjectiveInfo kSamToNe;
-extern const ObjectiveInfo kPair;
 extern const ObjectiveInfo kMannWhitney;
 extern const ObjectiveInfo kBixse;
-extern const ObjectiveInfo kSoftInfoNce;
-extern const ObjectiveInfo kMarginMse;
-extern const ObjectiveInfo kKlDistillation;
 extern const ObjectiveInfo kPairwiseBce;
 extern const ObjectiveInfo kLambdaLoss;
 

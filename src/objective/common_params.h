@@ -11,7 +11,10 @@ inline constexpr config::Range kTemperatureRange = {1e-4, 10};
 
 constexpr config::ParamInfo Temperature(double default_value) {
   return config::Number("temperature", "score units", "divides scores before the softmax",
-                        default_value, kTemperatureRange);
+                        default_value, kTemperatureRange)
+      .Elsewhere(
+          "sentence-transformers: `scale` = 1 / temperature (its 20 is 0.05); FlagEmbedding, "
+          "Tevatron: `temperature`");
 }
 
 inline constexpr config::ChoiceInfo kSimilarityKinds[] = {
@@ -19,7 +22,8 @@ inline constexpr config::ChoiceInfo kSimilarityKinds[] = {
     {"dot", "dot product of the embeddings as they are"}};
 
 constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
-  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds);
+  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds)
+      .Elsewhere("sentence-transformers: `similarity_fct` = `cos_sim` or `dot_score`");
 }
 
 inline constexpr config::ChoiceInfo kDirections[] = {
@@ -27,7 +31,18 @@ inline constexpr config::ChoiceInfo kDirections[] = {
     {"both", "the same plus each own document against queries; the two are added"}};
 
 constexpr config::ParamInfo Directions() {
-  return config::Choice("directions", "which sides compete", "query_to_document", kDirections);
+  return config::Choice("directions", "which sides compete", "query_to_document", kDirections)
+      .Elsewhere(
+          "sentence-transformers: both is `MultipleNegativesSymmetricRankingLoss`, which takes the "
+          "mean of the two");
 }
+
+// Keys of other tables that do nothing beside an objective that learns from a teacher's scores of
+// labelled documents alone.
+inline constexpr config::IdleKey kIdleBesideTeacher[] = {
+    {"data.flip_labels", "learns from a teacher's scores, not from grades"},
+    {"data.grade_scale", "learns from a teacher's scores, not from grades"},
+    {"data.binarize_at", "learns from a teacher's scores, not from grades"},
+    {"data.masks", "compares labelled documents only, so that there are no negatives to mask"}};
 
 }  // namespace tandem::objective

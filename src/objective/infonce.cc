@@ -38,12 +38,12 @@ class InfoNce final : public Formula {
   bool both_;
 };
 
-// 0.02: the temperature of the OPERA runs, and within the range of the others (0.01 to 0.05).
-constexpr config::ParamInfo kParams[] = {Temperature(0.02), Directions(), SimilarityKind("cosine")};
+// 0.05: sentence-transformers' scale of 20. The papers' runs have 0.01 to 0.05.
+constexpr config::ParamInfo kParams[] = {Temperature(0.05), Directions(), SimilarityKind("cosine")};
 
 }  // namespace
 
-const ObjectiveInfo kInfoNce{
+extern const ObjectiveInfo kInfoNce{
     {.name = "infonce",
      .summary = "softmax cross-entropy of the own document against the negatives",
      .source = "MW paper eq. 4; van den Oord et al. 2018",

@@ -64,19 +64,26 @@ class KlDistillation final : public Formula {
   double inverse_teacher_temperature_;
 };
 
+// 0.05: as infonce. 1: a teacher's logits are taken as they are.
 constexpr config::ParamInfo kParams[] = {
-    Temperature(0.02),
+    config::Number("temperature", "score units", "divides scores before the softmax", 0.05,
+                   kTemperatureRange)
+        .Elsewhere(
+            "sentence-transformers: `student_temperature` of `DistillKLDivLoss`, which multiplies "
+            "the loss by its square"),
     config::Number("teacher_temperature", "teacher units",
-                   "divides teacher scores before the softmax", 1, {1e-4, 1e4}),
+                   "divides teacher scores before the softmax", 1, {1e-4, 1e4})
+        .Elsewhere("sentence-transformers: `teacher_temperature`"),
     SimilarityKind("cosine")};
 
 }  // namespace
 
-const ObjectiveInfo kKlDistillation{
+extern const ObjectiveInfo kKlDistillation{
     {.name = "kl_distillation",
      .summary = "divergence of the model's from the teacher's distribution over labelled documents",
      .source = "BiXSE section 2",
-     .params = kParams},
+     .params = kParams,
+     .idle_keys = kIdleBesideTeacher},
     kPurpose,
     kFormula,
     [](const config::Params&) {

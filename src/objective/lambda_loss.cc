@@ -183,13 +183,19 @@ constexpr config::ChoiceInfo kWeightings[] = {
 
 // 20: the scale of the BiXSE runs. 10: Wang et al.'s weight of NDCG-Loss2 in NDCG-Loss2++.
 constexpr config::ParamInfo kParams[] = {
-    config::Choice("weighting", "what a pair weighs", "ndcg2", kWeightings),
-    config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4}),
-    config::Number("mu", "", "weight of ndcg2 in ndcg2++", 10, {0, 1e6}), SimilarityKind("cosine")};
+    config::Choice("weighting", "what a pair weighs", "ndcg2", kWeightings)
+        .Elsewhere("sentence-transformers: `weighting_scheme` of the cross-encoders' `LambdaLoss`"),
+    config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4})
+        .Elsewhere("sentence-transformers: `sigma` of the cross-encoders' `LambdaLoss`"),
+    config::Number("mu", "", "weight of ndcg2 in ndcg2++", 10, {0, 1e6})
+        .Needs("weighting = \"ndcg2++\"",
+               [](const config::Params& params) { return params.String("weighting") == "ndcg2++"; })
+        .Elsewhere("sentence-transformers: `mu` of the cross-encoders' `NDCGLoss2PPScheme`"),
+    SimilarityKind("cosine")};
 
 }  // namespace
 
-const ObjectiveInfo kLambdaLoss{
+extern const ObjectiveInfo kLambdaLoss{
     {.name = "lambda_loss",
      .summary = "pairwise logistic loss weighted by the change in nDCG",
      .source = "Wang et al. 2018; BiXSE appendix",

@@ -91,21 +91,19 @@ constexpr config::ChoiceInfo kForms[] = {
 // 0.01: "temperature 0.01 for both" losses in the MW paper's experiments.
 constexpr config::ParamInfo kParams[] = {
     config::Number("temperature", "score units", "divides score differences before the sigmoid",
-                   0.01, kTemperatureRange),
+                   0.01, kTemperatureRange)
+        .Elsewhere("as in infonce: sentence-transformers' `scale` is 1 / temperature"),
     config::Choice("normalization", "what the sum over pairs becomes", "mean", kNormalizations),
     config::Integer("bank", "scores",
                     "how many of the last positive, and of the last negative scores are kept to "
                     "be compared against; 0: none",
                     0, {0, 1e12}),
     config::Integer("bank_max_age", "steps", "kept scores are dropped after so many; 0: never", 0,
-                    {0, 1e9}),
+                    {0, 1e9})
+        .Needs("bank above 0",
+               [](const config::Params& params) { return params.Integer("bank") > 0; }),
     config::Choice("form", "how the pairs are summed up", "auto", kForms),
     SimilarityKind("cosine")};
-
-config::ParamProblem Problem(const config::Params& params) {
-  if (params.Integer("bank_max_age") == 0 || params.Integer("bank") > 0) return {};
-  return {"bank_max_age", "limits the age of banked scores, but there is no bank: give bank too"};
-}
 
 StatePlan StatesOf(const config::Params& params) {
   return {.bank = params.Integer("bank"), .bank_max_age = params.Integer("bank_max_age")};
@@ -113,12 +111,11 @@ StatePlan StatesOf(const config::Params& params) {
 
 }  // namespace
 
-const ObjectiveInfo kMannWhitney{
+extern const ObjectiveInfo kMannWhitney{
     {.name = "mann_whitney",
      .summary = "smooth 1 - AUC: every own document above every query's negatives",
      .source = "MW paper eq. 2 and 3, with temperature and 1/N",
-     .params = kParams,
-     .problem = Problem},
+     .params = kParams},
     kPurpose,
     kFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },

@@ -63,16 +63,18 @@ class MarginMse final : public Formula {
 // 1 and dot: the original compares dot products with the teacher's logits as they are.
 constexpr config::ParamInfo kParams[] = {
     config::Number("scale", "teacher units per score unit",
-                   "multiplies score margins before they are compared", 1, {1e-3, 1e4}),
+                   "multiplies score margins before they are compared", 1, {1e-3, 1e4})
+        .Elsewhere("sentence-transformers: `MarginMSELoss` has none, which is 1"),
     SimilarityKind("dot")};
 
 }  // namespace
 
-const ObjectiveInfo kMarginMse{
+extern const ObjectiveInfo kMarginMse{
     {.name = "margin_mse",
      .summary = "squared difference of the model's and the teacher's margins",
      .source = "BiXSE section 5, baseline (Hofstaetter et al. 2020)",
-     .params = kParams},
+     .params = kParams,
+     .idle_keys = kIdleBesideTeacher},
     kPurpose,
     kFormula,
     [](const config::Params&) {

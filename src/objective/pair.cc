@@ -50,8 +50,12 @@ constexpr config::ParamInfo kParams[] = {
     config::Number("alpha", "", "share of the document-document term", 0.1, {0, 1}),
     config::Boolean("include_positive",
                     "whether the own pair is in the denominator of the document-document term",
-                    true),
-    Directions(), SimilarityKind("cosine")};
+                    true)
+        .Needs("alpha above 0",
+               [](const config::Params& params) { return params.Number("alpha") > 0; }),
+    Directions().Needs("alpha below 1",
+                       [](const config::Params& params) { return params.Number("alpha") < 1; }),
+    SimilarityKind("cosine")};
 
 Needs NeedsOf(const config::Params& params) {
   return {.document_document = true, .separable_by_row = params.String("directions") != "both"};
@@ -59,7 +63,7 @@ Needs NeedsOf(const config::Params& params) {
 
 }  // namespace
 
-const ObjectiveInfo kPair{
+extern const ObjectiveInfo kPair{
     {.name = "pair",
      .summary = "InfoNCE mixed with own documents against own documents",
      .source = "SamToNe eq. 3, with the positive in the denominator; PAIR (Ren et al. 2021)",

@@ -71,12 +71,13 @@ class PairwiseBce final : public Formula {
 
 // 20: the scale of the BiXSE runs.
 constexpr config::ParamInfo kParams[] = {
-    config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4}),
+    config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4})
+        .Elsewhere("sentence-transformers: `sigma` of the cross-encoders' `RankNetLoss`"),
     SimilarityKind("cosine")};
 
 }  // namespace
 
-const ObjectiveInfo kPairwiseBce{
+extern const ObjectiveInfo kPairwiseBce{
     {.name = "pairwise_bce",
      .summary = "logistic loss of every pair of documents with different grades",
      .source = "BiXSE appendix (RankNet, Burges et al. 2005)",

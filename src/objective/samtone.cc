@@ -61,7 +61,9 @@ constexpr config::ChoiceInfo kSameTower[] = {
 // 0.01: the paper's runs.
 constexpr config::ParamInfo kParams[] = {
     Temperature(0.01), Directions(),
-    config::Choice("same_tower", "which towers compete with themselves", "query", kSameTower),
+    config::Choice("same_tower", "which towers compete with themselves", "query", kSameTower)
+        .Elsewhere(
+            "sentence-transformers: `query_to_query` and `doc_to_doc` among the `directions`"),
     SimilarityKind("cosine")};
 
 config::ParamProblem Problem(const config::Params& params) {
@@ -79,7 +81,7 @@ Needs NeedsOf(const config::Params& params) {
 
 }  // namespace
 
-const ObjectiveInfo kSamToNe{
+extern const ObjectiveInfo kSamToNe{
     {.name = "samtone",
      .summary = "InfoNCE in which queries also compete with queries (same-tower negatives)",
      .source = "SamToNe eq. 2 (Moiseev et al. 2023), under -log",

@@ -81,16 +81,16 @@ class SoftInfoNce final : public Formula {
   bool spread_;
 };
 
-// 0.02: as infonce, whose soft form it is.
+// 0.05: as infonce, whose soft form it is.
 constexpr config::ParamInfo kParams[] = {
-    Temperature(0.02),
+    Temperature(0.05),
     config::Boolean("spread_negatives",
                     "whether what the grade lacks to 1 is spread over the negatives", true),
     SimilarityKind("cosine")};
 
 }  // namespace
 
-const ObjectiveInfo kSoftInfoNce{
+extern const ObjectiveInfo kSoftInfoNce{
     {.name = "soft_infonce",
      .summary = "InfoNCE whose target is the own document's grade",
      .source = "BiXSE section 5, baseline (Cheng et al. 2023)",

@@ -306,11 +306,16 @@ constexpr config::ParamInfo kParams[] = {
                     true),
     config::Number("clip_threshold", "", "largest root mean square of a parameter's update", 1.0,
                    {1e-6, 1e6}),
-    config::Number("decay_exponent", "", "p in the second moment's decay 1 - step^-p", 0.8, {0, 1}),
+    config::Number("decay_exponent", "", "p in the second moment's decay 1 - step^-p", 0.8, {0, 1})
+        .Elsewhere("transformers: `decay_rate` = -p"),
     WeightDecay(0),
-    config::Number("epsilon", "", "added to the squared gradient", 1e-30, {1e-36, 1}),
+    config::Number("epsilon", "", "added to the squared gradient", 1e-30, {1e-36, 1})
+        .Elsewhere("transformers: the first of `eps`"),
     config::Number("scale_epsilon", "", "the least that scale_parameter multiplies by", 1e-3,
-                   {0, 1})};
+                   {0, 1})
+        .Needs("scale_parameter = true",
+               [](const config::Params& params) { return params.Boolean("scale_parameter"); })
+        .Elsewhere("transformers: the second of `eps`")};
 
 std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
                                  const config::Params& params) {
@@ -326,7 +331,7 @@ std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
 }  // namespace
 
 // The gradient is read three times, weights twice, and written.
-const OptimizerInfo kAdafactor{
+extern const OptimizerInfo kAdafactor{
     {.name = "adafactor",
      .summary = "second moments of matrices as rows and columns: little memory; clips each update",
      .source = "Shazeer and Stern 2018, algorithms 4 and 5, without first moment and relative "

@@ -23,11 +23,11 @@ std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
 }  // namespace
 
 // The gradient is read; weights and two moments are read and written.
-const OptimizerInfo kAdam{{.name = "adam",
-                           .summary = "Adam without weight decay",
-                           .source = "Kingma and Ba 2015, as torch.optim.Adam",
-                           .params = kParams},
-                          /*memory_passes=*/7,
-                          Make};
+extern const OptimizerInfo kAdam{{.name = "adam",
+                                  .summary = "Adam without weight decay",
+                                  .source = "Kingma and Ba 2015, as torch.optim.Adam",
+                                  .params = kParams},
+                                 /*memory_passes=*/7,
+                                 Make};
 
 }  // namespace tandem::optim

@@ -24,11 +24,11 @@ std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
 }  // namespace
 
 // The gradient is read; weights and two moments are read and written.
-const OptimizerInfo kAdamW{{.name = "adamw",
-                            .summary = "Adam with decoupled weight decay",
-                            .source = "Loshchilov and Hutter 2019, as torch.optim.AdamW",
-                            .params = kParams},
-                           /*memory_passes=*/7,
-                           Make};
+extern const OptimizerInfo kAdamW{{.name = "adamw",
+                                   .summary = "Adam with decoupled weight decay",
+                                   .source = "Loshchilov and Hutter 2019, as torch.optim.AdamW",
+                                   .params = kParams},
+                                  /*memory_passes=*/7,
+                                  Make};
 
 }  // namespace tandem::optim

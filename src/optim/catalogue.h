@@ -1,9 +1,11 @@
-// All optimizers and schedules by their names in recipes.
+// All optimizers and schedules by their names in recipes. The tables are written from
+// CMakeLists.txt.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "config/catalogue.h"
@@ -19,9 +21,10 @@ struct OptimizerInfo : config::EntryInfo {
                                       const config::Params& params);
 };
 
+// Every optimizer, in the order of docs and `tandem list optimizers`.
 std::span<const OptimizerInfo* const> Optimizers();
-// The same as entries, for recipes and `tandem list`.
-std::span<const config::EntryInfo* const> OptimizerEntries();
+// The same for recipes, `tandem list` and `tandem explain`.
+config::Catalogue OptimizerCatalogue();
 
 // Where a run stands when the learning rate of its next step is asked for.
 struct SchedulePoint {
@@ -31,17 +34,34 @@ struct SchedulePoint {
 };
 
 struct ScheduleInfo : config::EntryInfo {
-  // The share of the peak learning rate for steps behind the warm-up: `point.step >= warmup`.
-  double (*after_warmup)(const SchedulePoint& point);
+  // The share of the peak learning rate for steps behind the warm-up: `point.step >= warmup`, in
+  // (0, 1]. `params` are values of ScheduleInfo::params.
+  double (*after_warmup)(const SchedulePoint& point, const config::Params& params);
 };
 
+// Every schedule, in the order of docs and `tandem list schedules`.
 std::span<const ScheduleInfo* const> Schedules();
+// The same for recipes, `tandem list` and `tandem explain`.
+config::Catalogue ScheduleCatalogue();
+
+// A schedule with the values of its parameters.
+struct Schedule {
+  // With the default parameters; implicit, so that an entry stands for itself.
+  Schedule(const ScheduleInfo& which) : info(&which), params(which.params) {}
+  // `values` are those of `which.params`.
+  Schedule(const ScheduleInfo& which, config::Params values)
+      : info(&which), params(std::move(values)) {}
+
+  const ScheduleInfo* info;
+  config::Params params;
+};
 
 // The share of the peak learning rate that the next step takes, in (0, 1]. During warm-up step s
 // (from 0) of w takes (s + 1) / (w + 1): unlike the common s / w, no step is spent on a rate of 0.
-double ScheduleFactor(const ScheduleInfo& schedule, const SchedulePoint& point);
+double ScheduleFactor(const Schedule& schedule, const SchedulePoint& point);
 
-// Each is defined in its own file.
+// Each is defined in its own file. Code that asks for an entry by name, most of it tests, uses
+// these.
 extern const OptimizerInfo kAdamW;
 extern const OptimizerInfo kAdam;
 extern const OptimizerInfo kAdafactor;

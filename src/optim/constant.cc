@@ -3,10 +3,11 @@
 
 namespace tandem::optim {
 
-const ScheduleInfo kConstant{{.name = "constant",
-                              .summary = "linear warm-up, then constant",
-                              .source = "common practice",
-                              .params = {}},
-                             [](const SchedulePoint&) { return 1.0; }};
+extern const ScheduleInfo kConstant{
+    {.name = "constant",
+     .summary = "linear warm-up, then constant",
+     .source = "common practice",
+     .params = {}},
+    [](const SchedulePoint&, const config::Params&) { return 1.0; }};
 
 }  // namespace tandem::optim

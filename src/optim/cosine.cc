@@ -7,14 +7,15 @@
 
 namespace tandem::optim {
 
-const ScheduleInfo kCosine{{.name = "cosine",
-                            .summary = "linear warm-up, then half a cosine down to 0",
-                            .source = "Loshchilov and Hutter 2017, eq. 5, without restarts",
-                            .params = {}},
-                           [](const SchedulePoint& point) {
-                             const double done = static_cast<double>(point.step - point.warmup) /
-                                                 static_cast<double>(point.total - point.warmup);
-                             return 0.5 * (1 + std::cos(std::numbers::pi * done));
-                           }};
+extern const ScheduleInfo kCosine{{.name = "cosine",
+                                   .summary = "linear warm-up, then half a cosine down to 0",
+                                   .source = "Loshchilov and Hutter 2017, eq. 5, without restarts",
+                                   .params = {}},
+                                  [](const SchedulePoint& point, const config::Params&) {
+                                    const double done =
+                                        static_cast<double>(point.step - point.warmup) /
+                                        static_cast<double>(point.total - point.warmup);
+                                    return 0.5 * (1 + std::cos(std::numbers::pi * done));
+                                  }};
 
 }  // namespace tandem::optim

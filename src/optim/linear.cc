@@ -4,13 +4,13 @@
 
 namespace tandem::optim {
 
-const ScheduleInfo kLinear{{.name = "linear",
-                            .summary = "linear warm-up, then linear decay to 0",
-                            .source = "common practice (Devlin et al. 2019)",
-                            .params = {}},
-                           [](const SchedulePoint& point) {
-                             return static_cast<double>(point.total - point.step) /
-                                    static_cast<double>(point.total - point.warmup);
-                           }};
+extern const ScheduleInfo kLinear{{.name = "linear",
+                                   .summary = "linear warm-up, then linear decay to 0",
+                                   .source = "common practice (Devlin et al. 2019)",
+                                   .params = {}},
+                                  [](const SchedulePoint& point, const config::Params&) {
+                                    return static_cast<double>(point.total - point.step) /
+                                           static_cast<double>(point.total - point.warmup);
+                                  }};
 
 }  // namespace tandem::optim

@@ -1,14 +1,13 @@
 #include "sampling/catalogue.h"
 
 namespace tandem::sampling {
-namespace {
 
-const SamplerInfo* const kSamplers[] = {
-    &kUniform,
-};
-
-}  // namespace
-
-std::span<const SamplerInfo* const> Samplers() { return kSamplers; }
+config::Catalogue SamplerCatalogue() {
+  return {.name = "samplers",
+          .entry = "sampler",
+          .table = "sampling",
+          .summary = "which examples come next: sampling.name",
+          .entries = config::EntriesOf(Samplers())};
+}
 
 }  // namespace tandem::sampling

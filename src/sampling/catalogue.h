@@ -1,4 +1,4 @@
-// All samplers by their names in recipes.
+// All samplers by their names in recipes. The table is written from CMakeLists.txt.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,13 @@ struct SamplerInfo : config::EntryInfo {
   std::unique_ptr<Sampler> (*make)(const Examples& examples, const SamplerOptions& options);
 };
 
+// Every sampler, in the order of docs and `tandem list samplers`.
 std::span<const SamplerInfo* const> Samplers();
+// The same for recipes, `tandem list` and `tandem explain`.
+config::Catalogue SamplerCatalogue();
 
-// Each is defined in its own file.
+// The one that validation uses, whatever the recipe's is; defined in its own file, as are all
+// others.
 extern const SamplerInfo kUniform;
 
 }  // namespace tandem::sampling

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
+#include "config/params.h"
 #include "sampling/batch.h"
 #include "sampling/examples.h"
 
@@ -16,10 +17,11 @@ namespace tandem::sampling {
 
 struct SamplerOptions {
   uint64_t seed = 1;
-  size_t batch = 64;          // queries
-  size_t negatives = 0;       // further labelled documents of each query
-  bool no_duplicates = true;  // no query text and no document text twice in a batch
-  bool graded_own = false;    // own documents may have any grade; else they are positives
+  size_t batch = 64;           // queries
+  size_t negatives = 0;        // further labelled documents of each query
+  bool no_duplicates = true;   // no query text and no document text twice in a batch
+  bool graded_own = false;     // own documents may have any grade; else they are positives
+  config::Params params = {};  // values of SamplerInfo::params, those of the sampler's own keys
 };
 
 // What a step found out about a batch.

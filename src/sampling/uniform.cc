@@ -202,7 +202,7 @@ std::unique_ptr<Sampler> MakeUniform(const Examples& examples, const SamplerOpti
 
 }  // namespace
 
-const SamplerInfo kUniform{
+extern const SamplerInfo kUniform{
     {.name = "uniform",
      .summary = "every query once per epoch in random order, its positive uniform among its own",
      .source = "common practice",

@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "config/recipe_text.h"
-#include "objective/catalogue.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_observer.h"
 #include "train/interrupt.h"
@@ -36,8 +35,9 @@ void CheckSameRecipe(const Setup& setup, const RunFolder& folder) {
   if (!std::filesystem::exists(folder.recipe())) return;
   const config::LoadedRecipe before =
       config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {},
-                          {objective::ObjectiveEntries(), optim::OptimizerEntries()});
-  const std::vector<std::string> changed = config::ChangedKeys(before.recipe, setup.recipe());
+                          setup.loaded.catalogues, config::IdleKeys::kAccept);
+  const std::vector<std::string> changed =
+      config::ChangedKeys(before.recipe, setup.recipe(), setup.loaded.catalogues);
   if (changed.empty()) return;
   throw setup.loaded.ErrorAt(
       changed.front(),

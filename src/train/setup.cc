@@ -197,7 +197,8 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   StartOpenBias(*setup);
   setup->optimizer = MakeOptimizer(*setup, setup->model->Parameters());
   setup->objective_optimizer = MakeOptimizer(*setup, setup->states.Learned());
-  setup->schedule = &Entry(optim::Schedules(), recipe.schedule.name);
+  setup->schedule = std::make_unique<optim::Schedule>(
+      Entry(optim::Schedules(), recipe.schedule.name), recipe.schedule.params);
   setup->plan = MakePlan(recipe, *setup->sampler);
   SetSteps(*setup, setup->plan.steps);
   setup->validator = MakeValidator(*setup);
@@ -250,7 +251,7 @@ std::string ResolvedRecipeText(const Setup& setup) {
       "# A record of this run's recipe with every value resolved; computed on {}.\n"
       "# Paths are cut to their last part: to run it again, give yours.\n{}{}",
       tensor::IsaName(), note.empty() ? "" : fmt::format("# In it {}.\n", note),
-      config::FormatRecipe(recipe));
+      config::FormatRecipe(recipe, setup.recipe(), setup.loaded.catalogues));
 }
 
 }  // namespace tandem::train

@@ -35,7 +35,7 @@ struct Setup {
   std::unique_ptr<sampling::Sampler> sampler;
   std::unique_ptr<optim::Optimizer> optimizer;            // of the model
   std::unique_ptr<optim::Optimizer> objective_optimizer;  // of what the objective learns
-  const optim::ScheduleInfo* schedule = nullptr;
+  std::unique_ptr<optim::Schedule> schedule;
   std::unique_ptr<Validator> validator;  // null: none
   RunPlan plan;
   std::unique_ptr<Updater> updater;

@@ -28,7 +28,7 @@ class Updater {
  public:
   // `model` moves the model's parameters and `objective` those that the objective learns, which may
   // be none. All three outlive the updater.
-  Updater(optim::Optimizer& model, optim::Optimizer& objective, const optim::ScheduleInfo& schedule,
+  Updater(optim::Optimizer& model, optim::Optimizer& objective, const optim::Schedule& schedule,
           const UpdateOptions& options)
       : model_(model), objective_(objective), schedule_(schedule), options_(options) {}
 
@@ -47,7 +47,7 @@ class Updater {
  private:
   optim::Optimizer& model_;
   optim::Optimizer& objective_;
-  const optim::ScheduleInfo& schedule_;
+  optim::Schedule schedule_;
   UpdateOptions options_;
 };
 

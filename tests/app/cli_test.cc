@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/command.h"
 #include "app/run_tandem.h"
 
 namespace tandem {
@@ -79,6 +80,43 @@ TEST(CommandLine, FlagsThatExcludeEachOther) {
   const std::string message = "--resume excludes --check; give one of them";
   ExpectUsageError({"train", "r.toml", "--resume", "--check"}, message);
   ExpectUsageError({"train", "r.toml", "--check", "--resume"}, message);
+}
+
+TEST(CommandLine, FlagsThatWouldDoNothing) {
+  const std::vector<std::string> nothing_is_written[] = {
+      {"--check", "--output", "r"},
+      {"--check-gradient-cache", "--output", "r"},
+      {"--profile-steps", "3", "--output", "r"},
+      {"--check", "--profile"},
+      {"--check", "--profile-steps", "3"},
+      {"--check-gradient-cache", "--profile"},
+      {"--profile", "--profile-steps", "3"}};
+  for (const std::vector<std::string>& flags : nothing_is_written) {
+    std::vector<std::string> arguments = {"train", "r.toml"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const ProgramResult result = RunTandem(arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(" excludes "));
+  }
+  const ProgramResult format = RunTandem({"train", "r.toml", "--format", "json"});
+  EXPECT_EQ(format.exit_code, 2);
+  EXPECT_EQ(format.err,
+            "error: --format is that of the profile: give --profile or --profile-steps with it\n");
+}
+
+TEST(CommandLine, VersionAndHelpAreCommandsToo) {
+  EXPECT_EQ(RunTandem({"version"}).out, RunTandem({"--version"}).out);
+  EXPECT_EQ(RunTandem({"help"}).out, RunTandem({"--help"}).out);
+  for (const app::Command* command : app::Commands()) {
+    const std::string name(command->name);
+    const ProgramResult help = RunTandem({"help", name});
+    EXPECT_EQ(help.exit_code, 0) << name;
+    EXPECT_EQ(help.out, RunTandem({name, "--help"}).out) << name;
+    EXPECT_NE(help.out.find("Usage: tandem " + name), std::string::npos) << help.out;
+  }
+  const ProgramResult misspelt = RunTandem({"help", "trian"});
+  EXPECT_EQ(misspelt.exit_code, 2);
+  EXPECT_NE(misspelt.err.find("did you mean train?"), std::string::npos) << misspelt.err;
 }
 
 TEST(CommandLine, OneValueEachTime) {

@@ -8,7 +8,6 @@
 #include "config/recipe_text.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
-#include "sampling/catalogue.h"
 
 namespace tandem {
 namespace {
@@ -73,10 +72,49 @@ TEST(Explain, KnowsEveryEntryAndEveryKey) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_NE(result.out.find(std::string("  ") + name + ": number"), std::string::npos);
   }
-  EXPECT_NE(RunTandem({"explain", "optimizer.beta2"}).out.find("of the optimizer adam\n"),
+  EXPECT_NE(RunTandem({"explain", "optimizer.beta2"}).out.find("of the optimizers adamw, adam\n"),
             std::string::npos);
   EXPECT_NE(RunTandem({"explain", "optimizer"}).out.find("optimizer.learning_rate: number"),
             std::string::npos);
+}
+
+// A bare name shows every place where it occurs, with what it is there.
+TEST(Explain, KnowsParametersAndKeysByTheirBareNames) {
+  const std::string temperature = RunTandem({"explain", "temperature"}).out;
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    for (const config::ParamInfo& param : info->params) {
+      if (param.name != "temperature") continue;
+      EXPECT_NE(temperature.find(info->name), std::string::npos) << info->name;
+    }
+  }
+  EXPECT_NE(temperature.find("of the objectives infonce, soft_infonce\n  objective.temperature: "
+                             "number from 0.0001 to 10 score units, default 0.05\n"),
+            std::string::npos)
+      << temperature;
+  EXPECT_NE(temperature.find("sentence-transformers: `scale` = 1 / temperature"),
+            std::string::npos);
+  const std::string every = RunTandem({"explain", "every"}).out;
+  EXPECT_NE(every.find("validation.every: "), std::string::npos);
+  EXPECT_NE(every.find("logging.every: "), std::string::npos);
+  const std::string mu = RunTandem({"explain", "mu"}).out;
+  EXPECT_NE(mu.find("      needs weighting = \"ndcg2++\"\n"), std::string::npos) << mu;
+  EXPECT_NE(RunTandem({"explain", "sampling.name"}).out.find("sampling.name: one of uniform"),
+            std::string::npos);
+  const ProgramResult misspelt = RunTandem({"explain", "temprature"});
+  EXPECT_EQ(misspelt.exit_code, 2);
+  EXPECT_NE(misspelt.err.find("did you mean temperature?"), std::string::npos) << misspelt.err;
+}
+
+// Whoever comes from sentence-transformers finds the name they know.
+TEST(Explain, GivesTheNameThatPeersUse) {
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    for (const config::ParamInfo& param : info->params) {
+      if (param.name != "temperature" && param.name != "similarity_kind") continue;
+      EXPECT_NE(param.elsewhere, "") << info->name << " " << param.name;
+      const std::string text = RunTandem({"explain", std::string(info->name)}).out;
+      EXPECT_NE(text.find(param.elsewhere), std::string::npos) << info->name;
+    }
+  }
 }
 
 TEST(Explain, SuggestsTheNearestName) {
@@ -86,6 +124,7 @@ TEST(Explain, SuggestsTheNearestName) {
             "error: nothing is called infonec; `tandem list` shows what there is; did you mean "
             "infonce?\n");
   EXPECT_NE(RunTandem({"explain", "ndgc@10"}).err.find("did you mean ndcg?"), std::string::npos);
+  EXPECT_NE(RunTandem({"explain", "nDCG@10"}).err.find("did you mean ndcg?"), std::string::npos);
 }
 
 TEST(Explain, TheReferenceOfRecipesIsWhatItPrints) {
@@ -98,13 +137,6 @@ TEST(Explain, TheReferenceOfObjectivesIsWhatItPrints) {
   const std::string page = ReadFile(std::string(TANDEM_SOURCE_DIR) + "/docs/objectives.md");
   EXPECT_NE(page.find(RunTandem({"explain", "objectives"}).out), std::string::npos)
       << "docs/objectives.md must hold the output of: tandem explain objectives";
-}
-
-// Recipes check a sampler's name without linking the catalogue of samplers; both must agree.
-TEST(Recipe, KnowsTheSamplersOfTheCatalogue) {
-  std::vector<std::string_view> names;
-  for (const config::ChoiceInfo& choice : config::kSamplers) names.push_back(choice.name);
-  EXPECT_EQ(names, config::EntryNames(sampling::Samplers()));
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ TEST(NearestName, FindsSlipsOfTheFinger) {
   EXPECT_EQ(NearestName("temperatur", kNames), "temperature");
   EXPECT_EQ(NearestName("sclae", kNames), "scale");
   EXPECT_EQ(NearestName("learning-rate", kNames), "learning_rate");
+  EXPECT_EQ(NearestName("TEMPERATURE", kNames), "temperature");
+  EXPECT_EQ(NearestName("Learning-Rate", kNames), "learning_rate");
 }
 
 TEST(NearestName, SaysNothingWhenNothingIsNear) {

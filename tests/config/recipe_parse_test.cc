@@ -38,7 +38,7 @@ temperature = 0.01
 learning_rate = 2e-5
 clip = 1
 [schedule]
-name = "cosine"
+name = "constant"
 warmup = "500 steps"
 [train]
 batch = 32
@@ -91,8 +91,10 @@ TEST(ParseRecipe, BinarizingTakesThePositiveGradesPlace) {
   const std::string both = "data.binarize_at = 3\ndata.positive_grade = 2\n";
   EXPECT_EQ(ParseProblem(kLeast + both),
             "r.toml:5:23: data.positive_grade contradicts data.binarize_at; give one of them");
-  const std::string same = "data.binarize_at = 3\ndata.positive_grade = 3\n";  // as runs keep it
-  EXPECT_EQ(ParseTest(kLeast + same).recipe.data.binarize_at, 3);
+  const std::string same = "data.binarize_at = 3\ndata.positive_grade = 3\n";
+  EXPECT_EQ(ParseProblem(kLeast + same),
+            "r.toml:5:23: data.positive_grade does nothing here: it needs a recipe without "
+            "data.binarize_at, which takes its place");
   const Recipe lower =
       ParseTest(kLeast + "data.binarize_at = 3\n", {"data.positive_grade=2"}).recipe;
   EXPECT_EQ(lower.data.binarize_at, std::nullopt);
@@ -137,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
             "r.toml:4:19: objective.shape must be one of round, square, found \"sqare\"; did you "
             "mean square?"},
         Bad{"schedule.name = \"linaer\"",
-            "r.toml:4:17: schedule.name must be one of linear, cosine, constant, found "
+            "r.toml:4:17: schedule.name must be one of linear, constant, cyclic, found "
             "\"linaer\"; did you mean linear?"},
         Bad{"schedule.warmup = \"5 miles\"",
             "r.toml:4:19: schedule.warmup must be a share like \"5%\" or a count like \"500 "
@@ -148,8 +150,10 @@ INSTANTIATE_TEST_SUITE_P(
             "r.toml:5:16: train.epochs contradicts train.steps; give one of them"},
         Bad{"validation.data = \"d\"\nvalidation.holdout = \"5%\"",
             "r.toml:5:22: validation.holdout contradicts validation.data; give one of them"},
+        Bad{"[validation]", "r.toml:4:1: validation needs data (with split) or holdout"},
         Bad{"[validation]\nmeasure = \"mrr\"",
-            "r.toml:4:1: validation needs data (with split) or holdout"},
+            "r.toml:5:11: validation.measure does nothing here: it needs validation.data (with "
+            "validation.split) or validation.holdout"},
         Bad{"[validation]\nholdout = 5\nevery = 0",
             "r.toml:6:9: validation.every must be more than 0; to validate never, leave out "
             "[validation]"},
@@ -173,8 +177,9 @@ TEST(ParseRecipe, MissingKeysAreNamed) {
   EXPECT_EQ(ParseProblem("[model]\n\n[data]\ntrain = 'd'\n[objective]\nname = 'soft'"),
             "r.toml:1:1: model.base is missing (sentence-transformers or Hugging Face folder, or a "
             "model of two encoders)");
-  EXPECT_EQ(ParseProblem("model.base = 'm'\ndata.train = 'd'"),
-            "r.toml: objective.name is missing (which one; `tandem list objectives` shows all)");
+  EXPECT_EQ(
+      ParseProblem("model.base = 'm'\ndata.train = 'd'"),
+      "r.toml: objective.name is missing (which one; `tandem list objectives` says what each is)");
 }
 
 TEST(ParseRecipe, AMisspeltKeyIsNamedBeforeTheOneThatItLeavesMissing) {
@@ -185,8 +190,8 @@ TEST(ParseRecipe, AMisspeltKeyIsNamedBeforeTheOneThatItLeavesMissing) {
 TEST(ParseRecipe, AnUnknownObjectiveIsNamedAloneAndItsKeysAreLeftInPeace) {
   EXPECT_EQ(
       ParseProblem("model.base = 'm'\ndata.train = 'd'\n[objective]\nscale = 3\nname = 'sft'"),
-      "r.toml:5:8: objective.name is \"sft\"; sft is unknown; known are soft, plain; did you "
-      "mean soft?");
+      "r.toml:5:8: objective.name must be one of soft, plain, taught, found \"sft\"; did you mean "
+      "soft?");
 }
 
 TEST(ParseRecipe, AParameterOfAnotherObjectiveIsUnknown) {

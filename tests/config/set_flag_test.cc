@@ -39,8 +39,8 @@ TEST(SetFlag, ErrorsNameTheFlag) {
   EXPECT_EQ(ParseProblem(kLeast, {"train.batch=x"}),
             "--set train.batch=x: train.batch must be an integer, found string \"x\"");
   EXPECT_EQ(ParseProblem(kLeast, {"objective.name=sof"}),
-            "--set objective.name=sof: objective.name is \"sof\"; sof is unknown; known are soft, "
-            "plain; did you mean soft?");
+            "--set objective.name=sof: objective.name must be one of soft, plain, taught, found "
+            "\"sof\"; did you mean soft?");
   EXPECT_EQ(ParseProblem(kLeast, {"train.batch"}),
             "--set train.batch: must be KEY=VALUE, like train.batch=32");
   EXPECT_EQ(ParseProblem(kLeast, {"=3"}), "--set =3: must be KEY=VALUE, like train.batch=32");

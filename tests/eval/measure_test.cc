@@ -38,6 +38,13 @@ TEST(ParseMeasures, UnknownNamesComeWithTheNearest) {
   EXPECT_THAT(ErrorOf("zzzzzzzzzzzz"), StartsWith("measure zzzzzzzzzzzz is unknown. Known are "));
 }
 
+TEST(ParseMeasures, CapitalsAreNoReasonToMissTheNearest) {
+  EXPECT_THAT(ErrorOf("nDCG@10"), HasSubstr("did you mean ndcg@10?"));
+  EXPECT_THAT(ErrorOf("MRR"), HasSubstr("did you mean mrr?"));
+  EXPECT_THAT(ErrorOf("MAP"), HasSubstr("did you mean map?"));
+  EXPECT_THAT(ErrorOf("Recall@100"), HasSubstr("did you mean recall@100?"));
+}
+
 TEST(ParseMeasures, NamesOfTrecEvalAreTranslated) {
   EXPECT_THAT(ErrorOf("ndcg_cut_10"), HasSubstr("did you mean ndcg@10?"));
   EXPECT_THAT(ErrorOf("P.5"), HasSubstr("did you mean precision@5?"));

@@ -2,17 +2,21 @@
 
 #include <cmath>
 
-#include "config/recipe_fields.h"
 #include "optim/catalogue.h"
 
 namespace tandem::optim {
 namespace {
 
-TEST(ScheduleCatalogue, IsWhatRecipesOffer) {
-  ASSERT_EQ(Schedules().size(), std::size(config::kSchedules));
-  for (size_t i = 0; i < Schedules().size(); ++i) {
-    EXPECT_EQ(Schedules()[i]->name, config::kSchedules[i].name);
-  }
+// A schedule reads the values of its own parameters.
+TEST(Schedule, TakesItsParameters) {
+  static constexpr config::ParamInfo kParams[] = {config::Number("floor", "", "", 0.5, {0, 1})};
+  static constexpr ScheduleInfo kFloor = {
+      {.name = "floor", .params = kParams},
+      [](const SchedulePoint&, const config::Params& params) { return params.Number("floor"); }};
+  EXPECT_EQ(ScheduleFactor(Schedule(kFloor), {60, 20, 100}), 0.5);
+  config::Params params(kParams);
+  params.Set("floor", 0.125);
+  EXPECT_EQ(ScheduleFactor(Schedule(kFloor, params), {60, 20, 100}), 0.125);
 }
 
 TEST(Schedule, EveryOneRisesOverTheWarmUpAndStaysInRange) {
@@ -20,7 +24,7 @@ TEST(Schedule, EveryOneRisesOverTheWarmUpAndStaysInRange) {
     for (const int64_t warmup : {0, 1, 10, 100, 250}) {
       double before = 0;
       for (int64_t step = 0; step < 100; ++step) {
-        const double factor = ScheduleFactor(*schedule, {step, warmup, 100});
+        const double factor = ScheduleFactor(Schedule(*schedule), {step, warmup, 100});
         ASSERT_GT(factor, 0) << schedule->name << " " << step;
         ASSERT_LE(factor, 1) << schedule->name << " " << step;
         if (step <= warmup) {
@@ -36,11 +40,11 @@ TEST(Schedule, EveryOneRisesOverTheWarmUpAndStaysInRange) {
 }
 
 TEST(Schedule, ShapesBehindTheWarmUp) {
-  EXPECT_DOUBLE_EQ(ScheduleFactor(kLinear, {60, 20, 100}), 0.5);
-  EXPECT_DOUBLE_EQ(ScheduleFactor(kLinear, {99, 20, 100}), 1.0 / 80);
-  EXPECT_DOUBLE_EQ(ScheduleFactor(kCosine, {60, 20, 100}), 0.5);
-  EXPECT_DOUBLE_EQ(ScheduleFactor(kCosine, {40, 20, 100}), 0.5 + 0.25 * std::sqrt(2));
-  EXPECT_DOUBLE_EQ(ScheduleFactor(kConstant, {99, 20, 100}), 1);
+  EXPECT_DOUBLE_EQ(ScheduleFactor(Schedule(kLinear), {60, 20, 100}), 0.5);
+  EXPECT_DOUBLE_EQ(ScheduleFactor(Schedule(kLinear), {99, 20, 100}), 1.0 / 80);
+  EXPECT_DOUBLE_EQ(ScheduleFactor(Schedule(kCosine), {60, 20, 100}), 0.5);
+  EXPECT_DOUBLE_EQ(ScheduleFactor(Schedule(kCosine), {40, 20, 100}), 0.5 + 0.25 * std::sqrt(2));
+  EXPECT_DOUBLE_EQ(ScheduleFactor(Schedule(kConstant), {99, 20, 100}), 1);
 }
 
 }  // namespace

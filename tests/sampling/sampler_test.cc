@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "config/recipe_fields.h"
 #include "sampling/catalogue.h"
 
 namespace tandem::sampling {
@@ -45,11 +44,6 @@ class EverySampler : public testing::TestWithParam<const SamplerInfo*> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EverySampler,
                          testing::ValuesIn(Samplers().begin(), Samplers().end()),
                          [](const auto& test) { return std::string(test.param->name); });
-
-TEST_P(EverySampler, IsAChoiceOfRecipes) {
-  EXPECT_TRUE(std::any_of(std::begin(config::kSamplers), std::end(config::kSamplers),
-                          [](const auto& choice) { return choice.name == GetParam()->name; }));
-}
 
 TEST_P(EverySampler, SameSeedSamePlanOtherSeedOtherPlan) {
   const Examples examples = SharedExamples(100);

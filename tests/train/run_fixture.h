@@ -34,9 +34,11 @@ class RunTest : public testing::Test {
   }
 
   std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  // `output` empty: without --output.
   std::vector<std::string> Arguments(const std::string& output,
                                      const std::vector<std::string>& further = {}) const {
-    std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--output", Path(output)};
+    std::vector<std::string> arguments = {"train", Path("recipe.toml")};
+    if (!output.empty()) arguments.insert(arguments.end(), {"--output", Path(output)});
     arguments.insert(arguments.end(), further.begin(), further.end());
     return arguments;
   }

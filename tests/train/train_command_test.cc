@@ -109,7 +109,8 @@ TEST_F(TrainCommand, ValidatesByAuc) {
 }
 
 TEST_F(TrainCommand, CheckReadsEverythingAndWritesNothing) {
-  const ProgramResult result = Train("run", {"--check", "--set", "model.max_document_tokens=8"});
+  const ProgramResult result = Train(
+      "", {"--check", "--set", "output=" + Path("run"), "--set", "model.max_document_tokens=8"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   for (const char* text :
        {"training queries: 48\n", "positives: 48\n", "documents in the corpus: 60\n",
@@ -178,12 +179,13 @@ TEST_F(TrainCommand, ReferenceFormsCanBeForcedAndLearnTheSame) {
 }
 
 TEST_F(TrainCommand, ProfileStepsWritesNothing) {
-  const ProgramResult result = Train("run", {"--profile-steps", "3"});
+  const ProgramResult result =
+      Train("", {"--profile-steps", "3", "--set", "output=" + Path("run")});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, testing::StartsWith("profile of 3 steps (fp32, 1 threads, "));
   EXPECT_THAT(result.out, testing::HasSubstr("FeedForwardNorm backward"));
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
-  EXPECT_EQ(Train("run", {"--profile-steps", "3", "--resume"}).exit_code, 2);
+  EXPECT_EQ(Train("", {"--profile-steps", "3", "--resume"}).exit_code, 2);
 }
 
 TEST_F(TrainCommand, AFinishedRunSaysSo) {

@@ -79,7 +79,7 @@ TEST_F(TrainErrors, ObjectiveMistakes) {
                 {"--set", "objective.temperature=0"});
   ExpectFailure(2, "objective.same_tower is \"both\", which needs directions = \"both\"",
                 {"--set", "objective.name=samtone", "--set", "objective.same_tower=both"});
-  ExpectFailure(2, "objective.bank_max_age limits the age of banked scores, but there is no bank",
+  ExpectFailure(2, "objective.bank_max_age does nothing here: it needs bank above 0",
                 {"--set", "objective.name=mann_whitney", "--set", "objective.bank_max_age=3"});
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
 }

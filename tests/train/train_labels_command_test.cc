@@ -121,7 +121,10 @@ TEST_F(TrainLabels, ABinarizedRunCanBeResumed) {
 }
 
 TEST_F(TrainLabels, CheckGradientCache) {
-  const ProgramResult result = Train(With(kScaled, {"--check-gradient-cache"}));
+  const ProgramResult result =
+      RunTandem(With({"train", Path("recipe.toml").native(), "--check-gradient-cache", "--set",
+                      "output=" + Path("run").native()},
+                     kScaled));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("first batch: 4 queries, 4 documents, "));
   EXPECT_THAT(result.out, HasSubstr("worst relative difference of gradients: "));

@@ -1,0 +1,229 @@
+// Keys that are set and do nothing in their recipe.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/files.h"
+#include "base/temporary_folder.h"
+#include "config/recipe_text.h"
+#include "config/test_catalogue.h"
+
+namespace tandem::config {
+namespace {
+
+// A line that sets the key at `path` to its value in a default recipe, or to one that it can have.
+std::string LineOf(const RecipeKey& key) {
+  static const std::map<std::string, std::string> kValues = {
+      {"model.document_base", "\"m\""},
+      {"model.projection", "8"},
+      {"model.max_query_tokens", "8"},
+      {"model.max_document_tokens", "8"},
+      {"model.query_prompt", "\"q\""},
+      {"model.document_prompt", "\"d\""},
+      {"model.dropout", "0.1"},
+      {"data.grade_scale", "[0, 2]"},
+      {"data.binarize_at", "1"},
+      {"data.minimum_grade", "1"},
+      {"data.masks.false_negative_score", "1"},
+      {"data.masks.false_negative_absolute_margin", "1"},
+      {"data.masks.false_negative_relative_margin", "1"},
+      {"train.steps", "3"},
+      {"validation.data", "\"v\""},
+      {"validation.holdout", "5"},
+      {"objective.bias", "1"}};
+  const std::string value = FormatValue(key.value);
+  if (!value.empty()) return fmt::format("{} = {}\n", key.path(), value);
+  const auto found = kValues.find(key.path());
+  return fmt::format("{} = {}\n", key.path(), found == kValues.end() ? "1" : found->second);
+}
+
+// What a recipe holds besides kLeast where the key does nothing, and where it does something. Keys
+// that always do something have `idle` null.
+struct Use {
+  const char* idle = nullptr;
+  const char* used = "";
+};
+
+class IdleKey : public testing::Test {
+ protected:
+  IdleKey() { WriteFileAtomically(folder_.path() / "lines.jsonl", ""); }
+
+  // "LINES" in a recipe stands for a file, "FOLDER" for a folder.
+  std::string Filled(std::string text) const {
+    for (const auto& [word, path] : {std::pair("LINES", folder_.path() / "lines.jsonl"),
+                                     std::pair("FOLDER", folder_.path())}) {
+      for (size_t at = text.find(word); at != std::string::npos; at = text.find(word)) {
+        text.replace(at, std::string_view(word).size(), path.native());
+      }
+    }
+    return text;
+  }
+
+  // Every key of a recipe and how it is used. A new key fails EveryKey until it stands here, so
+  // that whoever adds it decides when it does something.
+  const std::map<std::string, Use> kUses = {
+      {"seed", {}},
+      {"threads", {}},
+      {"precision", {}},
+      {"output", {}},
+      {"model.base", {}},
+      {"model.towers", {}},
+      {"model.document_base", {"", "model.towers = 'separate'"}},
+      {"model.projection", {}},
+      {"model.max_query_tokens", {}},
+      {"model.max_document_tokens", {}},
+      {"model.query_prompt", {}},
+      {"model.document_prompt", {}},
+      {"model.dropout", {}},
+      {"data.train", {}},
+      {"data.format", {}},
+      {"data.split", {"data.train = 'LINES'", "data.train = 'FOLDER'"}},
+      {"data.positive_grade", {"data.binarize_at = 1", ""}},
+      {"data.negatives", {}},
+      {"data.scores", {"data.train = 'FOLDER'", "data.train = 'LINES'"}},
+      {"data.grade_scale", {}},
+      {"data.binarize_at", {}},
+      {"data.minimum_grade", {}},
+      {"data.cut_off", {"", "data.minimum_grade = 1"}},
+      {"data.flip_labels", {"objective.name = 'taught'", ""}},
+      {"data.masks.copies", {"data.masks.known_positives = false", ""}},
+      {"data.masks.known_positives", {"objective.name = 'taught'", ""}},
+      {"data.masks.same_query", {"", "sampling.no_duplicates = false"}},
+      {"data.masks.false_negative_score", {"objective.name = 'taught'", ""}},
+      {"data.masks.false_negative_absolute_margin", {"objective.name = 'taught'", ""}},
+      {"data.masks.false_negative_relative_margin", {"objective.name = 'taught'", ""}},
+      {"sampling.name", {}},
+      {"sampling.no_duplicates", {}},
+      {"objective.name", {}},
+      {"objective.temperature", {}},
+      {"objective.bias", {}},
+      {"objective.count", {}},
+      {"objective.strict", {}},
+      {"objective.shape", {}},
+      {"objective.corner_radius", {"", "objective.shape = 'square'"}},
+      {"optimizer.name", {}},
+      {"optimizer.momentum", {}},
+      {"optimizer.nesterov", {}},
+      {"optimizer.learning_rate", {}},
+      {"optimizer.learning_rate_scaling", {}},
+      {"optimizer.reference_batch", {"", "optimizer.learning_rate_scaling = 'sqrt_batch'"}},
+      {"optimizer.clip", {}},
+      {"schedule.name", {}},
+      {"schedule.warmup", {}},
+      {"train.batch", {}},
+      {"train.epochs", {}},
+      {"train.steps", {}},
+      {"train.accumulate", {}},
+      {"train.chunk_tokens", {}},
+      {"train.checkpoint_every", {}},
+      {"train.keep_checkpoints", {}},
+      {"validation.data", {}},
+      {"validation.split", {"validation.data = 'LINES'", "validation.data = 'FOLDER'"}},
+      {"validation.holdout", {}},
+      {"validation.measure", {"", "validation.holdout = 5"}},
+      {"validation.every", {"", "validation.holdout = 5"}},
+      {"validation.patience", {"", "validation.holdout = 5"}},
+      {"logging.every", {}}};
+
+  TemporaryFolder folder_;
+};
+
+// kLeast, then `rest`, in which keys of kLeast may be given again.
+std::string With(const std::string& rest) {
+  std::string text;
+  std::istringstream lines(kLeast);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (("\n" + rest).find("\n" + key + " ") == std::string::npos) text += line + "\n";
+  }
+  return text + rest;
+}
+
+TEST_F(IdleKey, EveryKeyIsRefusedWhereItDoesNothingAndTakenWhereItDoesSomething) {
+  std::set<std::string> seen;
+  for (const RecipeKey& key : RecipeKeys(ParseTest(kLeast).recipe, kTestCatalogues)) {
+    const std::string path = key.path();
+    SCOPED_TRACE(path);
+    seen.insert(path);
+    const auto found = kUses.find(path);
+    ASSERT_NE(found, kUses.end()) << "say in kUses when the new key does something";
+    const Use& use = found->second;
+    EXPECT_TRUE(key.condition.empty() || use.idle != nullptr) << "it has a condition";
+    EXPECT_EQ(ParseProblem(With(Filled(use.used) + "\n" + LineOf(key))), "");
+    if (use.idle == nullptr) continue;
+    const std::string problem = ParseProblem(With(Filled(use.idle) + "\n" + LineOf(key)));
+    EXPECT_NE(problem.find(": " + path + " does nothing here: "), std::string::npos) << problem;
+  }
+  EXPECT_EQ(seen.size(), kUses.size()) << "kUses names a key that is none";
+}
+
+TEST_F(IdleKey, TheErrorSaysWhereAndWhatTheKeyNeeds) {
+  EXPECT_EQ(ParseProblem(kLeast + "data.cut_off = \"random\"\n"),
+            "r.toml:4:16: data.cut_off does nothing here: it needs data.minimum_grade");
+  EXPECT_EQ(ParseProblem(kLeast, {"optimizer.reference_batch=8"}),
+            "--set optimizer.reference_batch=8: optimizer.reference_batch does nothing here: it "
+            "needs optimizer.learning_rate_scaling = \"sqrt_batch\"");
+  EXPECT_EQ(ParseProblem(kLeast + "data.masks.known_positives = true\n", {"objective.name=taught"}),
+            "");
+  EXPECT_EQ(ParseProblem(With("objective.name = 'taught'\ndata.masks.known_positives = true\n")),
+            "r.toml:4:30: data.masks.known_positives does nothing here: objective taught masks "
+            "nothing");
+}
+
+TEST_F(IdleKey, AnotherMistakeComesFirst) {
+  EXPECT_EQ(ParseProblem(kLeast + "optimizer.reference_batch = 8\n"
+                                  "optimizer.learning_rate_scalin = \"sqrt_batch\"\n"),
+            "r.toml:5:11: optimizer.learning_rate_scalin is unknown for the optimizer adamw; did "
+            "you mean learning_rate_scaling?");
+}
+
+TEST_F(IdleKey, OfTheFileIsDroppedWhereSetTakesItOutOfUse) {
+  const std::string file =
+      kLeast + "objective.shape = \"square\"\nobjective.corner_radius = 0.25\n";
+  EXPECT_EQ(ParseProblem(file, {"objective.shape=round"}), "");
+  EXPECT_EQ(ParseProblem(kLeast + "objective.corner_radius = 0.25\n", {"objective.shape=round"}),
+            "r.toml:4:27: objective.corner_radius does nothing here: it needs shape = \"square\"");
+  const std::string validated = kLeast + "validation.data = \"v\"\nvalidation.split = \"s\"\n";
+  EXPECT_EQ(ParseProblem(validated, {"validation.holdout=5"}), "");
+  EXPECT_EQ(ParseProblem(kLeast, {"validation.holdout=5", "validation.split=s"}),
+            "--set validation.split=s: validation.split does nothing here: it needs a folder with "
+            "judgements of several splits as validation.data");
+}
+
+TEST_F(IdleKey, IsLeftOutOfWhatARunKeeps) {
+  const Recipe recipe = ParseTest(kLeast).recipe;
+  const std::string text = FormatRecipe(recipe, kTestCatalogues);
+  for (const char* line : {"cut_off", "reference_batch", "corner_radius", "same_query",
+                           "[validation]", "patience", "document_base"}) {
+    EXPECT_EQ(text.find(line), std::string::npos) << line;
+  }
+  EXPECT_NE(text.find("known_positives = true"), std::string::npos);
+  const Recipe square = ParseTest(kLeast, {"objective.shape=square"}).recipe;
+  EXPECT_NE(FormatRecipe(square, kTestCatalogues).find("corner_radius = 0.5"), std::string::npos);
+}
+
+TEST_F(IdleKey, IsJudgedByTheRecipeThatIsRunNotByShortenedPaths) {
+  const Recipe recipe = ParseTest(With(Filled("data.train = 'LINES'\n"))).recipe;
+  Recipe shown = recipe;
+  shown.data.train = "lines.jsonl";
+  const std::string text = FormatRecipe(shown, recipe, kTestCatalogues);
+  EXPECT_NE(text.find("train = \"lines.jsonl\""), std::string::npos);
+  EXPECT_EQ(text.find("split = "), std::string::npos);
+}
+
+// As runs of older versions kept them.
+TEST_F(IdleKey, OfAnOldRunIsAcceptedAndDoesNotMakeItAnotherRun) {
+  const std::string old = kLeast +
+                          "optimizer.reference_batch = 32\nvalidation.split = \"dev\"\n"
+                          "validation.holdout = 5\nobjective.corner_radius = 0.75\n"
+                          "data.binarize_at = 2\ndata.positive_grade = 2\n";
+  EXPECT_NE(ParseProblem(old), "");
+  const Recipe before = ParseRecipe(old, "old.toml", {}, kTestCatalogues, IdleKeys::kAccept).recipe;
+  const Recipe after = ParseTest(kLeast + "validation.holdout = 5\ndata.binarize_at = 2\n").recipe;
+  EXPECT_EQ(ChangedKeys(before, after, kTestCatalogues), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace tandem::config
