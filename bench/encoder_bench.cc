@@ -113,18 +113,20 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
   for (size_t i = 0; i < options.batch; ++i) texts.push_back(queries[first + i]);
   for (size_t i = 0; i < options.batch; ++i) texts.push_back(documents[first + i]);
   const tensor::PackedTokens tokens = tensor::Pack(texts);
-  const at::Tensor rows = model.Encode(tokens, model::TextKind::kQuery,
-                                       {.precision = tensor::ResolvePrecision(options.precision),
-                                        .training = true,
-                                        .seed = 1,
-                                        .step = first});
+  const tensor::Precision precision = tensor::ResolvePrecision(options.precision);
+  model.Prepare(model::TextKind::kQuery, precision, tensor::Passes::kForward);
+  const at::Tensor rows =
+      model.Encode(tokens, model::TextKind::kQuery,
+                   {.precision = precision, .training = true, .seed = 1, .step = first});
   const auto count = static_cast<int64_t>(options.batch);
   objective::Labels labels;
   labels.positive = at::arange(count, at::kLong);
   labels.negative = at::eye(count, at::kBool).logical_not();
   const objective::Scores scores =
       objective::SimilarityScores(rows.narrow(0, 0, count), rows.narrow(0, count, count), "cosine");
-  objective.Evaluate(scores, labels).value.backward();
+  const at::Tensor loss = objective.Evaluate(scores, labels).value;
+  model.Prepare(model::TextKind::kQuery, precision, tensor::Passes::kBackward);
+  loss.backward();
   optimizer.Step(2e-5, 1.0);
   for (model::NamedParameter& parameter : model.Parameters()) {
     parameter.value.mutable_grad().reset();

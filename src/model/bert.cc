@@ -36,26 +36,26 @@ struct BertLayer {
   LayerNorm output_norm;
 };
 
-// Takes tensors by name and remembers them as parameters.
+// Reads tensors by name and remembers them as parameters.
 class ParameterReader {
  public:
   ParameterReader(const TensorSource& source, double epsilon)
       : source_(source), epsilon_(epsilon) {}
 
-  at::Tensor Take(const std::string& name, bool decay) {
+  at::Tensor Read(const std::string& name, bool decay) {
     at::Tensor value = source_(name);
     parameters_.push_back({name, value, decay});
     return value;
   }
-  Linear TakeLinear(const std::vector<std::string>& names) {
+  Linear ReadLinear(const std::vector<std::string>& names) {
     std::vector<at::Tensor> weights, biases;
-    for (const std::string& name : names) weights.push_back(Take(name + ".weight", true));
-    for (const std::string& name : names) biases.push_back(Take(name + ".bias", false));
+    for (const std::string& name : names) weights.push_back(Read(name + ".weight", true));
+    for (const std::string& name : names) biases.push_back(Read(name + ".bias", false));
     return {std::move(weights), std::move(biases)};
   }
-  LayerNorm TakeNorm(const std::string& name) {
-    const at::Tensor gamma = Take(name + ".weight", false);
-    return {gamma, Take(name + ".bias", false), epsilon_};
+  LayerNorm ReadNorm(const std::string& name) {
+    const at::Tensor gamma = Read(name + ".weight", false);
+    return {gamma, Read(name + ".bias", false), epsilon_};
   }
   std::vector<NamedParameter> parameters() const { return parameters_; }
 
@@ -65,15 +65,15 @@ class ParameterReader {
   std::vector<NamedParameter> parameters_;
 };
 
-BertLayer TakeLayer(ParameterReader* reader, int64_t index) {
+BertLayer ReadLayer(ParameterReader* reader, int64_t index) {
   const std::string layer = fmt::format("encoder.layer.{}.", index);
   const std::string self = layer + "attention.self.";
-  return {.query_key_value = reader->TakeLinear({self + "query", self + "key", self + "value"}),
-          .attention_output = reader->TakeLinear({layer + "attention.output.dense"}),
-          .attention_norm = reader->TakeNorm(layer + "attention.output.LayerNorm"),
-          .up = reader->TakeLinear({layer + "intermediate.dense"}),
-          .down = reader->TakeLinear({layer + "output.dense"}),
-          .output_norm = reader->TakeNorm(layer + "output.LayerNorm")};
+  return {.query_key_value = reader->ReadLinear({self + "query", self + "key", self + "value"}),
+          .attention_output = reader->ReadLinear({layer + "attention.output.dense"}),
+          .attention_norm = reader->ReadNorm(layer + "attention.output.LayerNorm"),
+          .up = reader->ReadLinear({layer + "intermediate.dense"}),
+          .down = reader->ReadLinear({layer + "output.dense"}),
+          .output_norm = reader->ReadNorm(layer + "output.LayerNorm")};
 }
 
 class Bert final : public Encoder {
@@ -82,22 +82,35 @@ class Bert final : public Encoder {
        const TensorSource& tensors)
       : config_(config), dropout_(dropout) {
     ParameterReader reader(tensors, config.layer_norm_epsilon);
-    tables_.word = reader.Take("embeddings.word_embeddings.weight", true);
-    tables_.position = reader.Take("embeddings.position_embeddings.weight", true);
-    tables_.type = reader.Take("embeddings.token_type_embeddings.weight", true);
-    embedding_norm_ = reader.TakeNorm("embeddings.LayerNorm");
-    for (int64_t i = 0; i < config.layers; ++i) layers_.push_back(TakeLayer(&reader, i));
+    tables_.word = reader.Read("embeddings.word_embeddings.weight", true);
+    tables_.position = reader.Read("embeddings.position_embeddings.weight", true);
+    tables_.type = reader.Read("embeddings.token_type_embeddings.weight", true);
+    embedding_norm_ = reader.ReadNorm("embeddings.LayerNorm");
+    for (int64_t i = 0; i < config.layers; ++i) layers_.push_back(ReadLayer(&reader, i));
     parameters_ = reader.parameters();
   }
 
-  at::Tensor Forward(const tensor::PackedTokens& tokens, const ForwardOptions& options) override {
+  void Prepare(tensor::Precision precision, tensor::Passes passes) override {
+    const tensor::cpu::Type type = precision == tensor::Precision::kBf16
+                                       ? tensor::cpu::Type::kBf16
+                                       : tensor::cpu::Type::kFloat;
+    for (BertLayer& layer : layers_) {
+      for (Linear* linear :
+           {&layer.query_key_value, &layer.attention_output, &layer.up, &layer.down}) {
+        linear->Prepare(type, passes);
+      }
+    }
+  }
+
+  at::Tensor Forward(const tensor::PackedTokens& tokens,
+                     const ForwardOptions& options) const override {
     const at::ScalarType activation =
         options.precision == tensor::Precision::kBf16 ? at::kBFloat16 : tables_.word.scalar_type();
     const double hidden = dropout_.hidden;
     at::Tensor x = tensor::EmbeddingNorm(tokens, tables_, embedding_norm_,
                                          Drop(options, hidden, kEmbeddingSite), activation);
     for (size_t i = 0; i < layers_.size(); ++i) {
-      BertLayer& layer = layers_[i];
+      const BertLayer& layer = layers_[i];
       const tensor::AffineResult mapped = tensor::Affine(x, layer.query_key_value);
       const at::Tensor mixed =
           tensor::SelfAttention(mapped.out, tokens, config_.heads,

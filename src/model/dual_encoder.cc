@@ -19,8 +19,11 @@ class SharedEncoder final : public DualEncoder {
  public:
   explicit SharedEncoder(Tower tower) : tower_(std::move(tower)) {}
 
+  void Prepare(TextKind, tensor::Precision precision, tensor::Passes passes) override {
+    tower_.Prepare(precision, passes);
+  }
   at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
-                    const ForwardOptions& options) override {
+                    const ForwardOptions& options) const override {
     return tower_.Encode(tokens, options);
   }
   bool shared() const override { return true; }

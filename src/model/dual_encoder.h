@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/forward.h"
+#include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
 #include "text/tokenizer.h"
 #include "weights/model_card.h"
@@ -47,11 +48,18 @@ class DualEncoder {
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
 
+  // Packs the weights of the tower for `kind`, for forward and backward passes in this precision.
+  // Needed again whenever a parameter has changed; does nothing where it has not. Once it has
+  // returned, several threads may call Encode, and Prepare in the same way, at the same time.
+  virtual void Prepare(TextKind kind, tensor::Precision precision, tensor::Passes passes) = 0;
+
   // Packed texts to embeddings, float32 [B, E]; differentiable where gradients are enabled. Where
   // shared() holds, a pack may mix texts of both kinds, whichever is named. Throws UsageError for a
-  // text longer than the encoder's position table.
+  // text longer than the encoder's position table, and std::logic_error unless Prepare was called
+  // for this kind and precision since the parameters last changed. A backward pass through the
+  // embeddings needs Prepare for it too, and may outlive the model.
   virtual at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
-                            const ForwardOptions& options) = 0;
+                            const ForwardOptions& options) const = 0;
   // Whether both towers are one encoder.
   virtual bool shared() const = 0;
 

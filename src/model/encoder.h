@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/forward.h"
+#include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
 
 namespace tandem::model {
@@ -18,9 +19,14 @@ class Encoder {
  public:
   virtual ~Encoder() = default;
 
+  // Packs the weights for forward and backward passes in this precision. Needed again whenever a
+  // parameter has changed; does nothing where it has not. tensor::Linear::Prepare says more.
+  virtual void Prepare(tensor::Precision precision, tensor::Passes passes) = 0;
   // [T, H]: float32 or bf16 by `options.precision` (double where the parameters are double).
-  // Positions and ids must be inside the tables.
-  virtual at::Tensor Forward(const tensor::PackedTokens& tokens, const ForwardOptions& options) = 0;
+  // Positions and ids must be inside the tables. Throws std::logic_error unless Prepare was called
+  // for this precision since the parameters last changed. Several threads may call it at once.
+  virtual at::Tensor Forward(const tensor::PackedTokens& tokens,
+                             const ForwardOptions& options) const = 0;
 
   virtual std::vector<NamedParameter> Parameters() = 0;
   virtual int64_t hidden_size() const = 0;      // H

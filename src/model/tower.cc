@@ -83,7 +83,7 @@ Tower::Tower(weights::ModelFolder folder, const LoadOptions& options)
   folder_.weights->ReleasePages();  // the parameters are copies
 }
 
-at::Tensor Tower::Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) {
+at::Tensor Tower::Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const {
   if (tokens.longest > encoder_->max_positions()) {
     throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
                                  tokens.longest, encoder_->max_positions()));

@@ -21,7 +21,10 @@ class Tower {
   Tower(weights::ModelFolder folder, const LoadOptions& options);
 
   // As DualEncoder's.
-  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options);
+  void Prepare(tensor::Precision precision, tensor::Passes passes) {
+    encoder_->Prepare(precision, passes);
+  }
+  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const;
   std::vector<NamedParameter> Parameters() const;
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   size_t max_tokens(TextKind kind) const {

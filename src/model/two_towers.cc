@@ -72,9 +72,12 @@ class TwoTowers final : public DualEncoder {
     if (towers_ == Towers::kSeparateSharedProjection) ShareProjection(query_, document_);
   }
 
+  void Prepare(TextKind kind, tensor::Precision precision, tensor::Passes passes) override {
+    (kind == TextKind::kQuery ? query_ : document_).Prepare(precision, passes);
+  }
   at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
-                    const ForwardOptions& options) override {
-    return (kind == TextKind::kQuery ? query_ : document_).Encode(tokens, options);
+                    const ForwardOptions& options) const override {
+    return Of(kind).Encode(tokens, options);
   }
   bool shared() const override { return false; }
   int64_t embedding_width() const override { return query_.folder().embedding_width; }

@@ -35,7 +35,7 @@ struct LinearSums {
 
   explicit LinearSums(const Linear& linear);
 
-  cpu::AffineGradient Gradient(Linear& linear, const at::Tensor& x) const {
+  cpu::AffineGradient Gradient(const Linear& linear, const at::Tensor& x) const {
     return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), bias.data_ptr<float>()};
   }
 

@@ -6,8 +6,14 @@
 #include <cstddef>
 
 #include "tensor/kernels/cpu/layers.h"
+#include "tensor/kernels/cpu/rows.h"
 
 namespace tandem::tensor {
+
+// Whether the fused kernels take rows of this many channels.
+inline bool FitsKernels(int64_t width) {
+  return width % 16 == 0 && width <= static_cast<int64_t>(cpu::kMaxWidth);
+}
 
 // Calls body with the kernels' name of x's type.
 template <typename Body>

@@ -1,62 +1,61 @@
-// The weights of an affine map y = x W^T + b, with the forms that the CPU kernels want of them.
+// The weights of an affine map y = x W^T + b, with the copies of them that the CPU kernels read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "tensor/kernels/cpu/products.h"
 
 namespace tandem::tensor {
 
-// One or several matrices [N_i, K] stacked along their outputs (queries, keys and values of
-// attention are one product). Keeps packed copies, float or bf16, of the pass that ran last, made
-// again when an optimizer has changed the weights: whoever writes to a parameter's memory itself
-// must bump its version.
+// The passes that a packed copy of a weight is for.
+enum class Passes { kForward, kBackward, kBoth };
+
+// One or several matrices [N_i, K] stacked along their outputs: the queries, keys and values of
+// attention are one product. Copies of a Linear share everything, as copies of a tensor do, so a
+// backward pass holds a copy of its own and may outlive the layer.
+//
+// The fused kernels multiply by packed copies of the weights, which only Prepare makes. A pass that
+// needs a copy which is missing, or older than the weights, throws std::logic_error.
 class Linear {
  public:
-  // `weights` [N_i, K], `biases` [N_i], same count; leaves that the caller shares. Their numbers
-  // move: they then lie in memory one tensor behind the other.
+  // `weights` [N_i, K] and `biases` [N_i] are leaves that the caller shares; as many of one as of
+  // the other. Their values move: afterwards each list lies in one block of memory.
   Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
 
-  int64_t in() const { return in_; }
-  int64_t out() const { return out_; }
-  const std::vector<at::Tensor>& weights() const { return weights_; }
-  const std::vector<at::Tensor>& biases() const { return biases_; }
+  int64_t in() const;   // K
+  int64_t out() const;  // the sum of N_i
+  const std::vector<at::Tensor>& weights() const;
+  const std::vector<at::Tensor>& biases() const;
 
   // All weights, then all biases: the inputs of an operation's gradient.
   std::vector<at::Tensor> parameters() const;
 
-  // W^T for the forward pass and W for the backward pass, packed; each valid until the other is
-  // asked for. Not thread-safe when it packs, nor is StackedBias then: ask once before threads
-  // start.
-  const cpu::PackedMatrix& Forward(cpu::Type type);
-  const cpu::PackedMatrix& Backward(cpu::Type type);
-  const float* StackedBias();  // [N]
+  // Packs the weights for activations of `type` and these passes, unless copies exist that are as
+  // new as the weights. Frees the copies, of any type, for a pass that `passes` leaves out: of all
+  // layers together they take as much memory as the weights. Weights count as changed when libtorch
+  // or bump_version() says so. Does nothing for weights that the fused kernels cannot take: other
+  // types than float, other devices, widths that are no multiples of 16.
+  //
+  // Once this has returned, several threads may run forward passes and call Prepare for the same
+  // type and passes at the same time. No other Prepare may run beside them.
+  void Prepare(cpu::Type type, Passes passes);
 
-  // Stacked [N, K] and [N], differentiable: what the reference forms use.
+  // W^T [K, N] for the forward pass, W [N, K] for the backward pass, b [N]. As Prepare left them.
+  const cpu::PackedMatrix& Forward(cpu::Type type) const;
+  const cpu::PackedMatrix& Backward(cpu::Type type) const;
+  const float* StackedBias() const;
+
+  // The stacked [N, K] and [N], differentiable: what the reference operations use.
   at::Tensor StackedWeightTensor() const;
   at::Tensor StackedBiasTensor() const;
 
  private:
-  struct Packed {
-    std::optional<cpu::PackedMatrix> matrix;
-    uint64_t version = 0;
-  };
-  uint64_t Version(const std::vector<at::Tensor>& tensors) const;
-  static void Drop(Packed (&forms)[2]);
-  const cpu::PackedMatrix& Pack(Packed* packed, cpu::Type type, bool transposed);
-
-  std::vector<at::Tensor> weights_;
-  std::vector<at::Tensor> biases_;
-  int64_t in_ = 0;
-  int64_t out_ = 0;
-  Packed forward_[2];  // by cpu::Type
-  Packed backward_[2];
-  at::Tensor stacked_bias_;
-  uint64_t stacked_bias_version_ = 0;
+  struct State;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace tandem::tensor

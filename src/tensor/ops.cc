@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -41,10 +42,7 @@ thread_local int reference_forms = ReferenceFormsWanted() ? 1 : 0;
 bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths) {
   if (reference_forms > 0 || !x.is_cpu()) return false;
   if (x.scalar_type() != at::kFloat && x.scalar_type() != at::kBFloat16) return false;
-  for (const int64_t width : widths) {
-    if (width % 16 != 0 || width > static_cast<int64_t>(cpu::kMaxWidth)) return false;
-  }
-  return true;
+  return std::all_of(widths.begin(), widths.end(), FitsKernels);
 }
 
 cpu::Norm KernelNorm(const LayerNorm& norm) {
@@ -56,7 +54,7 @@ cpu::RowNames Names(const PackedTokens& tokens, const Dropout& dropout) {
   return {tokens.row_keys.data_ptr<int64_t>(), dropout};
 }
 
-cpu::Affine KernelAffine(Linear& linear, const at::Tensor& x) {
+cpu::Affine KernelAffine(const Linear& linear, const at::Tensor& x) {
   return {&linear.Forward(KernelType(x)), linear.StackedBias()};
 }
 
@@ -136,7 +134,7 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
                       });
 }
 
-AffineResult Affine(const at::Tensor& x, Linear& linear) {
+AffineResult Affine(const at::Tensor& x, const Linear& linear) {
   const ProfileScope scope("Affine", AffineWork(x, linear, Pass::kForward));
   if (!Fusable(x, {linear.in(), linear.out()})) return {reference::Affine(x, linear), x};
   const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
@@ -147,7 +145,7 @@ AffineResult Affine(const at::Tensor& x, Linear& linear) {
   const std::vector<at::Tensor> inputs = Join({x}, linear.parameters());
   if (!NeedsGradient(inputs)) return {out, x};
   const AffineResult result{out, Detached(x)};
-  const auto backward = [x = Detached(x), &linear](const std::vector<at::Tensor>& grads) {
+  const auto backward = [x = Detached(x), linear](const std::vector<at::Tensor>& grads) {
     const at::Tensor &grad = grads[0], &beside = grads[1];
     if (!grad.defined()) {
       std::vector<at::Tensor> gradients(1 + linear.parameters().size());
@@ -169,7 +167,7 @@ AffineResult Affine(const at::Tensor& x, Linear& linear) {
   return result;
 }
 
-at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& linear,
+at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout) {
   const ProfileScope scope("AffineNorm", AffineNormWork(x, linear, Pass::kForward));
   if (!Fusable(x, {linear.in(), linear.out()})) {
@@ -187,7 +185,7 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& l
                               Threads());
   });
   if (!needs_gradient) return out;
-  const auto backward = [x = Detached(x), &linear, norm, tokens, dropout,
+  const auto backward = [x = Detached(x), linear, norm, tokens, dropout,
                          kept](const at::Tensor& grad) {
     const ProfileScope backward_scope("AffineNorm backward",
                                       AffineNormWork(x, linear, Pass::kBackward));
@@ -207,8 +205,9 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& l
   return WithBackward("AffineNorm", out, inputs, backward);
 }
 
-at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const LayerNorm& norm,
-                           const PackedTokens& tokens, const Dropout& dropout) {
+at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
+                           const LayerNorm& norm, const PackedTokens& tokens,
+                           const Dropout& dropout) {
   const ProfileScope scope("FeedForwardNorm", FeedForwardWork(x, up, down, Pass::kForward));
   if (!Fusable(x, {up.in(), up.out(), down.out()})) {
     return reference::FeedForwardNorm(x, up, down, norm, tokens, dropout);
@@ -227,7 +226,7 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const 
                                Data<A>(before_gelu), kept.As<A>(), Threads());
   });
   if (!needs_gradient) return out;
-  const auto backward = [x = Detached(x), before_gelu, &up, &down, norm, tokens, dropout,
+  const auto backward = [x = Detached(x), before_gelu, up, down, norm, tokens, dropout,
                          kept](const at::Tensor& grad) {
     const ProfileScope backward_scope("FeedForwardNorm backward",
                                       FeedForwardWork(x, up, down, Pass::kBackward));

@@ -55,15 +55,16 @@ struct AffineResult {
   at::Tensor out;
   at::Tensor x;
 };
-AffineResult Affine(const at::Tensor& x, Linear& linear);
+AffineResult Affine(const at::Tensor& x, const Linear& linear);
 
 // LayerNorm(residual + dropout(x W^T + b)), [T, H].
-at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, Linear& linear,
+at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
 
 // LayerNorm(x + dropout(gelu(x U^T + u) D^T + d)), [T, H], with the exact GELU.
-at::Tensor FeedForwardNorm(const at::Tensor& x, Linear& up, Linear& down, const LayerNorm& norm,
-                           const PackedTokens& tokens, const Dropout& dropout);
+at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
+                           const LayerNorm& norm, const PackedTokens& tokens,
+                           const Dropout& dropout);
 
 // softmax(q k^T / sqrt(head width)) v within each text, [T, H], from qkv [T, 3H]; dropout on the
 // probabilities. H must be a multiple of `heads`.

@@ -66,14 +66,14 @@ at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout) {
-  return Norm(residual + DropRows(Affine(x, linear), tokens, dropout), norm);
+  return Norm(residual + DropRows(reference::Affine(x, linear), tokens, dropout), norm);
 }
 
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
                            const LayerNorm& norm, const PackedTokens& tokens,
                            const Dropout& dropout) {
-  const at::Tensor inner = at::gelu(Affine(x, up));
-  return Norm(x + DropRows(Affine(inner, down), tokens, dropout), norm);
+  const at::Tensor inner = at::gelu(reference::Affine(x, up));
+  return Norm(x + DropRows(reference::Affine(inner, down), tokens, dropout), norm);
 }
 
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,

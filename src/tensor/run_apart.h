@@ -10,7 +10,8 @@ namespace tandem::tensor {
 // run on the task's thread alone. Tasks see the caller's gradient mode, reference forms and
 // profile, in which their operations then stand with the time that they took divided by the number
 // of threads. What a task throws is thrown here, by the first of several; later tasks are then not
-// begun. Tasks that use the same Linear need it packed before.
+// begun. Tasks that encode with one model need it prepared (Linear::Prepare)
+// before.
 void RunApart(size_t count, const std::function<void(size_t)>& task);
 
 }  // namespace tandem::tensor

@@ -74,7 +74,8 @@ TimedStep TimeStep(Setup& setup) {
       const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
       ForwardBackward(*setup.model, batch, setup.objective, setup.states,
                       {.forward = {.precision = setup.precision, .training = true},
-                       .chunk_tokens = setup.recipe().train.chunk_tokens});
+                       .chunk_tokens = setup.recipe().train.chunk_tokens,
+                       .weights_stay = setup.recipe().train.accumulate > 1});
       timed.tokens += batch.tokens();
     }
     optim::GradientNorm(parameters);

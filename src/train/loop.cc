@@ -124,7 +124,8 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
                   .seed = options_.seed,
                   .step = static_cast<uint64_t>(state_.step * options_.accumulate + part)},
       .chunk_tokens = options_.chunk_tokens,
-      .weight = weight};
+      .weight = weight,
+      .weights_stay = options_.accumulate > 1};
   StepOutcome outcome =
       ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
   parts_.states = std::move(outcome.states);

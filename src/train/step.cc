@@ -108,6 +108,13 @@ TrainingLoss TrainingLossOf(const at::Tensor& embeddings, const TrainingBatch& b
   return {loss.value, {std::move(loss.outcome), std::move(states)}};
 }
 
+// Packs the weights of both towers.
+void Prepare(model::DualEncoder& model, const StepOptions& options, tensor::Passes passes) {
+  for (const model::TextKind kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
+    model.Prepare(kind, options.forward.precision, passes);
+  }
+}
+
 // Embeddings of texts [begin, end). With two encoders these must be of one kind.
 at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
                        int64_t end, const model::ForwardOptions& options) {
@@ -156,6 +163,7 @@ void BackPropagate(const at::Tensor& value, const at::Tensor& gradient = {}) {
 StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
                                   const TrainingObjective& objective, ObjectiveStates states,
                                   const StepOptions& options) {
+  Prepare(model, options, tensor::Passes::kBoth);
   const at::Tensor embeddings = EncodeInChunks(model, batch, options).requires_grad_(true);
   TrainingLoss loss = TrainingLossOf(embeddings, batch, objective, std::move(states), options);
   BackPropagate(loss.value);
@@ -170,6 +178,7 @@ StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch
 at::Tensor EncodeWithoutGradient(model::DualEncoder& model, const TrainingBatch& batch,
                                  const StepOptions& options) {
   const at::NoGradGuard no_gradient;
+  Prepare(model, options, tensor::Passes::kForward);
   return options.chunk_tokens > 0 ? EncodeInChunks(model, batch, options)
                                   : EncodeWhole(model, batch, options.forward);
 }
@@ -200,8 +209,12 @@ StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batc
   if (options.chunk_tokens > 0) {
     return CachedForwardBackward(model, batch, objective, std::move(states), options);
   }
+  // Where no further batch needs the copies for the forward pass, those for the backward pass
+  // replace them.
+  Prepare(model, options, options.weights_stay ? tensor::Passes::kBoth : tensor::Passes::kForward);
   TrainingLoss loss = TrainingLossOf(EncodeWhole(model, batch, options.forward), batch, objective,
                                      std::move(states), options);
+  if (!options.weights_stay) Prepare(model, options, tensor::Passes::kBackward);
   BackPropagate(loss.value);
   return std::move(loss.outcome);
 }

@@ -46,6 +46,10 @@ struct StepOptions {
   int64_t chunk_tokens = 0;
   // The gradient is that of so many times the loss. The loss that comes back is not scaled.
   double weight = 1;
+  // Whether further batches are encoded with the same weights (accumulation). Their packed copies
+  // for both passes then stay in memory from batch to batch, so that each is made once for all of
+  // them.
+  bool weights_stay = false;
 };
 
 // What a batch's loss is and what it was made of.

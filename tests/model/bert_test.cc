@@ -75,6 +75,7 @@ tensor::PackedTokens SomeTokens() {
 
 double Loss(Encoder* encoder, const tensor::PackedTokens& tokens, const ForwardOptions& options,
             at::Tensor* graph = nullptr) {
+  encoder->Prepare(options.precision, tensor::Passes::kBoth);
   const at::Tensor pooled =
       tensor::Pool(encoder->Forward(tokens, options), tokens, tensor::Pooling::kMean);
   const at::Tensor weights = at::cos(at::arange(pooled.numel(), at::kDouble)).view(pooled.sizes());

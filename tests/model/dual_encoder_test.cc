@@ -7,14 +7,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
+#include "tensor/isa.h"
 #include "tensor/process.h"
 
 namespace tandem::model {
@@ -30,6 +33,7 @@ at::Tensor EncodeTexts(DualEncoder* model, const std::vector<std::string_view>& 
           .EncodeAll(texts, model->max_tokens(TextKind::kDocument), 1);
   std::vector<std::span<const int32_t>> spans;
   for (size_t b = 0; b < encoded.size(); ++b) spans.push_back(encoded[b]);
+  model->Prepare(TextKind::kDocument, options.precision, tensor::Passes::kForward);
   return model->Encode(tensor::Pack(spans), TextKind::kDocument, options);
 }
 
@@ -56,6 +60,67 @@ class DualEncoderTest : public testing::TestWithParam<size_t> {
   TemporaryFolder folder_;
   std::unique_ptr<DualEncoder> model_;
 };
+
+// Packs of a few texts, each of other texts.
+std::vector<tensor::PackedTokens> SomePacks(const DualEncoder& model) {
+  const std::vector<std::vector<std::string_view>> batches = {
+      {"red photo editor", "a"}, {"fast music server", "slow file", "blue game"}, {"alpha beta"}};
+  std::vector<tensor::PackedTokens> packs;
+  for (const auto& texts : batches) {
+    const text::EncodedTexts encoded = model.tokenizer(TextKind::kDocument).EncodeAll(texts, 0, 1);
+    std::vector<std::span<const int32_t>> spans;
+    for (size_t b = 0; b < encoded.size(); ++b) spans.push_back(encoded[b]);
+    packs.push_back(tensor::Pack(spans));
+  }
+  return packs;
+}
+
+TEST_P(DualEncoderTest, SeveralThreadsThatEncodeGetTheBytesOfOne) {
+  std::vector<tensor::Precision> precisions = {tensor::Precision::kFp32};
+  if (tensor::CurrentIsa() >= tensor::Isa::kAvx512Bf16) {
+    precisions.push_back(tensor::Precision::kBf16);
+  }
+  const std::vector<tensor::PackedTokens> packs = SomePacks(*model_);
+  for (const tensor::Precision precision : precisions) {
+    model_->Prepare(TextKind::kDocument, precision, tensor::Passes::kForward);
+    const DualEncoder& model = *model_;
+    const auto encode = [&](size_t pack) {
+      const at::NoGradGuard no_gradient;
+      return model.Encode(packs[pack], TextKind::kDocument, {.precision = precision});
+    };
+    std::vector<at::Tensor> want;
+    for (size_t pack = 0; pack < packs.size(); ++pack) want.push_back(encode(pack));
+    constexpr size_t kThreads = 4, kRounds = 10;
+    std::vector<int> equal(kThreads);
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (size_t round = 0; round < kRounds; ++round) {
+          const size_t pack = (t + round) % packs.size();
+          equal[t] += at::equal(encode(pack), want[pack]);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(equal, std::vector<int>(kThreads, kRounds)) << tensor::PrecisionName(precision);
+  }
+}
+
+TEST_P(DualEncoderTest, ABackwardPassMayOutliveTheModel) {
+  const tensor::PackedTokens pack = SomePacks(*model_)[1];
+  std::vector<at::Tensor> gradients;
+  for (const bool ends_before : {false, true}) {
+    auto model = DualEncoder::Load(folder_.path() / "model");
+    const at::Tensor word = model->Parameters().front().value;
+    model->Prepare(TextKind::kDocument, tensor::Precision::kFp32, tensor::Passes::kBoth);
+    const at::Tensor rows = model->Encode(pack, TextKind::kDocument, {});
+    if (ends_before) model.reset();
+    rows.pow(3).sum().backward();
+    gradients.push_back(word.grad().to_dense());
+  }
+  EXPECT_TRUE(at::equal(gradients[0], gradients[1]));
+  EXPECT_GT(gradients[0].abs().max().item<float>(), 0);
+}
 
 TEST_P(DualEncoderTest, AnEmbeddingDoesNotDependOnItsNeighbours) {
   const at::Tensor alone = EncodeTexts(model_.get(), {"red photo editor"});

@@ -32,6 +32,7 @@ TEST(EmbeddingParity, EqualsSentenceTransformersOnAThousandTexts) {
   ASSERT_EQ(GoldenTextHash(texts), golden.text_hash) << "the reference data has changed";
   ASSERT_EQ(texts.size(), golden.rows.size());
   const auto model = DualEncoder::Load(*folder);
+  model->Prepare(TextKind::kDocument, tensor::Precision::kFp32, tensor::Passes::kForward);
   double worst = 0;
   for (size_t first = 0; first < texts.size(); first += kBatch) {
     const std::vector<std::string_view> batch(

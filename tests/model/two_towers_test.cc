@@ -46,6 +46,7 @@ tensor::PackedTokens Packed(const DualEncoder& model, TextKind kind,
 at::Tensor EncodeTexts(DualEncoder& model, TextKind kind,
                        const std::vector<std::string_view>& texts) {
   const at::NoGradGuard no_gradient;
+  model.Prepare(kind, tensor::Precision::kFp32, tensor::Passes::kForward);
   return model.Encode(Packed(model, kind, texts), kind, {});
 }
 
@@ -183,6 +184,9 @@ TEST_P(TwoTowersTest, SaveAndLoadGiveTheSameBytes) {
 // The gradient of a sum of scores between queries and documents, to which both towers and the
 // parameters that they share contribute.
 double Loss(DualEncoder& model, at::Tensor* graph = nullptr) {
+  for (const TextKind kind : {TextKind::kQuery, TextKind::kDocument}) {
+    model.Prepare(kind, tensor::Precision::kFp32, tensor::Passes::kBoth);
+  }
   const at::Tensor queries = model.Encode(
       Packed(model, TextKind::kQuery, {"red photo", "fast music server"}), TextKind::kQuery, {});
   const at::Tensor documents = model.Encode(

@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "tensor/isa.h"
+#include "tensor/kernel_arguments.h"
+#include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
 
 namespace tandem::tensor {
@@ -46,6 +49,14 @@ class Inputs {
  private:
   RandomStream stream_;
 };
+
+// A Linear that is prepared for activations of the type that `x` has, in both passes.
+inline Linear PreparedFor(const at::Tensor& x, std::vector<at::Tensor> weights,
+                          std::vector<at::Tensor> biases) {
+  Linear linear(std::move(weights), std::move(biases));
+  linear.Prepare(KernelType(x), Passes::kBoth);
+  return linear;
+}
 
 struct Case {
   at::ScalarType activation;

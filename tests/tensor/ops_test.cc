@@ -137,9 +137,7 @@ TEST_P(OpsTest, Affine) {
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
     ExpectFusedEqualsReference(
         [&](const auto& in) {
-          static thread_local std::unique_ptr<Linear> linear;  // outlives the backward pass
-          linear = std::make_unique<Linear>(std::vector{in[1], in[2]}, std::vector{in[3], in[4]});
-          return tensor::Affine(in[0], *linear).out;
+          return tensor::Affine(in[0], PreparedFor(in[0], {in[1], in[2]}, {in[3], in[4]})).out;
         },
         {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.1),
          make.Make({shape.hidden, shape.hidden}, 0.1), make.Make({shape.inner}, 0.5),
@@ -156,9 +154,7 @@ TEST_P(OpsTest, AffineBesideWhatElseReadsX) {
     for (const bool reads_product : {true, false}) {
       ExpectFusedEqualsReference(
           [&](const auto& in) {
-            static thread_local std::unique_ptr<Linear> linear;
-            linear = std::make_unique<Linear>(std::vector{in[1]}, std::vector{in[2]});
-            const AffineResult mapped = tensor::Affine(in[0], *linear);
+            const AffineResult mapped = tensor::Affine(in[0], PreparedFor(in[0], {in[1]}, {in[2]}));
             const at::Tensor product = reads_product ? mapped.out : mapped.out.detach() + 0 * in[2];
             return at::cat({product + 0 * in[1].sum(), mapped.x * mapped.x}, 1);
           },
@@ -175,9 +171,8 @@ TEST_P(OpsTest, AffineNorm) {
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
     ExpectFusedEqualsReference(
         [&](const auto& in) {
-          static thread_local std::unique_ptr<Linear> linear;
-          linear = std::make_unique<Linear>(std::vector{in[2]}, std::vector{in[3]});
-          return tensor::AffineNorm(in[0], in[1], *linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
+          const Linear linear = PreparedFor(in[0], {in[2]}, {in[3]});
+          return tensor::AffineNorm(in[0], in[1], linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
         },
         {make.Make({tokens.tokens(), shape.inner}, 1),
          make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.hidden, shape.inner}, 0.2),
@@ -200,9 +195,8 @@ TEST_P(OpsTest, AffineNormWhateverGammaIs) {
   for (const at::Tensor& gamma : {near_one, with_zero, negative}) {
     ExpectFusedEqualsReference(
         [&](const auto& in) {
-          static thread_local std::unique_ptr<Linear> linear;
-          linear = std::make_unique<Linear>(std::vector{in[2]}, std::vector{in[3]});
-          return tensor::AffineNorm(in[0], in[1], *linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
+          const Linear linear = PreparedFor(in[0], {in[2]}, {in[3]});
+          return tensor::AffineNorm(in[0], in[1], linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
         },
         {make.Make({tokens.tokens(), shape.inner}, 1),
          make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.hidden, shape.inner}, 0.2),
@@ -217,10 +211,9 @@ TEST_P(OpsTest, FeedForwardNorm) {
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
     ExpectFusedEqualsReference(
         [&](const auto& in) {
-          static thread_local std::unique_ptr<Linear> up, down;
-          up = std::make_unique<Linear>(std::vector{in[1]}, std::vector{in[2]});
-          down = std::make_unique<Linear>(std::vector{in[3]}, std::vector{in[4]});
-          return tensor::FeedForwardNorm(in[0], *up, *down, {in[5], in[6], 1e-12}, tokens, Drop(4));
+          const Linear up = PreparedFor(in[0], {in[1]}, {in[2]});
+          const Linear down = PreparedFor(in[0], {in[3]}, {in[4]});
+          return tensor::FeedForwardNorm(in[0], up, down, {in[5], in[6], 1e-12}, tokens, Drop(4));
         },
         {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.3),
          make.Make({shape.inner}, 0.5), make.Make({shape.hidden, shape.inner}, 0.3),
@@ -319,10 +312,11 @@ TEST(Ops, TheSameThreadCountGivesTheSameBytes) {
     const PackedTokens tokens = make.Tokens({90, 3, 41}, 9);
     static at::Tensor first;
     const at::Tensor x = make.Make({134, 64}, 1).to(at::kFloat);
-    Linear up({make.Make({96, 64}, 1).to(at::kFloat).requires_grad_(true)},
-              {make.Make({96}, 1).to(at::kFloat).requires_grad_(true)});
-    Linear down({make.Make({64, 96}, 1).to(at::kFloat).requires_grad_(true)},
-                {make.Make({64}, 1).to(at::kFloat).requires_grad_(true)});
+    const auto leaf = [&](at::IntArrayRef sizes) {
+      return make.Make(sizes, 1).to(at::kFloat).requires_grad_(true);
+    };
+    const Linear up = PreparedFor(x, {leaf({96, 64})}, {leaf({96})});
+    const Linear down = PreparedFor(x, {leaf({64, 96})}, {leaf({64})});
     const LayerNorm norm{at::ones({64}), at::zeros({64}), 1e-12};
     const at::Tensor out =
         FeedForwardNorm(x, up, down, norm, tokens, {.rate = 0.1, .seed = 1, .step = 2, .site = 3});

@@ -59,8 +59,9 @@ class BagEncoder final : public DualEncoder {
     bias_ = Random(stream, {width}, 0.1);
   }
 
+  void Prepare(TextKind, tensor::Precision, tensor::Passes) override {}
   at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
-                    const ForwardOptions& options) override {
+                    const ForwardOptions& options) const override {
     seen_options.push_back(options);
     seen_keys.push_back(tokens.text_keys);
     const at::Tensor starts = tokens.sequence_starts.narrow(0, 0, tokens.texts());
@@ -86,8 +87,8 @@ class BagEncoder final : public DualEncoder {
   void Save(const std::filesystem::path&, const weights::ModelCard&) const override {}
 
   std::string query_prompt, document_prompt;
-  std::vector<ForwardOptions> seen_options;  // of every call of Encode
-  std::vector<at::Tensor> seen_keys;         // text_keys of every call
+  mutable std::vector<ForwardOptions> seen_options;  // of every call of Encode
+  mutable std::vector<at::Tensor> seen_keys;         // text_keys of every call
 
  private:
   static at::Tensor Random(RandomStream& stream, at::IntArrayRef shape, double scale) {

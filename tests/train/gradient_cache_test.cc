@@ -158,6 +158,9 @@ TEST_P(TwoTowerStep, EachKindGoesThroughItsTowerAndTheCacheGivesTheDirectGradien
   const TrainingBatch batch = BatchMaker(texts_, {}, objective.needs).Make(sampler->Next());
   {
     const at::NoGradGuard no_gradient;
+    for (const auto kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
+      model_->Prepare(kind, tensor::Precision::kFp32, tensor::Passes::kForward);
+    }
     const at::Tensor queries =
         model_->Encode(batch.Pack(0, batch.queries), model::TextKind::kQuery, {});
     const at::Tensor documents =

@@ -1,0 +1,184 @@
+#include "tensor/linear.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tensor/inputs.h"
+#include "tensor/ops.h"
+#include "tensor/profile.h"
+
+namespace tandem::tensor {
+namespace {
+
+constexpr cpu::Type kFloat = cpu::Type::kFloat;
+
+at::Tensor Leaf(Inputs& make, at::IntArrayRef sizes) {
+  return make.Make(sizes, 0.5).to(at::kFloat).requires_grad_(true);
+}
+
+Linear MakeLinear(uint64_t seed, int64_t out, int64_t in) {
+  Inputs make(seed);
+  const at::Tensor weight = Leaf(make, {out, in});
+  return {{weight}, {Leaf(make, {out})}};
+}
+
+int64_t PacksDuring(const std::function<void()>& body) {
+  Profile profile;
+  {
+    const ActiveProfile active(&profile);
+    body();
+  }
+  for (const Profile::Operation& operation : profile.operations()) {
+    if (operation.name == "pack weights") return operation.calls;
+  }
+  return 0;
+}
+
+TEST(Linear, PrepareMakesACopyOnceForEachVersionOfTheWeights) {
+  Linear linear = MakeLinear(1, 48, 32);
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kForward); }), 1);
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kForward); }), 0);
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kBoth); }), 1);
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kBoth); }), 0);
+  {
+    const at::NoGradGuard no_gradient;
+    at::Tensor weight = linear.weights()[0];
+    weight.mul_(2);
+  }
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kBoth); }), 2);
+}
+
+// What a message says of the missing copy; empty where nothing was thrown.
+std::string MessageOf(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Linear, APassThatWasNotPreparedIsRefused) {
+  Linear linear = MakeLinear(2, 48, 32);
+  const at::Tensor x = at::ones({5, 32});
+  const auto forward = [&] { Affine(x, linear); };
+  EXPECT_EQ(MessageOf(forward),
+            "a layer's weights are not packed for the forward pass in fp32; call Prepare first");
+  linear.Prepare(kFloat, Passes::kForward);
+  EXPECT_EQ(MessageOf(forward), "");
+  {
+    const at::NoGradGuard no_gradient;
+    at::Tensor weight = linear.weights()[0];
+    weight.mul_(2);
+  }
+  EXPECT_EQ(MessageOf(forward),
+            "a layer's weights are newer than those that were packed for the forward pass in fp32; "
+            "call Prepare first");
+  linear.Prepare(kFloat, Passes::kForward);
+  {
+    const at::NoGradGuard no_gradient;
+    at::Tensor bias = linear.biases()[0];
+    bias.mul_(2);
+  }
+  EXPECT_EQ(MessageOf(forward), "a layer's biases are newer than its last Prepare");
+  linear.Prepare(kFloat, Passes::kForward);
+  const at::Tensor out = Affine(x, linear).out;
+  EXPECT_EQ(MessageOf([&] { out.sum().backward(); }),
+            "a layer's weights are not packed for the backward pass in fp32; call Prepare first");
+}
+
+TEST(Linear, PrepareFreesTheCopiesOfThePassThatItLeavesOut) {
+  Linear linear = MakeLinear(3, 48, 32);
+  linear.Prepare(kFloat, Passes::kBoth);
+  linear.Prepare(kFloat, Passes::kBackward);
+  EXPECT_NO_THROW(linear.Backward(kFloat));
+  EXPECT_THROW(linear.Forward(kFloat), std::logic_error);
+  linear.Prepare(kFloat, Passes::kForward);
+  EXPECT_NO_THROW(linear.Forward(kFloat));
+  EXPECT_THROW(linear.Backward(kFloat), std::logic_error);
+}
+
+// All operations with weights, one after the other.
+struct Layer {
+  Layer()
+      : make(4),
+        map({Leaf(make, {32, 32})}, {Leaf(make, {32})}),
+        mixed({Leaf(make, {32, 32})}, {Leaf(make, {32})}),
+        up({Leaf(make, {64, 32})}, {Leaf(make, {64})}),
+        down({Leaf(make, {32, 64})}, {Leaf(make, {32})}) {
+    for (Linear* linear : {&map, &mixed, &up, &down}) linear->Prepare(kFloat, Passes::kBoth);
+  }
+
+  at::Tensor Run(const at::Tensor& x, const PackedTokens& tokens) const {
+    const LayerNorm norm{at::ones({32}), at::zeros({32}), 1e-12};
+    const AffineResult mapped = Affine(x, map);
+    const at::Tensor normed = AffineNorm(mapped.out, mapped.x, mixed, norm, tokens, {});
+    return FeedForwardNorm(normed, up, down, norm, tokens, {});
+  }
+
+  Inputs make;
+  Linear map, mixed, up, down;
+};
+
+// A backward pass holds what it needs of a layer, and lets it go when it has run.
+TEST(Linear, ABackwardPassMayOutliveItsLayer) {
+  Inputs make(5);
+  const PackedTokens tokens = make.Tokens({7, 30}, 9);
+  const at::Tensor x = make.Make({37, 32}, 1).to(at::kFloat);
+  std::vector<at::Tensor> gradients;
+  for (const bool ends_before : {false, true}) {
+    auto layer = std::make_unique<Layer>();
+    const at::Tensor leaf = x.clone().requires_grad_(true);
+    at::Tensor out = layer->Run(leaf, tokens);
+    const c10::weak_intrusive_ptr<c10::TensorImpl> weight(layer->up.weights()[0].getIntrusivePtr());
+    if (ends_before) layer.reset();
+    EXPECT_FALSE(weight.expired());
+    at::sum(out * out).backward();
+    gradients.push_back(leaf.grad());
+    layer.reset();
+    out.reset();
+    EXPECT_TRUE(weight.expired());
+  }
+  EXPECT_TRUE(at::equal(gradients[0], gradients[1]));
+}
+
+TEST(Linear, SeveralThreadsMayPrepareAndUseIt) {
+  Linear linear = MakeLinear(6, 96, 64);
+  Inputs make(7);
+  const at::Tensor x = make.Make({200, 64}, 1).to(at::kFloat);
+  linear.Prepare(kFloat, Passes::kForward);
+  const at::Tensor want = Affine(x, linear).out.detach();
+  std::vector<at::Tensor> found(4);
+  std::vector<std::thread> threads;
+  for (at::Tensor& out : found) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        linear.Prepare(kFloat, Passes::kForward);
+        out = Affine(x, linear).out.detach();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const at::Tensor& out : found) EXPECT_TRUE(at::equal(out, want));
+}
+
+// Reference operations read the weights themselves.
+TEST(Linear, WeightsThatKernelsCannotTakeNeedNoCopies) {
+  Linear linear = MakeLinear(8, 20, 24);
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kBoth); }), 0);
+  EXPECT_EQ(Affine(at::ones({3, 24}), linear).out.size(1), 20);
+}
+
+}  // namespace
+}  // namespace tandem::tensor
