@@ -5,6 +5,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/autograd/edge.h>
+#include <torch/csrc/autograd/function.h>
 #include <torch/version.h>
 
 #include <cstring>
@@ -18,8 +19,7 @@ namespace tandem::tensor {
 // c10::intrusive_ptr<Node>.
 using NodePointer = decltype(torch::autograd::Edge::function);
 
-// A node of type `Derived` that the graph can own, made from `arguments`. The caller includes
-// <torch/csrc/autograd/function.h>.
+// A node of type `Derived` that the graph can own, made from `arguments`.
 template <typename Derived, typename... Arguments>
 NodePointer MakeNode(Arguments&&... arguments) {
   if constexpr (std::is_same_v<NodePointer, std::shared_ptr<torch::autograd::Node>>) {
