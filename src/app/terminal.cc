@@ -27,13 +27,20 @@ Terminal& Terminal::Get() {
 Terminal::Terminal()
     : is_terminal_(::isatty(STDERR_FILENO) != 0), coloured_(is_terminal_ && !NoColourIsAsked()) {}
 
+void Terminal::ClearBar() const {
+  if (bar_is_open_) Write("\r\033[K");
+}
+
 void Terminal::WriteLabelled(std::string_view label, int colour, std::string_view message) const {
+  ClearBar();
   Write(coloured_ ? fmt::format("\033[{}m{}:\033[0m {}\n", colour, label, message)
                   : fmt::format("{}: {}\n", label, message));
 }
 
 void Terminal::Note(std::string_view message) {
-  if (!quiet_) Write(fmt::format("{}\n", message));
+  if (quiet_) return;
+  ClearBar();
+  Write(fmt::format("{}\n", message));
 }
 
 void Terminal::Warn(std::string_view message) { WriteLabelled("warning", 33, message); }
@@ -50,6 +57,9 @@ int Terminal::columns() const {
   return known ? size.ws_col : 80;
 }
 
-void Terminal::WriteProgress(std::string_view text) { Write(text); }
+void Terminal::WriteProgress(std::string_view text) {
+  Write(text);
+  bar_is_open_ = !text.ends_with('\n');
+}
 
 }  // namespace tandem::app

@@ -1,6 +1,7 @@
 // What `tandem` writes on stderr: messages of the libraries, progress, and the error that ends it.
 #pragma once
 
+#include <atomic>
 #include <string_view>
 
 #include "base/log.h"
@@ -30,10 +31,13 @@ class Terminal final : public MessageSink {
  private:
   Terminal();
   void WriteLabelled(std::string_view label, int colour, std::string_view message) const;
+  // A message takes the row of a bar that is being drawn; the next drawing comes below it.
+  void ClearBar() const;
 
   bool is_terminal_;
   bool coloured_;
   bool quiet_ = false;
+  std::atomic<bool> bar_is_open_ = false;  // the cursor stands behind a bar
 };
 
 }  // namespace tandem::app

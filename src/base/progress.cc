@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 
@@ -12,6 +14,7 @@ namespace {
 
 constexpr double kBarPeriodSeconds = 0.1;  // often enough to look alive, cheap enough to ignore
 constexpr int kBarCells = 24;
+constexpr int kLeastBarCells = 8;
 
 double Seconds(std::chrono::steady_clock::duration span) {
   return std::chrono::duration<double>(span).count();
@@ -21,6 +24,54 @@ std::string FormatRate(double rate) {
   if (rate >= 1e6) return fmt::format("{:.1f}M", rate / 1e6);
   if (rate >= 1e4) return fmt::format("{:.1f}k", rate / 1e3);
   return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : 0);
+}
+
+// What a line consists of.
+struct LineParts {
+  std::string label;
+  std::optional<double> share;  // of the job; none: there is no bar
+  std::string counts;           // " 33% 100/300 steps"
+  std::string time;             // ", 4m 20s left"
+  std::string rate;             // ", 0.52/s"
+  std::vector<std::string> details;
+
+  // With a bar of so many cells; 0: without.
+  std::string Join(int cells) const {
+    std::string line = label;
+    if (share && cells > 0) {
+      const int filled = static_cast<int>(*share * cells);
+      line += fmt::format(" [{:#<{}}{:.<{}}]", "", filled, "", cells - filled);
+    }
+    line += counts + time + rate;
+    for (const std::string& detail : details) line += ", " + detail;
+    return line;
+  }
+};
+
+std::vector<std::string> PartsOf(std::string_view detail) {
+  constexpr std::string_view kSeparator = ", ";
+  std::vector<std::string> parts;
+  while (!detail.empty()) {
+    const size_t end = std::min(detail.find(kSeparator), detail.size());
+    parts.emplace_back(detail.substr(0, end));
+    detail.remove_prefix(std::min(detail.size(), end + kSeparator.size()));
+  }
+  return parts;
+}
+
+// The line with the largest bar that `columns` have room for; see progress.h for what goes first.
+std::string Fitted(LineParts parts, size_t columns) {
+  const auto over = [&](int cells) {
+    const size_t size = parts.Join(cells).size();
+    return size > columns ? static_cast<int>(size - columns) : 0;
+  };
+  int cells = std::max(kLeastBarCells, kBarCells - over(kBarCells));
+  if (over(cells) > 0) parts.rate.clear();
+  while (over(cells) > 0 && !parts.details.empty()) parts.details.pop_back();
+  if (over(cells) > 0) cells = 0;
+  std::string line = parts.Join(cells);
+  if (line.size() > columns) line.resize(columns);
+  return line;
 }
 
 }  // namespace
@@ -34,71 +85,74 @@ std::string FormatDuration(double seconds) {
 
 Progress::Progress(ProgressOptions options)
     : options_(std::move(options)),
-      start_(Clock::now()),
+      start_(options_.clock()),
+      rate_start_(start_),
+      rate_first_(options_.first),
       last_draw_(start_),
+      done_(options_.first),
       sink_(CurrentMessageSink()),
       view_(sink_ != nullptr ? sink_->progress_view() : ProgressView::kNone) {}
 
 Progress::~Progress() { Finish(); }
 
 void Progress::Update(uint64_t done, std::string_view detail) {
-  if (!started_) {  // a resumed run starts above zero: its rate counts from there
-    started_ = true;
-    first_ = done <= 1 ? 0 : done - 1;
-  }
   drawn_ = drawn_ && done_ == done && detail_ == detail;
+  updated_ = true;
   done_ = done;
   detail_ = detail;
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = options_.clock();
   const double period =
       view_ == ProgressView::kBar ? kBarPeriodSeconds : options_.line_period_seconds;
   if (Seconds(now - last_draw_) >= period) Draw(now, false);
 }
 
+void Progress::RestartClock() {
+  rate_start_ = options_.clock();
+  rate_first_ = done_;
+}
+
 void Progress::Finish() {
   if (finished_) return;
   finished_ = true;
-  Draw(Clock::now(), true);
+  if (updated_) Draw(options_.clock(), true);
 }
 
 void Progress::Draw(Clock::time_point now, bool last) {
   if (view_ == ProgressView::kNone || (last && view_ == ProgressView::kLines && drawn_)) return;
   drawn_ = true;
   last_draw_ = now;
-  std::string line = Line(now);
+  std::string line;
   if (view_ == ProgressView::kBar) {
-    const auto columns = static_cast<size_t>(std::max(20, sink_->columns() - 1));
-    if (line.size() > columns) line.resize(columns);
-    line = "\r" + line + "\033[K";
+    // A terminal wraps a row that is filled to its last column.
+    line = fmt::format("\r{}\033[K",
+                       Line(now, static_cast<size_t>(std::max(20, sink_->columns() - 1))));
+  } else {
+    line = Line(now, 0);
   }
   if (view_ == ProgressView::kLines || last) line += '\n';
   sink_->WriteProgress(line);
 }
 
-std::string Progress::Line(Clock::time_point now) const {
-  const double elapsed = std::max(1e-9, Seconds(now - start_));
-  const double rate = static_cast<double>(done_ - std::min(done_, first_)) / elapsed;
-  std::string line = options_.label;
+std::string Progress::Line(Clock::time_point now, size_t columns) const {
+  LineParts parts{.label = options_.label, .details = PartsOf(detail_)};
+  const double seconds = Seconds(now - rate_start_);
+  const double rate =
+      done_ > rate_first_ ? static_cast<double>(done_ - rate_first_) / std::max(1e-9, seconds) : 0;
+  if (rate > 0) parts.rate = fmt::format(", {}/s", FormatRate(rate));
   if (options_.total > 0) {
-    const double share =
-        std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
-    if (view_ == ProgressView::kBar) {
-      const int filled = static_cast<int>(share * kBarCells);
-      line += fmt::format(" [{:#<{}}{:.<{}}]", "", filled, "", kBarCells - filled);
-    }
-    line += fmt::format(" {:3.0f}% {}/{} {}", share * 100, done_, options_.total, options_.unit);
+    parts.share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
+    parts.counts =
+        fmt::format(" {:3.0f}% {}/{} {}", *parts.share * 100, done_, options_.total, options_.unit);
   } else {
-    line += fmt::format(" {} {}", done_, options_.unit);
+    parts.counts = fmt::format(" {} {}", done_, options_.unit);
   }
-  line += fmt::format(", {}/s", FormatRate(rate));
-  if (!detail_.empty()) line += fmt::format(", {}", detail_);
-  if (options_.total > done_ && rate > 0) {
-    line += fmt::format(", {} left",
-                        FormatDuration(static_cast<double>(options_.total - done_) / rate));
-  } else {
-    line += fmt::format(", {}", FormatDuration(elapsed));
+  if (options_.total <= done_) {
+    parts.time = fmt::format(", {}", FormatDuration(Seconds(now - start_)));
+  } else if (rate > 0) {
+    parts.time = fmt::format(", {} left",
+                             FormatDuration(static_cast<double>(options_.total - done_) / rate));
   }
-  return line;
+  return columns == 0 ? parts.Join(0) : Fitted(std::move(parts), columns);
 }
 
 }  // namespace tandem

@@ -1,8 +1,10 @@
-// A progress bar with rate and time left, or one line per period, as the message sink shows it.
+// How far a long job is: a bar with rate and time left that is drawn again and again, or one line
+// per period. The message sink decides which.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -14,11 +16,17 @@ struct ProgressOptions {
   std::string label;                // "encode corpus"
   std::string unit = "texts";       // what is counted
   uint64_t total = 0;               // 0: not known
+  uint64_t first = 0;               // units that an earlier process has done
   double line_period_seconds = 10;  // where lines are written: at most one in this time
+  // The clock of rates and periods.
+  std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
 };
 
-// Writes to the message sink that is installed when it is made, which must outlive it; silent where
-// there is none. Not thread-safe: one thread reports.
+// Writes to the message sink that is installed when the Progress is made, which must outlive it;
+// silent where there is none. Not thread-safe: one thread reports.
+//
+// A bar fills one row. Where the row is too narrow, the bar shrinks, then the rate goes, then the
+// details from the last to the first, then the bar; counts and the time left stay.
 class Progress {
  public:
   explicit Progress(ProgressOptions options);
@@ -26,26 +34,32 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // `done` units so far; `detail` is shown behind them ("loss 0.123").
+  // `done` units so far, those of an earlier process among them. `detail` is shown behind them; its
+  // parts are separated by ", ", the most important first ("loss 0.123, 512 tokens/s").
   void Update(uint64_t done, std::string_view detail = {});
-  // Draws the final state and ends the line. The destructor calls it.
+  // Rate and time left count from now: what the job did before was preparation.
+  void RestartClock();
+  // Draws the final state and ends the line; nothing where there never was an Update. The
+  // destructor calls it.
   void Finish();
 
  private:
   using Clock = std::chrono::steady_clock;
   void Draw(Clock::time_point now, bool last);
-  std::string Line(Clock::time_point now) const;
+  // The line as it fits into `columns`; 0: any length, and no bar.
+  std::string Line(Clock::time_point now, size_t columns) const;
 
   ProgressOptions options_;
-  Clock::time_point start_;
+  Clock::time_point start_;       // of this process's work
+  Clock::time_point rate_start_;  // the rate counts from here, where `rate_first_` units were done
+  uint64_t rate_first_;
   Clock::time_point last_draw_;
   uint64_t done_ = 0;
-  uint64_t first_ = 0;
-  bool started_ = false;
+  bool updated_ = false;
   std::string detail_;
   MessageSink* sink_;
   ProgressView view_;
-  bool drawn_ = false;  // the current state is on the screen
+  bool drawn_ = false;  // the last thing that was drawn is the current state
   bool finished_ = false;
 };
 

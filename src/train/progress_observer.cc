@@ -8,15 +8,6 @@
 
 namespace tandem::train {
 
-// The bar's clock starts with the first use.
-Progress& ProgressObserver::Bar(const Loop& loop) {
-  if (!bar_) {
-    bar_.emplace(ProgressOptions{
-        .label = "train", .unit = "steps", .total = static_cast<uint64_t>(loop.steps())});
-  }
-  return *bar_;
-}
-
 std::string ProgressObserver::Detail() const {
   double loss = 0, seconds = 0;
   int64_t tokens = 0;
@@ -25,35 +16,43 @@ std::string ProgressObserver::Detail() const {
     tokens += step.tokens;
     seconds += step.seconds;
   }
-  if (last_.empty()) return validation_.empty() ? "" : validation_.substr(2);
-  return fmt::format("loss {:.4f}, {:.0f} tokens/s{}", loss / static_cast<double>(last_.size()),
-                     static_cast<double>(tokens) / std::max(1e-9, seconds), validation_);
+  if (last_.empty()) return validation_;
+  return fmt::format("loss {:.4f}{}{}, {:.0f} tokens/s", loss / static_cast<double>(last_.size()),
+                     validation_.empty() ? "" : ", ", validation_,
+                     static_cast<double>(tokens) / std::max(1e-9, seconds));
 }
 
 Next ProgressObserver::Begin(const Loop& loop) {
-  Bar(loop).Update(static_cast<uint64_t>(loop.state().step));
+  const auto done = static_cast<uint64_t>(loop.state().step);
+  bar_.emplace(ProgressOptions{.label = "train",
+                               .unit = "steps",
+                               .total = static_cast<uint64_t>(loop.steps()),
+                               .first = done});
+  bar_->Update(done);
   return Next::kGoOn;
 }
 
 Next ProgressObserver::AfterStep(const Loop& loop, const StepReport& report) {
   last_.push_back({report.loss, report.tokens, report.seconds});
   if (last_.size() > window_) last_.pop_front();
-  Bar(loop).Update(static_cast<uint64_t>(loop.state().step), Detail());
+  bar_->Update(static_cast<uint64_t>(loop.state().step), Detail());
   return Next::kGoOn;
 }
 
 bool ProgressObserver::DuringValidation(const Loop& loop, double share) {
-  Bar(loop).Update(static_cast<uint64_t>(loop.state().step),
-                   fmt::format("validating {:.0f}%", 100 * share));
+  bar_->Update(static_cast<uint64_t>(loop.state().step),
+               fmt::format("validating {:.0f}%", 100 * share));
   return true;
 }
 
 void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
-  validation_ = fmt::format(", {} {:.4f}", report.measure, report.value);
-  Bar(loop).Update(static_cast<uint64_t>(loop.state().step), Detail());
+  validation_ = fmt::format("{} {:.4f}", report.measure, report.value);
+  bar_->Update(static_cast<uint64_t>(loop.state().step), Detail());
+  // The validation before the first step says nothing about how long steps take.
+  if (last_.empty()) bar_->RestartClock();
 }
 
-void ProgressObserver::End(const Loop& loop) { Bar(loop).Finish(); }
-void ProgressObserver::Interrupt(const Loop& loop) { Bar(loop).Finish(); }
+void ProgressObserver::End(const Loop& /*loop*/) { bar_->Finish(); }
+void ProgressObserver::Interrupt(const Loop& /*loop*/) { bar_->Finish(); }
 
 }  // namespace tandem::train

@@ -29,13 +29,12 @@ class ProgressObserver final : public LoopObserver {
     int64_t tokens = 0;
     double seconds = 0;
   };
-  Progress& Bar(const Loop& loop);
   std::string Detail() const;
 
   size_t window_;
   std::deque<StepFigures> last_;  // at most `window_` steps
-  std::string validation_;        // ", ndcg@10 0.4073", or empty
-  std::optional<Progress> bar_;
+  std::string validation_;        // "ndcg@10 0.4073", or empty
+  std::optional<Progress> bar_;   // from Begin on
 };
 
 }  // namespace tandem::train

@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/captured_messages.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "optim/gradients.h"
@@ -21,6 +23,8 @@
 #include "train/bag_encoder.h"
 #include "train/example_texts.h"
 #include "train/metrics_observer.h"
+#include "train/progress_observer.h"
+#include "train/warning_observer.h"
 
 namespace tandem::train {
 namespace {
@@ -247,6 +251,50 @@ TEST_F(AccumulationTest, WeighsBatchesAlikeWhereItIsNot) {
   Run(1);
   const double norm = Metrics().at(0).at("gradient_norm");
   EXPECT_NEAR(norm, Norm(pass, {0.5, 0.5}), 1e-5 * norm);
+}
+
+// A model whose embeddings are all the same, and an optimizer that leaves it so.
+TEST_F(LoopTest, ARunThatTellsNothingApartWarns) {
+  const CapturedMessages captured;
+  for (const auto& parameter : model_.Parameters()) parameter.value.detach().fill_(0.5);
+  recipe_.optimizer.learning_rate = 0;
+  WarningObserver warnings;
+  Run(30, {&warnings});
+  EXPECT_THAT(captured.text(),
+              testing::HasSubstr("warning: step 20: for 20 steps the loss (1.7918) "
+                                 "has been that of a model that gives all "
+                                 "documents the same score (1.7918)"));
+  EXPECT_THAT(captured.text(), testing::HasSubstr("warning: the run ends with a loss"));
+  EXPECT_THAT(captured.text(), testing::HasSubstr("(for the last 30 steps)"));
+}
+
+TEST_F(LoopTest, ARunThatLearnsDoesNotWarn) {
+  const CapturedMessages captured;
+  WarningObserver warnings;
+  Run(30, {&warnings});
+  EXPECT_EQ(captured.text(), "");
+}
+
+TEST_F(LoopTest, AFilterThatTakesMostNegativesWarns) {
+  const CapturedMessages captured;
+  objective_.false_negative_rules.score = -2;  // every cosine is above it
+  WarningObserver warnings;
+  Run(3, {&warnings});
+  EXPECT_THAT(captured.text(), testing::HasSubstr("warning: step 1: the false-negative filter left "
+                                                  "out 60 of 60 negatives"));
+  EXPECT_THAT(captured.text(), testing::HasSubstr("warning: in 3 of 3 steps the false-negative "
+                                                  "filter left out most negatives"));
+}
+
+// The bar's loss is the mean over the last steps, whatever the last batch had.
+TEST_F(LoopTest, ProgressShowsTheMeanLossOfItsWindow) {
+  const CapturedMessages captured(ProgressView::kLines);
+  recipe_.logging.every = 4;
+  ProgressObserver progress(4);
+  Run(8, {&progress});
+  const double mean = Metrics().back().at("loss");
+  EXPECT_THAT(captured.text(), testing::HasSubstr(fmt::format("8/8 steps, ")));
+  EXPECT_THAT(captured.text(), testing::HasSubstr(fmt::format(", loss {:.4f}, ", mean)));
 }
 
 // Notes the calls that it gets, and answers as it is told to.

@@ -1,0 +1,137 @@
+// What a progress line shows, and what it leaves out where a row is narrow.
+#include "base/progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/captured_messages.h"
+
+namespace tandem {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+// A terminal of so many columns that keeps what was drawn last.
+class Screen final : public MessageSink {
+ public:
+  explicit Screen(int columns) : columns_(columns), before_(SetMessageSink(this)) {}
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+  ~Screen() override { SetMessageSink(before_); }
+
+  void Note(std::string_view) override {}
+  void Warn(std::string_view) override {}
+  ProgressView progress_view() const override { return ProgressView::kBar; }
+  int columns() const override { return columns_; }
+  void WriteProgress(std::string_view text) override {
+    row_ = text.substr(1, text.find("\033[K") - 1);
+  }
+  const std::string& row() const { return row_; }
+
+ private:
+  int columns_;
+  MessageSink* before_;
+  std::string row_;
+};
+
+// A clock that stands still until somebody moves it.
+class Watch {
+ public:
+  void Wait(double seconds) { seconds_ += seconds; }
+  std::function<std::chrono::steady_clock::time_point()> clock() {
+    return [this] {
+      return std::chrono::steady_clock::time_point(
+          std::chrono::nanoseconds(static_cast<int64_t>(1e9 * seconds_)));
+    };
+  }
+
+ private:
+  double seconds_ = 1000;
+};
+
+// The row of a job of 300 steps that has done 100 in 195 seconds.
+std::string RowAt(int columns, std::string_view detail) {
+  const Screen screen(columns);
+  Watch watch;
+  Progress progress({.label = "train", .unit = "steps", .total = 300, .clock = watch.clock()});
+  watch.Wait(195);
+  progress.Update(100, detail);
+  progress.Finish();
+  return screen.row();
+}
+
+TEST(ProgressBar, KeepsTheTimeLeftInEightyColumns) {
+  const std::string row = RowAt(80, "loss 0.1234, ndcg@10 0.4073, 5678 tokens/s");
+  EXPECT_LE(row.size(), 79);
+  EXPECT_THAT(row, HasSubstr(" 33% 100/300 steps, 6m 30s left"));
+  EXPECT_THAT(row, HasSubstr("train [##......]"));
+  EXPECT_THAT(row, HasSubstr(", loss 0.1234, ndcg@10 0.4073"));
+}
+
+TEST(ProgressBar, LeavesOutTheRateThenDetailsThenTheBar) {
+  const std::string detail = "loss 0.1234, ndcg@10 0.4073, 5678 tokens/s";
+  EXPECT_THAT(RowAt(200, detail), EndsWith("6m 30s left, 0.51/s, " + detail));
+  EXPECT_THAT(RowAt(200, detail), HasSubstr("[########................]"));
+  const std::string narrow = RowAt(64, detail);
+  EXPECT_LE(narrow.size(), 63);
+  EXPECT_THAT(narrow, EndsWith("6m 30s left, loss 0.1234"));
+  EXPECT_THAT(narrow, HasSubstr("[##......]"));
+  EXPECT_EQ(RowAt(45, detail), "train  33% 100/300 steps, 6m 30s left");
+}
+
+TEST(ProgressBar, EveryWidthHasTheTimeLeftAndNoneOverflows) {
+  for (int columns = 40; columns < 160; ++columns) {
+    const std::string row = RowAt(columns, "validating 73%");
+    EXPECT_LT(row.size(), static_cast<size_t>(columns));
+    EXPECT_THAT(row, HasSubstr("6m 30s left")) << columns;
+  }
+}
+
+TEST(Progress, ShowsTheFinalStateAlsoWhereTheLastLineWasAnother) {
+  const CapturedMessages captured(ProgressView::kLines);
+  Progress progress({.label = "train", .unit = "steps", .total = 8, .line_period_seconds = 0});
+  progress.Update(8, "validating 73%");
+  EXPECT_THAT(captured.text(), HasSubstr("validating 73%"));
+  // Within the period: no line of its own until the end.
+  Progress slow({.label = "slow", .total = 8, .line_period_seconds = 1e9});
+  slow.Update(8, "validating 73%");
+  slow.Update(8, "ndcg@10 0.4073");
+  slow.Finish();
+  EXPECT_THAT(captured.text(), EndsWith(", ndcg@10 0.4073\n"));
+  EXPECT_THAT(captured.text(), Not(HasSubstr("slow 100% 8/8 texts, 0s, validating")));
+}
+
+TEST(Progress, SaysNothingOfAJobThatNeverBegan) {
+  const CapturedMessages captured(ProgressView::kLines);
+  { Progress progress({.label = "encode"}); }
+  EXPECT_EQ(captured.text(), "");
+}
+
+TEST(Progress, RateAndTimeLeftLeavePreparationAndEarlierProcessesOut) {
+  const Screen screen(200);
+  Watch watch;
+  Progress progress(
+      {.label = "train", .unit = "steps", .total = 1000, .first = 900, .clock = watch.clock()});
+  watch.Wait(5);
+  progress.Update(900, "validating 99%");
+  EXPECT_EQ(screen.row(), "train [#####################...]  90% 900/1000 steps, validating 99%");
+  watch.Wait(60);
+  progress.RestartClock();
+  watch.Wait(25);
+  progress.Update(950);
+  EXPECT_EQ(screen.row(), "train [######################..]  95% 950/1000 steps, 25s left, 2.00/s");
+  watch.Wait(25);
+  progress.Update(1000);
+  EXPECT_EQ(screen.row(), "train [########################] 100% 1000/1000 steps, 1m 55s, 2.00/s");
+}
+
+}  // namespace
+}  // namespace tandem
