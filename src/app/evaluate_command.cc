@@ -19,8 +19,10 @@
 namespace tandem::app {
 namespace {
 
-// What papers on retrieval report most; auc needs the scores of all positives, which few runs hold.
+// The default measures: what papers on retrieval report most. auc needs the scores of all positives
+// and of 500 other documents a query: a model has them, few runs hold them.
 constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
+constexpr const char* kModelMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100,auc";
 
 void AddInputFlags(Flags& flags, EvaluateOptions& options) {
   flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
@@ -38,7 +40,7 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .Add("--measures", options.measures,
            "Measures, separated by commas: ndcg[@k], map, mrr[@k], recall@k, precision@k, "
            "success@k, rprec, bpref, auc, auc_per_query")
-      .ShowDefault(kRunMeasures);
+      .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
   flags
       .Add("--relevance-level", options.relevance_level,
@@ -113,6 +115,9 @@ void RunEvaluateRun(const EvaluateOptions& options) {
 }
 
 void RunEvaluate(EvaluateOptions options) {
+  if (options.measures.empty()) {
+    options.measures = options.model.model.empty() ? kRunMeasures : kModelMeasures;
+  }
   CheckOptions(options);
   if (options.model.model.empty()) {
     RunEvaluateRun(options);
@@ -124,7 +129,6 @@ void RunEvaluate(EvaluateOptions options) {
 
 std::function<void()> Configure(Flags& flags) {
   auto options = std::make_shared<EvaluateOptions>();
-  options->measures = kRunMeasures;
   AddInputFlags(flags, *options);
   AddMeasureFlags(flags, *options);
   return [options] { RunEvaluate(*options); };

@@ -18,7 +18,7 @@ struct EvaluateOptions {
   std::string split;       // "" where not given: test
   std::string embeddings;  // folder that keeps the corpus's vectors; "": none
 
-  std::string measures;  // comma-separated
+  std::string measures;  // comma-separated; "" where not given: those that suit the input
   bool per_query = false;
   double relevance_level = 1;
   bool complete = false;   // only with a run: a model answers every query

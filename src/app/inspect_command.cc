@@ -19,8 +19,9 @@ std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
-           "Model folder, or a file: .safetensors, .npy, .jsonl (texts), .trec or .run, "
-           ".tsv or .qrels (judgements)")
+           "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings. File: "
+           ".safetensors, .npy, .jsonl (texts or training lines), .trec or .run, .tsv or .qrels "
+           "(judgements)")
       .Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   return [options] { PrintInspection(Inspect(options->path), options->format); };

@@ -7,9 +7,9 @@
 
 namespace tandem::app {
 
-// An object of scalars, objects of scalars and lists of objects with equal keys; its first key,
-// "kind", is "model", "safetensors", "npy", "texts", "run" or "judgements". Throws ModelError for
-// what is no readable model, DataError for broken data, UsageError for a file of unknown ending.
+// An object of scalars, objects of scalars and lists of scalars or of objects. Its first key,
+// "kind", is one of those in docs/cli.md. Throws ModelError for a model that cannot be read,
+// DataError for broken data, UsageError for what is not there or not known.
 nlohmann::ordered_json Inspect(const std::filesystem::path& path);
 
 // To stdout: "json" as it is, "text" as lines and tables.

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "app/inspection.h"
 
@@ -38,39 +38,97 @@ std::string Pairs(const Json& object) {
   return text;
 }
 
-// Rows of objects with equal keys, each column as wide as its widest cell.
-std::string Table(const Json& rows) {
-  std::map<std::string, size_t> widths;
-  for (const Json& row : rows) {
-    for (const auto& [key, value] : row.items()) {
-      size_t& width = widths[key];
-      width = std::max(width, Printable(value).size());
+// Rows of objects, each column as wide as its widest cell, numbers to the right; above them the
+// names of the columns, where there are more than two. A row may lack a column.
+class Table {
+ public:
+  explicit Table(const Json& rows) : rows_(rows) {
+    for (const Json& row : rows) {
+      for (const auto& [key, value] : row.items()) {
+        Column& column = ColumnOf(key);
+        column.width = std::max(column.width, Printable(value).size());
+        column.is_number &= value.is_number();
+      }
+    }
+    has_names_ = columns_.size() > 2;
+    for (Column& column : columns_) {
+      if (has_names_) column.width = std::max(column.width, Label(Printable(column.key)).size());
     }
   }
-  std::string text;
-  for (const Json& row : rows) {
+
+  std::string Text() const {
+    std::string text;
+    if (has_names_) {
+      text += Line([](const Column& column) { return Label(Printable(column.key)); });
+    }
+    for (const Json& row : rows_) {
+      text += Line([&](const Column& column) {
+        return row.contains(column.key) ? Printable(row[column.key]) : std::string();
+      });
+    }
+    return text;
+  }
+
+ private:
+  struct Column {
+    std::string key;
+    size_t width = 0;
+    bool is_number = true;
+  };
+
+  Column& ColumnOf(const std::string& key) {
+    for (Column& column : columns_) {
+      if (column.key == key) return column;
+    }
+    return columns_.emplace_back(Column{key});
+  }
+
+  template <typename Cell>
+  std::string Line(const Cell& cell) const {
     std::string line = " ";
-    for (const auto& [key, value] : row.items()) {
-      line += fmt::format(" {:<{}}", Printable(value), widths[key]);
+    for (const Column& column : columns_) {
+      line += column.is_number ? fmt::format(" {:>{}}", cell(column), column.width)
+                               : fmt::format(" {:<{}}", cell(column), column.width);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    return line + "\n";
   }
+
+  const Json& rows_;
+  std::vector<Column> columns_;
+  bool has_names_ = false;
+};
+
+std::string Words(const Json& list) {
+  std::string text;
+  for (const Json& word : list) text += (text.empty() ? "" : ", ") + Printable(word);
   return text;
 }
 
+// Columns for the labels: 20, or as many as the longest needs.
+size_t LabelWidth(const Json& inspection) {
+  size_t width = 20;
+  for (const auto& [key, value] : inspection.items()) {
+    if (!value.is_array() || value.empty()) width = std::max(width, key.size() + 1);
+  }
+  return width;
+}
+
 std::string AsText(const Json& inspection) {
+  const size_t width = LabelWidth(inspection);
   std::string text;
   for (const auto& [key, value] : inspection.items()) {
     if (value.is_array()) {
-      text += value.empty() ? fmt::format("{:<20}none\n", Label(key))
-                            : fmt::format("{}\n{}", Label(key), Table(value));
+      const bool rows = !value.empty() && value.front().is_object();
+      text += rows ? fmt::format("{}\n{}", Label(key), Table(value).Text())
+                   : fmt::format("{:<{}}{}\n", Label(key), width,
+                                 value.empty() ? "none" : Words(value));
       continue;
     }
     const bool none = (value.is_string() || value.is_object()) && value.empty();
     const std::string shown = value.is_object() ? Pairs(value) : Printable(value);
     const bool no_text = none || shown.empty();
-    text += fmt::format("{:<20}{}\n", Label(key), no_text ? "none" : shown);
+    text += fmt::format("{:<{}}{}\n", Label(key), width, no_text ? "none" : shown);
   }
   return text;
 }
@@ -78,7 +136,9 @@ std::string AsText(const Json& inspection) {
 }  // namespace
 
 void PrintInspection(const Json& inspection, std::string_view format) {
-  std::cout << (format == "json" ? inspection.dump(2) + "\n" : AsText(inspection));
+  std::cout << (format == "json"
+                    ? inspection.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                    : AsText(inspection));
 }
 
 }  // namespace tandem::app

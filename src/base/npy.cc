@@ -62,9 +62,11 @@ void NpyWriter::Commit() {
   file_.Commit();
 }
 
-NpyMatrix ReadNpy(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  const std::string_view bytes = file.bytes();
+namespace {
+
+// The shape; `values` becomes the bytes of the matrix.
+NpyShape ReadHeader(const std::filesystem::path& path, std::string_view bytes,
+                    std::string_view* values) {
   if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic.substr(0, 6) || bytes[6] != 1) {
     throw DataError(path.native(), 0, "", "is not a NumPy .npy file of version 1");
   }
@@ -82,7 +84,7 @@ NpyMatrix ReadNpy(const std::filesystem::path& path) {
     throw DataError(path.native(), 0, "", "its .npy header has no shape");
   }
   std::string_view shape = header.substr(shape_position);
-  NpyMatrix matrix;
+  NpyShape matrix;
   matrix.rows = TakeNumber(shape, path);
   matrix.columns = TakeNumber(shape, path);
   const std::string_view body = bytes.substr(10 + length);
@@ -91,8 +93,25 @@ NpyMatrix ReadNpy(const std::filesystem::path& path) {
                     fmt::format("is cut short: its header says {} x {} values and it holds {}",
                                 matrix.rows, matrix.columns, body.size() / sizeof(float)));
   }
+  *values = body;
+  return matrix;
+}
+
+}  // namespace
+
+NpyShape ReadNpyShape(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  std::string_view values;
+  return ReadHeader(path, file.bytes(), &values);
+}
+
+NpyMatrix ReadNpy(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  std::string_view values;
+  const NpyShape shape = ReadHeader(path, file.bytes(), &values);
+  NpyMatrix matrix{.rows = shape.rows, .columns = shape.columns, .values = {}};
   matrix.values.resize(matrix.rows * matrix.columns);
-  std::memcpy(matrix.values.data(), body.data(), matrix.values.size() * sizeof(float));
+  std::memcpy(matrix.values.data(), values.data(), matrix.values.size() * sizeof(float));
   return matrix;
 }
 

@@ -27,6 +27,14 @@ class NpyWriter {
   size_t rows_ = 0;
 };
 
+struct NpyShape {
+  size_t rows = 0;
+  size_t columns = 0;
+};
+
+// Throws as ReadNpy does; the values are not read.
+NpyShape ReadNpyShape(const std::filesystem::path& path);
+
 struct NpyMatrix {
   size_t rows = 0;
   size_t columns = 0;

@@ -112,6 +112,16 @@ void Resolve(const fs::path& file, const Qrels& qrels, Dataset& dataset, Warning
 
 }  // namespace
 
+BeirFiles FindBeirFiles(const fs::path& folder) {
+  BeirFiles files{.corpus = RequireFile(folder, "corpus.jsonl"),
+                  .queries = RequireFile(folder, "queries.jsonl"),
+                  .splits = {}};
+  for (const std::string& split : SplitsOf(folder / "qrels")) {
+    files.splits.push_back({split, RequireSplit(folder, split)});
+  }
+  return files;
+}
+
 Texts LoadBeirCorpus(const fs::path& folder, Warnings* warnings) {
   return ReadTexts(RequireFile(folder, "corpus.jsonl"), TextRole::kDocument, warnings);
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/dataset.h"
 #include "data/qrels.h"
@@ -20,6 +22,19 @@ namespace tandem::data {
 // no judgement is left. What is counted goes to `warnings`, or to stderr where null.
 Dataset LoadBeir(const std::filesystem::path& folder, std::string_view split,
                  Warnings* warnings = nullptr);
+
+// The files of a folder; those of splits by name.
+struct BeirSplit {
+  std::string name;
+  std::filesystem::path file;
+};
+struct BeirFiles {
+  std::filesystem::path corpus;
+  std::filesystem::path queries;
+  std::vector<BeirSplit> splits;  // none where qrels/ is missing or holds no .tsv
+};
+// Throws DataError as LoadBeir does, except for what is wrong with splits.
+BeirFiles FindBeirFiles(const std::filesystem::path& folder);
 
 // Documents or queries only; no judgements are needed.
 Texts LoadBeirCorpus(const std::filesystem::path& folder, Warnings* warnings = nullptr);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "data/empty_text.h"
 #include "data/text_hash.h"
 
 namespace tandem::data {
@@ -27,8 +28,14 @@ std::string_view KindPhrase(ScoreKind kind) {
 
 }  // namespace
 
+DataError MixedScoreKinds(const LineReader& reader, ScoreKind found, ScoreKind before) {
+  return reader.Error(
+      fmt::format("has {}, where earlier lines have {}; a file can have one of them only",
+                  KindPhrase(found), KindPhrase(before)));
+}
+
 void DatasetBuilder::CountIfEmpty(std::string_view text) {
-  if (text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos) {
+  if (IsEmptyText(text)) {
     reader_.warnings().Count(reader_.file(), "empty texts, kept", reader_.line_number());
   }
 }
@@ -110,10 +117,7 @@ void DatasetBuilder::Merge(Judgement& standing, const Judgement& found) {
 
 void DatasetBuilder::SetScoreKind(ScoreKind kind) {
   if (scores_ != ScoreKind::kNone && scores_ != kind) {
-    throw reader_.Error(
-        fmt::format("has {}, where earlier lines have {}; a file can have one of "
-                    "them only",
-                    KindPhrase(kind), KindPhrase(scores_)));
+    throw MixedScoreKinds(reader_, kind, scores_);
   }
   scores_ = kind;
 }

@@ -6,33 +6,35 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/example_sink.h"
 #include "data/line_reader.h"
 #include "data/slot_table.h"
 
 namespace tandem::data {
 
+// The error at the reader's line, to be thrown, where its scores are of another kind than those of
+// earlier lines.
+DataError MixedScoreKinds(const LineReader& reader, ScoreKind found, ScoreKind before);
+
 // Queries and documents are known by their text or by their id, as the format has it. Everything is
 // counted and reported at the reader's current line.
-class DatasetBuilder {
+class DatasetBuilder final : public ExampleSink {
  public:
   // `reader` must outlive the builder.
   explicit DatasetBuilder(LineReader& reader) : reader_(reader) {}
 
-  // One query for each different text, named `id` where it is new.
-  uint32_t QueryOfText(std::string_view text, std::string_view id);
-  uint32_t DocumentOfText(std::string_view text, std::string_view id);
-  // One query for each id. Throws DataError where the id had another text before.
-  uint32_t QueryOfId(std::string_view id, std::string_view text);
-  uint32_t DocumentOfId(std::string_view id, std::string_view text);
+  uint32_t QueryOfText(std::string_view text, std::string_view id) override;
+  uint32_t DocumentOfText(std::string_view text, std::string_view id) override;
+  // Throws DataError where the id had another text before.
+  uint32_t QueryOfId(std::string_view id, std::string_view text) override;
+  uint32_t DocumentOfId(std::string_view id, std::string_view text) override;
 
-  // A document of the line: grade 1 for a positive, 0 for a negative. A document that is both for
-  // one query stays positive, one with two scores keeps the first; both are counted.
-  void Judge(uint32_t query, uint32_t document, double grade, double score = kNoScore);
+  // A document that is positive and negative of one query stays positive, one with two scores keeps
+  // the first; both are counted.
+  void Judge(uint32_t query, uint32_t document, double grade, double score) override;
 
-  // What the line's scores are. Throws DataError where an earlier line's were something else.
-  void SetScoreKind(ScoreKind kind);
-  // A line has a value that no training reads.
-  void CountIgnored(std::string_view key);
+  void SetScoreKind(ScoreKind kind) override;
+  void CountIgnored(std::string_view key) override;
 
   // Throws DataError where no query was added.
   Dataset Take();

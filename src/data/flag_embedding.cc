@@ -36,13 +36,12 @@ bool IsKnown(std::string_view key) {
 
 class FlagEmbeddingReader {
  public:
-  explicit FlagEmbeddingReader(LineReader& reader) : reader_(reader), builder_(reader) {}
+  FlagEmbeddingReader(LineReader& reader, ExampleSink& sink) : reader_(reader), sink_(sink) {}
 
-  Dataset Read() {
+  void Read() {
     JsonLineParser parser;
     std::string_view line;
     while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
-    return builder_.Take();
   }
 
  private:
@@ -53,9 +52,9 @@ class FlagEmbeddingReader {
     if (documents_.empty()) throw reader_.Error("\"pos\" is an empty list");
     AddSide(fields, kNegatives);
     for (const JsonField& field : fields) {
-      if (!IsKnown(field.key)) builder_.CountIgnored(field.key);
+      if (!IsKnown(field.key)) sink_.CountIgnored(field.key);
     }
-    JudgeLine(builder_, reader_, query, documents_);
+    JudgeLine(sink_, reader_, query, documents_);
   }
 
   std::string Query(std::span<const JsonField> fields) const {
@@ -88,24 +87,32 @@ class FlagEmbeddingReader {
     const JsonField* probabilities = FindField(fields, side.probabilities);
     if (IsGiven(scores)) {
       const std::span<const double> values = ScoreList(reader_, *scores, documents.size());
-      if (!values.empty()) builder_.SetScoreKind(ScoreKind::kLists);
+      if (!values.empty()) sink_.SetScoreKind(ScoreKind::kLists);
       for (size_t i = 0; i < values.size(); ++i) documents[i].score = values[i];
     }
     if (IsGiven(probabilities)) {
       const auto values = ExpectedGradeList(reader_, *probabilities, documents.size());
-      if (!values.empty()) builder_.SetScoreKind(ScoreKind::kProbabilities);
+      if (!values.empty()) sink_.SetScoreKind(ScoreKind::kProbabilities);
       for (size_t i = 0; i < values.size(); ++i) documents[i].score = values[i];
     }
   }
 
   LineReader& reader_;
-  DatasetBuilder builder_;
+  ExampleSink& sink_;
   std::vector<LineDocument> documents_;  // of the line
 };
 
 }  // namespace
 
-Dataset ReadFlagEmbedding(LineReader& reader) { return FlagEmbeddingReader(reader).Read(); }
+void ReadFlagEmbedding(LineReader& reader, ExampleSink& sink) {
+  FlagEmbeddingReader(reader, sink).Read();
+}
+
+Dataset ReadFlagEmbedding(LineReader& reader) {
+  DatasetBuilder builder(reader);
+  ReadFlagEmbedding(reader, builder);
+  return builder.Take();
+}
 
 Dataset ReadFlagEmbedding(const std::filesystem::path& path, Warnings* warnings) {
   WarningScope scope(warnings);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "data/dataset.h"
+#include "data/example_sink.h"
 #include "data/line_reader.h"
 #include "data/warnings.h"
 
@@ -28,5 +29,8 @@ Dataset ReadFlagEmbedding(const std::filesystem::path& path, Warnings* warnings 
 
 // The same from an open reader.
 Dataset ReadFlagEmbedding(LineReader& reader);
+
+// The same line by line into `sink`; a file without lines is its owner's to refuse.
+void ReadFlagEmbedding(LineReader& reader, ExampleSink& sink);
 
 }  // namespace tandem::data

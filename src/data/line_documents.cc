@@ -19,12 +19,11 @@ void AppendDocuments(const LineReader& reader, const JsonField& field, double gr
   }
 }
 
-void JudgeLine(DatasetBuilder& builder, const LineReader& reader, std::string_view query,
+void JudgeLine(ExampleSink& sink, const LineReader& reader, std::string_view query,
                const std::vector<LineDocument>& documents) {
-  const uint32_t q = builder.QueryOfText(query, fmt::format("{}", reader.line_number()));
+  const uint32_t q = sink.QueryOfText(query, fmt::format("{}", reader.line_number()));
   for (const LineDocument& document : documents) {
-    builder.Judge(q, builder.DocumentOfText(document.text, document.id), document.grade,
-                  document.score);
+    sink.Judge(q, sink.DocumentOfText(document.text, document.id), document.grade, document.score);
   }
 }
 

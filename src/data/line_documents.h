@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/dataset_builder.h"
+#include "data/example_sink.h"
 #include "data/json_line.h"
 #include "data/line_reader.h"
 
@@ -25,7 +25,7 @@ void AppendDocuments(const LineReader& reader, const JsonField& field, double gr
                      std::vector<LineDocument>& documents);
 
 // Judges them all for the query of that text.
-void JudgeLine(DatasetBuilder& builder, const LineReader& reader, std::string_view query,
+void JudgeLine(ExampleSink& sink, const LineReader& reader, std::string_view query,
                const std::vector<LineDocument>& documents);
 
 // "f.jsonl:3: "query" is null; expected a string".

@@ -39,20 +39,28 @@ void AddJudgement(LineReader& reader, const QrelsLine& read, Qrels& qrels,
 
 }  // namespace
 
+bool QrelsStream::Next(QrelsLine* found) {
+  std::string_view line;
+  while (reader_.Next(&line)) {
+    if (!begun_) {
+      begun_ = true;
+      is_beir_ = LooksLikeBeirQrels(line);
+      if (IsBeirQrelsHeader(line)) continue;
+    }
+    *found = is_beir_ ? ParseBeirQrelsLine(reader_, line) : ParseTrecQrelsLine(reader_, line);
+    any_ = true;
+    return true;
+  }
+  if (!any_) throw DataError(reader_.file(), 0, "", "holds no judgement");
+  return false;
+}
+
 Qrels ReadQrels(LineReader& reader) {
   Qrels qrels;
   std::vector<int64_t> lines;  // of each judgement
-  std::string_view line;
-  bool beir = false;
-  for (bool first = true; reader.Next(&line); first = false) {
-    if (first) {
-      beir = LooksLikeBeirQrels(line);
-      if (IsBeirQrelsHeader(line)) continue;
-    }
-    AddJudgement(reader, beir ? ParseBeirQrelsLine(reader, line) : ParseTrecQrelsLine(reader, line),
-                 qrels, lines);
-  }
-  if (qrels.judgement_count() == 0) throw DataError(reader.file(), 0, "", "holds no judgement");
+  QrelsStream stream(reader);
+  QrelsLine line;
+  while (stream.Next(&line)) AddJudgement(reader, line, qrels, lines);
   return qrels;
 }
 

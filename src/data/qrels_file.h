@@ -23,4 +23,28 @@ Qrels ReadQrels(const std::filesystem::path& path, Warnings* warnings = nullptr)
 // The same from an open reader.
 Qrels ReadQrels(LineReader& reader);
 
+struct QrelsLine {
+  std::string_view query;
+  std::string_view document;
+  double grade = 0;
+};
+
+// The judgements of an open reader, one by one; the same one may come twice, and with two grades.
+// All else is checked as ReadQrels does.
+class QrelsStream {
+ public:
+  // `reader` must outlive the stream.
+  explicit QrelsStream(LineReader& reader) : reader_(reader) {}
+
+  // False at the end. The views are valid until the next call. Throws DataError, also at the end of
+  // a file without any judgement.
+  bool Next(QrelsLine* line);
+
+ private:
+  LineReader& reader_;
+  bool begun_ = false;  // the first line was looked at
+  bool is_beir_ = false;
+  bool any_ = false;
+};
+
 }  // namespace tandem::data

@@ -5,14 +5,9 @@
 #include <string_view>
 
 #include "data/line_reader.h"
+#include "data/qrels_file.h"
 
 namespace tandem::data {
-
-struct QrelsLine {
-  std::string_view query;
-  std::string_view document;
-  double grade = 0;
-};
 
 // trec_qrels.cc: `query iteration document grade`. Throws DataError.
 QrelsLine ParseTrecQrelsLine(const LineReader& reader, std::string_view line);

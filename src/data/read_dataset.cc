@@ -10,10 +10,7 @@
 #include "data/tevatron.h"
 
 namespace tandem::data {
-namespace {
-
-// Of a file of training lines.
-std::string_view FormatOfFile(const std::filesystem::path& path) {
+std::string_view FormatOfLines(const std::filesystem::path& path) {
   Warnings ignored;  // the reader that follows counts them
   LineReader reader(path, ignored);
   std::string_view line;
@@ -25,12 +22,10 @@ std::string_view FormatOfFile(const std::filesystem::path& path) {
   return "sentence_transformers";
 }
 
-}  // namespace
-
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings) {
   if (format == "auto") {
-    format = std::filesystem::is_regular_file(path) ? FormatOfFile(path) : "beir";
+    format = std::filesystem::is_regular_file(path) ? FormatOfLines(path) : "beir";
   }
   if (format == "beir") return LoadBeir(path, split, warnings);
   if (format == "sentence_transformers") return ReadColumns(path, warnings);

@@ -9,6 +9,11 @@
 
 namespace tandem::data {
 
+// How data.format spells the format of a file of training lines, by the keys of its first line
+// (`positive_passages`: tevatron; `pos`: flag_embedding; else sentence_transformers). Throws
+// DataError for a file that cannot be read or has no line.
+std::string_view FormatOfLines(const std::filesystem::path& path);
+
 // `format` as recipes spell it: beir, sentence_transformers, flag_embedding, tevatron, or auto: a
 // folder is beir, and the keys of a file's first line tell the others apart (`positive_passages`:
 // tevatron; `pos`: flag_embedding; else columns). `split` is for folders. Throws what the readers

@@ -45,8 +45,8 @@ struct Columns {
 
 class ColumnsReader {
  public:
-  explicit ColumnsReader(LineReader& reader) : reader_(reader), builder_(reader) {}
-  Dataset Read();
+  ColumnsReader(LineReader& reader, ExampleSink& sink) : reader_(reader), sink_(sink) {}
+  void Read();
 
  private:
   void ReadLine(std::span<const JsonField> fields);
@@ -61,7 +61,7 @@ class ColumnsReader {
   void AddMargins(std::span<const double> margins, std::string_view query);
 
   LineReader& reader_;
-  DatasetBuilder builder_;
+  ExampleSink& sink_;
   std::vector<LineDocument> documents_;  // of the line
   size_t positives_ = 0;                 // of the line, before the negatives
   // The positive that a query's margins are measured from.
@@ -116,13 +116,13 @@ void ColumnsReader::CollectDocuments(std::span<const JsonField> fields, const Co
       AppendDocuments(reader_, field, 0, documents_);
     } else if (&field != columns.query && &field != columns.positive && &field != columns.score &&
                &field != columns.probabilities) {
-      builder_.CountIgnored(field.key);
+      sink_.CountIgnored(field.key);
     }
   }
 }
 
 void ColumnsReader::AddProbabilities(const JsonField& field) {
-  builder_.SetScoreKind(ScoreKind::kProbabilities);
+  sink_.SetScoreKind(ScoreKind::kProbabilities);
   if (field.kind == Kind::kNumbers && documents_.size() == 1) {
     documents_[0].score = ExpectedGrade(reader_, field.key, field.numbers);
     return;
@@ -134,21 +134,21 @@ void ColumnsReader::AddProbabilities(const JsonField& field) {
 void ColumnsReader::AddScores(const JsonField& field, std::string_view query) {
   const size_t negatives = documents_.size() - positives_;
   if (field.is_number() && negatives == 0 && positives_ == 1) {
-    builder_.SetScoreKind(ScoreKind::kPairs);
+    sink_.SetScoreKind(ScoreKind::kPairs);
     documents_[0].score = field.number;
   } else if (field.is_number() && negatives == 1 && positives_ == 1) {
     AddMargins({&field.number, 1}, query);
   } else if (field.kind == Kind::kNumbers && field.numbers.size() == negatives && positives_ == 1) {
     AddMargins(field.numbers, query);
   } else {
-    builder_.SetScoreKind(ScoreKind::kLists);
+    sink_.SetScoreKind(ScoreKind::kLists);
     const std::span<const double> scores = ScoreList(reader_, field, documents_.size());
     for (size_t i = 0; i < documents_.size(); ++i) documents_[i].score = scores[i];
   }
 }
 
 void ColumnsReader::AddMargins(std::span<const double> margins, std::string_view query) {
-  builder_.SetScoreKind(ScoreKind::kMargins);
+  sink_.SetScoreKind(ScoreKind::kMargins);
   const std::string positive(documents_[0].text);
   if (margin_positives_.try_emplace(std::string(query), positive).first->second != positive) {
     throw reader_.Error(
@@ -165,19 +165,24 @@ void ColumnsReader::ReadLine(std::span<const JsonField> fields) {
   CollectDocuments(fields, columns);
   if (IsGiven(columns.probabilities)) AddProbabilities(*columns.probabilities);
   if (IsGiven(columns.score)) AddScores(*columns.score, query);
-  JudgeLine(builder_, reader_, query, documents_);
+  JudgeLine(sink_, reader_, query, documents_);
 }
 
-Dataset ColumnsReader::Read() {
+void ColumnsReader::Read() {
   JsonLineParser parser;
   std::string_view line;
   while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
-  return builder_.Take();
 }
 
 }  // namespace
 
-Dataset ReadColumns(LineReader& reader) { return ColumnsReader(reader).Read(); }
+void ReadColumns(LineReader& reader, ExampleSink& sink) { ColumnsReader(reader, sink).Read(); }
+
+Dataset ReadColumns(LineReader& reader) {
+  DatasetBuilder builder(reader);
+  ReadColumns(reader, builder);
+  return builder.Take();
+}
 
 Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings) {
   WarningScope scope(warnings);

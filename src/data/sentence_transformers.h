@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "data/dataset.h"
+#include "data/example_sink.h"
 #include "data/line_reader.h"
 #include "data/warnings.h"
 
@@ -38,5 +39,8 @@ Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings = null
 
 // The same from an open reader.
 Dataset ReadColumns(LineReader& reader);
+
+// The same line by line into `sink`; a file without lines is its owner's to refuse.
+void ReadColumns(LineReader& reader, ExampleSink& sink);
 
 }  // namespace tandem::data

@@ -23,26 +23,25 @@ constexpr std::array<std::string_view, 4> kKeys = {"query_id", "query", kPositiv
 
 class TevatronReader {
  public:
-  explicit TevatronReader(LineReader& reader) : reader_(reader), builder_(reader) {}
+  TevatronReader(LineReader& reader, ExampleSink& sink) : reader_(reader), sink_(sink) {}
 
-  Dataset Read() {
+  void Read() {
     JsonLineParser parser;
     std::string_view line;
     while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
-    return builder_.Take();
   }
 
  private:
   void ReadLine(std::span<const JsonField> fields) {
     const std::string_view id = RequireId(reader_, fields, "query_id");
-    const uint32_t query = builder_.QueryOfId(id, RequireText(reader_, fields, "query", id));
+    const uint32_t query = sink_.QueryOfId(id, RequireText(reader_, fields, "query", id));
     if (AddPassages(fields, kPositives, query, 1) == 0) {
       throw reader_.Error(fmt::format("has no \"{}\"", kPositives), id);
     }
     AddPassages(fields, kNegatives, query, 0);
     for (const JsonField& field : fields) {
       if (std::find(kKeys.begin(), kKeys.end(), field.key) == kKeys.end()) {
-        builder_.CountIgnored(field.key);
+        sink_.CountIgnored(field.key);
       }
     }
   }
@@ -60,8 +59,8 @@ class TevatronReader {
     for (const JsonField::Object& passage : passages->objects) {
       const std::string_view id = RequireId(reader_, passage, "docid");
       const uint32_t document =
-          builder_.DocumentOfId(id, RequireDocumentText(reader_, passage, id, &joined_));
-      builder_.Judge(query, document, grade, Score(passage, id));
+          sink_.DocumentOfId(id, RequireDocumentText(reader_, passage, id, &joined_));
+      sink_.Judge(query, document, grade, Score(passage, id));
     }
     return passages->objects.size();
   }
@@ -74,11 +73,11 @@ class TevatronReader {
         throw reader_.Error(
             fmt::format("\"score\" is {}; expected a number", KindName(score->kind)), id);
       }
-      builder_.SetScoreKind(ScoreKind::kLists);
+      sink_.SetScoreKind(ScoreKind::kLists);
       return score->number;
     }
     if (!IsGiven(probabilities)) return kNoScore;
-    builder_.SetScoreKind(ScoreKind::kProbabilities);
+    sink_.SetScoreKind(ScoreKind::kProbabilities);
     if (probabilities->kind != Kind::kNumbers) {
       throw reader_.Error(fmt::format("\"probabilities\" is {}; expected a list of numbers",
                                       KindName(probabilities->kind)),
@@ -88,13 +87,19 @@ class TevatronReader {
   }
 
   LineReader& reader_;
-  DatasetBuilder builder_;
+  ExampleSink& sink_;
   std::string joined_;  // title and text
 };
 
 }  // namespace
 
-Dataset ReadTevatron(LineReader& reader) { return TevatronReader(reader).Read(); }
+void ReadTevatron(LineReader& reader, ExampleSink& sink) { TevatronReader(reader, sink).Read(); }
+
+Dataset ReadTevatron(LineReader& reader) {
+  DatasetBuilder builder(reader);
+  ReadTevatron(reader, builder);
+  return builder.Take();
+}
 
 Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings) {
   WarningScope scope(warnings);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "data/dataset.h"
+#include "data/example_sink.h"
 #include "data/line_reader.h"
 #include "data/warnings.h"
 
@@ -26,5 +27,8 @@ Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings = nul
 
 // The same from an open reader.
 Dataset ReadTevatron(LineReader& reader);
+
+// The same line by line into `sink`; a file without lines is its owner's to refuse.
+void ReadTevatron(LineReader& reader, ExampleSink& sink);
 
 }  // namespace tandem::data

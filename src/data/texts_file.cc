@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "data/empty_text.h"
 #include "data/json_fields.h"
 
 namespace tandem::data {
@@ -15,10 +16,6 @@ std::string_view IdOf(const LineReader& reader, std::span<const JsonField> field
     throw reader.Error(R"(has no "_id"; expected {"_id": ..., "text": ...})");
   }
   return RequireId(reader, fields, "_id");
-}
-
-bool IsBlank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
 }  // namespace
@@ -35,7 +32,7 @@ bool TextStream::Next(std::string_view* id, std::string_view* text) {
   *id = IdOf(reader_, fields);
   *text = role_ == TextRole::kDocument ? RequireDocumentText(reader_, fields, *id, &joined_)
                                        : RequireText(reader_, fields, "text", *id);
-  if (IsBlank(*text)) {
+  if (IsEmptyText(*text)) {
     reader_.warnings().Count(reader_.file(), "empty texts, kept", reader_.line_number(), *id);
   }
   return true;

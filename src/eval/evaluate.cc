@@ -175,6 +175,24 @@ Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
   return evaluation;
 }
 
+namespace {
+
+// How to get the samples that a run of few results a query lacks; "" where it lacks none, and where
+// the samples do not come from the run.
+std::string AdviceOnDepth(const SampleCounts& samples, const EvaluationOptions& options) {
+  const bool short_of_any = samples.queries_short_of_negatives + samples.missing_positives > 0;
+  if (!short_of_any || !options.samples.empty()) return "";
+  const size_t most = options.ranking.max_results;
+  const bool cut = most > 0 && most <= kNegativesPerQuery;
+  return fmt::format(
+      "auc compares positives with the {} best other documents of each query; where the corpus has "
+      "as many, give {}",
+      kNegativesPerQuery,
+      cut ? "a larger --max-results" : "a deeper run, as `tandem search --top-k 1000` makes it");
+}
+
+}  // namespace
+
 std::vector<Remark> RemarksOn(const Evaluation& evaluation, const EvaluationOptions& options) {
   std::vector<Remark> remarks;
   const auto remark = [&](size_t count, std::string_view text, bool is_warning = true) {
@@ -194,6 +212,9 @@ std::vector<Remark> RemarksOn(const Evaluation& evaluation, const EvaluationOpti
                        kNegativesPerQuery));
     remark(evaluation.samples->queries_without_auc,
            "auc: queries without a positive or without a negative, without a value of their own");
+    if (std::string advice = AdviceOnDepth(*evaluation.samples, options); !advice.empty()) {
+      remarks.push_back({std::move(advice), /*is_warning=*/false});
+    }
   }
   return remarks;
 }

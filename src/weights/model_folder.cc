@@ -34,6 +34,17 @@ void CheckIsFolder(const std::filesystem::path& path) {
   }
 }
 
+// Where the model is that the user may have meant: a run folder of `tandem train` holds one.
+std::string RunHint(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path / "recipe.resolved.toml")) return "";
+  const std::filesystem::path model = path / "model";
+  return std::filesystem::is_directory(model)
+             ? fmt::format("; it is a training run, whose model is {}", model.native())
+             : std::string(
+                   "; it is a training run that has not finished, so that it has no model "
+                   "yet: finish it with `tandem train RECIPE --resume`");
+}
+
 // An empty object for a plain folder, for which sentence-transformers reads none.
 Settings SentenceConfig(const ModelFolder& folder) {
   if (folder.has_modules) {
@@ -175,10 +186,11 @@ ModelFolder ReadModelFolder(const std::filesystem::path& path) {
     if (!below.empty()) folder.encoder_path /= below;
   }
   if (!std::filesystem::exists(folder.encoder_path / "config.json")) {
-    throw ModelError(folder.encoder_path.native(), "",
-                     folder.has_modules
-                         ? "is no model folder: config.json is missing"
-                         : "is no model folder: neither modules.json nor config.json is there");
+    throw ModelError(
+        folder.encoder_path.native(), "",
+        folder.has_modules
+            ? "is no model folder: config.json is missing"
+            : "is no model folder: neither modules.json nor config.json is there" + RunHint(path));
   }
   folder.config = ReadEncoderConfig(folder.encoder_path / "config.json");
   ReadHead(&folder);

@@ -100,6 +100,15 @@ TEST_F(EvaluateCommand, AucSaysHowManyPositivesTheRunLacks) {
             "warning: auc: queries with fewer than 500 other documents to compare with: 1\n");
 }
 
+TEST_F(EvaluateCommand, AucOfAShallowRunAdvisesADeeperOne) {
+  const std::string advice = "where the corpus has as many, give ";
+  EXPECT_THAT(Evaluate({"--measures", "auc"}).err,
+              HasSubstr(advice + "a deeper run, as `tandem search --top-k 1000` makes it\n"));
+  EXPECT_THAT(Evaluate({"--measures", "auc", "--max-results", "2"}).err,
+              HasSubstr(advice + "a larger --max-results\n"));
+  EXPECT_THAT(Evaluate({"--measures", "map"}).err, testing::Not(HasSubstr(advice)));
+}
+
 TEST_F(EvaluateCommand, UnknownMeasuresAreNamedBeforeFilesAreOpened) {
   ExpectUsageError({"evaluate", "--qrels", "none", "--run", "none", "--measures", "ndgc@10"},
                    "measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, ndcg@k, map");

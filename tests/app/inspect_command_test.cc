@@ -24,6 +24,16 @@ class InspectCommand : public testing::Test {
   ProgramResult Inspect(const std::string& name, const std::string& format = "text") const {
     return RunTandem({"inspect", Path(name), "--format", format});
   }
+  // A vocabulary of `tokens` tokens for the small model, whose word embeddings have 32 rows.
+  void WriteVocabulary(int tokens) const {
+    std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
+    for (int i = 4; i < tokens; ++i) lines += "w" + std::to_string(i) + "\n";
+    Write("model/vocab.txt", lines);
+  }
+  void WriteModel() const {
+    weights::WriteSmallModel(Path("model"));
+    WriteVocabulary(32);
+  }
   void ExpectError(const std::string& name, int exit_code, const std::string& message) const {
     const ProgramResult result = Inspect(name);
     EXPECT_EQ(result.exit_code, exit_code);
@@ -36,7 +46,7 @@ class InspectCommand : public testing::Test {
 };
 
 TEST_F(InspectCommand, ModelAsText) {
-  weights::WriteSmallModel(Path("model"));
+  WriteModel();
   const ProgramResult result = Inspect("model");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
@@ -53,6 +63,7 @@ TEST_F(InspectCommand, ModelAsText) {
       "embedding width     8\n"
       "parameters          1680\n"
       "encoder tensors     F32 37\n"
+      "tokenizer           tokens 32, special tokens 2\n"
       "max tokens          16\n"
       "max tokens from     sentence_bert_config.json\n"
       "similarity          cosine\n"
@@ -61,9 +72,10 @@ TEST_F(InspectCommand, ModelAsText) {
       "prompts             none\n"
       "default prompt name none\n"
       "carried tensors\n"
-      "  embeddings.position_ids I64 [1,24] 192\n"
-      "  pooler.dense.bias       F32 [8]    32\n"
-      "  pooler.dense.weight     F32 [8,8]  256\n");
+      "  name                    dtype shape  bytes\n"
+      "  embeddings.position_ids I64   [1,24]   192\n"
+      "  pooler.dense.bias       F32   [8]       32\n"
+      "  pooler.dense.weight     F32   [8,8]    256\n");
 }
 
 TEST_F(InspectCommand, ModelAsJson) {
@@ -80,7 +92,7 @@ TEST_F(InspectCommand, ModelAsJson) {
 }
 
 TEST_F(InspectCommand, PlainFolderSaysThatItsPoolingIsAssumed) {
-  weights::WriteSmallModel(Path("model"));
+  WriteModel();
   std::filesystem::remove(Path("model/modules.json"));
   const ProgramResult result = Inspect("model");
   EXPECT_EQ(result.exit_code, 0);
@@ -98,8 +110,9 @@ TEST_F(InspectCommand, Safetensors) {
             "metadata            format pt\n"
             "elements            5\n"
             "tensors\n"
-            "  a?[2J F32 [1]   4\n"  // the escape does not reach the terminal
-            "  b     U8  [2,2] 4\n");
+            "  name  dtype shape bytes\n"
+            "  a?[2J F32   [1]       4\n"  // the escape does not reach the terminal
+            "  b     U8    [2,2]     4\n");
   const auto found = nlohmann::json::parse(Inspect("w.safetensors", "json").out);
   EXPECT_EQ(found["tensors"][1],
             nlohmann::json::parse(R"({"name": "b", "dtype": "U8", "shape": [2, 2], "bytes": 4})"));
@@ -113,21 +126,131 @@ TEST_F(InspectCommand, DataFiles) {
             "kind                npy\nrows                3\ncolumns             2\n");
   Write("c.jsonl", "{\"_id\": \"1\", \"title\": \"ab\", \"text\": \"cde\"}\n");
   EXPECT_EQ(Inspect("c.jsonl").out,
-            "kind                texts\ntexts               1\nbytes of text       6\n");
+            "kind                texts\ntexts               1\nbytes of text       6\n"
+            "empty               0\ncopies              0\nexact               true\n");
   Write("r.trec", "q Q0 d 1 0.5 t\nq Q0 e 2 0.4 t\n");
   EXPECT_EQ(Inspect("r.trec").out,
-            "kind                run\nqueries             1\nresults             2\n");
+            "kind                run\nqueries             1\nresults             2\n"
+            "results per query   lowest 2, median 2, highest 2\n");
   Write("j.qrels", "q 0 d 1\nq 0 e 0\np 0 d 1\n");
   EXPECT_EQ(Inspect("j.qrels").out,
             "kind                judgements\nqueries             2\njudgements          3\n"
+            "documents           2\nexact               true\nrepeated            0\n"
+            "relevant per query  lowest 1, median 1, highest 1\n"
+            "lowest grade        0.0\nhighest grade       1.0\n"
             "grades\n  0.0 1\n  1.0 2\n");
 }
 
-TEST_F(InspectCommand, WhatIsNoModelIsExitFour) {
-  ExpectError("none", 4, ": no such folder; a model folder was expected");
+TEST_F(InspectCommand, AModelNeedsATokenizerThatFits) {
+  weights::WriteSmallModel(Path("model"));
+  const ProgramResult missing = Inspect("model");
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("tokenizer.json"));
+  Write("model/tokenizer.json", "{");
+  EXPECT_EQ(Inspect("model").exit_code, 4);
+  std::filesystem::remove(Path("model/tokenizer.json"));
+  WriteVocabulary(33);
+  const ProgramResult large = Inspect("model");
+  EXPECT_EQ(large.exit_code, 4);
+  EXPECT_THAT(large.err, HasSubstr("its tokenizer has 33 tokens and its word embeddings 32 rows"));
+}
+
+TEST_F(InspectCommand, TrainingLines) {
+  Write("t.jsonl", R"({"anchor": "q1", "positive": "a", "negative": "b", "source": "web"})"
+                   "\n"
+                   R"({"anchor": "q1", "positive": "a", "negative": "a"})"
+                   "\n"
+                   R"({"anchor": "q2", "positive": ["c", ""], "negative": "b"})"
+                   "\n");
+  const ProgramResult result = Inspect("t.jsonl", "json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["kind"], "training_lines");
+  EXPECT_EQ(found["format"], "sentence_transformers");
+  EXPECT_EQ(found["lines"], 3);
+  EXPECT_EQ(found["queries"], 2);
+  EXPECT_EQ(found["documents"], 4);
+  EXPECT_EQ(found["exact"], true);
+  EXPECT_EQ(found["positives"], 4);
+  EXPECT_EQ(found["negatives"], 3);
+  EXPECT_EQ(found["positives_per_line"]["highest"], 2);
+  EXPECT_EQ(found["columns"][3]["column"], "source");
+  EXPECT_EQ(found["columns"][3]["used"], false);
+  EXPECT_EQ(found["repeats"]["pairs"], 2);
+  EXPECT_EQ(found["repeats"]["positive_and_negative"], 1);
+  EXPECT_EQ(found["empty_texts"], 1);
+  EXPECT_THAT(Inspect("t.jsonl").out, HasSubstr("kind                   training_lines\n"));
+}
+
+TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
+  Write("beir/corpus.jsonl",
+        "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"text\": \"x\"}\n");
+  Write("beir/queries.jsonl",
+        "{\"_id\": \"q1\", \"text\": \"a\"}\n{\"_id\": \"q2\", \"text\": \"b\"}\n"
+        "{\"_id\": \"q3\", \"text\": \"a\"}\n");
+  Write("beir/qrels/train.tsv", "q1\td1\t1\nq2\td9\t0\n");
+  Write("beir/qrels/test.tsv", "q3\td1\t2\n");
+  const ProgramResult result = Inspect("beir", "json");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "warning: " + Path("beir") +
+                            ": the splits test and train share queries (0 by id, 1 by text); a "
+                            "model that is trained on one split has seen them when it is measured "
+                            "on the other\n");
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["kind"], "beir");
+  EXPECT_EQ(found["corpus"]["texts"], 2);
+  EXPECT_EQ(found["corpus"]["copies"], 1);
+  EXPECT_EQ(found["queries"]["texts"], 3);
+  EXPECT_EQ(found["splits"][1]["split"], "train");
+  EXPECT_EQ(found["splits"][1]["at_0"], 1);
+  EXPECT_EQ(found["splits"][1]["unknown_documents"], 1);
+  EXPECT_EQ(found["splits"][0]["unknown_documents"], 0);
+  EXPECT_EQ(found["grades"][0]["grade"], 2);
+  EXPECT_EQ(found["shared_by_splits"][0]["queries"], 0);
+  EXPECT_EQ(found["shared_by_splits"][0]["query_texts"], 1);
+  EXPECT_EQ(found["shared_by_splits"][0]["relevant_documents"], 1);
+}
+
+TEST_F(InspectCommand, ATrainingRun) {
+  Write("run/recipe.resolved.toml",
+        "seed = 7\n[model]\nbase = \"b\"\n[data]\ntrain = \"d\"\n[objective]\nname = "
+        "\"infonce\"\n[train]\nbatch = 8\n");
+  Write("run/metrics.jsonl",
+        "{\"step\": 1, \"loss\": 0.5, \"learning_rate\": 0.1}\n"
+        "{\"step\": 1, \"validation\": {\"mrr\": 0.25}, \"best\": true}\n"
+        "{\"step\": 2, \"validation\": {\"mrr\": 0.125}, \"best\": false}\n"
+        "{\"step\": 3, \"los");  // killed while it wrote
+  const auto under_way = nlohmann::json::parse(Inspect("run", "json").out);
+  EXPECT_EQ(under_way["kind"], "training_run");
+  EXPECT_EQ(under_way["finished"], false);
+  EXPECT_EQ(under_way["objective"], "infonce");
+  EXPECT_EQ(under_way["queries_per_step"], 8);
+  EXPECT_EQ(under_way["step"], 2);
+  EXPECT_EQ(under_way["best"], nlohmann::json::parse(R"({"step": 1, "mrr": 0.25})"));
+  EXPECT_EQ(under_way["validations"].size(), 2U);
+}
+
+TEST_F(InspectCommand, EmbeddingsNeedAnIdForEachRow) {
+  std::filesystem::create_directory(Path("e"));
+  NpyWriter npy(Path("e/embeddings.npy"), 2);
+  npy.Append(std::vector<float>{1, 2, 3, 4});
+  npy.Commit();
+  Write("e/ids.txt", "a\nb\n");
+  EXPECT_EQ(Inspect("e").out,
+            "kind                embeddings\ntexts               2\nwidth               2\n"
+            "ids                 2\n");
+  Write("e/ids.txt", "a\n");
+  EXPECT_EQ(Inspect("e").exit_code, 3);
+}
+
+TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
+  ExpectError("none", 2, ": there is no such file or folder");
   ExpectError("none.safetensors", 4, ": cannot be read: No such file or directory");
   std::filesystem::create_directory(Path("empty"));
-  ExpectError("empty", 4, ": is no model folder: neither modules.json nor config.json is there");
+  ExpectError("empty", 2,
+              ": nothing in this folder tells what it is; known are models (modules.json or "
+              "config.json), training runs (recipe.resolved.toml), checkpoints (state.json), BEIR "
+              "data sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy)");
   Write("w.safetensors", std::string("\xff\0\0\0\0\0\0\0{}", 10));
   ExpectError("w.safetensors", 4,
               ": the header claims 255 bytes, but the file has only 2 behind its length; it is cut "
@@ -157,7 +280,7 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
   Write("picture.png", "x");
   ExpectError("picture.png", 2,
               ": the ending does not tell what the file holds; known endings are .safetensors, "
-              ".npy, .jsonl, .jsonl.gz, .trec, .run, .tsv, .qrels");
+              ".npy, .jsonl, .jsonl.gz, .trec, .run, .tsv, .tsv.gz, .qrels");
 }
 
 }  // namespace

@@ -119,6 +119,28 @@ TEST_F(ModelCommands, FoldersThatAreNoModel) {
   EXPECT_FALSE(std::filesystem::exists(Path("out")));
 }
 
+TEST_F(ModelCommands, EvaluateMeasuresTheAucOfAModelUnlessToldWhat) {
+  const ProgramResult result = Evaluate({"--split", "dev", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto measures = nlohmann::json::parse(result.out)["measures"];
+  EXPECT_EQ(measures.size(), 6U);
+  EXPECT_GT(measures["auc"], 0);
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("--top-k")));  // the samples are complete
+}
+
+TEST_F(ModelCommands, ARunFolderForAModelNamesItsModel) {
+  Write("run/recipe.resolved.toml", "");
+  const auto error = [&] {
+    const ProgramResult result = RunTandem(
+        {"search", "--model", Path("run"), "--dataset", Path("data"), "--query", "alpha"});
+    EXPECT_EQ(result.exit_code, 4);
+    return result.err;
+  };
+  EXPECT_THAT(error(), HasSubstr("it is a training run that has not finished"));
+  std::filesystem::create_directory(Path("run/model"));
+  EXPECT_THAT(error(), HasSubstr("it is a training run, whose model is " + Path("run/model")));
+}
+
 TEST_F(ModelCommands, SearchWritesATrecRunThatEvaluateReads) {
   ASSERT_EQ(Search({"--split", "dev", "--top-k", "60", "--output", Path("run.trec")}).exit_code, 0);
   const ProgramResult from_run =

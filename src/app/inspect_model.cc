@@ -1,0 +1,164 @@
+// Model folders and weights files in `tandem inspect`.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "app/inspections.h"
+#include "base/error.h"
+#include "text/tokenizer.h"
+#include "weights/tower_folders.h"
+
+namespace tandem::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json TensorRow(const weights::TensorView& tensor) {
+  return {{"name", tensor.name},
+          {"dtype", weights::DtypeName(tensor.dtype)},
+          {"shape", tensor.shape},
+          {"bytes", tensor.bytes.size()}};
+}
+
+Json ModuleRow(const weights::HeadModule& module) {
+  if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
+    return {{"module", "Pooling"}, {"setting", weights::PoolingModeName(pooling->mode)}};
+  }
+  if (const auto* dense = std::get_if<weights::Dense>(&module)) {
+    return {{"module", "Dense"},
+            {"setting", fmt::format("{} -> {}, {}, {}", dense->in_features, dense->out_features,
+                                    dense->bias ? "bias" : "no bias",
+                                    weights::ActivationName(dense->activation))}};
+  }
+  return {{"module", "Normalize"}, {"setting", ""}};
+}
+
+Json EncoderRow(const weights::EncoderConfig& config) {
+  return {{"layers", config.layers},
+          {"hidden_size", config.hidden_size},
+          {"heads", config.heads},
+          {"intermediate_size", config.intermediate_size},
+          {"activation", config.activation},
+          {"vocabulary_size", config.vocabulary_size},
+          {"max_positions", config.max_positions},
+          {"hidden_dropout", config.hidden_dropout},
+          {"attention_dropout", config.attention_dropout}};
+}
+
+// Tensors of each type.
+Json TypeCounts(const weights::ModelFolder& folder) {
+  Json counts = Json::object();
+  for (const weights::EncoderTensor& tensor : folder.encoder_tensors) {
+    const std::string name(weights::DtypeName(tensor.view->dtype));
+    counts[name] = counts.value(name, 0) + 1;
+  }
+  return counts;
+}
+
+Json ModuleRows(const weights::ModelFolder& folder) {
+  Json rows = Json::array();
+  rows.push_back({{"module", "Transformer"}, {"setting", folder.config.model_type}});
+  for (const weights::HeadModule& module : folder.head) rows.push_back(ModuleRow(module));
+  return rows;
+}
+
+void AddCalibration(const weights::TandemFile& file, Json* found) {
+  if (!file.calibration) return;
+  (*found)["probability"] = {{"objective", file.calibration->objective},
+                             {"scale", file.calibration->scale},
+                             {"bias", file.calibration->bias},
+                             {"similarity", file.calibration->similarity}};
+}
+
+// Loads the tokenizer, so that a model without a good one is an error here as it is in training.
+Json TokenizerRow(const weights::ModelFolder& folder) {
+  const std::unique_ptr<const text::Tokenizer> tokenizer = text::LoadTokenizer(folder.encoder_path);
+  const auto rows = static_cast<size_t>(folder.config.vocabulary_size);
+  if (tokenizer->vocabulary_size() > rows) {
+    throw ModelError(
+        folder.encoder_path.native(), "",
+        fmt::format("its tokenizer has {} tokens and its word embeddings {} rows; tokenizer and "
+                    "weights are of different models",
+                    tokenizer->vocabulary_size(), rows));
+  }
+  return {{"tokens", tokenizer->vocabulary_size()},
+          {"special_tokens", tokenizer->special_tokens()}};
+}
+
+// What tells two towers apart; the rest is in the inspection of their folders.
+Json InspectTowers(const weights::TowerFolders& folders) {
+  Json found = {{"kind", "model"}, {"towers", weights::TowersName(folders.file.towers)}};
+  found["encoders"] = Json::array();
+  found["modules"] = Json::array();
+  int64_t parameters = 0;
+  for (const auto& [name, folder] :
+       {std::pair("query", &folders.query), std::pair("document", &*folders.document)}) {
+    found["encoders"].push_back({{"folder", name},
+                                 {"architecture", folder->config.model_type},
+                                 {"layers", folder->config.layers},
+                                 {"hidden_size", folder->config.hidden_size},
+                                 {"parameters", folder->parameter_count()},
+                                 {"tokens_known", TokenizerRow(*folder)["tokens"]},
+                                 {"max_tokens", folder->max_tokens.tokens}});
+    for (const Json& row : ModuleRows(*folder)) {
+      found["modules"].push_back(
+          {{"folder", name}, {"module", row["module"]}, {"setting", row["setting"]}});
+    }
+    parameters += folder->parameter_count();
+  }
+  found["embedding_width"] = folders.query.embedding_width;
+  found["parameters"] = parameters;
+  found["similarity"] = weights::SimilarityName(folders.query.similarity);
+  found["query_prompt"] = folders.query.query_prompt;
+  found["document_prompt"] = folders.document->document_prompt;
+  AddCalibration(folders.file, &found);
+  return found;
+}
+
+}  // namespace
+
+Json InspectModel(const std::filesystem::path& path) {
+  const weights::TowerFolders folders = weights::ReadTowerFolders(path);
+  if (folders.document) return InspectTowers(folders);
+  const weights::ModelFolder& folder = folders.query;
+  Json found = {{"kind", "model"}, {"architecture", folder.config.model_type}};
+  found["encoder"] = EncoderRow(folder.config);
+  found["modules"] = ModuleRows(folder);
+  found["embedding_width"] = folder.embedding_width;
+  found["parameters"] = folder.parameter_count();
+  found["encoder_tensors"] = TypeCounts(folder);
+  found["tokenizer"] = TokenizerRow(folder);
+  found["max_tokens"] = folder.max_tokens.tokens;
+  found["max_tokens_from"] = folder.max_tokens.source;
+  found["similarity"] = weights::SimilarityName(folder.similarity);
+  found["query_prompt"] = folder.query_prompt;
+  found["document_prompt"] = folder.document_prompt;
+  found["prompts"] = folder.prompts;
+  found["default_prompt_name"] = folder.default_prompt_name;
+  AddCalibration(folders.file, &found);
+  found["carried_tensors"] = Json::array();
+  for (const weights::TensorView* tensor : folder.carried_tensors) {
+    found["carried_tensors"].push_back(TensorRow(*tensor));
+  }
+  return found;
+}
+
+Json InspectSafetensors(const std::filesystem::path& path) {
+  const weights::SafetensorsFile file(path);
+  size_t elements = 0;
+  Json tensors = Json::array();
+  for (const weights::TensorView& tensor : file.tensors()) {
+    elements += tensor.elements();
+    tensors.push_back(TensorRow(tensor));
+  }
+  return {{"kind", "safetensors"},
+          {"metadata", file.metadata()},
+          {"elements", elements},
+          {"tensors", std::move(tensors)}};
+}
+
+}  // namespace tandem::app

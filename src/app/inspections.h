@@ -1,0 +1,28 @@
+// One function for each kind of thing that `tandem inspect` shows; inspection.cc chooses.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+namespace tandem::app {
+
+// inspect_model.cc. A model folder, of one encoder or of two; its tokenizer is read as well, so
+// that a missing or broken one is an error. Throws ModelError.
+nlohmann::ordered_json InspectModel(const std::filesystem::path& path);
+nlohmann::ordered_json InspectSafetensors(const std::filesystem::path& path);
+
+// inspect_run.cc. A run folder of `tandem train`, and a checkpoint in it. Throws ModelError for
+// logs and states that are broken.
+nlohmann::ordered_json InspectTrainingRun(const std::filesystem::path& path);
+nlohmann::ordered_json InspectCheckpoint(const std::filesystem::path& path);
+
+// inspect_data.cc. They throw DataError. Texts or training lines, told apart by the first line:
+nlohmann::ordered_json InspectJsonLines(const std::filesystem::path& path);
+nlohmann::ordered_json InspectBeir(const std::filesystem::path& path);
+nlohmann::ordered_json InspectJudgements(const std::filesystem::path& path);
+nlohmann::ordered_json InspectTrecRun(const std::filesystem::path& path);
+nlohmann::ordered_json InspectNpy(const std::filesystem::path& path);
+// The folder that `tandem encode` writes.
+nlohmann::ordered_json InspectEmbeddings(const std::filesystem::path& path);
+
+}  // namespace tandem::app

@@ -1,0 +1,33 @@
+// Where the readers of training lines put what they find.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "data/dataset.h"
+
+namespace tandem::data {
+
+// Takes one line after the other: its query, then its documents, each with its judgement. The
+// numbers that it gives out are good for Judge until the next query.
+class ExampleSink {
+ public:
+  virtual ~ExampleSink() = default;
+
+  // One query for each different text, named `id` where it is new.
+  virtual uint32_t QueryOfText(std::string_view text, std::string_view id) = 0;
+  virtual uint32_t DocumentOfText(std::string_view text, std::string_view id) = 0;
+  // One query for each id. May throw DataError where the id had another text before.
+  virtual uint32_t QueryOfId(std::string_view id, std::string_view text) = 0;
+  virtual uint32_t DocumentOfId(std::string_view id, std::string_view text) = 0;
+
+  // A document of the line: grade 1 for a positive, 0 for a negative.
+  virtual void Judge(uint32_t query, uint32_t document, double grade, double score) = 0;
+
+  // What the line's scores are. Throws DataError where an earlier line's were something else.
+  virtual void SetScoreKind(ScoreKind kind) = 0;
+  // A line has a value that no training reads.
+  virtual void CountIgnored(std::string_view key) = 0;
+};
+
+}  // namespace tandem::data

@@ -1,0 +1,61 @@
+// What a file of training lines holds, in one pass and bounded memory: for `tandem inspect`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/count_spread.h"
+#include "data/dataset.h"
+#include "data/warnings.h"
+
+namespace tandem::data {
+
+// A key of the first lines.
+struct LineColumn {
+  std::string name;
+  std::string type;    // "string", "list of strings", ...: of the first line that has it
+  uint64_t lines = 0;  // of the first lines that have it
+};
+
+struct LineSummary {
+  static constexpr uint64_t kFirstLines = 1000;  // whose columns are looked at
+
+  std::string format;  // as data.format spells it
+  uint64_t lines = 0;  // with an example
+  std::vector<LineColumn> columns;
+  std::map<std::string, uint64_t> ignored;  // lines with a value that no training reads, by key
+
+  // Different ones: by text, for Tevatron by id. Estimates where `is_exact` is false.
+  uint64_t queries = 0;
+  uint64_t documents = 0;
+  bool is_exact = true;
+
+  uint64_t positives = 0;  // on all lines, with repeats
+  uint64_t negatives = 0;
+  CountSpread positives_per_line;
+  CountSpread negatives_per_line;
+  uint64_t repeated_pairs = 0;       // a query's positive or negative that it had before
+  uint64_t contradicting_pairs = 0;  // positive and negative of one query
+  uint64_t empty_texts = 0;
+  uint64_t text_bytes = 0;
+
+  ScoreKind scores = ScoreKind::kNone;
+  uint64_t scored = 0;  // documents with a score, on all lines
+  double lowest_score = 0;
+  double highest_score = 0;
+};
+
+// Reads a file, plain or gzip, of `format` (not "auto"). Refuses what the readers of the format
+// refuse, and a file without examples: DataError. What the line reader sets right (blank lines,
+// CR LF) is counted in `warnings`.
+LineSummary SummarizeLines(const std::filesystem::path& path, std::string_view format,
+                           Warnings& warnings);
+
+// "lists", "pairs", ...; "none".
+std::string_view ScoreKindName(ScoreKind kind);
+
+}  // namespace tandem::data
