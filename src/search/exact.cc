@@ -110,11 +110,4 @@ at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity) {
   return similarity == "dot" ? embeddings : tensor::NormalizeRows(embeddings);
 }
 
-std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& documents, size_t k,
-                                 const data::Texts& texts) {
-  ExactSearch search(queries, k, texts);
-  search.Add(documents);
-  return search.Take();
-}
-
 }  // namespace tandem::search

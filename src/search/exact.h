@@ -70,8 +70,4 @@ class ExactSearch {
 // What dot products are taken of for a similarity: unit rows for "cosine", as they are for "dot".
 at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity);
 
-// All documents in memory at once.
-std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& documents, size_t k,
-                                 const data::Texts& texts);
-
 }  // namespace tandem::search

@@ -1,4 +1,4 @@
-// Token ids of several texts behind each other on a device; nothing is padded.
+// The token ids of several texts, one text after the other, in CPU memory; nothing is padded.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,7 @@ struct PackedTokens {
   int64_t texts() const { return sequence_starts.size(0) - 1; }
 };
 
-// Packs texts given as spans of ids, on the CPU; `text_keys[b]` defaults to b. Throws UsageError
+// Packs texts given as spans of ids; `text_keys[b]` defaults to b. Throws UsageError
 // for a text without tokens (its pooled embedding would be undefined), which only a tokenizer
 // without special tokens can make, and for more than 2^31 - 1 tokens.
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,

@@ -129,6 +129,7 @@ TEST_F(ModelCommands, EvaluateMeasuresTheAucOfAModelUnlessToldWhat) {
 }
 
 TEST_F(ModelCommands, ARunFolderForAModelNamesItsModel) {
+  std::filesystem::create_directory(Path("run"));
   Write("run/recipe.resolved.toml", "");
   const auto error = [&] {
     const ProgramResult result = RunTandem(

@@ -50,6 +50,14 @@ std::vector<Hit> BruteForce(const at::Tensor& query, const at::Tensor& documents
   return hits;
 }
 
+// All documents in one block.
+std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& documents, size_t k,
+                                 const data::Texts& texts) {
+  ExactSearch search(queries, k, texts);
+  search.Add(documents);
+  return search.Take();
+}
+
 TEST(ExactSearch, FindsWhatSortingAllScoresFindsTiesIncluded) {
   tensor::SetUpProcess(0);
   const data::Texts texts = NamedTexts(2500);
