@@ -40,7 +40,7 @@ std::string FormatJson(const eval::Evaluation& evaluation, bool per_query) {
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);
-  // Ids may be any bytes; JSON is UTF-8.
+  // Ids may hold any bytes, but JSON is UTF-8: bytes that are not become U+FFFD.
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -57,7 +57,7 @@ std::string FormatTsv(const eval::Evaluation& evaluation, bool per_query) {
   return text;
 }
 
-// Narrowest column of values.
+// The least width of a column of values.
 constexpr size_t kColumn = 10;
 
 void AppendQueryTable(const eval::Evaluation& evaluation, std::string& text) {

@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "app/catalogues.h"
 #include "app/inspections.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "config/recipe_parse.h"
 #include "data/line_reader.h"
-#include "objective/catalogue.h"
-#include "optim/catalogue.h"
 
 namespace tandem::app {
 namespace {
@@ -65,8 +64,8 @@ RunLog ReadLog(const fs::path& path) {
 void AddRecipe(const fs::path& path, Json& found) {
   if (!fs::exists(path)) return;
   const config::Recipe recipe =
-      config::ParseRecipe(ReadFile(path), path.native(), {},
-                          {objective::ObjectiveEntries(), optim::OptimizerEntries()})
+      config::ParseRecipe(ReadFile(path), path.native(), {}, AllCatalogues(),
+                          config::IdleKeys::kAccept)
           .recipe;
   found["base"] = recipe.model.base;
   found["data"] = recipe.data.train;

@@ -9,7 +9,8 @@
 namespace tandem::app {
 
 // Reads a descriptor in blocks, so that an endless input needs constant memory (a block grows only
-// for a line longer than it). What is there is handed out at once: a block is not waited for.
+// for a line longer than it). Bytes that have come are handed out at once; nobody waits for a full
+// block.
 class LineBlocks {
  public:
   LineBlocks(int descriptor, size_t block_bytes) : descriptor_(descriptor), wanted_(block_bytes) {}

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// A case being read; knows where it is, for messages.
+// Reads one case; its errors name file, case and field.
 class CaseReader {
  public:
   CaseReader(std::string_view file, size_t index, const json& object)

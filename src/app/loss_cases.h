@@ -1,5 +1,5 @@
-// The cases of `tandem loss`: embeddings, labels and masks given by hand, with or without what is
-// expected of them.
+// The cases of `tandem loss`: embeddings, labels and masks given by hand, with or without the
+// loss and gradients that are expected.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "app/torch_half.h"
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a full disk is an error with a message, not a signal
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails with a message
   tandem::app::RememberArguments(argc, argv);
   return tandem::app::RunCommandLine(argc, argv);
 }

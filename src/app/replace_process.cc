@@ -19,7 +19,7 @@ std::vector<char*>& Arguments() {
   return arguments;
 }
 
-// Beside the program in a build folder, under libexec where it is installed.
+// tandem-torch lies beside tandem in a build folder, and under libexec in an installation.
 std::filesystem::path FindTorchHalf() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   if (self.filename() == "tandem-torch") {
@@ -42,9 +42,10 @@ void ReplaceByTorchHalf() {
   const std::filesystem::path program = FindTorchHalf();
   std::vector<char*> arguments = Arguments();
   arguments.push_back(nullptr);
-  // Threads that wait for each other sleep after 5,000 turns of a loop, not after libgomp's
-  // 300,000: on a machine that does other work too, spinning takes the time of those that are
-  // waited for. To sleep at once costs a training step 3 %. libgomp reads these when it starts.
+  // A thread of libgomp that waits for others spins 300,000 turns of a loop before it sleeps. Where
+  // the machine does other work too, that takes processor time from the very threads that it waits
+  // for. With these variables, which libgomp reads when it starts, a thread spins 5,000 turns; if
+  // it slept at once, a training step would take 3 % longer.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) {            // NOLINT(concurrency-mt-unsafe)
     ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
     ::setenv("GOMP_SPINCOUNT", "5000", /*overwrite=*/0);      // NOLINT(concurrency-mt-unsafe)

@@ -1,7 +1,8 @@
 // The area under the ROC curve of scores, pooled over queries or query by query: how well one
 // threshold separates positives from the best-scoring other documents.
 //
-// Made from samples, so that a run and a model serve alike and nobody needs a Q x N matrix:
+// It is computed from samples of scores, which a run and a model can both give. Nobody needs the
+// scores of all queries and documents:
 //
 //   std::vector<QuerySamples> samples;           // one per judged query
 //   samples.push_back({.query = id,
@@ -20,7 +21,8 @@
 
 namespace tandem::eval {
 
-// How many of a query's best-scoring non-positives are negative samples (MW paper §5.1).
+// How many of a query's best-scoring documents that are no positives are its negative samples (MW
+// paper §5.1).
 inline constexpr size_t kNegativesPerQuery = 500;
 
 struct QuerySamples {
@@ -30,7 +32,7 @@ struct QuerySamples {
   std::vector<double> negatives;  // at most kNegativesPerQuery, in any order
 };
 
-// P(s+ > s-) + 1/2 P(s+ = s-) over all pairs of a positive and a negative of any query. Nothing
+// P(s+ > s-) + 1/2 P(s+ = s-) over all pairs of a positive and a negative of any query. No value
 // where there is no pair. O((P + N) log (P + N)); exact: pairs are counted in integers. Throws
 // NumericError for a score that is NaN.
 std::optional<double> PooledAuc(std::span<const QuerySamples> samples);
@@ -42,7 +44,7 @@ std::optional<double> QueryAuc(const QuerySamples& samples);
 // are no positives, judged or not, are negatives.
 QuerySamples SamplesOf(std::string_view query, const JudgedRanking& ranking);
 
-// What the reader of an AUC must be told.
+// Counts by which a reader can judge an AUC.
 struct SampleCounts {
   size_t missing_positives = 0;
   size_t queries_short_of_negatives = 0;  // fewer than kNegativesPerQuery

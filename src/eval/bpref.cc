@@ -23,7 +23,7 @@ double BinaryPreference(const JudgedRanking& ranking, size_t) {
     if (!ranking.IsPositive(i)) {
       ++negatives_before;
     } else if (negatives_before == 0) {
-      sum += 1;  // also where there is no judged negative: `bound` is 0
+      sum += 1;  // also where the query has no judged negative, so that `bound` is 0
     } else {
       sum += 1 - static_cast<double>(std::min(negatives_before, positives)) / bound;
     }

@@ -20,7 +20,7 @@ struct Pair {
   const data::QueryResults* results = nullptr;
 };
 
-// Queries per piece of work: enough to outweigh handing it out.
+// Queries that a thread takes at a time: enough work to outweigh the cost of handing it out.
 constexpr size_t kGrain = 16;
 
 bool NeedsSamples(std::span<const Measure> measures) {
@@ -58,8 +58,9 @@ bool HasGrade(const Pair& pair, double level) {
       [level](const data::GradedDocument& judgement) { return judgement.grade >= level; });
 }
 
-// A measure without a single positive to find would be 0 for every run: judgements of another
-// scale, or a relevance level above them. For graded measures any grade above 0 counts.
+// Refuses judgements without any positive: the measure would be 0 for every run. Their grades have
+// another scale, or the relevance level is above all of them. For graded measures any grade above 0
+// counts.
 void CheckPositives(std::span<const Pair> pairs, std::span<const Measure> measures, double level,
                     Evaluation& evaluation) {
   constexpr double kAboveZero = std::numeric_limits<double>::min();
@@ -78,7 +79,7 @@ void CheckPositives(std::span<const Pair> pairs, std::span<const Measure> measur
   }
 }
 
-// Samples that were given, in the order of `pairs`.
+// The samples of `given`, in the order of `pairs`; a query without samples has empty ones.
 std::vector<QuerySamples> GivenSamples(std::span<const Pair> pairs,
                                        std::span<const QuerySamples> given) {
   std::unordered_map<std::string_view, const QuerySamples*> by_query;

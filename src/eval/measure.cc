@@ -13,12 +13,12 @@
 namespace tandem::eval {
 namespace {
 
-// Depths above this are slips; no run is as long.
+// A larger cut-off is a typing error: no run has as many results.
 constexpr size_t kMaxCutOff = 1'000'000'000;
 
 struct Outcome {
   Measure measure;
-  std::string problem;  // "" where `measure` stands
+  std::string problem;  // "" where `measure` is valid
 };
 
 // The name as it is written with a cut-off where it takes one: "ndcg, ndcg@k".
@@ -34,7 +34,7 @@ std::string Spellings(const MeasureInfo& info) {
   return fmt::format("{0}, {0}@k", info.name);
 }
 
-// trec_eval's spelling in ours: "P_5" is precision@5. "" where it is not one of its names.
+// Our name for a name of trec_eval: "precision@5" for "P_5". "" for other words.
 std::string FromTrecEval(std::string_view name) {
   for (const MeasureInfo* info : Measures()) {
     if (!info->trec_eval_name.empty() && name == info->trec_eval_name) {

@@ -1,4 +1,4 @@
-// What a measure sees of one query: grades in rank order.
+// A query's results in rank order with their grades: all that a measure sees.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,8 @@ struct JudgedRanking {
   size_t PositivesWithin(size_t depth) const;
 };
 
-// Ranks and joins. Ids compare as bytes. Views are those of the arguments.
+// Sorts the results and looks up the grade of each. Ids are compared as bytes. The ranking holds
+// views into the arguments, which must outlive it.
 JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
                            std::span<const data::GradedDocument> judgements,
                            const RankingOptions& options);
