@@ -63,10 +63,9 @@ RunLog ReadLog(const fs::path& path) {
 
 void AddRecipe(const fs::path& path, Json& found) {
   if (!fs::exists(path)) return;
-  const config::Recipe recipe =
-      config::ParseRecipe(ReadFile(path), path.native(), {}, AllCatalogues(),
-                          config::IdleKeys::kAccept)
-          .recipe;
+  const config::Recipe recipe = config::ParseRecipe(ReadFile(path), path.native(), {},
+                                                    AllCatalogues(), config::IdleKeys::kAccept)
+                                    .recipe;
   found["base"] = recipe.model.base;
   found["data"] = recipe.data.train;
   found["objective"] = recipe.objective.name;

@@ -13,12 +13,16 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
+#include "eval/measure.h"
 #include "model/tiny_model.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
+#include "sampling/catalogue.h"
 #include "train/run.h"
 #include "train/tiny_data.h"
 
@@ -103,11 +107,19 @@ split = "dev"
 every = "2 steps"
 )";
 
+// What the recipe may name entries of.
+std::span<const tandem::config::Catalogue> Catalogues() {
+  static const std::vector<tandem::config::Catalogue> all = {
+      tandem::sampling::SamplerCatalogue(), tandem::objective::ObjectiveCatalogue(),
+      tandem::optim::OptimizerCatalogue(), tandem::optim::ScheduleCatalogue(),
+      tandem::eval::MeasureCatalogue()};
+  return all;
+}
+
 void Train(const std::filesystem::path& folder, const std::string& output, bool* own_handlers) {
   const std::string text = fmt::format(kRecipe, folder.native());
-  tandem::config::LoadedRecipe recipe = tandem::config::ParseRecipe(
-      text, "recipe", {},
-      {tandem::objective::ObjectiveEntries(), tandem::optim::OptimizerEntries()});
+  tandem::config::LoadedRecipe recipe =
+      tandem::config::ParseRecipe(text, "recipe", {}, Catalogues());
   tandem::train::RunTraining(std::move(recipe), {.output = folder / output, .stop = [&] {
                                                    *own_handlers &= HandlersAreOwn();
                                                    return 0;
