@@ -10,8 +10,8 @@
 namespace tandem::train {
 namespace {
 
-// Of a kept score: float32 in the bank, float64 twice while a batch is compared with it. There are
-// two kinds, positive and negative.
+// Bytes for one more score of the capacity: float32 in the bank, and two float64 copies while the
+// objective compares a batch with it. There are two banks, for positives and negatives.
 constexpr double kBytes = 2 * (4 + 8 + 8);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whether the memory holds an objective's score bank.
+// Checks before a run that its score bank fits into memory.
 #pragma once
 
 #include "config/recipe_parse.h"

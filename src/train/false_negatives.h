@@ -1,5 +1,5 @@
-// Negatives that score too high to be ones: documents that nobody judged, but that are likely
-// relevant.
+// The false-negative filter: it takes documents out of the negatives that nobody judged but that
+// score so high that they are likely relevant.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,13 +12,13 @@
 
 namespace tandem::train {
 
-// A cell above any of the bounds that are given is no negative. s+ is the score of the query's own
-// document; scores are the model's of this very step, without gradient.
+// The filter takes out a cell whose score s is above one of the bounds that are given. s+ is the
+// score of the query's own document. Scores are those of the current step, without gradient.
 //  - score: s > score
 //  - absolute_margin: s > s+ - absolute_margin
 //  - relative_margin: s > s+ - relative_margin |s+|
-// Source: NV-Retriever (Moreira et al. 2024), TopK-Abs, TopK-MarginPos and TopK-PercPos (there a
-// share of s+, here one minus it, which also does what it should below 0).
+// Source: NV-Retriever (Moreira et al. 2024), TopK-Abs, TopK-MarginPos and TopK-PercPos. The last
+// is there a share p of s+; `relative_margin` is 1 - p, which also lowers the bound where s+ < 0.
 struct FalseNegativeRules {
   std::optional<double> score;
   std::optional<double> absolute_margin;
@@ -29,7 +29,8 @@ struct FalseNegativeRules {
 
 FalseNegativeRules FalseNegativeRulesOf(const config::MaskRecipe& recipe);
 
-// Takes such cells out of `labels.negative`; returns how many. `query_document` [Q, D].
+// Takes these cells out of `labels.negative` (a new tensor: the caller's copies stay) and returns
+// their number. `query_document` [Q, D].
 int64_t FilterFalseNegatives(const at::Tensor& query_document, const FalseNegativeRules& rules,
                              objective::Labels& labels);
 

@@ -18,11 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Gradients of a parameter that are smaller than this share of the largest are rounding.
+// A gradient that is smaller than this share of the largest one is compared as if it were so large:
+// it may be rounding alone.
 constexpr double kSmallShare = 1e-3;
 
-// What sums in another order may differ by: bfloat16 has 8 bits, and a temperature of 0.01 makes
-// a rounding of a score a hundred times larger.
+// How far two sums of the same numbers in different orders may be apart: bfloat16 has 8 bits, and a
+// temperature of 0.01 multiplies the rounding of a score by a hundred.
 double BoundOf(tensor::Precision precision) {
   return precision == tensor::Precision::kBf16 ? 1e-2 : 1e-3;
 }
@@ -40,7 +41,7 @@ Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
                                         .seed = static_cast<uint64_t>(setup.recipe().seed)},
                             .chunk_tokens = chunk_tokens};
   Gradient gradient;
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the first one also pays for what is made once
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first also fills caches
     optim::ClearGradients(parameters);
     const Clock::time_point start = Clock::now();
     gradient.loss =

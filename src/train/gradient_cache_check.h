@@ -14,17 +14,17 @@ namespace tandem::train {
 
 struct GradientCacheReport {
   double worst = 0;  // relative difference of the gradients
-  double bound = 0;  // what rounding may make of it
-  std::string text;  // everything that was found, a line each
+  double bound = 0;  // the largest difference that rounding explains
+  std::string text;  // the findings, one line each
 
   bool holds() const { return worst <= bound; }
 };
 
-// Where two gradients of the same parameters differ most. The difference of a parameter's gradients
-// is the largest of its elements, relative to the largest element of its direct gradient, or to a
-// thousandth of the whole gradient's largest where that is more: some gradients, like that of a
-// key's bias, are 0 but for rounding. Parameters without a direct gradient do not count; a NaN on
-// either side is the worst there is.
+// Finds the parameter whose two gradients differ most. The measure is the largest absolute
+// difference of an element, divided by the largest absolute element of the direct gradient. The
+// divisor is at least a thousandth of the largest element of all gradients, because some gradients
+// are 0 but for rounding (a key's bias has none: softmax does not see it). Parameters without a
+// direct gradient do not count. A NaN on either side is worse than every number.
 struct GradientDifference {
   double relative = 0;
   std::string parameter = "none";
@@ -33,9 +33,9 @@ GradientDifference LargestDifference(const std::vector<model::NamedParameter>& p
                                      const std::vector<at::Tensor>& direct,
                                      const std::vector<at::Tensor>& cached);
 
-// Runs the first batch with dropout as training does, at once and in chunks of
-// `train.chunk_tokens` (a quarter of the batch where that is 0), twice each; the second runs are
-// timed. Throws what setting up a run throws.
+// Computes the gradient of the first batch, with dropout as in training, in one pass and in chunks
+// of `train.chunk_tokens` (a quarter of the batch where that is 0). It does each twice and times
+// the second. Throws what MakeSetup throws.
 GradientCacheReport CheckGradientCache(config::LoadedRecipe recipe);
 
 }  // namespace tandem::train

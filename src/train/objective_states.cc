@@ -14,7 +14,7 @@ at::Tensor Number(double value, bool learned) {
   return at::full({1}, value, at::kFloat).set_requires_grad(learned);
 }
 
-// Shares the bank's memory; undefined for an empty one.
+// A tensor over the bank's own memory; undefined for an empty bank.
 at::Tensor TensorOf(std::span<float> scores) {
   if (scores.empty()) return {};
   return at::from_blob(scores.data(), {static_cast<int64_t>(scores.size())}, at::kFloat);

@@ -23,7 +23,8 @@ struct RunPlan {
   }
 };
 
-// Shares are of the run's steps; what comes out below one step is one step.
+// Turns the recipe's epochs into steps, and its shares of the run ("10%") into numbers of steps, at
+// least one for a cadence.
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler);
 
 }  // namespace tandem::train

@@ -1,4 +1,5 @@
-// The last scores of one kind, kept to be compared against in later batches.
+// The scores of earlier batches of one kind, positive or negative, which the objective compares
+// later batches with.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +11,29 @@
 
 namespace tandem::train {
 
-// First in, first out. Scores are rounded to float32, so that what a checkpoint saves is what the
-// next step compares against.
+// First in, first out. The bank rounds scores to float32, so that a resumed run, which reads them
+// from a checkpoint, computes with the same numbers.
 class ScoreBank {
  public:
-  // At most `capacity` scores (0: none is ever kept), none that is older than `max_age` steps (0:
-  // any age).
+  // Holds at most `capacity` scores (0: none), and drops scores that are older than `max_age` steps
+  // (0: never).
   ScoreBank(int64_t capacity, int64_t max_age) : capacity_(capacity), max_age_(max_age) {}
 
-  // Drops what is too old for `step`.
+  // Drops the scores that are too old for `step`.
   void DropOld(int64_t step);
-  // Keeps scores of `step`, the latest so far: `total` calls of `next` give them. Of more than the
-  // capacity, as many as that, evenly spread over all: a batch's last rows would be a few queries.
+  // Adds the scores of `step`, which must not be earlier than the steps before. It calls `next`
+  // `total` times, once for each score. Where these are more than the capacity, the bank takes as
+  // many as fit, spread evenly over all: the last ones alone would be those of a few queries.
   void Add(int64_t step, size_t total, const std::function<double()>& next);
 
   // Oldest first.
   std::span<float> scores() { return scores_; }
   std::span<const float> scores() const { return scores_; }
 
-  // How many scores each step has, to be saved beside them.
+  // The number of scores of each step; a checkpoint saves it beside the scores.
   nlohmann::json State() const;
-  // Takes a state; scores() then has its size, to be overwritten. Throws nlohmann::json::exception.
+  // Takes a saved state over. scores() then has the right size, for the caller to overwrite. Throws
+  // nlohmann::json::exception.
   void Restore(const nlohmann::json& state);
 
  private:

@@ -19,7 +19,7 @@ double SecondsOf(const std::vector<ProfileRow>& rows) {
   return seconds;
 }
 
-// What a text cell shows of a figure that may not exist.
+// The text of a figure, or "-" where it is 0: there is none.
 std::string Cell(double value, int digits) {
   return value > 0 ? fmt::format("{:.{}f}", value, digits) : std::string("-");
 }

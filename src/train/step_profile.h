@@ -1,4 +1,4 @@
-// `tandem train --profile`: where a step's time went, against what the machine can do.
+// `tandem train --profile`: the time of a step by operation, beside what the machine could do.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace tandem::train {
 
-// What a loop fills in.
+// Sums over the steps that were profiled; ProfileObserver fills it.
 struct StepProfile {
   tensor::Profile operations;
   int64_t steps = 0;
   int64_t tokens = 0;
 };
 
-// What the times are compared with.
+// The limits that times are compared with.
 struct ProfileSetting {
   double product_rate = 0;     // FLOP/s of matrix products at the model's shapes
   double memory_rate = 0;      // bytes/s
@@ -26,12 +26,13 @@ struct ProfileSetting {
   std::string machine;         // "bf16, 2 threads, avx512_bf16"
 };
 
-// Measures the two rates, in the precision of the run. Takes about a second.
+// Measures the two rates in the run's precision, which takes about a second.
 ProfileSetting MeasureSetting(const StepProfile& profile, tensor::Precision precision,
                               double flops_per_token);
 
-// One operation, per step. A limit is the longer of the times that its products and its memory
-// traffic take at the machine's rates; an operation that is not counted in either has none.
+// One operation, per step. Its limit is the longer of two times at the machine's rates: that of its
+// matrix products and that of its memory traffic. An operation for which neither is counted has no
+// limit.
 struct ProfileRow {
   std::string name;
   double calls = 0;
@@ -43,10 +44,10 @@ struct ProfileRow {
   bool memory_bound = false;
 };
 
-// By falling time.
+// The slowest operation first. None where no step was profiled.
 std::vector<ProfileRow> ProfileRows(const StepProfile& profile, const ProfileSetting& setting);
 
-// `format` is text, tsv or json. Text rounds, the others do not.
+// `format` is "text", "tsv" or "json". Only text rounds its figures.
 std::string FormatProfile(const StepProfile& profile, const ProfileSetting& setting,
                           std::string_view format);
 
