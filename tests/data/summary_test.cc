@@ -88,6 +88,31 @@ TEST_F(SummaryTest, FlagEmbeddingWithScores) {
   EXPECT_EQ(lines.columns[2].lines, 1U);
 }
 
+TEST_F(SummaryTest, ColumnsWithRepeatsAndContradictions) {
+  const LineSummary lines =
+      Lines("sentence_transformers", R"({"anchor": "q", "positive": "a", "label": -1})"
+                                     "\n"
+                                     R"({"anchor": "q", "positive": "a", "label": 3})"
+                                     "\n"
+                                     R"({"anchor": "p", "positive": "a", "label": 2})"
+                                     "\n");
+  EXPECT_EQ(lines.queries, 2U);
+  EXPECT_EQ(lines.repeated_pairs, 1U);
+  EXPECT_EQ(lines.contradicting_pairs, 0U);
+  EXPECT_EQ(lines.scores, ScoreKind::kPairs);
+  EXPECT_EQ(lines.lowest_score, -1);
+  EXPECT_EQ(lines.highest_score, 3);
+  const LineSummary negatives =
+      Lines("sentence_transformers",
+            R"({"anchor": "q", "positive": "a", "negative_1": "b", "negative_2": " "})"
+            "\n"
+            R"({"anchor": "q", "positive": "b", "negative_1": "c", "negative_2": "a"})"
+            "\n");
+  EXPECT_EQ(negatives.repeated_pairs, 2U);
+  EXPECT_EQ(negatives.contradicting_pairs, 2U);  // a and b
+  EXPECT_EQ(negatives.empty_texts, 1U);
+}
+
 TEST_F(SummaryTest, TevatronKnowsTextsById) {
   const LineSummary lines =
       Lines("tevatron",
@@ -139,6 +164,7 @@ TEST_F(SummaryTest, SplitsOfABeirFolder) {
   Write("b/qrels/train.tsv", "r\td\t0\ns\td\t1\n");
   const BeirSummary found = SummarizeBeir(folder, warnings_);
   EXPECT_EQ(found.corpus.repeated_ids, 1U);
+  EXPECT_EQ(found.corpus.copies, 0U);
   EXPECT_EQ(found.queries.copies, 1U);
   ASSERT_EQ(found.splits.size(), 3U);
   EXPECT_EQ(found.splits[1].unknown_documents, 1U);
