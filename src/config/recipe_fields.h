@@ -214,9 +214,10 @@ void VisitData(R& data, Visitor& visitor) {
       "positive_grade", data.positive_grade,
       {.doc = "a judged document is a positive from this grade on", .condition = kNotBinarized});
   visitor.Field("negatives", data.negatives,
-                {.doc = "further labelled documents of each query",
+                {.doc = "judged negatives of each query; for graded objectives further labelled documents",
                  .unit = "documents",
                  .range = {0, 1024},
+                 .unset_doc = "the lower median of what the training queries have, at most 7",
                  .elsewhere = "FlagEmbedding, Tevatron: `train_group_size` less 1"});
   visitor.Field("scores", data.scores,
                 {.doc = "what scores in the lines of `train` are",

@@ -22,8 +22,29 @@ std::string_view FormatOfLines(const std::filesystem::path& path) {
   return "sentence_transformers";
 }
 
+namespace {
+
+// What can be said of the path before anything is read.
+void CheckPath(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    throw DataError(path.native(), 0, "",
+                    "there is no such file or folder; expected a BEIR folder or a file of JSON "
+                    "lines");
+  }
+  if (path.extension() == ".parquet") {
+    throw DataError(path.native(), 0, "",
+                    fmt::format("is a Parquet file, which is not read; write it as JSON lines, in "
+                                "Python: pandas.read_parquet(\"{0}.parquet\").to_json("
+                                "\"{0}.jsonl\", orient=\"records\", lines=True)",
+                                path.stem().native()));
+  }
+}
+
+}  // namespace
+
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings) {
+  CheckPath(path);
   if (format == "auto") {
     format = std::filesystem::is_regular_file(path) ? FormatOfLines(path) : "beir";
   }

@@ -12,6 +12,9 @@ namespace tandem::data {
 namespace {
 
 std::string_view IdOf(const LineReader& reader, std::span<const JsonField> fields) {
+  if (FindField(fields, "_id") == nullptr && FindField(fields, "id") != nullptr) {
+    throw reader.Error(R"(has "id" where BEIR's files have "_id"; rename the key)");
+  }
   if (FindField(fields, "_id") == nullptr) {
     throw reader.Error(R"(has no "_id"; expected {"_id": ..., "text": ...})");
   }

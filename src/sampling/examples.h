@@ -23,9 +23,9 @@ class Examples {
   // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.
   Examples(double positive_grade, std::vector<uint64_t> document_hashes);
 
-  // Adds the next query. `judged` and `unused` hold each document once, all below documents();
-  // throws std::invalid_argument where they do not. What is in `unused` is never sampled, but known
-  // to masks.
+  // Adds the next query. `judged` and `unused` hold each document once, all below documents(), with
+  // grades of 0 or more; throws std::invalid_argument where they do not. Samplers never draw the
+  // documents of `unused`, but masks know them.
   void Add(uint64_t query_hash, std::span<const Judged> judged,
            std::span<const Judged> unused = {});
 
@@ -36,14 +36,21 @@ class Examples {
   // Hash of the query's text: equal hashes are the same query asked twice.
   uint64_t query_hash(size_t query) const { return query_hashes_[query]; }
   uint64_t document_hash(size_t document) const { return document_hashes_[document]; }
-  // Judged documents in the order in which they were added.
+  // Each list has its documents in the order in which they were added.
   std::span<const Judged> positives(size_t query) const {
-    return Slice(starts_[query], splits_[query]);
+    return Slice(starts_[query], positive_ends_[query]);
   }
-  std::span<const Judged> others(size_t query) const { return Slice(splits_[query], ends_[query]); }
-  // Positives, then the others: what may be sampled.
+  // Judged irrelevant (grade 0): the hard negatives.
+  std::span<const Judged> negatives(size_t query) const {
+    return Slice(positive_ends_[query], negative_ends_[query]);
+  }
+  // Judged below the positive grade, but above 0: neither positives nor negatives.
+  std::span<const Judged> related(size_t query) const {
+    return Slice(negative_ends_[query], ends_[query]);
+  }
+  // Positives, negatives, related documents: all that may be sampled.
   std::span<const Judged> judged(size_t query) const { return Slice(starts_[query], ends_[query]); }
-  // The same, and what is left out of training.
+  // The same, then the documents that are left out of training.
   std::span<const Judged> known(size_t query) const {
     return Slice(starts_[query], starts_[query + 1]);
   }
@@ -57,7 +64,8 @@ class Examples {
   std::vector<uint64_t> document_hashes_;  // [N]
   std::vector<uint64_t> query_hashes_;     // [n]
   std::vector<size_t> starts_ = {0};       // [n + 1] into judged_
-  std::vector<size_t> splits_;             // [n]: where a query's positives end
+  std::vector<size_t> positive_ends_;      // [n]: where a query's positives end
+  std::vector<size_t> negative_ends_;      // [n]: where its judged negatives end
   std::vector<size_t> ends_;               // [n]: where its judged documents end
   std::vector<Judged> judged_;
 };

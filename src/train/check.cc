@@ -46,11 +46,14 @@ std::string Lengths(const TokenStore& store, const char* what, int64_t limit) {
 
 std::string Counts(const Setup& setup) {
   const data::TrainingSet& set = setup.data.set;
+  const bool graded = setup.objective.needs.graded_own;
+  const LabelCount labels = CountLabels(set, setup.data.training, graded);
   std::string text = fmt::format(
-      "training queries: {}\npositives: {}\nqueries without positive, left out: {}\n"
-      "documents in the corpus: {}\n",
-      setup.data.training.size(), set.pair_count, set.queries_without_positive,
-      set.documents.size());
+      "training queries: {}\n{}: {}\nqueries without {}, left out: {}\n"
+      "data.negatives: {} ({})\ndocuments in the corpus: {}\n",
+      setup.data.training.size(), labels.name, labels.documents,
+      graded ? "labelled document" : "positive", set.queries_without_positive,
+      *setup.recipe().data.negatives, setup.further.Text(), set.documents.size());
   if (setup.validator != nullptr) {
     text += fmt::format("validation: {} on {} queries, every {} steps\n", setup.validator->name(),
                         setup.data.ValidationCorpus().judged.size(), setup.plan.validate_every);

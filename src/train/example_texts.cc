@@ -42,7 +42,7 @@ sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
                                           const objective::Needs& needs) {
   return {.seed = static_cast<uint64_t>(recipe.seed),
           .batch = static_cast<size_t>(recipe.train.batch),
-          .negatives = static_cast<size_t>(recipe.data.negatives),
+          .negatives = static_cast<size_t>(recipe.data.negatives.value_or(0)),
           .no_duplicates = recipe.sampling.no_duplicates,
           .graded_own = needs.graded_own};
 }

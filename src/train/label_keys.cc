@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -76,6 +77,49 @@ void CheckHasTeacher(const data::Dataset& dataset, const std::string& objective)
                               objective));
 }
 
+// The best grade of each judged query that has one above 0, ascending.
+std::vector<double> BestGrades(const data::Dataset& dataset) {
+  std::vector<double> best;
+  for (const data::JudgedQuery& query : dataset.judged) {
+    double grade = 0;
+    for (const data::Judgement& judgement : query.judgements) {
+      grade = std::max(grade, judgement.grade);
+    }
+    if (grade > 0) best.push_back(grade);
+  }
+  std::sort(best.begin(), best.end());
+  return best;
+}
+
+// Nobody chose the default `data.positive_grade` for these data: it must not leave most of them
+// out. `dataset` has its grades as they were read.
+void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRecipe& loaded) {
+  const double grade = loaded.recipe.data.positive_grade;
+  const bool chosen = loaded.positions.contains(PositiveKey(loaded.recipe.data)) ||
+                      grade != config::DataRecipe().positive_grade;
+  if (chosen) return;
+  const std::vector<double> best = BestGrades(dataset);
+  const auto with =
+      static_cast<size_t>(best.end() - std::lower_bound(best.begin(), best.end(), grade));
+  const size_t total = dataset.judged.size();
+  if (2 * with >= total) return;
+  std::string advice = "data.positive_grade says from which grade on a document is a positive";
+  if (2 * best.size() >= total) {
+    const size_t half = (total + 1) / 2;
+    advice = fmt::format("give data.positive_grade: {} keeps half of them or more",
+                         best[best.size() - half]);
+  }
+  throw DataError(
+      dataset.file, 0, "",
+      fmt::format("{} of {} judged queries have no document of grade {} or more and would be left "
+                  "out; {}{}",
+                  total - with, total, grade, advice,
+                  with == 0 ? std::string()
+                            : fmt::format(". data.positive_grade = {} in the recipe trains on the "
+                                          "other {}",
+                                          grade, with)));
+}
+
 }  // namespace
 
 void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
@@ -111,6 +155,7 @@ data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRec
                                   const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
   const auto scale = ScaleOf(recipe.data);
+  if (!needs.graded_own) CheckMostHavePositives(dataset, loaded);
   if (needs.grades) CheckHasGrades(dataset, recipe);
   if (needs.teacher) CheckHasTeacher(dataset, recipe.objective.name);
   const bool expected = dataset.has_grades && dataset.scores == data::ScoreKind::kProbabilities;

@@ -41,14 +41,7 @@ class MeasureValidator final : public Validator {
                    judgement.grade);
       }
     }
-    const bool none = std::all_of(positives_.begin(), positives_.end(),
-                                  [](const auto& positives) { return positives.empty(); });
-    if (none) {
-      throw DataError("validation data", 0, "",
-                      fmt::format("none of its {} judged queries has a document of grade {} or "
-                                  "more (data.positive_grade), so that {} would always be 0",
-                                  corpus_.judged.size(), relevance_level, name()));
-    }
+    CheckPositives();
   }
 
   std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
@@ -64,6 +57,26 @@ class MeasureValidator final : public Validator {
   bool Better(double value, double other) const override { return value > other; }
 
  private:
+  // Throws DataError where the measure would be 0 whatever the model finds: no query has a document
+  // that counts for it, which is one of the relevance level, or of any grade above 0 for a measure
+  // whose gains are grades.
+  void CheckPositives() const {
+    const bool graded = measures_.front().info->graded;
+    for (const data::JudgedQuery& query : corpus_.judged) {
+      for (const data::Judgement& judgement : query.judgements) {
+        if (graded ? judgement.grade > 0 : judgement.grade >= relevance_level_) return;
+      }
+    }
+    throw DataError(
+        "validation data", 0, "",
+        fmt::format("none of its {} judged queries has a document of grade {}, so "
+                    "that {} would always be 0",
+                    corpus_.judged.size(),
+                    graded ? std::string("above 0")
+                           : fmt::format("{} or more (data.positive_grade)", relevance_level_),
+                    name()));
+  }
+
   bool NeedsSamples() const { return measures_.front().info->kind != eval::MeasureKind::kRanking; }
 
   size_t Depth() const {

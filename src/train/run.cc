@@ -30,12 +30,17 @@
 namespace tandem::train {
 namespace {
 
+// The recipe that the run was started with.
+config::LoadedRecipe ResolvedRecipe(const RunFolder& folder,
+                                    const config::RecipeCatalogues& catalogues) {
+  return config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {}, catalogues,
+                             config::IdleKeys::kAccept);
+}
+
 // Compares with the recipe that the run was started with, if it got that far.
 void CheckSameRecipe(const Setup& setup, const RunFolder& folder) {
   if (!std::filesystem::exists(folder.recipe())) return;
-  const config::LoadedRecipe before =
-      config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {},
-                          setup.loaded.catalogues, config::IdleKeys::kAccept);
+  const config::LoadedRecipe before = ResolvedRecipe(folder, setup.loaded.catalogues);
   const std::vector<std::string> changed =
       config::ChangedKeys(before.recipe, setup.recipe(), setup.loaded.catalogues);
   if (changed.empty()) return;
@@ -44,6 +49,13 @@ void CheckSameRecipe(const Setup& setup, const RunFolder& folder) {
       fmt::format("differs from what the run in {} was started with (all that differ: {}); a "
                   "resumed run may change only paths, logging and how often it validates and saves",
                   folder.path().native(), fmt::join(changed, ", ")));
+}
+
+// A run keeps the number of negatives that it began with, also where the recipe leaves it to the
+// data: earlier versions took none then.
+void KeepNegatives(config::LoadedRecipe& loaded, const RunFolder& folder) {
+  if (loaded.recipe.data.negatives || !std::filesystem::exists(folder.recipe())) return;
+  loaded.recipe.data.negatives = ResolvedRecipe(folder, loaded.catalogues).recipe.data.negatives;
 }
 
 // With the checkpoint of `step`, which is resumed. Another tokenizer makes another base of the same
@@ -240,6 +252,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   if (std::filesystem::exists(folder.lock())) lock.emplace(folder.lock());
   folder.CheckUsable(options.resume);
   if (options.resume && !lock) lock.emplace(folder.lock());
+  if (options.resume) KeepNegatives(loaded, folder);
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
   if (!lock) {
     // Nothing is written before model and data are read; another process may have begun meanwhile.

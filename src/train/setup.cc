@@ -65,15 +65,46 @@ void Resolve(Setup& setup) {
   recipe.model.document_prompt = model.prompt(model::TextKind::kDocument);
 }
 
+// Queries of the first pass's batches; some have one less.
+uint64_t LargestBatch(const Setup& setup) {
+  const uint64_t batches = setup.sampler->BatchesIn(1);
+  return (setup.data.training.size() + batches - 1) / batches;
+}
+
+// Batches that are smaller than the recipe asks for, and why.
+void WarnOfSmallBatches(const Setup& setup) {
+  const auto batch = static_cast<size_t>(setup.recipe().train.batch);
+  const size_t queries = setup.data.training.size();
+  if (batch > queries) {
+    Warn(
+        fmt::format("train.batch is {}, but there are {} training queries: every batch has all of "
+                    "them",
+                    batch, queries));
+    return;
+  }
+  const uint64_t fewest = (queries + batch - 1) / batch, batches = setup.sampler->BatchesIn(1);
+  if (batches > fewest) {
+    Warn(
+        fmt::format("queries with the same text or own document are kept out of each other's "
+                    "batches: an epoch has {} batches of at most {} queries instead of {} of {}; "
+                    "sampling.no_duplicates = false would allow them together",
+                    batches, LargestBatch(setup), fewest, batch));
+  }
+}
+
 void NoteData(const Setup& setup) {
   const ExampleTexts& texts = setup.texts;
-  size_t pairs = 0;
-  for (const uint32_t e : setup.data.training) pairs += setup.data.set.examples[e].positives.size();
+  const LabelCount labels =
+      CountLabels(setup.data.set, setup.data.training, setup.objective.needs.graded_own);
   Note(
-      fmt::format("training on {} queries with {} positives, {} documents in the corpus; {} steps "
-                  "of {} queries",
-                  setup.data.training.size(), pairs, setup.data.set.documents.size(),
-                  setup.plan.steps, setup.recipe().train.batch * setup.recipe().train.accumulate));
+      fmt::format("training on {} queries with {} {}, {} documents in the corpus; {} steps of {} "
+                  "queries",
+                  setup.data.training.size(), labels.documents, labels.name,
+                  setup.data.set.documents.size(), setup.plan.steps,
+                  LargestBatch(setup) * static_cast<uint64_t>(setup.recipe().train.accumulate)));
+  Note(
+      fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
+  WarnOfSmallBatches(setup);
   if (!setup.learning_rate_note.empty()) Note(setup.learning_rate_note);
   const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
     if (store.truncated() == 0) return;
@@ -184,6 +215,8 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
+  setup->further =
+      ResolveNegatives(setup->loaded, setup->data.set, setup->data.training, setup->objective.needs);
   Resolve(*setup);
   setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
                                   setup->data.training, *setup->model, setup->threads);

@@ -11,6 +11,7 @@
 #include "optim/optimizer.h"
 #include "sampling/catalogue.h"
 #include "train/example_texts.h"
+#include "train/further_documents.h"
 #include "train/loop.h"
 #include "train/plan.h"
 #include "train/run_data.h"
@@ -20,7 +21,7 @@
 namespace tandem::train {
 
 struct Setup {
-  // Its recipe is resolved: learning rate, threads, precision, lengths, prompts.
+  // Its recipe is resolved: learning rate, threads, precision, lengths, prompts, negatives.
   config::LoadedRecipe loaded;
   std::string learning_rate_note;  // "" where the rate is as it was given
   int threads = 1;
@@ -29,6 +30,7 @@ struct Setup {
   TrainingObjective objective;
   ObjectiveStates states;
   RunData data;
+  FurtherCounts further;  // what `data.negatives` was decided by
   ExampleTexts texts;
   uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;

@@ -52,6 +52,23 @@ TEST(ReadDataset, AFormatThatIsNamedIsTaken) {
             path.native() + ": holds no example");
 }
 
+TEST(ReadDataset, NothingThereOrParquet) {
+  const TemporaryFolder folder;
+  const std::string nothing =
+      ": there is no such file or folder; expected a BEIR folder or a file of JSON lines";
+  for (const char* name : {"nope.jsonl", "x.parquet", "folder"}) {
+    const auto path = folder.path() / name;
+    EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }), path.native() + nothing);
+  }
+  const auto path = folder.path() / "x.parquet";
+  WriteFileAtomically(path, "PAR1");
+  EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }),
+            path.native() +
+                ": is a Parquet file, which is not read; write it as JSON lines, in Python: "
+                "pandas.read_parquet(\"x.parquet\").to_json(\"x.jsonl\", orient=\"records\", "
+                "lines=True)");
+}
+
 // Escapes what a JSON string must escape: real texts have quotes, backslashes and line ends.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";

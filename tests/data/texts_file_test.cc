@@ -57,6 +57,8 @@ TEST(ReadTexts, MissingAndWrongValuesAreNamed) {
   const std::string good = "{\"_id\": \"a\", \"text\": \"x\"}\n";
   EXPECT_EQ(ErrorOf(good + R"({"text": "x"})"),
             R"(f.jsonl:2: has no "_id"; expected {"_id": ..., "text": ...})");
+  EXPECT_EQ(ErrorOf(good + R"({"id": "b", "text": "x"})"),
+            R"(f.jsonl:2: has "id" where BEIR's files have "_id"; rename the key)");
   EXPECT_EQ(ErrorOf(good + R"({"_id": "b"})"), "f.jsonl:2: has no \"text\" (id b)");
   EXPECT_EQ(ErrorOf(R"({"_id": "b", "text": null})"),
             "f.jsonl:1: \"text\" is null; expected a string (id b)");

@@ -39,7 +39,8 @@ World AnyWorld() {
   }
   world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
   for (const uint32_t q : world.batch.queries) {
-    for (const Judged& one : world.examples.others(q)) {
+    const size_t positives = world.examples.positives(q).size();
+    for (const Judged& one : world.examples.judged(q).subspan(positives)) {
       if (*rc::gen::arbitrary<bool>()) world.batch.documents.push_back(one.document);
     }
     world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sampling/catalogue.h"
+#include "sampling/masks.h"
 
 namespace tandem::sampling {
 namespace {
@@ -94,7 +96,7 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
       };
       ASSERT_TRUE(has(examples.positives(batch.queries[row]), batch.documents[row]));
       for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
-        ASSERT_TRUE(has(examples.others(batch.queries[row]), batch.documents[c]));
+        ASSERT_TRUE(has(examples.negatives(batch.queries[row]), batch.documents[c]));
       }
       ASSERT_LE(batch.further_starts[row + 1] - batch.further_starts[row], 2);
     }
@@ -236,6 +238,68 @@ TEST(Uniform, OwnDocumentsOfAnyGradeAndTheRestBehindThem) {
   }
 }
 
+// A document above grade 0 is masked for its query: drawn, it would teach nothing.
+TEST(Uniform, HardNegativesAreNegativesUnderTheMasks) {
+  const Examples examples = GradedExamples(50);
+  const auto sampler = kUniform.make(examples, {.batch = 10, .negatives = 1});
+  std::set<uint32_t> places;
+  for (int b = 0; b < 50; ++b) {
+    const Batch batch = sampler->Next();
+    const Masks masks = MakeMasks(examples, batch, {});
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      ASSERT_EQ(batch.further_starts[row + 1] - batch.further_starts[row], 1U);
+      const size_t column = batch.further_starts[row];
+      ASSERT_EQ(masks.negative[row * batch.columns() + column], 1) << batch.documents[column];
+      places.insert(batch.documents[column] % 5);
+    }
+  }
+  EXPECT_EQ(places, (std::set<uint32_t>{2, 3}));
+}
+
+// Sizes of the batches of the first pass.
+std::vector<size_t> Sizes(const Examples& examples, const SamplerOptions& options) {
+  const auto sampler = kUniform.make(examples, options);
+  std::vector<size_t> sizes;
+  const uint64_t batches = sampler->BatchesIn(1);
+  for (uint64_t b = 0; b < batches; ++b) sizes.push_back(sampler->Next().rows());
+  return sizes;
+}
+
+TEST(Uniform, BatchesOfAPassAreOfOneSize) {
+  Examples alone(1, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  for (uint32_t q = 0; q < 10; ++q) alone.Add(q, std::vector<Judged>{{q, 1}});
+  for (const bool no_duplicates : {true, false}) {
+    EXPECT_EQ(Sizes(alone, {.batch = 9, .no_duplicates = no_duplicates}),
+              (std::vector<size_t>{5, 5}));
+    EXPECT_EQ(Sizes(alone, {.batch = 4, .no_duplicates = no_duplicates}),
+              (std::vector<size_t>{4, 3, 3}));
+    EXPECT_EQ(Sizes(alone, {.batch = 1000, .no_duplicates = no_duplicates}),
+              (std::vector<size_t>{10}));
+  }
+  // Three queries share a document: they would have been the last batches, of one query each.
+  Examples shared(1, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  for (uint32_t q = 0; q < 10; ++q) shared.Add(q, std::vector<Judged>{{q < 3 ? 0 : q, 1}});
+  EXPECT_EQ(Sizes(shared, {.batch = 8}), (std::vector<size_t>{4, 3, 3}));
+}
+
+// States of before had no version; their plan is continued only where it is the same.
+TEST(Uniform, ContinuesTheFirstPlanWhereItIsTheSameAndElseRefusesIt) {
+  Examples alone(1, {0, 1, 2, 3, 4, 5, 6, 7});
+  for (uint32_t q = 0; q < 8; ++q) alone.Add(q, std::vector<Judged>{{q, 1}});
+  const nlohmann::json state = {{"epoch", 0}, {"batch", 1}};
+  const auto whole = kUniform.make(alone, {.batch = 4});
+  whole->Next();
+  const auto resumed = kUniform.make(alone, {.batch = 4});
+  resumed->Restore(state);
+  EXPECT_EQ(Text(whole->Next()), Text(resumed->Next()));
+  EXPECT_THROW(kUniform.make(alone, {.batch = 5})->Restore(state), ModelError);
+  const Examples shared = SharedExamples(8);
+  EXPECT_THROW(kUniform.make(shared, {.batch = 4})->Restore(state), ModelError);
+  const Examples related = GradedExamples(8);
+  EXPECT_NO_THROW(kUniform.make(related, {.batch = 4})->Restore(state));
+  EXPECT_THROW(kUniform.make(related, {.batch = 4, .negatives = 1})->Restore(state), ModelError);
+}
+
 TEST(Uniform, PositivesOnlyWithoutGradedOwn) {
   const Examples examples = GradedExamples(20);
   const auto sampler = kUniform.make(examples, {.batch = 20, .negatives = 3});
@@ -243,7 +307,7 @@ TEST(Uniform, PositivesOnlyWithoutGradedOwn) {
   for (size_t row = 0; row < batch.rows(); ++row) {
     EXPECT_EQ(batch.documents[row], 5 * batch.queries[row]);
   }
-  EXPECT_EQ(batch.columns(), 80U);
+  EXPECT_EQ(batch.columns(), 60U);  // the two of grade 0 of each query
   Examples none(1, {0, 1});
   none.Add(0, std::vector<Judged>{{0, 0}});
   EXPECT_THROW(kUniform.make(none, {.batch = 1}), std::invalid_argument);

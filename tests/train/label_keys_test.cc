@@ -115,6 +115,27 @@ TEST_F(LabelKeys, ScoresAreGradesWhereTheObjectiveWantsThemOrAPairHasOne) {
   EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0.2, 1}, {0.8, 1}}));
 }
 
+// Scores of 0 to 1 as grades: the default positive grade would leave most queries out.
+TEST_F(LabelKeys, MostQueriesWithoutAPositive) {
+  std::string lines;
+  for (int q = 0; q < 8; ++q) {
+    lines += fmt::format("{{\"sentence1\": \"a{0}\", \"sentence2\": \"p{0}\", \"score\": {1}}}\n",
+                         q, q == 7 ? 1 : 0.1 * (1 + q));
+  }
+  WriteLines(lines);
+  ExpectFailure(ExitCode::kData, kPlain,
+                "f.jsonl: 7 of 8 judged queries have no document of grade 1 or more and would be "
+                "left out; give data.positive_grade: 0.5 keeps half of them or more. "
+                "data.positive_grade = 1 in the recipe trains on the other 1");
+  loaded_.positions["data.positive_grade"] = {};
+  EXPECT_EQ(Read(kPlain).training.size(), 1U);
+  data().positive_grade = 0.5;
+  EXPECT_EQ(Read(kPlain).training.size(), 4U);
+  data().positive_grade = 1;
+  loaded_.positions.clear();
+  EXPECT_EQ(Read(kGraded).training.size(), 8U);  // own documents of any grade
+}
+
 TEST_F(LabelKeys, ExpectedGradesNeedNoScale) {
   WriteLines(
       R"({"anchor": "a", "positive": "p", "negative": "n", "probabilities": [[0, 1], [0.5, 0.5]]})");

@@ -85,7 +85,7 @@ TEST(RunData, ExamplesLeaveOutWhatIsNotJudged) {
   ASSERT_EQ(examples.size(), 48);
   EXPECT_EQ(examples.positives(0).size(), 1);
   EXPECT_EQ(examples.positives(0)[0].grade, 2);
-  EXPECT_EQ(examples.others(0).size(), 2);
+  EXPECT_EQ(examples.negatives(0).size() + examples.related(0).size(), 2);
 }
 
 }  // namespace

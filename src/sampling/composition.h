@@ -1,0 +1,43 @@
+// How the queries of a pass become batches, whatever order they come in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+
+namespace tandem::sampling {
+
+// A key that no other query shares.
+inline constexpr uint32_t kNoKey = UINT32_MAX;
+
+// What a query must not share with another one of its batch: equal `text` keys are the same query
+// text, equal `document` keys the same own document. Keys are small numbers: arrays are indexed by
+// them.
+struct BatchKeys {
+  uint32_t text = kNoKey;
+  uint32_t document = kNoKey;
+};
+
+// How many batches of at most `batch` queries the pass needs: ceil(n / batch), or, where that is
+// more, as many as there are queries with one text or one document, since each of those needs a
+// batch of its own.
+size_t CountBatches(std::span<const BatchKeys> pass, size_t batch);
+
+// The number of the batch of each query of a pass: CountBatches batches, whose sizes differ by at
+// most one, and no key twice in a batch. A query goes to the batch of its place in the pass
+// (`pass[0]` is the first) unless the rules forbid it; where they do, `random` chooses. `batch`
+// must be positive.
+//
+// Such batches always exist. Take texts and documents as nodes of a bipartite graph and queries as
+// edges: batches are the colours of an edge colouring, which needs no more colours than the largest
+// degree (Koenig 1916), and classes can be made equal by exchanges along paths of two colours (de
+// Werra 1971, McDiarmid 1972).
+//
+// Time is about linear in the pass, with O(batch) for each query that is moved by an exchange.
+std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, size_t batch,
+                                    RandomStream random);
+
+}  // namespace tandem::sampling
