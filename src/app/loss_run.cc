@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <span>
 
 #include "app/globals.h"
@@ -44,15 +45,36 @@ at::Tensor Vector(const std::vector<double>& values) {
                        at::kDouble);
 }
 
+// The labelled cells of the matrices; none where the case has no labels.
+objective::LabelledCells LabelledCellsOf(const LossCase& one) {
+  objective::LabelledCells labelled;
+  if (one.labelled.values.empty()) return labelled;
+  const auto at = [](const Matrix<double>& matrix, int64_t cell) {
+    return matrix.values.empty() ? 0 : matrix.values[static_cast<size_t>(cell)];
+  };
+  labelled.row_starts.push_back(0);
+  for (int64_t row = 0; row < one.labelled.rows; ++row) {
+    const int64_t first = row * one.labelled.columns;
+    for (int64_t column = 0; column < one.labelled.columns; ++column) {
+      const int64_t cell = first + column;
+      if (one.labelled.values[static_cast<size_t>(cell)] == 0) continue;
+      labelled.cells.push_back({column, at(one.relevance, cell), at(one.teacher, cell)});
+    }
+    labelled.row_starts.push_back(std::ssize(labelled.cells));
+    const int64_t own = first + one.positive[static_cast<size_t>(row)];
+    labelled.own_grades.push_back(at(one.relevance, own));
+    labelled.own_teachers.push_back(at(one.teacher, own));
+  }
+  return labelled;
+}
+
 objective::Labels MakeLabels(const LossCase& one) {
   return {.positive = at::from_blob(const_cast<int64_t*>(one.positive.data()), {one.queries.rows},
                                     at::kLong),
-          .grades = Double(one.relevance),
-          .labelled = Mask(one.labelled),
           .negative = Mask(one.negative),
           .query_negative = Mask(one.query_negative),
           .document_negative = Mask(one.document_negative),
-          .teacher = Double(one.teacher)};
+          .labelled = LabelledCellsOf(one)};
 }
 
 at::Tensor Leaf(const Matrix<double>& matrix, at::ScalarType dtype) {

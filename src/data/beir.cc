@@ -85,7 +85,7 @@ fs::path RequireSplit(const fs::path& folder, std::string_view split) {
   return file;
 }
 
-// Ids to indices; what names unknown ids is counted.
+// Adds the judgements of `qrels` to `dataset`; counts and drops those with unknown ids.
 void Resolve(const fs::path& file, const Qrels& qrels, Dataset& dataset, Warnings& warnings) {
   for (const QueryJudgements& read : qrels.queries()) {
     const std::optional<uint32_t> query = dataset.queries.Find(read.query);
@@ -108,6 +108,23 @@ void Resolve(const fs::path& file, const Qrels& qrels, Dataset& dataset, Warning
     judged.query = *query;
     dataset.judged.push_back(std::move(judged));
   }
+}
+
+// The data set of `texts` with the judgements of `qrels`, which come from `qrels_file`. Throws
+// DataError where no judgement is about these texts.
+Dataset Judge(const fs::path& qrels_file, const Qrels& qrels, const BeirTexts& texts,
+              Warnings& warnings) {
+  Dataset dataset{.documents = texts.documents,
+                  .queries = texts.queries,
+                  .file = qrels_file.native(),
+                  .has_grades = true};
+  Resolve(qrels_file, qrels, dataset, warnings);
+  if (dataset.judged.empty()) {
+    throw DataError(qrels_file.native(), 0, qrels.queries().front().query,
+                    "no judgement is left: all of them name queries or documents that the folder "
+                    "does not have");
+  }
+  return dataset;
 }
 
 }  // namespace
@@ -134,25 +151,24 @@ Qrels LoadBeirQrels(const fs::path& folder, std::string_view split, Warnings* wa
   return ReadQrels(RequireSplit(folder, split), warnings);
 }
 
+Dataset LoadBeirSplit(const fs::path& folder, std::string_view split, const BeirTexts& texts,
+                      Warnings* warnings) {
+  WarningScope scope(warnings);
+  const fs::path qrels_file = RequireSplit(folder, split);
+  return Judge(qrels_file, ReadQrels(qrels_file, &scope.get()), texts, scope.get());
+}
+
 Dataset LoadBeir(const fs::path& folder, std::string_view split, Warnings* warnings) {
   WarningScope scope(warnings);
-  // All three files are looked for before the first is read: a wrong split shows at once.
+  // Looks for all three files before it reads the first, so that a wrong split shows at once.
   const fs::path corpus = RequireFile(folder, "corpus.jsonl");
   const fs::path queries = RequireFile(folder, "queries.jsonl");
   const fs::path qrels_file = RequireSplit(folder, split);
   const Qrels qrels = ReadQrels(qrels_file, &scope.get());
-  Dataset dataset;
-  dataset.file = qrels_file.native();
-  dataset.has_grades = true;
-  dataset.queries = ReadTexts(queries, TextRole::kQuery, &scope.get());
-  dataset.documents = ReadTexts(corpus, TextRole::kDocument, &scope.get());
-  Resolve(qrels_file, qrels, dataset, scope.get());
-  if (dataset.judged.empty()) {
-    throw DataError(qrels_file.native(), 0, qrels.queries().front().query,
-                    "no judgement is left: all of them name queries or documents that the folder "
-                    "does not have");
-  }
-  return dataset;
+  BeirTexts texts;
+  texts.queries = ReadTexts(queries, TextRole::kQuery, &scope.get());
+  texts.documents = ReadTexts(corpus, TextRole::kDocument, &scope.get());
+  return Judge(qrels_file, qrels, texts, scope.get());
 }
 
 }  // namespace tandem::data

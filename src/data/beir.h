@@ -36,6 +36,16 @@ struct BeirFiles {
 // Throws DataError as LoadBeir does, except for what is wrong with splits.
 BeirFiles FindBeirFiles(const std::filesystem::path& folder);
 
+// Documents and queries of a folder that were read before.
+struct BeirTexts {
+  Texts documents;
+  Texts queries;
+};
+
+// Another split of a folder whose texts are there already: only its judgements are read.
+Dataset LoadBeirSplit(const std::filesystem::path& folder, std::string_view split,
+                      const BeirTexts& texts, Warnings* warnings = nullptr);
+
 // Documents or queries only; no judgements are needed.
 Texts LoadBeirCorpus(const std::filesystem::path& folder, Warnings* warnings = nullptr);
 Texts LoadBeirQueries(const std::filesystem::path& folder, Warnings* warnings = nullptr);

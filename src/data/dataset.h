@@ -1,7 +1,6 @@
 // Documents, queries and judgements in memory, whatever file format they came from.
 //
-// Made by data/read_dataset.h and the readers behind it; data/training_set.h makes of it what
-// training needs.
+// data/read_dataset.h reads one; data/training_set.h makes a training set of it.
 #pragma once
 
 #include <cmath>
@@ -20,7 +19,7 @@ inline constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 struct Judgement {
   uint32_t document = 0;
   double grade = 0;         // as judged, or 1 for a positive and 0 for a negative of a line
-  double score = kNoScore;  // what a line gives beside it; ScoreKind says what it means
+  double score = kNoScore;  // the score that a line gives; ScoreKind says what it means
   uint32_t line = 0;        // of the file; 0: not known
 
   bool has_score() const { return !std::isnan(score); }
@@ -32,22 +31,24 @@ enum class ScoreKind {
   kPairs,          // of a line's one pair: its grade, or a teacher's score
   kLists,          // of every document of a line: grades, or a teacher's scores
   kProbabilities,  // grades in [0, 1], expected under a judge's probabilities
-  kMargins         // differences to the line's positive, whose score is 0: a teacher's only
+  kMargins         // a teacher's: score minus that of the line's positive, which has score 0
 };
 
-// What is judged for each query of a split; queries without judgement are absent.
+// The judgements of one query. A query without any has none of these.
 struct JudgedQuery {
   uint32_t query = 0;
   std::vector<Judgement> judgements;  // in file order, each document once
 };
 
-// Can be moved, not copied (Texts).
+// Copies share their texts.
 struct Dataset {
   Texts documents;
   Texts queries;
   std::vector<JudgedQuery> judged;  // of the split that was read, in file order of first mention
-  std::string file;                 // that judges; for messages
+  std::string file;                 // with the judgements; for messages
   ScoreKind scores = ScoreKind::kNone;
+  // What the lines put before every query's text; the texts are without it. Empty: nothing.
+  std::string query_prompt;
   bool has_grades = false;  // else a grade only tells positives (1) from negatives (0) of a line
 };
 

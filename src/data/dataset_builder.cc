@@ -133,7 +133,8 @@ Dataset DatasetBuilder::Take() {
           .queries = std::move(queries_.texts),
           .judged = std::move(judged_),
           .file = reader_.file(),
-          .scores = scores_};
+          .scores = scores_,
+          .query_prompt = query_prompt_};
 }
 
 }  // namespace tandem::data

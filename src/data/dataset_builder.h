@@ -1,7 +1,8 @@
-// Collects a Dataset from lines that carry their texts: what the readers of training lines share.
+// Builds a Dataset from lines that carry their texts; the readers of all such formats use it.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,7 @@ class DatasetBuilder final : public ExampleSink {
   void Judge(uint32_t query, uint32_t document, double grade, double score) override;
 
   void SetScoreKind(ScoreKind kind) override;
+  void SetQueryPrompt(std::string_view prompt) override { query_prompt_ = prompt; }
   void CountIgnored(std::string_view key) override;
 
   // Throws DataError where no query was added.
@@ -62,6 +64,7 @@ class DatasetBuilder final : public ExampleSink {
   SlotTable judged_index_;           // (query, document) -> place in judged_places_
   std::vector<Place> judged_places_;
   ScoreKind scores_ = ScoreKind::kNone;
+  std::string query_prompt_;
 };
 
 }  // namespace tandem::data

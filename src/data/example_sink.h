@@ -26,6 +26,9 @@ class ExampleSink {
 
   // What the line's scores are. Throws DataError where an earlier line's were something else.
   virtual void SetScoreKind(ScoreKind kind) = 0;
+  // What all lines put before the texts of their queries, which are without it; "": nothing. Called
+  // once, behind the last line, by formats that have prompts.
+  virtual void SetQueryPrompt(std::string_view /*prompt*/) {}
   // A line has a value that no training reads.
   virtual void CountIgnored(std::string_view key) = 0;
 };

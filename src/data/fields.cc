@@ -52,7 +52,8 @@ std::optional<double> ParseNumber(std::string_view field) {
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (end != field.data() + field.size()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
-    value = std::strtod(std::string(field).c_str(), nullptr);  // too small is 0, too large infinite
+    value = std::strtod(std::string(field).c_str(),
+                        nullptr);  // 0 where too small, infinite where too large
   } else if (error != std::errc()) {
     return std::nullopt;
   }

@@ -12,11 +12,11 @@ namespace tandem::data {
 // beyond `fields.size()`, which are not stored.
 size_t SplitAtBlanks(std::string_view line, std::span<std::string_view> fields);
 
-// Splits at every tab, with the blanks around each field taken off; counts as SplitAtBlanks does.
+// Splits at every tab and takes the blanks around each field off; counts as SplitAtBlanks does.
 size_t SplitAtTabs(std::string_view line, std::span<std::string_view> fields);
 
-// A decimal number that fills the whole field and is finite; none otherwise. Reads as C's strtod
-// does, without its hexadecimal form.
+// The decimal number that fills the whole field; nothing where there is none or it is not finite.
+// Reads what C's strtod reads, except hexadecimal numbers.
 std::optional<double> ParseNumber(std::string_view field);
 
 }  // namespace tandem::data

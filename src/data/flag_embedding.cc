@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,7 @@
 namespace tandem::data {
 namespace {
 
-// One side of a line: its texts and what is said about them.
+// The keys of a line's positives, or of its negatives.
 struct Side {
   std::string_view texts;
   std::string_view scores;
@@ -42,11 +43,13 @@ class FlagEmbeddingReader {
     JsonLineParser parser;
     std::string_view line;
     while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
+    sink_.SetQueryPrompt(prompt_.value_or(""));
   }
 
  private:
   void ReadLine(std::span<const JsonField> fields) {
-    const std::string query = Query(fields);
+    const std::string_view query = Query(fields);
+    CheckPrompt(fields);
     documents_.clear();
     AddSide(fields, kPositives);
     if (documents_.empty()) throw reader_.Error("\"pos\" is an empty list");
@@ -57,13 +60,29 @@ class FlagEmbeddingReader {
     JudgeLine(sink_, reader_, query, documents_);
   }
 
-  std::string Query(std::span<const JsonField> fields) const {
+  std::string_view Query(std::span<const JsonField> fields) const {
     const JsonField* query = FindField(fields, "query");
     if (query == nullptr) throw reader_.Error("has no \"query\"");
-    const JsonField* prompt = FindField(fields, "prompt");
-    std::string text(IsGiven(prompt) ? RequireString(reader_, *prompt) : std::string_view());
-    text += RequireString(reader_, *query);
-    return text;
+    return RequireString(reader_, *query);
+  }
+
+  // All lines must have the same prompt: the model is saved with one prompt for queries.
+  void CheckPrompt(std::span<const JsonField> fields) {
+    const JsonField* field = FindField(fields, "prompt");
+    const std::string_view prompt =
+        IsGiven(field) ? RequireString(reader_, *field) : std::string_view();
+    if (!prompt_) {
+      prompt_ = prompt;
+      first_line_ = reader_.line_number();
+    }
+    if (*prompt_ == prompt) return;
+    const auto name = [](std::string_view text) {
+      return text.empty() ? std::string("no prompt") : fmt::format("the prompt \"{}\"", text);
+    };
+    throw reader_.Error(
+        fmt::format("has {}, but line {} has {}; a file has one task, since a model is saved with "
+                    "one query prompt: give all lines the same prompt, or split the file",
+                    name(prompt), first_line_, name(*prompt_)));
   }
 
   void AddSide(std::span<const JsonField> fields, const Side& side) {
@@ -100,6 +119,8 @@ class FlagEmbeddingReader {
   LineReader& reader_;
   ExampleSink& sink_;
   std::vector<LineDocument> documents_;  // of the line
+  std::optional<std::string> prompt_;    // of all lines so far
+  int64_t first_line_ = 0;
 };
 
 }  // namespace

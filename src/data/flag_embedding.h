@@ -13,8 +13,8 @@ namespace tandem::data {
 // Reads a file, plain or gzip. `pos` and `neg` are lists of strings; `neg` may be missing or empty.
 // `pos_scores` and `neg_scores` have a number for each of them (ScoreKind::kLists); instead,
 // `pos_probabilities` and `neg_probabilities` have a list of a judge's p(0..N) for each
-// (kProbabilities). Null is as good as missing. A `prompt` is put before its query's text, as
-// FlagEmbedding does, and is part of it from there on. `type` (the task) and other keys are ignored
+// (kProbabilities). Null is as good as missing. The `prompt` of the lines becomes the data set's
+// query_prompt: all lines have the same one, or none. `type` (the task) and other keys are ignored
 // and counted.
 //
 // As in sentence_transformers.h, texts have no ids: the same text is one query or one document
@@ -24,7 +24,8 @@ namespace tandem::data {
 //
 // Throws DataError naming file and line for broken JSON, a missing `query` or `pos`, a value of
 // another type, scores that do not match the documents, lines whose scores are of different kinds,
-// and a file without lines. What is counted goes to `warnings`, or to stderr where null.
+// lines with different prompts, and a file without lines. What is counted goes to `warnings`, or to
+// stderr where null.
 Dataset ReadFlagEmbedding(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
 // The same from an open reader.

@@ -1,5 +1,5 @@
-// From what a data set says to the grades and teacher scores that training uses (METHODS sections 1
-// and 2).
+// Makes the grades and teacher scores that training uses of those that a data set gives (METHODS
+// sections 1 and 2).
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace tandem::data {
 
-// What the scores of lines are taken for.
+// What the scores of lines are used as.
 enum class ScoreUse { kIgnored, kGrades, kTeacher };
 
-// kGrades: each score becomes its document's grade; throws DataError naming file, line and id where
-// a document has none, where the file has none at all, and for margins. kTeacher: scores stay.
-// kIgnored: they go.
+// kGrades: each score becomes its document's grade. Throws DataError naming file, line and id where
+// a document has no score, where the whole file has none, and for margins. kTeacher: scores stay as
+// they are. kIgnored: they are dropped.
 void ApplyScores(Dataset& dataset, ScoreUse use);
 
 // The lowest and the highest grade that a judge gives.
@@ -33,8 +33,8 @@ struct GradeRules {
 // (grade - minimum) / (maximum - minimum), or `grade` without a scale.
 double Scaled(double grade, const std::optional<GradeScale>& scale);
 
-// Takes every grade to its place on the scale, from 0 to 1. A judgement below 0 of a file of
-// judgements means "not judged" and stays as it is, unless the scale goes below 0. Throws DataError
+// Maps every grade to [0, 1] by the scale. In a file of judgements, a grade below 0 means "not
+// judged" and stays as it is, unless the scale goes below 0. Throws DataError
 // naming file, line, query and document for a grade outside the scale, or outside [0, 1] where
 // there is a `reason`.
 void ScaleGrades(Dataset& dataset, const GradeRules& rules);

@@ -12,10 +12,11 @@ namespace {
 
 // Digits of 64-bit integers, with sign.
 constexpr size_t kIntegerBytes = 24;
-// No format has as many; keeps the search for keys that come twice short.
+// No format has as many keys. The limit bounds the search for keys that come twice, which compares
+// all pairs.
 constexpr size_t kMaxKeys = 1000;
 
-// The decimal digits of a line's integers: places stay where they are while more are added.
+// The decimal digits of a line's integers. Their addresses do not change when more are added.
 class Digits {
  public:
   void Clear() { used_ = 0; }
@@ -116,7 +117,7 @@ class FieldReader {
     }
   }
 
-  // The first element says what the others have to be.
+  // All elements must be of the first one's kind.
   Kind SetList(simdjson::dom::array array, JsonField& field) {
     field.list.clear();
     field.numbers.clear();

@@ -53,13 +53,13 @@ class JsonLineParser {
   struct State;  // keeps simdjson out of this header
   std::unique_ptr<State> state_;
   std::vector<JsonField> fields_;
-  size_t used_ = 0;  // fields of the current line; those behind keep their memory
+  size_t used_ = 0;  // fields of the current line; later ones are kept to reuse their memory
 };
 
 // The field of that name, or null.
 const JsonField* FindField(std::span<const JsonField> fields, std::string_view key);
 
-// Whether a line gives `field` at all; null counts as not given, as exporters write it.
+// Whether a line gives `field`. Null counts as not given, since exporters write it for that.
 inline bool IsGiven(const JsonField* field) {
   return field != nullptr && field->kind != JsonField::Kind::kNull;
 }

@@ -10,7 +10,7 @@
 namespace tandem::data {
 namespace {
 
-// A corpus may hold hardly anything but judged documents: give up then.
+// Random documents that are tried for one query; a corpus may hold hardly any that is not judged.
 constexpr int kTries = 100;
 
 // Calls `body` for the judged documents of the examples, positives first.
@@ -38,7 +38,8 @@ std::vector<bool> Staying(TrainingSet& set, std::span<const uint32_t> which, dou
   return {shuffled.begin(), shuffled.end()};
 }
 
-// Moves what does not stay; `next` counts through `staying`.
+// Moves the judgements of `list` that do not stay to `unused`. `next` is the place in `staying` of
+// the first judgement; it is advanced to that behind the last.
 void Cut(std::vector<Judgement>& list, const std::vector<bool>& staying, size_t& next,
          std::vector<Judgement>& unused) {
   std::vector<Judgement> kept;
@@ -49,7 +50,8 @@ void Cut(std::vector<Judgement>& list, const std::vector<bool>& staying, size_t&
   list = std::move(kept);
 }
 
-// A document that has nothing to do with the query of `example`, or none.
+// A document that nobody judged for the query of `example` and that is no copy of one; nothing
+// where none is found.
 std::optional<uint32_t> RandomDocument(const TrainingSet& set, const TrainingQuery& example,
                                        RandomStream& stream) {
   std::unordered_set<uint64_t> known;

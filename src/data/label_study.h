@@ -1,4 +1,4 @@
-// What the papers' studies do to labels: leaving out low grades, flipping labels.
+// Changes of labels for the papers' studies: leaving out low grades, binary grades, noise.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace tandem::data {
 
-// What stays: the judged documents from the cut-off on, or as many at random, the study's control.
+// Which judged documents stay: those from the minimum grade on, or as many drawn at random, which
+// is the study's control.
 enum class CutOff { kBest, kRandom };
 
 // Moves judged documents below `minimum_grade` (in the set's grades) of the examples `which` to
@@ -27,10 +28,11 @@ struct FlippedLabels {
   size_t labels = 0;
 };
 
-// With probability p, each on its own, the grade z in [0, 1] of a judged document of the examples
-// `which` becomes 1 - z. A positive that is lost this way passes its grade on to a random document
-// of the corpus that is not judged for the query and not a copy of one that is: sets without judged
-// negatives get false positives too, and no query loses its last positive.
+// Changes the grade z in [0, 1] of each judged document of the examples `which` to 1 - z, with the
+// given probability, independently of the others. Where a positive loses its place this way, a
+// random document of the corpus takes over its grade; it is not judged for the query and not a copy
+// of a document that is. So data without judged negatives get false positives too, and no query
+// loses its last positive.
 FlippedLabels FlipLabels(TrainingSet& set, std::span<const uint32_t> which, double probability,
                          uint64_t seed);
 

@@ -24,7 +24,7 @@ struct LineDocument {
 void AppendDocuments(const LineReader& reader, const JsonField& field, double grade,
                      std::vector<LineDocument>& documents);
 
-// Judges them all for the query of that text.
+// Adds a judgement for each of `documents`, for the query with that text.
 void JudgeLine(ExampleSink& sink, const LineReader& reader, std::string_view query,
                const std::vector<LineDocument>& documents);
 

@@ -22,16 +22,16 @@ class ByteSource {
   virtual size_t Read(char* out, size_t size) = 0;
 };
 
-// A line ends at \n; the last one needs none. What is not part of the data is taken off and
-// counted: a byte order mark at the start, \r before \n, blank lines.
+// A line ends at \n; the last one needs none. A byte order mark at the start, \r before \n and
+// blank lines are no part of the data: the reader drops and counts them.
 class LineReader {
  public:
-  // Bytes that may be read (not used) behind a line; simdjson wants them.
+  // Bytes behind a line that simdjson may read, though it does not use them.
   static constexpr size_t kPadding = 64;
 
   // Opens a plain or gzip file (told by its first bytes), or standard input for "-". Throws
-  // DataError when it cannot be opened, is a folder, or is called .gz and is none. `warnings` must
-  // outlive the reader.
+  // DataError when it cannot be opened, is a folder, or is called .gz but is no gzip file.
+  // `warnings` must outlive the reader.
   LineReader(const std::filesystem::path& path, Warnings& warnings);
   // Reads `bytes`, which must outlive the reader, under the name `file`.
   LineReader(std::string file, std::string_view bytes, Warnings& warnings);

@@ -8,7 +8,7 @@ namespace tandem::data {
 namespace {
 
 uint64_t PlaceHash(uint32_t query, std::string_view document) {
-  // A multiplication by an odd number keeps the queries apart.
+  // The multiplication by an odd number gives pairs of different queries different hashes.
   return TextHash(document) + (query + uint64_t{1}) * 0x9e3779b97f4a7c15;
 }
 

@@ -34,7 +34,7 @@ class Qrels {
   struct Added {
     bool is_new = false;
     double grade = 0;    // of the judgement that stands
-    uint32_t order = 0;  // which Add of a new judgement made it, from 0
+    uint32_t order = 0;  // how many judgements had been added before it
   };
   // Nothing changes where the document is judged for the query already. Throws std::length_error
   // beyond 2^32 - 1 judgements.

@@ -11,7 +11,7 @@
 
 namespace tandem::data {
 std::string_view FormatOfLines(const std::filesystem::path& path) {
-  Warnings ignored;  // the reader that follows counts them
+  Warnings ignored;  // the file's own reader counts them again
   LineReader reader(path, ignored);
   std::string_view line;
   if (!reader.Next(&line)) throw DataError(reader.file(), 0, "", "holds no example");
@@ -24,7 +24,7 @@ std::string_view FormatOfLines(const std::filesystem::path& path) {
 
 namespace {
 
-// What can be said of the path before anything is read.
+// Throws DataError for a path that cannot be a data set.
 void CheckPath(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
     throw DataError(path.native(), 0, "",

@@ -8,7 +8,8 @@
 namespace tandem::data {
 namespace {
 
-// Judges round what they report, and a few drop the tail of their vocabulary.
+// How far a sum of probabilities may be from 1: judges round what they report, and some leave out
+// unlikely answers.
 constexpr double kSumTolerance = 0.01;
 
 void CheckLength(const LineReader& reader, std::string_view key, size_t found, size_t wanted) {

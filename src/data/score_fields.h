@@ -1,4 +1,4 @@
-// Scores beside texts, as the readers of training lines find them.
+// Reads the scores and probabilities of a training line.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace tandem::data {
 
-// The grade in [0, 1] that a judge with the grades 0..N gives by its probabilities p(0..N):
+// The expected grade, in [0, 1], of a judge that gives the grades 0..N with probabilities p(0..N):
 // (1/N) sum_s s p(s) (METHODS section 2, BiXSE). Throws DataError at the reader's line for fewer
 // than two probabilities, one outside [0, 1], and a sum that is not 1 within 1 %: mass that a judge
 // puts elsewhere would lower every grade.

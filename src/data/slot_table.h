@@ -1,4 +1,4 @@
-// A hash table from keys that live elsewhere to 32-bit indices: 8 bytes a slot, no node per entry.
+// A hash table that maps keys, which it does not store, to 32-bit indices. A slot has 8 bytes.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ constexpr uint64_t kEnd = 0x3c6ef372fe94f82b;
 
 __extension__ using Wide = unsigned __int128;
 
-// Both halves of the product, folded: every input bit reaches every output bit.
+// XORs both halves of the product, so that every input bit changes every output bit.
 uint64_t Mix(uint64_t a, uint64_t b) {
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
@@ -32,7 +32,7 @@ uint64_t TextHash(std::string_view text) {
   for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), at += sizeof(uint64_t)) {
     uint64_t word;
     std::memcpy(&word, at, sizeof word);
-    // The rotation keeps a word that makes one factor zero from erasing what came before.
+    // Where a word makes a factor of Mix zero, the rotated hash still depends on earlier words.
     hash = Mix(hash ^ word, kWord) ^ std::rotl(hash, 23);
   }
   uint64_t tail = 0;

@@ -19,8 +19,8 @@ namespace tandem::data {
 // if any, is no part of its text.
 enum class TextRole { kDocument, kQuery };
 
-// The texts of an open reader, one by one; ids may come twice. Everything else is checked and
-// counted as ReadTexts does.
+// The texts of an open reader, one by one. The same id may come twice; everything else is checked
+// and counted as in ReadTexts.
 class TextStream {
  public:
   // `reader` must outlive the stream.
@@ -38,10 +38,11 @@ class TextStream {
   bool any_ = false;
 };
 
-// Texts as they come from a file, with the line of each to name both places of a duplicate.
+// Texts as they come from a file. Remembers the line of each, so that an error about two equal ids
+// names both lines.
 class UniqueTexts {
  public:
-  // Adds what stands at the reader's line. Throws DataError where the id was there already.
+  // Adds the text of the reader's line. Throws DataError where the id was there already.
   void Add(const LineReader& reader, std::string_view id, std::string_view text);
 
   // The texts so far; there are none afterwards.

@@ -1,4 +1,4 @@
-// What training draws batches from: queries with their positives, and what must be masked.
+// The queries that training draws batches from, with their judged documents.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,19 @@ struct TrainingQuery {
   // Judged below positive_grade. Those with grade > 0 are relevant to some degree: they are no
   // negatives of this query, in the batch or mined. Grade 0 is a judged (hard) negative.
   std::vector<Judgement> others;
-  // Left out of training (data/label_study.h), but known: never negatives where they are relevant.
+  // Left out of training (data/label_study.h). Masks still know them: where they are relevant, they
+  // are no negatives.
   std::vector<Judgement> unused;
 };
 
-// Whether `document` may never count as a negative of `query` by its judgement: a positive, or one
-// with 0 < grade < positive_grade. Copies (same text) are the caller's to compare, by hash.
+// Whether the judgement of `document` forbids it as a negative of `query`: it is a positive, or has
+// 0 < grade < positive_grade. Documents with the same text are not compared here.
 bool IsRelevant(const TrainingQuery& query, uint32_t document);
 
-// Which document stands for a query in a batch, its own one.
+// Which documents can be a query's own one, which stands for it in a batch.
 enum class OwnDocument { kPositive, kAnyGrade };
 
-// Can be moved, not copied (Texts).
+// Copies share their texts.
 struct TrainingSet {
   Texts queries;                          // all of the data set's, those without a positive too
   Texts documents;                        // the whole corpus
@@ -42,7 +43,7 @@ struct TrainingSet {
   OwnDocument own = OwnDocument::kPositive;
   size_t queries_without_positive = 0;  // judged queries that were left out
   size_t pair_count = 0;                // positives of all examples together
-  std::string file;                     // that judges; for messages
+  std::string file;                     // with the judgements; for messages
 };
 
 // Splits the judgements of `dataset` at `positive_grade` (METHODS section 1). Judged queries that
@@ -53,7 +54,7 @@ TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument
                              Warnings* warnings = nullptr);
 TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, Warnings* warnings = nullptr);
 
-// Sorts a query's positives and others again, after grades have changed.
+// Splits a query's positives and others anew, after grades have changed.
 void SplitAgain(TrainingQuery& query, double positive_grade);
 // Whether it has a document that can be its own one.
 bool HasOwnDocument(const TrainingQuery& query, OwnDocument own);

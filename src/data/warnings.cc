@@ -8,7 +8,7 @@ namespace tandem::data {
 
 void Warnings::Count(std::string_view file, std::string_view kind, int64_t line,
                      std::string_view id) {
-  for (Entry& entry : entries_) {  // a handful of kinds: a search is cheap
+  for (Entry& entry : entries_) {  // few kinds: a linear search is fast
     if (entry.kind == kind && entry.file == file) {
       ++entry.count;
       return;

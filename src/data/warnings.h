@@ -1,4 +1,4 @@
-// What reading data lost or set right: counted by kind, reported once.
+// Counts what reading data dropped or corrected, by kind, and reports each kind once.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class Warnings {
   std::vector<Entry> entries_;
 };
 
-// What the readers of this room do with an optional `Warnings* warnings`: count into it, or, where
-// it is null, count into their own and report when they are done.
+// The readers of this room take an optional `Warnings* warnings`. They count into it, or, where it
+// is null, into a Warnings of their own that is reported when they are done.
 class WarningScope {
  public:
   explicit WarningScope(Warnings* given) : given_(given) {}

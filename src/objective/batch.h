@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace tandem::objective {
 
@@ -15,6 +16,17 @@ struct LabelledCell {
   int64_t column = 0;
   double grade = 0;    // in [0, 1]
   double teacher = 0;  // any finite number
+};
+
+// The labelled cells of a batch: a few in each row, so that grades and teacher scores take no Q x D
+// matrix.
+struct LabelledCells {
+  std::vector<LabelledCell> cells;   // row by row, each row's by ascending column
+  std::vector<int64_t> row_starts;   // [Q + 1]: row i has cells [row_starts[i], row_starts[i + 1])
+  std::vector<double> own_grades;    // [Q]: of own documents, in [0, 1]
+  std::vector<double> own_teachers;  // [Q]
+
+  bool empty() const { return row_starts.empty(); }
 };
 
 struct Batch {
@@ -32,9 +44,7 @@ struct Batch {
   const bool* query_negative = nullptr;     // [Q, Q]
   const bool* document_negative = nullptr;  // [Q, Q]
 
-  // Labelled cells row by row, each row's by ascending column; those of row i are
-  // [labelled_begin[i], labelled_begin[i + 1]). A few of D, so grades take no Q x D matrix.
-  const LabelledCell* labelled = nullptr;
+  const LabelledCell* labelled = nullptr;   // as in LabelledCells
   const int64_t* labelled_begin = nullptr;  // [Q + 1]
 
   std::span<const double> bank_positives;  // scores kept from earlier batches; they carry no

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 
@@ -60,62 +61,56 @@ void CheckShapes(const Scores& scores, const Labels& labels, const Needs& needs)
   const int64_t d = scores.query_document.size(1);
   CheckShape(labels.positive, {q}, "labels.positive", true);
   CheckShape(labels.negative, {q, d}, "labels.negative", true);
-  CheckShape(labels.grades, {q, d}, "labels.grades", needs.grades);
-  CheckShape(labels.labelled, {q, d}, "labels.labelled", needs.grades || needs.teacher);
-  CheckShape(labels.teacher, {q, d}, "labels.teacher", needs.teacher);
   CheckShape(scores.query_query, {q, q}, "scores.query_query", needs.query_query);
   CheckShape(labels.query_negative, {q, q}, "labels.query_negative", needs.query_query);
   CheckShape(scores.document_document, {q, q}, "scores.document_document", needs.document_document);
   CheckShape(labels.document_negative, {q, q}, "labels.document_negative", needs.document_document);
 }
 
-// One number of a floating matrix of either dtype; 0 for a matrix that is not needed.
-class Lookup {
- public:
-  Lookup(const at::Tensor& matrix, const char* what, bool needed) : what_(what) {
-    if (!needed) return;
-    matrix_ = matrix.detach().to(at::kCPU).contiguous();
-    if (matrix_.scalar_type() != at::kFloat) matrix_ = matrix_.to(at::kDouble);
-    floats_ = matrix_.scalar_type() == at::kFloat ? matrix_.data_ptr<float>() : nullptr;
-    doubles_ = floats_ == nullptr ? matrix_.data_ptr<double>() : nullptr;
-  }
-
-  double At(int64_t cell) const {
-    if (floats_ == nullptr && doubles_ == nullptr) return 0;
-    const double value = floats_ != nullptr ? static_cast<double>(floats_[cell]) : doubles_[cell];
-    if (std::isfinite(value)) return value;
-    throw NumericError(fmt::format("the {} of query {} and document {} is {}: it must be finite",
-                                   what_, cell / matrix_.size(1), cell % matrix_.size(1), value));
-  }
-
- private:
-  const char* what_;
-  at::Tensor matrix_;
-  const float* floats_ = nullptr;
-  const double* doubles_ = nullptr;
-};
-
-void PickLabels(const Labels& labels, const Needs& needs, BatchArrays& a) {
-  const int64_t rows = a.query_document.size(0);
-  const int64_t columns = a.query_document.size(1);
-  const Lookup grades(labels.grades, "grade", needs.grades);
-  const Lookup teacher(labels.teacher, "teacher score", needs.teacher);
-  const at::Tensor mask = AsMask(labels.labelled);
-  a.labelled_begin.push_back(0);
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t cell = row * columns; cell < (row + 1) * columns; ++cell) {
-      if (!mask.data_ptr<bool>()[cell]) continue;
-      a.labelled.push_back({cell - row * columns, grades.At(cell), teacher.At(cell)});
+void CheckLabelled(const LabelledCells& labelled, int64_t queries, int64_t documents) {
+  const auto rows = static_cast<size_t>(queries);
+  if (labelled.empty()) throw std::logic_error("this objective needs labels.labelled");
+  const bool complete = labelled.row_starts.size() == rows + 1 && labelled.row_starts[0] == 0 &&
+                        labelled.row_starts[rows] == std::ssize(labelled.cells) &&
+                        labelled.own_grades.size() == rows && labelled.own_teachers.size() == rows;
+  if (!complete) throw std::logic_error("labels.labelled has a wrong shape");
+  for (size_t row = 0; row < rows; ++row) {
+    int64_t least = 0;
+    for (int64_t i = labelled.row_starts[row]; i < labelled.row_starts[row + 1]; ++i) {
+      const int64_t column = labelled.cells[static_cast<size_t>(i)].column;
+      if (column < least || column >= documents) {
+        throw std::logic_error("the columns of a row of labels.labelled do not ascend");
+      }
+      least = column + 1;
     }
-    a.labelled_begin.push_back(static_cast<int64_t>(a.labelled.size()));
-    const int64_t own = row * columns + a.positive.data_ptr<int64_t>()[row];
-    a.own_grades.push_back(grades.At(own));
-    a.own_teacher.push_back(teacher.At(own));
   }
-  a.batch.labelled = a.labelled.data();
-  a.batch.labelled_begin = a.labelled_begin.data();
-  a.batch.own_grades = a.own_grades.data();
-  a.batch.own_teacher = a.own_teacher.data();
+}
+
+void CheckFinite(double value, const char* what, int64_t row, int64_t column) {
+  if (std::isfinite(value)) return;
+  throw NumericError(fmt::format("the {} of query {} and document {} is {}: it must be finite",
+                                 what, row, column, value));
+}
+
+// Points `batch` at the labelled cells.
+void UseLabelled(const LabelledCells& labelled, const Needs& needs, Batch& batch) {
+  CheckLabelled(labelled, batch.queries, batch.documents);
+  for (int64_t row = 0; row < batch.queries; ++row) {
+    const auto check = [&](int64_t column, double grade, double teacher) {
+      if (needs.grades) CheckFinite(grade, "grade", row, column);
+      if (needs.teacher) CheckFinite(teacher, "teacher score", row, column);
+    };
+    const auto at = static_cast<size_t>(row);
+    check(batch.positive[row], labelled.own_grades[at], labelled.own_teachers[at]);
+    for (int64_t i = labelled.row_starts[at]; i < labelled.row_starts[at + 1]; ++i) {
+      const LabelledCell& cell = labelled.cells[static_cast<size_t>(i)];
+      check(cell.column, cell.grade, cell.teacher);
+    }
+  }
+  batch.labelled = labelled.cells.data();
+  batch.labelled_begin = labelled.row_starts.data();
+  batch.own_grades = labelled.own_grades.data();
+  batch.own_teacher = labelled.own_teachers.data();
 }
 
 void CheckColumns(const Batch& batch) {
@@ -158,7 +153,7 @@ BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const St
              .bias = Scalar(states.bias),
              .threads = at::get_num_threads()};
   CheckColumns(a.batch);
-  if (needs.grades || needs.teacher) PickLabels(labels, needs, a);
+  if (needs.grades || needs.teacher) UseLabelled(labels.labelled, needs, a.batch);
   return a;
 }
 

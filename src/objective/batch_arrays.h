@@ -3,9 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-#include <vector>
-
 #include "objective/batch.h"
 #include "objective/catalogue.h"
 #include "objective/objective.h"
@@ -13,14 +10,11 @@
 namespace tandem::objective {
 
 // CPU copies (or the tensors themselves, where they are float64 there already) that `batch` points
-// into. Grades and teacher scores are picked out cell by cell: they are never copied as matrices.
+// into. Labelled cells are not copied: `batch` points into the labels.
 struct BatchArrays {
   at::Tensor query_document, query_query, document_document;
   at::Tensor positive, negative, query_negative, document_negative;
   at::Tensor bank_positives, bank_negatives;
-  std::vector<LabelledCell> labelled;
-  std::vector<int64_t> labelled_begin;
-  std::vector<double> own_grades, own_teacher;
   Batch batch;
 };
 

@@ -14,8 +14,8 @@ namespace tandem::objective {
 
 // What an objective asks of a batch besides scores and own documents.
 struct Needs {
-  bool grades = false;             // Labels::grades, Labels::labelled
-  bool teacher = false;            // Labels::teacher, Labels::labelled
+  bool grades = false;             // Labels::labelled with grades
+  bool teacher = false;            // Labels::labelled with teacher scores
   bool query_query = false;        // same-tower scores and their mask
   bool document_document = false;  // same-tower scores and their mask
   bool graded_own = false;         // own documents may have any grade; else they are positives

@@ -8,18 +8,17 @@
 #include <string_view>
 
 #include "config/params.h"
+#include "objective/batch.h"
 
 namespace tandem::objective {
 
 // What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
   at::Tensor positive;           // int64 [Q]: column of each query's own document
-  at::Tensor grades;             // [Q, D] in [0, 1], where `labelled`
-  at::Tensor labelled;           // bool [Q, D]
   at::Tensor negative;           // bool [Q, D]: may document j count as a negative of query i?
   at::Tensor query_negative;     // bool [Q, Q]
   at::Tensor document_negative;  // bool [Q, Q], positives against positives
-  at::Tensor teacher;            // [Q, D], optional
+  LabelledCells labelled;        // where documents are labelled, with grades and teacher scores
 };
 
 // Similarities of a batch, one floating dtype. The last two are there only for objectives whose

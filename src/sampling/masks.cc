@@ -35,18 +35,6 @@ class MaskMaker {
     return mask;
   }
 
-  std::vector<uint8_t> Labelled() const {
-    std::vector<uint8_t> mask(batch_.rows() * batch_.columns(), 0);
-    for (size_t row = 0; row < batch_.rows(); ++row) {
-      uint8_t* cells = mask.data() + row * batch_.columns();
-      cells[row] = 1;
-      for (uint32_t c = batch_.further_starts[row]; c < batch_.further_starts[row + 1]; ++c) {
-        cells[c] = 1;
-      }
-    }
-    return mask;
-  }
-
   std::vector<uint8_t> QueryNegative() const {
     std::vector<uint8_t> mask = AllButDiagonal();
     for (size_t row = 0; rules_.same_query && row < batch_.rows(); ++row) {
@@ -66,7 +54,8 @@ class MaskMaker {
   }
 
  private:
-  // What makes two columns the same document. A document's hash stands for it and its copies.
+  // Columns with equal keys have the same document. Where copies count, the key is the hash of its
+  // text.
   uint64_t Key(uint32_t document) const {
     return rules_.copies ? examples_.document_hash(document) : document;
   }
@@ -79,12 +68,12 @@ class MaskMaker {
     return one.grade > 0 || one.grade >= examples_.positive_grade();
   }
 
-  // The graded objectives have own documents of grade 0 too.
+  // The own document of `row` may have grade 0 in graded objectives.
   bool OwnIsRelevant(size_t row) const {
     for (const Judged& one : examples_.judged(batch_.queries[row])) {
       if (one.document == batch_.documents[row]) return IsRelevant(one);
     }
-    return true;  // a sampler's own choice: nobody judged it
+    return true;  // nobody judged it: the sampler chose it as a positive
   }
 
   // Clears the columns of the own document of `row`.
@@ -96,7 +85,7 @@ class MaskMaker {
     }
   }
 
-  // Clears the columns of what is judged relevant for the query of `row`.
+  // Clears the columns of the documents that are judged relevant for the query of `row`.
   void MaskKnownPositives(size_t row, uint8_t* cells) const {
     if (!rules_.known_positives) return;
     for (const Judged& one : examples_.known(batch_.queries[row])) {
@@ -128,7 +117,6 @@ class MaskMaker {
 Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules) {
   const MaskMaker maker(examples, batch, rules);
   return {.negative = maker.Negative(),
-          .labelled = maker.Labelled(),
           .query_negative = maker.QueryNegative(),
           .document_negative = maker.DocumentNegative()};
 }

@@ -1,4 +1,4 @@
-// What a batch knows: which cells of its score matrix are labelled, and which may be negatives.
+// Which cells of a batch's score matrix may count as negatives.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,16 @@
 
 namespace tandem::sampling {
 
-// Which cells are kept out of the negatives besides each query's own document.
+// Which cells are no negatives, besides that of each query's own document.
 struct MaskRules {
   bool copies = true;           // same document, or same text, as one that is masked
   bool known_positives = true;  // every document judged relevant for the query, at any grade
-  bool same_query = true;       // what is masked for another row with the same query text
+  bool same_query = true;       // every document that is masked for a row with the same query text
 };
 
 // Matrices by rows; 1 is true. Q rows, D columns as in the Batch.
 struct Masks {
   std::vector<uint8_t> negative;           // [Q, D]: may document j count as a negative of query i?
-  std::vector<uint8_t> labelled;           // [Q, D]: own and further documents of the row
   std::vector<uint8_t> query_negative;     // [Q, Q]: may query j count as a negative of query i?
   std::vector<uint8_t> document_negative;  // [Q, Q]: the same between own documents
 };
@@ -31,11 +30,11 @@ struct Masks {
 //    grade than a positive is neither a positive nor a negative,
 //  - own document with a grade above 0 or, under `known_positives`, judged relevant for another row
 //    with the text of query i (`same_query`),
-//  - a copy, by document or text, of any of these (`copies`): the page asks for copies of the own
-//    document; a copy of another positive is no less relevant.
-// A document that is judged irrelevant stays a negative unless it is such a copy. The diagonals of
-// the square matrices are 0; so are pairs of rows with the same query text (under `same_query`)
-// and own documents that are copies (under `copies`).
+//  - a copy, by document or text, of any of these (`copies`). METHODS asks for copies of the own
+//    document only; but a copy of another positive is as relevant.
+// A document that is judged irrelevant stays a negative unless it is such a copy. In the square
+// matrices the diagonal is 0, and so are pairs of rows with the same query text (`same_query`) and
+// pairs of own documents that are copies (`copies`).
 Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules);
 
 }  // namespace tandem::sampling

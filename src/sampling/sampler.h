@@ -18,13 +18,13 @@ namespace tandem::sampling {
 struct SamplerOptions {
   uint64_t seed = 1;
   size_t batch = 64;           // queries
-  size_t negatives = 0;        // further labelled documents of each query
+  size_t negatives = 0;        // judged negatives of each query, or with `graded_own` any labelled
   bool no_duplicates = true;   // no query text and no document text twice in a batch
   bool graded_own = false;     // own documents may have any grade; else they are positives
   config::Params params = {};  // values of SamplerInfo::params, those of the sampler's own keys
 };
 
-// What a step found out about a batch.
+// What a training step computed for a batch.
 struct Feedback {
   const Batch* batch = nullptr;
   std::span<const float> cosines;  // [Q] of each query and its own document
@@ -46,7 +46,8 @@ class Sampler {
   // Everything that Next depends on besides examples and options. A sampler that restores another
   // one's state continues exactly as that one would have.
   virtual nlohmann::json State() const = 0;
-  // Throws nlohmann::json::exception for a state that is not this sampler's.
+  // Throws nlohmann::json::exception for a state that is not this sampler's, and ModelError for a
+  // state of an earlier version whose batches this version would compose otherwise.
   virtual void Restore(const nlohmann::json& state) = 0;
 };
 

@@ -1,9 +1,9 @@
 #include "search/kept_embeddings.h"
 
-#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
-#include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -62,16 +62,18 @@ std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const st
                      folder.native()));
     return std::nullopt;
   }
-  const NpyMatrix matrix = ReadNpy(folder / kEmbeddings);
+  const auto held = std::make_shared<const NpyMatrix>(ReadNpy(folder / kEmbeddings));
+  const NpyMatrix& matrix = *held;
   if (matrix.rows != texts || matrix.columns != static_cast<size_t>(width)) {
     throw DataError((folder / kEmbeddings).native(), 0, "",
                     fmt::format("has {} rows of {} values where {} documents of {} belong; remove "
                                 "the folder, and they are made again",
                                 matrix.rows, matrix.columns, texts, width));
   }
-  at::Tensor rows = at::empty({static_cast<int64_t>(texts), width}, at::kFloat);
-  std::memcpy(rows.data_ptr(), matrix.values.data(), matrix.values.size() * sizeof(float));
-  return rows;
+  // The tensor keeps the matrix that was read: no second copy.
+  return at::from_blob(
+      const_cast<float*>(matrix.values.data()), {static_cast<int64_t>(texts), width},
+      [held](void*) {}, at::kFloat);
 }
 
 void ForgetKept(const std::filesystem::path& folder) {

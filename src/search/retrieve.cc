@@ -27,6 +27,15 @@ at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSour
   return RowsFor(rows, model.similarity());
 }
 
+// Normalises some rows at a time, so that all embeddings are in memory once.
+void AddInWindows(const at::Tensor& rows, std::string_view similarity, ExactSearch* search) {
+  constexpr int64_t kWindow = 16384;
+  for (int64_t first = 0; first < rows.size(0); first += kWindow) {
+    const int64_t count = std::min(kWindow, rows.size(0) - first);
+    search->Add(RowsFor(rows.narrow(0, first, count), similarity));
+  }
+}
+
 // Feeds all documents to `search`: from the kept embeddings, or encoded window by window.
 void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
                      const RetrieveOptions& options, ExactSearch* search) {
@@ -46,7 +55,7 @@ void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
       rows = EncodeAll(model, TextKind::kDocument, documents, encode, &counts);
       WriteKept(options.embeddings, source, documents, *rows);
     }
-    search->Add(RowsFor(*rows, model.similarity()));
+    AddInWindows(*rows, model.similarity(), search);
   }
   ReportCounts(counts, "documents", model.max_tokens(TextKind::kDocument));
 }

@@ -2,9 +2,9 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 
 #include <cstring>
+#include <iterator>
 #include <numeric>
 
 namespace tandem::train {
@@ -20,31 +20,36 @@ at::Tensor MaskTensor(const std::vector<uint8_t>& mask, size_t rows) {
 objective::Labels LabelsOf(const sampling::Masks& masks, size_t rows) {
   objective::Labels labels;
   labels.positive = at::arange(static_cast<int64_t>(rows), at::kLong);
-  labels.labelled = MaskTensor(masks.labelled, rows);
   labels.negative = MaskTensor(masks.negative, rows);
   labels.query_negative = MaskTensor(masks.query_negative, rows);
   labels.document_negative = MaskTensor(masks.document_negative, rows);
   return labels;
 }
 
-// A matrix by rows with `value(judgement)` in the cells of each row's own and further documents, 0
-// elsewhere. A document that nobody judged for its row has none of the two: the cell stays 0.
-template <typename Value>
-at::Tensor LabelTensor(const sampling::Examples& examples, const sampling::Batch& batch,
-                       const Value& value) {
-  const auto columns = static_cast<int64_t>(batch.columns());
-  at::Tensor tensor = at::zeros({static_cast<int64_t>(batch.rows()), columns}, at::kDouble);
-  auto* cells = static_cast<double*>(tensor.data_ptr());
-  for (size_t row = 0; row < batch.rows(); ++row, cells += columns) {
-    const auto set = [&](size_t column) {
+// The own and the further documents of each row with their grades and teacher scores. A document
+// that nobody judged for its row has grade 0 and teacher score 0.
+objective::LabelledCells LabelledCellsOf(const sampling::Examples& examples,
+                                         const sampling::Batch& batch) {
+  objective::LabelledCells labelled{.row_starts = {0}};
+  labelled.cells.reserve(batch.columns());
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const auto add = [&](size_t column) {
+      objective::LabelledCell cell{.column = static_cast<int64_t>(column)};
       for (const sampling::Judged& one : examples.judged(batch.queries[row])) {
-        if (one.document == batch.documents[column]) cells[column] = value(one);
+        if (one.document != batch.documents[column]) continue;
+        cell.grade = one.grade;
+        cell.teacher = one.teacher;
+        break;
       }
+      labelled.cells.push_back(cell);
     };
-    set(row);
-    for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) set(c);
+    add(row);
+    labelled.own_grades.push_back(labelled.cells.back().grade);
+    labelled.own_teachers.push_back(labelled.cells.back().teacher);
+    for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) add(c);
+    labelled.row_starts.push_back(std::ssize(labelled.cells));
   }
-  return tensor;
+  return labelled;
 }
 
 }  // namespace
@@ -70,13 +75,8 @@ TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {
   for (const uint32_t query : batch.queries) add(texts_.queries, texts_.query_texts[query]);
   for (const uint32_t document : batch.documents) add(texts_.documents, document);
   made.labels = LabelsOf(sampling::MakeMasks(texts_.examples, batch, rules_), batch.rows());
-  if (needs_.grades) {
-    made.labels.grades =
-        LabelTensor(texts_.examples, batch, [](const sampling::Judged& one) { return one.grade; });
-  }
-  if (needs_.teacher) {
-    made.labels.teacher = LabelTensor(texts_.examples, batch,
-                                      [](const sampling::Judged& one) { return one.teacher; });
+  if (needs_.grades || needs_.teacher) {
+    made.labels.labelled = LabelledCellsOf(texts_.examples, batch);
   }
   return made;
 }

@@ -44,8 +44,8 @@ struct ExampleTexts {
 
 class BatchMaker {
  public:
-  // `texts` must outlive the maker. Grades and teacher scores are among the labels where `needs`
-  // asks for them.
+  // `texts` must outlive the maker. The labels have labelled cells where `needs` asks for grades or
+  // teacher scores.
   BatchMaker(const ExampleTexts& texts, const sampling::MaskRules& rules,
              const objective::Needs& needs = {})
       : texts_(texts), rules_(rules), needs_(needs) {}

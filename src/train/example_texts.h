@@ -13,8 +13,8 @@
 
 namespace tandem::train {
 
-// `which` of set.examples, with the ids of their queries and of every document judged for them that
-// is not left out of training. `positive_grade` is the set's.
+// The examples `which` of set.examples, with the token ids of their queries and of all documents
+// that are judged for them and not left out of training. `positive_grade` is the set's.
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
                               int threads);

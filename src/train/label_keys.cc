@@ -37,7 +37,7 @@ data::ScoreUse ScoreUseOf(const std::string& name, const objective::Needs& needs
                                                   : data::ScoreUse::kIgnored;
 }
 
-// Why grades must lie in [0, 1] without a scale, as GradeRules words it; "" where they need not.
+// GradeRules::reason: why grades must lie in [0, 1] without a scale; "" where they need not.
 std::string Reason(const config::Recipe& recipe, const objective::Needs& needs,
                    const data::Dataset& dataset) {
   if (recipe.data.binarize_at) return "";
@@ -91,8 +91,8 @@ std::vector<double> BestGrades(const data::Dataset& dataset) {
   return best;
 }
 
-// Nobody chose the default `data.positive_grade` for these data: it must not leave most of them
-// out. `dataset` has its grades as they were read.
+// Throws DataError where the default `data.positive_grade`, which nobody chose for these data,
+// would leave out most queries. `dataset` has its grades as they were read.
 void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRecipe& loaded) {
   const double grade = loaded.recipe.data.positive_grade;
   const bool chosen = loaded.positions.contains(PositiveKey(loaded.recipe.data)) ||
@@ -147,7 +147,8 @@ void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& 
 
 void TakeScores(data::Dataset& dataset, const config::Recipe& recipe,
                 const objective::Needs& needs) {
-  if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades) return;  // judged
+  if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades)
+    return;  // its grades are judgements
   data::ApplyScores(dataset, ScoreUseOf(recipe.data.scores, needs, dataset.scores));
 }
 

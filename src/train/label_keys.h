@@ -1,5 +1,5 @@
-// From the label keys of a recipe and what its objective needs to a training set with grades and
-// teacher scores.
+// Applies the label keys of a recipe (`data.scores`, `data.grade_scale`, ...): makes a training set
+// with the grades and teacher scores that the objective needs.
 #pragma once
 
 #include "config/recipe_parse.h"
@@ -9,25 +9,26 @@
 
 namespace tandem::train {
 
-// What the keys alone can get wrong. Throws RecipeError naming the key.
+// Checks the keys before any data are read. Throws RecipeError naming the key.
 void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs);
 
-// Takes the scores of the lines for what `data.scores` says, or by itself: a teacher's where the
-// objective needs one, grades where it needs those or where a line's only pair has a score, else
-// nothing. Throws DataError where they cannot be grades.
+// Uses the scores of lines as `data.scores` says. With "auto" they are a teacher's where the
+// objective needs one, grades where it needs those or where a line's only pair has a score, and are
+// ignored otherwise. Throws DataError where they cannot be grades.
 void TakeScores(data::Dataset& dataset, const config::Recipe& recipe,
                 const objective::Needs& needs);
 
-// The training set of a data set whose scores are taken: grades on `data.grade_scale`, split at
-// `data.positive_grade` or `data.binarize_at` on that scale; not yet binarized. Throws DataError
-// naming file and line for grades outside the scale and teacher scores that the objective needs and
-// the data lack, RecipeError for keys that do not suit the data.
+// The training set of a data set that TakeScores has seen. Its grades are mapped by
+// `data.grade_scale` and split at `data.positive_grade` or `data.binarize_at`; they are not binary
+// yet. Throws DataError naming file and line for grades outside the scale and for teacher scores
+// that the objective needs and the data lack; DataError where the default `data.positive_grade`
+// would leave out most queries; RecipeError for keys that do not fit the data.
 data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRecipe& loaded,
                                   const objective::Needs& needs);
 
-// `data.minimum_grade`, `data.binarize_at` and `data.flip_labels`, in this order; the first and the
-// last for the examples `training` only. Returns those that still have an own document; notes what
-// became of the labels. Throws DataError where none has.
+// Applies `data.minimum_grade`, `data.binarize_at` and `data.flip_labels`, in this order; the first
+// and the last change the examples `training` only. Returns those that still have an own document,
+// and says in notes how many labels changed. Throws DataError where no example is left.
 std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> training,
                                   const config::Recipe& recipe);
 

@@ -49,21 +49,10 @@ class LossValidator final : public Validator {
   StepOptions step_;
 };
 
-// The validation data set as training sees one: its documents and queries are copied, so that the
-// data set stays as it was read.
+// The validation data set as training sees one; it shares the texts of `dataset`.
 data::TrainingSet TrainingSetOf(const data::Dataset& dataset, const config::LoadedRecipe& loaded,
                                 const objective::Needs& needs) {
-  data::Dataset copy{.judged = dataset.judged,
-                     .file = dataset.file,
-                     .scores = dataset.scores,
-                     .has_grades = dataset.has_grades};
-  for (size_t i = 0; i < dataset.documents.size(); ++i) {
-    copy.documents.Add(dataset.documents.id(i), dataset.documents.text(i));
-  }
-  for (size_t i = 0; i < dataset.queries.size(); ++i) {
-    copy.queries.Add(dataset.queries.id(i), dataset.queries.text(i));
-  }
-  data::TrainingSet set = MakeTrainingSet(std::move(copy), loaded, needs);
+  data::TrainingSet set = MakeTrainingSet(dataset, loaded, needs);
   if (loaded.recipe.data.binarize_at) data::Binarize(set);
   return set;
 }

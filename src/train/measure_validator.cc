@@ -57,9 +57,8 @@ class MeasureValidator final : public Validator {
   bool Better(double value, double other) const override { return value > other; }
 
  private:
-  // Throws DataError where the measure would be 0 whatever the model finds: no query has a document
-  // that counts for it, which is one of the relevance level, or of any grade above 0 for a measure
-  // whose gains are grades.
+  // Throws DataError where no query has a document that counts for the measure, which would then be
+  // 0 for every model. Any grade above 0 counts where grades are gains; else the relevance level.
   void CheckPositives() const {
     const bool graded = measures_.front().info->graded;
     for (const data::JudgedQuery& query : corpus_.judged) {
@@ -111,7 +110,7 @@ class MeasureValidator final : public Validator {
     return search.Take();
   }
 
-  // 0 where no query has a value, as for a query that finds nothing.
+  // The measure's mean over the queries; 0 where no query has a value.
   double MeanOf(const std::vector<search::QueryHits>& found) const {
     data::Run run;
     std::vector<eval::QuerySamples> samples;

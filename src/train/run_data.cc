@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <string_view>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "data/beir.h"
 #include "data/fingerprint.h"
 #include "data/read_dataset.h"
 #include "data/text_hash.h"
@@ -87,6 +90,31 @@ void HoldOut(const config::LoadedRecipe& loaded, RunData& data) {
   }
 }
 
+// Throws DataError for another prompt than the training data's, which validation queries get too.
+void CheckSamePrompt(const data::Dataset& validation, const std::string& prompt) {
+  if (validation.query_prompt.empty() || validation.query_prompt == prompt) return;
+  throw DataError(validation.file, 0, "",
+                  fmt::format("its queries have the prompt \"{}\", those of the training data "
+                              "\"{}\"; a model has one query prompt",
+                              validation.query_prompt, prompt));
+}
+
+bool IsSameFolder(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return std::filesystem::is_directory(one, error) &&
+         std::filesystem::equivalent(one, other, error);
+}
+
+// Reads `validation.data`. Where it is the folder of `data.train`, which must be BEIR's, only its
+// judgements are read and the texts are shared.
+data::Dataset ReadValidation(const config::Recipe& recipe, const data::TrainingSet& set) {
+  const std::string& path = *recipe.validation.data;
+  if (IsSameFolder(path, recipe.data.train)) {
+    return data::LoadBeirSplit(path, recipe.validation.split, {set.documents, set.queries});
+  }
+  return data::ReadDataset(path, "auto", recipe.validation.split);
+}
+
 }  // namespace
 
 JudgedCorpus RunData::ValidationCorpus() const {
@@ -107,15 +135,10 @@ double RunData::RelevanceLevel(const config::DataRecipe& recipe) const {
 
 RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
-  const auto read = [&](const std::string& path, const std::string& format,
-                        const std::string& split) {
-    data::Dataset dataset = data::ReadDataset(path, format, split);
-    TakeScores(dataset, recipe, needs);
-    return dataset;
-  };
-  RunData data;
-  data.set = MakeTrainingSet(read(recipe.data.train, recipe.data.format, recipe.data.split), loaded,
-                             needs);
+  data::Dataset train = data::ReadDataset(recipe.data.train, recipe.data.format, recipe.data.split);
+  TakeScores(train, recipe, needs);
+  RunData data{.query_prompt = train.query_prompt};
+  data.set = MakeTrainingSet(std::move(train), loaded, needs);
   if (data.set.documents.size() < 2) {
     throw DataError(recipe.data.train, 0, "",
                     "the corpus has one document, so that nothing can be a negative; training "
@@ -124,7 +147,9 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   data.training.resize(data.set.examples.size());
   std::iota(data.training.begin(), data.training.end(), 0);
   if (recipe.validation.data) {
-    data.validation = read(*recipe.validation.data, "auto", recipe.validation.split);
+    data.validation = ReadValidation(recipe, data.set);
+    TakeScores(*data.validation, recipe, needs);
+    CheckSamePrompt(*data.validation, data.query_prompt);
   }
   data.fingerprint = FingerprintOf(data);
   if (recipe.validation.holdout) HoldOut(loaded, data);

@@ -27,20 +27,21 @@ struct RunData {
   std::vector<uint32_t> training;           // of set.examples: trained on
   std::vector<uint32_t> held_out;           // of set.examples: `validation.holdout`
   std::optional<data::Dataset> validation;  // `validation.data`, its grades as they were read
+  std::string query_prompt;  // what lines of the training data put before queries; empty: nothing
   // Changes with every id, text, judgement and grade that was read.
   uint64_t fingerprint = 0;
 
-  // What is validated on; only where validation is enabled. Points into this object.
+  // The queries to validate on. Call it only where validation is enabled. Points into this object.
   JudgedCorpus ValidationCorpus() const;
-  // The grade from which one of its documents is relevant.
+  // The grade from which a document of the validation corpus is relevant.
   double RelevanceLevel(const config::DataRecipe& recipe) const;
 };
 
 // Reads what the recipe names, with the grades and teacher scores that an objective `needs`
-// (train/label_keys.h). Held-out queries are drawn from stream (seed, "holdout"), and with a query
-// all that have the same text; what the recipe does to labels for a study is done to the training
-// queries only. Throws DataError as the readers do and for a corpus of one document; RecipeError
-// where the holdout leaves nothing to train or nothing to validate on.
+// (train/label_keys.h). Held-out queries are drawn from stream (seed, "holdout"); queries with the
+// text of a held-out one are held out too. The recipe's changes of labels for a study reach the
+// training queries only. Throws DataError as the readers do and for a corpus of one document;
+// RecipeError where the holdout leaves nothing to train or nothing to validate on.
 RunData ReadRunData(const config::LoadedRecipe& recipe, const objective::Needs& needs = {});
 
 // The numbers of `which` of set.examples, in that order. A judgement below 0 means "not judged" and

@@ -23,7 +23,7 @@
 namespace tandem::train {
 namespace {
 
-constexpr const char* kLoss = "loss";  // the measure that is no ranking's
+constexpr const char* kLoss = "loss";  // the one measure that eval does not have
 
 void CheckMeasure(const config::LoadedRecipe& loaded) {
   const config::ValidationRecipe& validation = loaded.recipe.validation;
@@ -52,6 +52,25 @@ std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe,
                                    .seed = seed});
 }
 
+// The model gets the query prompt of the training data, so that it is saved with it. Throws
+// RecipeError where the recipe gives another prompt.
+void UsePromptOfData(Setup& setup) {
+  const std::string& prompt = setup.data.query_prompt;
+  if (prompt.empty()) return;
+  config::ModelRecipe& recipe = setup.loaded.recipe.model;
+  if (recipe.query_prompt && *recipe.query_prompt != prompt) {
+    throw setup.loaded.ErrorAt("model.query_prompt",
+                               fmt::format("is \"{}\", but the queries of data.train have the "
+                                           "prompt \"{}\"; give the same one, or leave it out",
+                                           *recipe.query_prompt, prompt));
+  }
+  recipe.query_prompt = prompt;
+  if (setup.model->prompt(model::TextKind::kQuery) == prompt) return;
+  Note(fmt::format("the query prompt is that of data.train, \"{}\"", prompt));
+  setup.model.reset();  // not two models at a time
+  setup.model = LoadModel(recipe, static_cast<uint64_t>(setup.loaded.recipe.seed));
+}
+
 // Writes what the machine and the model decided into the recipe.
 void Resolve(Setup& setup) {
   config::Recipe& recipe = setup.loaded.recipe;
@@ -76,19 +95,16 @@ void WarnOfSmallBatches(const Setup& setup) {
   const auto batch = static_cast<size_t>(setup.recipe().train.batch);
   const size_t queries = setup.data.training.size();
   if (batch > queries) {
-    Warn(
-        fmt::format("train.batch is {}, but there are {} training queries: every batch has all of "
-                    "them",
-                    batch, queries));
-    return;
+    Warn(fmt::format("train.batch is {}, but there are {} training queries; a batch has at most {}",
+                     batch, queries, LargestBatch(setup)));
   }
   const uint64_t fewest = (queries + batch - 1) / batch, batches = setup.sampler->BatchesIn(1);
   if (batches > fewest) {
-    Warn(
-        fmt::format("queries with the same text or own document are kept out of each other's "
-                    "batches: an epoch has {} batches of at most {} queries instead of {} of {}; "
-                    "sampling.no_duplicates = false would allow them together",
-                    batches, LargestBatch(setup), fewest, batch));
+    Warn(fmt::format(
+        "queries with the same text or own document are kept out of each other's "
+        "batches: an epoch has {} batches of at most {} queries instead of {} of up to {}; "
+        "sampling.no_duplicates = false would allow them together",
+        batches, LargestBatch(setup), fewest, std::min(batch, queries)));
   }
 }
 
@@ -126,15 +142,16 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
                               setup.data.RelevanceLevel(recipe.data), options);
 }
 
-// Without any negative nothing is learnt: a batch of one query, queries that are all the same, or
-// masks that leave nothing. Later batches of an epoch may be small; they count as nothing then.
+// Throws RecipeError where the first batch has no negative, so that nothing could be learned: it
+// has one query, its queries are all the same, or masks leave none.
 void CheckFirstBatch(const Setup& setup) {
   const objective::Needs& needs = setup.objective.needs;
   const nlohmann::json state = setup.sampler->State();
   const sampling::Batch batch = setup.sampler->Next();
   setup.sampler->Restore(state);
   const bool labelled = batch.columns() > batch.rows();
-  if (!needs.negatives || (needs.grades && labelled)) return;  // compares labelled documents
+  // Such objectives compare the labelled documents of a query with each other.
+  if (!needs.negatives || (needs.grades && labelled)) return;
   const sampling::Masks masks =
       sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules());
   if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) return;
@@ -147,7 +164,8 @@ void CheckFirstBatch(const Setup& setup) {
           batch.rows(), batch.columns()));
 }
 
-// Of parameters, settings and tokenizer: the last as the ids of the run's texts.
+// Changes with the model's parameters, its settings, and its tokenizer, which the token ids of the
+// run's texts stand for.
 uint64_t BaseFingerprint(const Setup& setup) {
   data::Fingerprint fingerprint;
   fingerprint.Add(model::Fingerprint(*setup.model));
@@ -215,6 +233,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
+  UsePromptOfData(*setup);
   setup->further =
       ResolveNegatives(setup->loaded, setup->data.set, setup->data.training, setup->objective.needs);
   Resolve(*setup);

@@ -7,7 +7,7 @@
 namespace tandem::train {
 namespace {
 
-constexpr size_t kWindow = 65536;       // texts in memory as 32-bit ids at a time
+constexpr size_t kWindow = 65536;       // texts whose 32-bit ids are in memory at a time
 constexpr size_t kNarrowLimit = 65536;  // ids below it fit 16 bits
 
 }  // namespace
@@ -39,7 +39,7 @@ TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& 
 void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
                               const std::vector<size_t>& indexes) {
   for (size_t b = 0; b < indexes.size(); ++b) {
-    starts_.resize(indexes[b] + 1, tokens());  // texts in between have no ids
+    starts_.resize(indexes[b] + 1, tokens());  // texts before it that are not wanted have no ids
     const auto ids = encoded[b];
     if (narrow_) {
       narrow_ids_.insert(narrow_ids_.end(), ids.begin(), ids.end());

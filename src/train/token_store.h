@@ -1,5 +1,5 @@
-// Token ids of a run's texts, made once and kept in memory, 16 bits each where the vocabulary
-// allows.
+// Token ids of a run's texts. They are made once and kept in memory, with 16 bits each where the
+// vocabulary has no more entries.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tandem::train {
 
-// Which texts, and how they are cut.
+// Which texts get token ids, and how long they may be.
 struct TokenStoreInput {
   size_t count = 0;
   std::function<std::string_view(size_t index)> text;

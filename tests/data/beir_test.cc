@@ -100,6 +100,24 @@ TEST(LoadBeir, MissingFoldersAndFilesAreNamed) {
             folder.path().native() + ": has neither corpus.jsonl nor corpus.jsonl.gz");
 }
 
+TEST(LoadBeir, AnotherSplitOfTextsThatAreThere) {
+  BeirFolder folder;
+  folder.Write("qrels/dev.tsv", "q1\td2\t1\n");
+  const Dataset test = LoadBeir(folder.path(), "test");
+  const Dataset dev = LoadBeirSplit(folder.path(), "dev", {test.documents, test.queries});
+  const Dataset read = LoadBeir(folder.path(), "dev");
+  EXPECT_EQ(JudgedTexts(dev, 0), JudgedTexts(read, 0));
+  EXPECT_EQ(dev.judged.size(), read.judged.size());
+  EXPECT_EQ(dev.file, read.file);
+  EXPECT_TRUE(dev.has_grades);
+  EXPECT_EQ(dev.documents.text(0).data(), test.documents.text(0).data());
+  EXPECT_EQ(dev.queries.text(0).data(), test.queries.text(0).data());
+  EXPECT_EQ(DataErrorOf([&] {
+              LoadBeirSplit(folder.path(), "train", {test.documents, test.queries});
+            }),
+            folder.path().native() + ": has no split train; it has dev, test");
+}
+
 // The counts that the folders' own SOURCE.md and README.md give.
 TEST(LoadBeir, RealFoldersHaveTheirCounts) {
   const auto shared = SharedDir();

@@ -14,13 +14,14 @@ class ReadFlagEmbeddingTest : public TrainingLinesTest<ReadFlagEmbedding> {};
 TEST_F(ReadFlagEmbeddingTest, ReadsTextsScoresAndPrompts) {
   Warnings warnings;
   const Dataset dataset = Read(
-      R"({"query": "a", "pos": ["p1", "p2"], "neg": ["n"], "pos_scores": [0.9, 1], "neg_scores": [-2.5], "prompt": "", "type": "retrieval"}
+      R"({"query": "a", "pos": ["p1", "p2"], "neg": ["n"], "pos_scores": [0.9, 1], "neg_scores": [-2.5], "prompt": "Find: ", "type": "retrieval"}
 {"query": "b", "pos": ["n"], "neg": [], "pos_scores": [3], "neg_scores": null, "prompt": "Find: "}
 )",
       warnings);
   EXPECT_EQ(JudgedTexts(dataset, 0), "p1=1/0.9@1 p2=1/1@1 n=0/-2.5@1");
   EXPECT_EQ(JudgedTexts(dataset, 1), "n=1/3@2");
-  EXPECT_EQ(dataset.queries.text(1), "Find: b");
+  EXPECT_EQ(dataset.queries.text(1), "b");
+  EXPECT_EQ(dataset.query_prompt, "Find: ");
   EXPECT_EQ(dataset.queries.id(1), "2");
   EXPECT_EQ(dataset.documents.id(1), "1:pos:2");
   EXPECT_EQ(dataset.documents.id(2), "1:neg:1");
@@ -30,6 +31,24 @@ TEST_F(ReadFlagEmbeddingTest, ReadsTextsScoresAndPrompts) {
   EXPECT_THAT(
       warnings.Messages(),
       ElementsAre("f.jsonl: values of other columns, ignored: 1 (first at line 1, id type)"));
+}
+
+TEST_F(ReadFlagEmbeddingTest, OnePromptAFile) {
+  Warnings warnings;
+  const std::string line = R"({"query": "a", "pos": ["p"], "prompt": "Find: "})";
+  EXPECT_EQ(Read(R"({"query": "a", "pos": ["p"], "prompt": ""}
+{"query": "a", "pos": ["p"], "prompt": null}
+{"query": "a", "pos": ["p"]})",
+                 warnings)
+                .query_prompt,
+            "");
+  const std::string advice =
+      "; a file has one task, since a model is saved with one query prompt: give all lines the "
+      "same prompt, or split the file";
+  EXPECT_EQ(ErrorOf(line + "\n" + R"({"query": "b", "pos": ["q"], "prompt": "Cite: "})"),
+            "f.jsonl:2: has the prompt \"Cite: \", but line 1 has the prompt \"Find: \"" + advice);
+  EXPECT_EQ(ErrorOf(line + "\n" + line + "\n" + R"({"query": "b", "pos": ["q"]})"),
+            "f.jsonl:3: has no prompt, but line 1 has the prompt \"Find: \"" + advice);
 }
 
 TEST_F(ReadFlagEmbeddingTest, TheSameTextIsOneQueryAndOneDocument) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tandem::data {
 namespace {
@@ -23,6 +26,24 @@ TEST(Texts, ManyTextsKeepTheirIds) {
   }
   EXPECT_EQ(moved.Find("20000"), std::nullopt);
   EXPECT_EQ(moved.Find(""), std::nullopt);
+}
+
+TEST(Texts, CopiesShareTheBytesAndDoNotGrow) {
+  Texts texts;
+  EXPECT_EQ(texts.size(), 0U);
+  EXPECT_EQ(texts.Find("a"), std::nullopt);
+  texts.Add("a", "first");
+  {
+    const Texts copy = texts;
+    EXPECT_EQ(copy.text(0).data(), texts.text(0).data());
+    EXPECT_EQ(copy.Find("a"), 0U);
+    EXPECT_THROW(texts.Add("b", "second"), std::logic_error);
+  }
+  EXPECT_TRUE(texts.Add("b", "second"));  // the copy is gone
+  const Texts moved = std::move(texts);
+  EXPECT_EQ(moved.size(), 2U);
+  EXPECT_EQ(texts.size(), 0U);  // NOLINT(bugprone-use-after-move): texts that moved are none
+  EXPECT_TRUE(texts.Add("c", "new"));
 }
 
 TEST(Texts, AnIdThatIsThereAddsNothing) {

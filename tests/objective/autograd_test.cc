@@ -29,12 +29,10 @@ struct Tensors {
         labels{.positive =
                    at::from_blob(batch.positive.data(), {static_cast<int64_t>(batch.q)}, at::kLong)
                        .clone(),
-               .grades = Doubles(batch.grades, batch.q),
-               .labelled = Bools(batch.labelled, batch.q),
                .negative = Bools(batch.negative, batch.q),
                .query_negative = Bools(batch.query_negative, batch.q),
                .document_negative = Bools(batch.document_negative, batch.q),
-               .teacher = Doubles(batch.teacher, batch.q)} {}
+               .labelled = batch.Labelled()} {}
   Scores scores;
   Labels labels;
 };

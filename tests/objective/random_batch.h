@@ -101,6 +101,11 @@ struct RandomBatch {
             .threads = threads};
   }
 
+  LabelledCells Labelled() const {
+    ListLabels();
+    return {cells_, begin_, own_grades_, own_teacher_};
+  }
+
   size_t q;
   size_t d;
   std::vector<double> query_document, query_query, document_document;

@@ -86,9 +86,6 @@ RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
             masked || (rules.same_query && SameQuery(w, i, k) && RelevantToRow(w, rules, k, j));
       }
       RC_ASSERT(masks.negative[i * columns + j] == !masked);
-      const bool labelled =
-          j == i || (j >= w.batch.further_starts[i] && j < w.batch.further_starts[i + 1]);
-      RC_ASSERT(masks.labelled[i * columns + j] == labelled);
     }
     for (size_t j = 0; j < rows; ++j) {
       const bool query = i == j || (rules.same_query && SameQuery(w, i, j));

@@ -36,6 +36,11 @@ class FurtherDocuments : public testing::Test {
     const RunData data = ReadRunData(loaded_, needs);
     return ResolveNegatives(loaded_, data.set, data.training, needs);
   }
+  // What is found where the recipe does not say how many are used.
+  std::string Found() {
+    loaded_.recipe.data.negatives.reset();
+    return Resolve(kRanking).Text();
+  }
   // What is used where the recipe does not say.
   int64_t Default(const objective::Needs& needs) {
     loaded_.recipe.data.negatives.reset();
@@ -86,12 +91,11 @@ TEST_F(FurtherDocuments, EveryFormatsNegativesAreFound) {
 
 TEST_F(FurtherDocuments, SaysWhatIsThere) {
   Write(Columns({1, 1}));
-  EXPECT_EQ(Resolve(kRanking).Text(), "2 of 2 training queries have judged negatives (1 each)");
+  EXPECT_EQ(Found(), "2 of 2 training queries have judged negatives (1 each)");
   Write(Columns({0, 5, 2}));
-  EXPECT_EQ(Resolve(kRanking).Text(),
-            "2 of 3 training queries have judged negatives (0 to 5, lower median 2)");
+  EXPECT_EQ(Found(), "2 of 3 training queries have judged negatives (0 to 5, lower median 2)");
   Write(Columns({0, 0}));
-  EXPECT_EQ(Resolve(kRanking).Text(), "no training query has judged negatives");
+  EXPECT_EQ(Found(), "no training query has judged negatives");
 }
 
 TEST_F(FurtherDocuments, AskedForAndNotThere) {

@@ -244,22 +244,28 @@ TEST_F(LabelKeys, ABatchHasTheGradesOfItsOwnAndFurtherDocuments) {
       sampling::kUniform.make(texts.examples, SamplerOptionsOf(loaded_.recipe, kGraded));
   const sampling::Batch plan = sampler->Next();
   const TrainingBatch batch = BatchMaker(texts, {}, kGraded).Make(plan);
-  ASSERT_TRUE(batch.labels.grades.defined());
-  EXPECT_FALSE(batch.labels.teacher.defined());
+  const objective::LabelledCells& labelled = batch.labels.labelled;
+  ASSERT_EQ(labelled.row_starts.size(), 7U);
+  EXPECT_EQ(labelled.cells.size(), plan.columns());
   Counts own;
   for (int64_t i = 0; i < batch.queries; ++i) {
-    const uint32_t query = plan.queries[i];
-    for (int64_t j = 0; j < batch.documents; ++j) {
-      double want = 0;
-      const bool labelled = batch.labels.labelled[i][j].item<bool>();
-      for (const sampling::Judged& one : texts.examples.judged(query)) {
-        if (labelled && one.document == plan.documents[j]) want = one.grade;
-      }
-      ASSERT_EQ(batch.labels.grades[i][j].item<double>(), want) << i << " " << j;
-      // A document that this query grades above 0 is never its negative.
-      ASSERT_FALSE(want > 0 && batch.labels.negative[i][j].item<bool>());
+    std::vector<int64_t> columns, want_columns = {i};
+    for (int64_t c = plan.further_starts[i]; c < plan.further_starts[i + 1]; ++c) {
+      want_columns.push_back(c);
     }
-    ++own[batch.labels.grades[i][i].item<double>()];
+    for (int64_t c = labelled.row_starts[i]; c < labelled.row_starts[i + 1]; ++c) {
+      const objective::LabelledCell& cell = labelled.cells[c];
+      columns.push_back(cell.column);
+      for (const sampling::Judged& one : texts.examples.judged(plan.queries[i])) {
+        if (one.document != plan.documents[cell.column]) continue;
+        EXPECT_EQ(cell.grade, one.grade) << i << " " << cell.column;
+      }
+      // A grade above 0 of the query's own is never a negative.
+      ASSERT_FALSE(cell.grade > 0 && batch.labels.negative[i][cell.column].item<bool>());
+    }
+    EXPECT_EQ(columns, want_columns);
+    EXPECT_EQ(labelled.own_grades[i], labelled.cells[labelled.row_starts[i]].grade);
+    ++own[labelled.own_grades[i]];
   }
   EXPECT_GT(own.size(), 1U);  // own documents of several grades
 }
@@ -281,15 +287,18 @@ TEST_F(LabelKeys, ABatchHasTheTeachersScores) {
       sampling::kUniform.make(texts.examples, SamplerOptionsOf(loaded_.recipe, kTeacher));
   const sampling::Batch plan = sampler->Next();
   const TrainingBatch batch = BatchMaker(texts, {}, kTeacher).Make(plan);
-  EXPECT_FALSE(batch.labels.grades.defined());
+  const objective::LabelledCells& labelled = batch.labels.labelled;
   ASSERT_EQ(batch.documents, 16);
+  ASSERT_EQ(labelled.cells.size(), 16U);
   for (int64_t i = 0; i < 8; ++i) {
     const double q = plan.queries[i];
-    const double own = batch.labels.teacher[i][i].item<double>();
-    const double other = batch.labels.teacher[i][8 + i].item<double>();
+    EXPECT_EQ(labelled.cells[2 * i].column, i);
+    EXPECT_EQ(labelled.cells[2 * i + 1].column, 8 + i);
+    const double own = labelled.own_teachers[i];
+    const double other = labelled.cells[2 * i + 1].teacher;
+    EXPECT_EQ(labelled.cells[2 * i].teacher, own);
     EXPECT_EQ(std::max(own, other), 10 + q);
     EXPECT_EQ(std::min(own, other), -q - 1);
-    EXPECT_EQ(batch.labels.teacher[i][(i + 1) % 8].item<double>(), 0);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "train/label_keys.h"
 #include "train/tiny_data.h"
 #include "weights/error_matching.h"
 
@@ -73,6 +74,53 @@ TEST(RunData, FingerprintSeesEveryChange) {
   auto validated = recipe;
   validated.recipe.validation.data = folder.path().native();
   EXPECT_TRUE(seen.insert(ReadRunData(validated).fingerprint).second);
+}
+
+// A corpus is in memory once, whatever it is used for.
+TEST(RunData, ValidationOfTheTrainingFolderSharesItsTexts) {
+  const TemporaryFolder folder;
+  WriteTinyData(folder.path(), kWords);
+  auto recipe = Recipe(folder.path());
+  recipe.recipe.validation.data = (folder.path() / "../" / folder.path().filename()).native();
+  recipe.recipe.validation.split = "dev";
+  const RunData data = ReadRunData(recipe);
+  ASSERT_EQ(data.validation->judged.size(), 16U);
+  EXPECT_EQ(data.validation->documents.text(7).data(), data.set.documents.text(7).data());
+  EXPECT_EQ(data.validation->queries.text(7).data(), data.set.queries.text(7).data());
+  // So does what validation by loss makes of it.
+  const data::TrainingSet set = MakeTrainingSet(*data.validation, recipe, {});
+  EXPECT_EQ(set.documents.text(7).data(), data.set.documents.text(7).data());
+  // Another folder of the same content is another data set, with the same fingerprint.
+  const TemporaryFolder copy;
+  WriteTinyData(copy.path(), kWords);
+  recipe.recipe.validation.data = copy.path().native();
+  const RunData apart = ReadRunData(recipe);
+  EXPECT_NE(apart.validation->documents.text(7).data(), apart.set.documents.text(7).data());
+  EXPECT_EQ(apart.fingerprint, data.fingerprint);
+}
+
+TEST(RunData, QueriesOfTrainingAndValidationHaveOnePrompt) {
+  const TemporaryFolder folder;
+  auto recipe = Recipe(folder.path() / "train.jsonl");
+  recipe.recipe.data.positive_grade = 1;
+  const auto write = [&](const char* name, const std::string& prompt) {
+    WriteFileAtomically(
+        folder.path() / name,
+        fmt::format("{{\"query\": \"a\", \"pos\": [\"p\"], \"neg\": [\"n\"], \"prompt\": "
+                    "\"{}\"}}\n",
+                    prompt));
+  };
+  write("train.jsonl", "Find: ");
+  EXPECT_EQ(ReadRunData(recipe).query_prompt, "Find: ");
+  recipe.recipe.validation.data = (folder.path() / "dev.jsonl").native();
+  write("dev.jsonl", "");
+  EXPECT_NO_THROW(ReadRunData(recipe));
+  write("dev.jsonl", "Find: ");
+  EXPECT_NO_THROW(ReadRunData(recipe));
+  write("dev.jsonl", "Cite: ");
+  ExpectError([&] { ReadRunData(recipe); }, ExitCode::kData,
+              {"dev.jsonl: its queries have the prompt \"Cite: \", those of the training data "
+               "\"Find: \"; a model has one query prompt"});
 }
 
 TEST(RunData, ExamplesLeaveOutWhatIsNotJudged) {

@@ -29,10 +29,10 @@ config::ObjectiveRecipe Objective(std::string_view name) {
   return {std::string(name), config::Params(objective::FindObjective(name).params)};
 }
 
-// Twelve topics; query and document of a topic share a word.
+// Sixteen topics; query and document of a topic share a word.
 data::TrainingSet Topics() {
   data::Dataset dataset;
-  for (int t = 0; t < 12; ++t) {
+  for (int t = 0; t < 16; ++t) {
     const std::string topic = fmt::format("topic{}", t);
     dataset.queries.Add(fmt::format("q{}", t), fmt::format("about {} please", topic));
     dataset.documents.Add(fmt::format("d{}", t), fmt::format("a text on {} and more of it", topic));
@@ -47,7 +47,7 @@ data::TrainingSet Topics() {
 class Step : public testing::Test {
  protected:
   Step() : set_(Topics()) {
-    for (uint32_t e = 0; e < 12; ++e) all_.push_back(e);
+    for (uint32_t e = 0; e < 16; ++e) all_.push_back(e);
     texts_ = std::make_unique<ExampleTexts>(MakeExampleTexts(set_, 1, all_, model_, 1));
     maker_ = std::make_unique<BatchMaker>(*texts_, sampling::MaskRules());
     sampler_ = sampling::kUniform.make(texts_->examples, {.seed = 3, .batch = 8, .negatives = 1});
@@ -63,14 +63,13 @@ class Step : public testing::Test {
 
   // The sampler's next batch, with a grade and a teacher's score for each judged document.
   TrainingBatch LabelledBatch() {
-    TrainingBatch batch = maker_->Make(sampler_->Next());
-    objective::Labels& labels = batch.labels;
-    labels.grades = at::zeros({batch.queries, batch.documents}, at::kDouble);
-    labels.teacher = at::zeros({batch.queries, batch.documents}, at::kDouble);
-    for (int64_t row = 0; row < batch.queries; ++row) {
-      labels.grades[row][row] = 1;
-      labels.teacher[row][row] = 2;
+    const objective::Needs needs = {.grades = true, .teacher = true};
+    TrainingBatch batch = BatchMaker(*texts_, sampling::MaskRules(), needs).Make(sampler_->Next());
+    objective::LabelledCells& labelled = batch.labels.labelled;
+    for (objective::LabelledCell& cell : labelled.cells) {
+      cell.teacher = cell.column < batch.queries ? 2 : 0;
     }
+    for (double& teacher : labelled.own_teachers) teacher = 2;
     return batch;
   }
 
@@ -122,9 +121,8 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
     EXPECT_EQ(batch.labels.positive[row].item<int64_t>(), row);
     EXPECT_FALSE(batch.labels.negative[row][row].item<bool>());
     EXPECT_TRUE(batch.labels.negative[row][8 + row].item<bool>());  // its judged negative
-    EXPECT_TRUE(batch.labels.labelled[row][8 + row].item<bool>());
-    EXPECT_FALSE(batch.labels.labelled[row][(row + 1) % 8].item<bool>());
   }
+  EXPECT_TRUE(batch.labels.labelled.empty());  // nobody asked for grades or teacher scores
 }
 
 TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {

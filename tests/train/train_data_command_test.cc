@@ -89,7 +89,7 @@ TEST_F(TrainData, ABatchOfMoreQueriesThanThereAre) {
   const ProgramResult result = Train("run", {"--set", "train.batch=1000"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("warning: train.batch is 1000, but there are 8 training "
-                                    "queries: every batch has all of them"));
+                                    "queries; a batch has at most 8"));
   EXPECT_THAT(result.err, HasSubstr("1 steps of 8 queries"));
 }
 
@@ -102,8 +102,9 @@ TEST_F(TrainData, DuplicatesThatForceSmallBatches) {
   Write(lines);
   const ProgramResult result = Train("run");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("an epoch has 4 batches of at most 2 queries instead of 2 of "
-                                    "4; sampling.no_duplicates = false"));
+  EXPECT_THAT(result.err,
+              HasSubstr("an epoch has 4 batches of at most 2 queries instead of 2 of up "
+                        "to 4; sampling.no_duplicates = false"));
   const ProgramResult allowed = Train("allowed", {"--set", "sampling.no_duplicates=false"});
   EXPECT_THAT(allowed.err, Not(HasSubstr("instead of")));
 }
@@ -114,6 +115,36 @@ TEST_F(TrainData, CountsSayWhatTheyCount) {
       Train("graded", {"--check", "--set", "objective.name=bixse", "--set", "data.binarize_at=1"});
   EXPECT_THAT(graded.err, HasSubstr("8 queries with 16 labelled documents"));
   EXPECT_THAT(graded.out, HasSubstr("labelled documents: 16\n"));
+}
+
+// FlagEmbedding's `prompt` is trained with and saved with the model.
+TEST_F(TrainData, APromptOfTheLinesIsTheModelsPrompt) {
+  const auto write = [&](const std::string& prompt) {
+    std::string lines;
+    for (int q = 0; q < 8; ++q) {
+      lines += fmt::format("{{\"query\": \"alpha {0}\", \"pos\": [\"beta {0}\"]{1}}}\n", q,
+                           prompt.empty() ? "" : fmt::format(", \"prompt\": \"{}\"", prompt));
+    }
+    Write(lines);
+  };
+  write("");
+  ASSERT_EQ(Train("recipe", {"--set", "model.query_prompt=\"gamma \""}).exit_code, 0);
+  write("gamma ");
+  const ProgramResult lines = Train("lines");
+  ASSERT_EQ(lines.exit_code, 0) << lines.err;
+  EXPECT_THAT(lines.err, HasSubstr("the query prompt is that of data.train, \"gamma \""));
+  EXPECT_EQ(MetricOf("lines", "loss"), MetricOf("recipe", "loss"));
+  EXPECT_EQ(ReadFile(Path("lines/model/model.safetensors")),
+            ReadFile(Path("recipe/model/model.safetensors")));
+  const auto config =
+      nlohmann::json::parse(ReadFile(Path("lines/model/config_sentence_transformers.json")));
+  EXPECT_EQ(config.at("prompts").at("query"), "gamma ");
+  EXPECT_EQ(Train("lines", {"--resume"}).exit_code, 0);
+  const ProgramResult other = Train("other", {"--set", "model.query_prompt=\"delta \""});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("model.query_prompt is \"delta \", but the queries of "
+                                   "data.train have the prompt \"gamma \"; give the same one, or "
+                                   "leave it out"));
 }
 
 TEST_F(TrainData, PathsThatAreNotThere) {
