@@ -81,6 +81,16 @@ TEST_F(TrainErrors, ObjectiveMistakes) {
                 {"--set", "objective.name=samtone", "--set", "objective.same_tower=both"});
   ExpectFailure(2, "objective.bank_max_age does nothing here: it needs bank above 0",
                 {"--set", "objective.name=mann_whitney", "--set", "objective.bank_max_age=3"});
+  // Flipped labels once ended a run in mid-training: the document that takes a grade over has no
+  // teacher's score.
+  for (const char* name : {"margin_mse", "kl_distillation"}) {
+    ExpectFailure(
+        2,
+        fmt::format("data.flip_labels does nothing here: objective {} learns from a "
+                    "teacher's scores, not from grades",
+                    name),
+        {"--set", fmt::format("objective.name={}", name), "--set", "data.flip_labels=0.1"});
+  }
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
 }
 
@@ -179,6 +189,21 @@ TEST_F(TrainErrors, ResumeWithAnotherRecipe) {
   const ProgramResult result = RunTandem(Arguments(
       {"--resume", "--set", "logging.every=5", "--set", "train.checkpoint_every=\"3 steps\""}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+// Runs of older versions kept keys that do nothing, with their defaults.
+TEST_F(TrainErrors, ResumeOfARunThatKeptKeysThatDoNothing) {
+  ASSERT_EQ(RunTandem(Arguments({"--set", "train.steps=2"})).exit_code, 0);
+  const std::string recipe = "run/recipe.resolved.toml";
+  for (const char* key :
+       {"reference_batch", "cut_off", "same_query", "split = \"dev\"", "[validation]"}) {
+    EXPECT_THAT(ReadFile(Path(recipe)), testing::Not(testing::HasSubstr(key)));
+  }
+  Replace(recipe, "clip = ", "reference_batch = 16\nclip = ");
+  Replace(recipe, "flip_labels = ", "cut_off = \"best\"\nscores = \"auto\"\nflip_labels = ");
+  Replace(recipe, "[data.masks]\n", "[data.masks]\nsame_query = true\n");
+  const ProgramResult again = RunTandem(Arguments({"--set", "train.steps=2", "--resume"}));
+  EXPECT_EQ(again.exit_code, 0) << again.err;
 }
 
 TEST_F(TrainErrors, ResumeWithOtherData) {
