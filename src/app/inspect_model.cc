@@ -66,6 +66,12 @@ Json ModuleRows(const weights::ModelFolder& folder) {
   return rows;
 }
 
+// Of tandem.json, which goes before every other file.
+void AddLengths(const weights::TandemFile& file, Json* found) {
+  if (file.max_query_tokens) (*found)["max_query_tokens"] = *file.max_query_tokens;
+  if (file.max_document_tokens) (*found)["max_document_tokens"] = *file.max_document_tokens;
+}
+
 void AddCalibration(const weights::TandemFile& file, Json* found) {
   if (!file.calibration) return;
   (*found)["probability"] = {{"objective", file.calibration->objective},
@@ -76,7 +82,8 @@ void AddCalibration(const weights::TandemFile& file, Json* found) {
 
 // Loads the tokenizer, so that a model without a good one is an error here as it is in training.
 Json TokenizerRow(const weights::ModelFolder& folder) {
-  const std::unique_ptr<const text::Tokenizer> tokenizer = text::LoadTokenizer(folder.encoder_path);
+  const std::unique_ptr<const text::Tokenizer> tokenizer =
+      text::LoadTokenizer(folder.tokenizer.folder);
   const auto rows = static_cast<size_t>(folder.config.vocabulary_size);
   if (tokenizer->vocabulary_size() > rows) {
     throw ModelError(
@@ -103,7 +110,7 @@ Json InspectTowers(const weights::TowerFolders& folders) {
                                  {"hidden_size", folder->config.hidden_size},
                                  {"parameters", folder->parameter_count()},
                                  {"tokens_known", TokenizerRow(*folder)["tokens"]},
-                                 {"max_tokens", folder->max_tokens.tokens}});
+                                 {"max_tokens", folder->tokenizer.max_tokens.tokens}});
     for (const Json& row : ModuleRows(*folder)) {
       found["modules"].push_back(
           {{"folder", name}, {"module", row["module"]}, {"setting", row["setting"]}});
@@ -112,9 +119,10 @@ Json InspectTowers(const weights::TowerFolders& folders) {
   }
   found["embedding_width"] = folders.query.embedding_width;
   found["parameters"] = parameters;
+  AddLengths(folders.file, &found);
   found["similarity"] = weights::SimilarityName(folders.query.similarity);
-  found["query_prompt"] = folders.query.query_prompt;
-  found["document_prompt"] = folders.document->document_prompt;
+  found["query_prompt"] = folders.query.query_prompt();
+  found["document_prompt"] = folders.document->document_prompt();
   AddCalibration(folders.file, &found);
   return found;
 }
@@ -132,12 +140,17 @@ Json InspectModel(const std::filesystem::path& path) {
   found["parameters"] = folder.parameter_count();
   found["encoder_tensors"] = TypeCounts(folder);
   found["tokenizer"] = TokenizerRow(folder);
-  found["max_tokens"] = folder.max_tokens.tokens;
-  found["max_tokens_from"] = folder.max_tokens.source;
+  found["max_tokens"] = folder.tokenizer.max_tokens.tokens;
+  found["max_tokens_from"] = folder.tokenizer.max_tokens.source;
+  AddLengths(folders.file, &found);
+  found["lower_case"] = folder.tokenizer.lower_case;
   found["similarity"] = weights::SimilarityName(folder.similarity);
-  found["query_prompt"] = folder.query_prompt;
-  found["document_prompt"] = folder.document_prompt;
-  found["prompts"] = folder.prompts;
+  found["query_prompt"] = folder.query_prompt();
+  found["document_prompt"] = folder.document_prompt();
+  found["prompts"] = Json::object();
+  for (const auto& [name, text] : folder.prompts) {
+    if (!text.empty()) found["prompts"][name] = text;
+  }
   found["default_prompt_name"] = folder.default_prompt_name;
   AddCalibration(folders.file, &found);
   found["carried_tensors"] = Json::array();

@@ -20,8 +20,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
-#include "text/max_length.h"
 #include "text/tokenizer.h"
+#include "weights/tokenizer_settings.h"
+#include "weights/tower_folders.h"
 
 namespace tandem::app {
 namespace {
@@ -31,8 +32,48 @@ constexpr size_t kLinesPerTask = 64;
 
 struct TokenizeOptions {
   std::string model;
-  std::optional<size_t> max_length;  // nothing: the model's
+  std::string kind;                  // "query", "document"; empty: texts alone, without a prompt
+  std::optional<size_t> max_length;  // none: the model's
 };
+
+// What becomes of a text before and while it is cut into tokens.
+struct Rules {
+  weights::TokenizerSettings settings;
+  size_t max_length = 0;  // tokens; 0: no limit
+  std::string prompt;
+};
+
+// As `encode --kind` does it: the kind's encoder, length and prompt.
+Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
+  const weights::TowerFolders towers = weights::ReadTowerFolders(folder);
+  const weights::ModelFolder& tower = query || !towers.document ? towers.query : *towers.document;
+  const auto& limit = query ? towers.file.max_query_tokens : towers.file.max_document_tokens;
+  return {.settings = tower.tokenizer,
+          .max_length = limit.value_or(tower.tokenizer.max_tokens.tokens),
+          .prompt = query ? tower.query_prompt() : tower.document_prompt()};
+}
+
+// Of texts of no kind: no prompt, and a document's length. The folder may lack everything but a
+// tokenizer.
+Rules RulesOfTexts(const std::filesystem::path& folder) {
+  const weights::TandemFile file = weights::ReadTandemFile(folder);
+  if (file.towers != weights::Towers::kShared) {
+    throw UsageError(
+        fmt::format("{}: is a model of two encoders; give --kind query or --kind "
+                    "document",
+                    folder.native()));
+  }
+  Rules rules{.settings = weights::ReadTokenizerSettings(folder)};
+  rules.max_length = file.max_document_tokens.value_or(rules.settings.max_tokens.tokens);
+  return rules;
+}
+
+Rules ReadRules(const TokenizeOptions& options) {
+  Rules rules = options.kind.empty() ? RulesOfTexts(options.model)
+                                     : RulesOfKind(options.model, options.kind == "query");
+  if (options.max_length) rules.max_length = *options.max_length;
+  return rules;
+}
 
 // "101 7592 102\n" for each text.
 std::string FormatIds(const text::EncodedTexts& encoded) {
@@ -58,12 +99,21 @@ struct Chunk {
   size_t truncated = 0;
 };
 
-size_t TokenizeLines(const text::Tokenizer& tokenizer, std::span<const std::string_view> lines,
-                     size_t max_length) {
+text::EncodedTexts EncodeBehindPrompt(const text::Tokenizer& tokenizer, const Rules& rules,
+                                      std::span<const std::string_view> lines) {
+  if (rules.prompt.empty()) return tokenizer.EncodeAll(lines, rules.max_length, 1);
+  std::vector<std::string> texts;
+  for (const std::string_view line : lines) texts.push_back(rules.prompt + std::string(line));
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  return tokenizer.EncodeAll(views, rules.max_length, 1);
+}
+
+size_t TokenizeLines(const text::Tokenizer& tokenizer, const Rules& rules,
+                     std::span<const std::string_view> lines) {
   std::vector<Chunk> chunks((lines.size() + kLinesPerTask - 1) / kLinesPerTask);
   ParallelFor(lines.size(), kLinesPerTask, Threads(), [&](size_t begin, size_t end) {
     const text::EncodedTexts encoded =
-        tokenizer.EncodeAll(lines.subspan(begin, end - begin), max_length, 1);
+        EncodeBehindPrompt(tokenizer, rules, lines.subspan(begin, end - begin));
     chunks[begin / kLinesPerTask] = {FormatIds(encoded), encoded.truncated};
   });
   size_t truncated = 0;
@@ -78,9 +128,10 @@ size_t TokenizeLines(const text::Tokenizer& tokenizer, std::span<const std::stri
 }
 
 void RunTokenize(const TokenizeOptions& options) {
-  const std::filesystem::path folder = options.model;
-  const std::unique_ptr<const text::Tokenizer> tokenizer = text::LoadTokenizer(folder);
-  const size_t max_length = options.max_length ? *options.max_length : text::ModelMaxLength(folder);
+  const Rules rules = ReadRules(options);
+  const std::unique_ptr<const text::Tokenizer> tokenizer =
+      text::LoadTokenizer(rules.settings.folder, {.lower_case = rules.settings.lower_case});
+  const size_t max_length = rules.max_length;
   if (max_length != 0 && max_length < tokenizer->special_tokens()) {
     throw UsageError(
         fmt::format("--max-length {} has no room for the {} special tokens; give 0 "
@@ -92,7 +143,7 @@ void RunTokenize(const TokenizeOptions& options) {
   size_t total = 0;
   size_t truncated = 0;
   while (blocks.Next(&lines)) {
-    truncated += TokenizeLines(*tokenizer, lines, max_length);
+    truncated += TokenizeLines(*tokenizer, rules, lines);
     total += lines.size();
   }
   if (truncated > 0) {
@@ -103,6 +154,11 @@ void RunTokenize(const TokenizeOptions& options) {
 std::function<void()> Configure(Flags& flags) {
   auto options = std::make_shared<TokenizeOptions>();
   flags.Add("--model", options->model, "Model folder with tokenizer.json or vocab.txt").Required();
+  flags
+      .Add("--kind", options->kind,
+           "query or document: behind the prompt and cut at the length of these, as encode does "
+           "(default: no prompt, a document's length)")
+      .OneOf({"document", "query"});
   flags
       .Add("--max-length", options->max_length,
            "Tokens of a line at most, special tokens counted; 0: no limit "

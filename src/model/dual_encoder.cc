@@ -17,7 +17,9 @@ using weights::TowersName;
 
 class SharedEncoder final : public DualEncoder {
  public:
-  explicit SharedEncoder(Tower tower) : tower_(std::move(tower)) {}
+  explicit SharedEncoder(Tower tower) : tower_(std::move(tower)) {
+    set_similarity(std::string(weights::SimilarityName(tower_.folder().similarity)));
+  }
 
   void Prepare(TextKind, tensor::Precision precision, tensor::Passes passes) override {
     tower_.Prepare(precision, passes);
@@ -32,14 +34,15 @@ class SharedEncoder final : public DualEncoder {
   const text::Tokenizer& tokenizer(TextKind) const override { return tower_.tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return tower_.max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return tower_.prompt(kind); }
-  const std::string& similarity() const override { return tower_.similarity(); }
   std::string settings() const override { return tower_.settings(); }
   double flops_per_token() const override { return tower_.flops_per_token(); }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
-    weights::FolderChanges changes = tower_.Changes();
-    const weights::TandemFile file{.calibration = card.calibration};
-    if (!file.empty()) changes.further_files[weights::kTandemFile] = TandemFileText(file);
+    weights::FolderChanges changes = tower_.Changes(similarity());
+    changes.further_files[weights::kTandemFile] =
+        weights::TandemFileText({.max_query_tokens = max_tokens(TextKind::kQuery),
+                                 .max_document_tokens = max_tokens(TextKind::kDocument),
+                                 .calibration = calibration()});
     weights::WriteModelFolder(tower_.folder(), changes, card, path);
   }
 
@@ -62,7 +65,7 @@ void CheckFitsTwoEncoders(const std::filesystem::path& folder, Towers towers,
   }
 }
 
-// Both folders of two towers, and how they share; nothing where one encoder is both.
+// The folders of two towers and how these share; nothing where one encoder is both towers.
 std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
                                                 const std::filesystem::path& folder,
                                                 const LoadOptions& options) {
@@ -79,6 +82,7 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
       options.document_folder.empty() ? folder : options.document_folder;
   folders.document = weights::ReadModelFolder(other);
   folders.file.towers = towers;
+  folders.file.max_document_tokens = weights::ReadTandemFile(other).max_document_tokens;
   return std::move(folders);
 }
 
@@ -87,10 +91,18 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
 std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& folder,
                                                const LoadOptions& options) {
   weights::TowerFolders folders = weights::ReadTowerFolders(folder);
+  // A new projection, or a document tower from elsewhere, makes other scores than those that the
+  // folder's scale and bias were learned for.
+  const bool same_scores = !options.projection && options.document_folder.empty();
+  const auto calibration = same_scores ? folders.file.calibration : std::nullopt;
+  std::unique_ptr<DualEncoder> model;
   if (std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options)) {
-    return MakeTwoTowers(std::move(*two), options);
+    model = MakeTwoTowers(std::move(*two), options);
+  } else {
+    model = std::make_unique<SharedEncoder>(Tower(std::move(folders.query), options, folders.file));
   }
-  return std::make_unique<SharedEncoder>(Tower(std::move(folders.query), options));
+  model->set_calibration(calibration);
+  return model;
 }
 
 }  // namespace tandem::model

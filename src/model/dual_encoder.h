@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/forward.h"
@@ -23,17 +24,19 @@ namespace tandem::model {
 enum class TextKind { kQuery, kDocument };
 
 struct LoadOptions {
-  std::optional<double> dropout;              // default: the folder's config.json
-  std::optional<size_t> max_query_tokens;     // default: the folder's; 0: what the encoder takes
-  std::optional<size_t> max_document_tokens;  // default: the folder's; 0: what the encoder takes
-  std::optional<std::string> query_prompt;    // default: the folder's prompts
-  std::optional<std::string> document_prompt;
+  std::optional<double> dropout;  // none: the folder's config.json decides
+  // Longer texts are cut. 0: as long as the encoder's position table. None: the folder's
+  // tandem.json decides, else its other files (weights::TokenizerSettings).
+  std::optional<size_t> max_query_tokens;
+  std::optional<size_t> max_document_tokens;
+  std::optional<std::string> query_prompt;     // none: the folder's prompt "query"
+  std::optional<std::string> document_prompt;  // none: the folder's prompt "document"
 
   // For a model that training starts from a folder of one encoder.
-  std::optional<weights::Towers> towers;  // default: what the folder holds
-  std::filesystem::path document_folder;  // the document tower's; empty: the same
-  std::optional<int64_t> projection;      // width of a new Dense module; default: none
-  uint64_t seed = 0;                      // of its weights
+  std::optional<weights::Towers> towers;  // none: what the folder holds
+  std::filesystem::path document_folder;  // the document tower's; empty: the same folder
+  std::optional<int64_t> projection;      // width of a new Dense module; none: no new module
+  uint64_t seed = 0;                      // of the new module's weights
 };
 
 class DualEncoder {
@@ -70,8 +73,18 @@ class DualEncoder {
   virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
   virtual const std::string& prompt(TextKind kind) const = 0;
-  // "cosine" or "dot", of the folder (cosine where it says nothing).
-  virtual const std::string& similarity() const = 0;
+
+  // How two embeddings are compared, "cosine" or "dot": as the folder says (cosine where it says
+  // nothing), until training by another similarity sets it. Save writes it.
+  const std::string& similarity() const { return similarity_; }
+  void set_similarity(std::string similarity) { similarity_ = std::move(similarity); }
+  // Turns this model's scores into probabilities: the folder's, until training sets what it learned
+  // or, where its objective learns none, takes it away. Save writes it.
+  const std::optional<weights::Calibration>& calibration() const { return calibration_; }
+  void set_calibration(std::optional<weights::Calibration> calibration) {
+    calibration_ = std::move(calibration);
+  }
+
   // What decides an embedding besides parameters and token ids, as lines of text: sizes,
   // activation, the folder's dropout, pooling, the modules behind it. For fingerprints and
   // messages.
@@ -80,11 +93,15 @@ class DualEncoder {
   // of two towers.
   virtual double flops_per_token() const = 0;
 
-  // Writes a sentence-transformers folder (older layout), or a folder of two of them and
-  // tandem.json; complete or not at all. What the encoder does not use is carried through. Throws
-  // OutputError, or UsageError when something that is no model is in the way.
+  // Writes a sentence-transformers folder (older layout), or a folder of two of them, and
+  // tandem.json; complete or not at all. Tensors that the encoder does not use are carried through.
+  // Throws OutputError, or UsageError when something that is no model is in the way.
   virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
   void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
+
+ private:
+  std::string similarity_ = "cosine";
+  std::optional<weights::Calibration> calibration_;
 };
 
 }  // namespace tandem::model

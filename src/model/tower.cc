@@ -24,17 +24,26 @@ std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder,
                   tensors);
 }
 
-size_t LengthLimit(const std::optional<size_t>& wanted, const weights::ModelFolder& folder,
-                   const Encoder& encoder) {
-  const auto most = static_cast<size_t>(encoder.max_positions());
-  if (!wanted) return folder.max_tokens.tokens;
-  if (*wanted == 0) return most;
-  if (*wanted > most) {
-    throw UsageError(
-        fmt::format("{}: a text may have at most {} tokens (its position table), not {}",
-                    folder.path.native(), most, *wanted));
-  }
-  return *wanted;
+// The length at which texts of a kind are cut: what was `asked` for, else what tandem.json says
+// (`saved`), else what the folder's other files say.
+size_t LengthLimit(const std::optional<size_t>& asked, const std::optional<size_t>& saved,
+                   const weights::ModelFolder& folder) {
+  const auto most = static_cast<size_t>(folder.config.max_positions);
+  if (asked == size_t{0}) return most;
+  const size_t limit = asked.value_or(saved.value_or(folder.tokenizer.max_tokens.tokens));
+  if (limit <= most) return limit;
+  const std::string problem =
+      fmt::format("a text may have at most {} tokens (its position table), not {}", most, limit);
+  if (asked) throw UsageError(fmt::format("{}: {}", folder.path.native(), problem));
+  throw ModelError((folder.path / weights::kTandemFile).native(), "", problem);
+}
+
+// sentence-transformers knows one length for texts of both kinds. Where a length was asked for, it
+// becomes the longer of the two; a query length that nobody asked for (the base's, usually far more
+// than queries have) does not count.
+std::optional<size_t> SequenceLimit(const LoadOptions& options, size_t query, size_t document) {
+  if (!options.max_query_tokens && !options.max_document_tokens) return std::nullopt;
+  return options.max_query_tokens ? std::max(query, document) : document;
 }
 
 std::string ModuleText(const weights::HeadModule& module) {
@@ -63,16 +72,19 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 
 }  // namespace
 
-Tower::Tower(weights::ModelFolder folder, const LoadOptions& options)
+Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
+             const weights::TandemFile& file)
     : folder_(WithProjection(std::move(folder), options.projection)),
-      tokenizer_(text::LoadTokenizer(folder_.encoder_path)),
+      tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
+                                     {.lower_case = folder_.tokenizer.lower_case})),
       encoder_(MakeEncoder(folder_, options)),
       head_(folder_.head, options.seed),
-      max_query_tokens_(LengthLimit(options.max_query_tokens, folder_, *encoder_)),
-      max_document_tokens_(LengthLimit(options.max_document_tokens, folder_, *encoder_)),
-      query_prompt_(options.query_prompt.value_or(folder_.query_prompt)),
-      document_prompt_(options.document_prompt.value_or(folder_.document_prompt)),
-      similarity_(weights::SimilarityName(folder_.similarity)) {
+      max_query_tokens_(LengthLimit(options.max_query_tokens, file.max_query_tokens, folder_)),
+      max_document_tokens_(
+          LengthLimit(options.max_document_tokens, file.max_document_tokens, folder_)),
+      max_sequence_(SequenceLimit(options, max_query_tokens_, max_document_tokens_)),
+      query_prompt_(options.query_prompt.value_or(folder_.query_prompt())),
+      document_prompt_(options.document_prompt.value_or(folder_.document_prompt())) {
   if (tokenizer_->vocabulary_size() > static_cast<size_t>(encoder_->vocabulary_size())) {
     throw ModelError(
         folder_.encoder_path.native(), "",
@@ -104,33 +116,23 @@ std::string Tower::settings() const {
       config.model_type, config.layers, config.hidden_size, config.heads, config.activation,
       config.layer_norm_epsilon, config.hidden_dropout, config.attention_dropout);
   for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
-  return text + fmt::format("similarity {}\n", similarity_);
+  return text + fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
 }
 
-weights::FolderChanges Tower::Changes() const {
-  weights::FolderChanges changes;
+weights::FolderChanges Tower::Changes(std::string_view similarity) const {
+  weights::FolderChanges changes{.max_tokens = max_sequence_,
+                                 .max_query_tokens = max_query_tokens_,
+                                 .max_document_tokens = max_document_tokens_,
+                                 .query_prompt = query_prompt_,
+                                 .document_prompt = document_prompt_,
+                                 .similarity = weights::SimilarityFromName(similarity)};
   for (const NamedParameter& parameter : encoder_->Parameters()) {
     Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
   }
   for (const NamedParameter& parameter : head_.parameters()) {
     Append(parameter.name, parameter.value, &changes);
   }
-  // One limit is all that the format holds; the longer text decides.
-  const size_t limit = std::max(max_query_tokens_, max_document_tokens_);
-  if (limit != folder_.max_tokens.tokens) changes.max_tokens = limit;
-  changes.prompts = PromptsToWrite();
   return changes;
-}
-
-// The folder's prompts with those that this model really uses; nothing when they are the same.
-std::optional<std::map<std::string, std::string>> Tower::PromptsToWrite() const {
-  if (query_prompt_ == folder_.query_prompt && document_prompt_ == folder_.document_prompt) {
-    return std::nullopt;
-  }
-  std::map<std::string, std::string> prompts = folder_.prompts;
-  prompts["query"] = query_prompt_;
-  prompts["document"] = document_prompt_;
-  return prompts;
 }
 
 }  // namespace tandem::model

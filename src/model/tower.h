@@ -1,10 +1,11 @@
-// One encoder with all that turns texts into embeddings: folder, tokenizer, head, lengths, prompts.
+// One encoder with everything that turns texts into embeddings: its folder, tokenizer, head,
+// lengths and prompts.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/dual_encoder.h"
@@ -17,8 +18,9 @@ namespace tandem::model {
 
 class Tower {
  public:
-  // Of `options`, what towers there are is not looked at. Throws as DualEncoder::Load.
-  Tower(weights::ModelFolder folder, const LoadOptions& options);
+  // `file` is the model's tandem.json. Its towers, and those of `options`, are not looked at.
+  // Throws as DualEncoder::Load.
+  Tower(weights::ModelFolder folder, const LoadOptions& options, const weights::TandemFile& file);
 
   // As DualEncoder's.
   void Prepare(tensor::Precision precision, tensor::Passes passes) {
@@ -33,28 +35,25 @@ class Tower {
   const std::string& prompt(TextKind kind) const {
     return kind == TextKind::kQuery ? query_prompt_ : document_prompt_;
   }
-  const std::string& similarity() const { return similarity_; }
   std::string settings() const;
   double flops_per_token() const { return encoder_->flops_per_token(); }
 
   const weights::ModelFolder& folder() const { return folder_; }
   Head& head() { return head_; }
   const Head& head() const { return head_; }
-  // What the folder must be written with; points into the parameters.
-  weights::FolderChanges Changes() const;
+  // How the folder that is written differs from the one that was read. Points into the parameters.
+  weights::FolderChanges Changes(std::string_view similarity) const;
 
  private:
-  std::optional<std::map<std::string, std::string>> PromptsToWrite() const;
-
   weights::ModelFolder folder_;
   std::unique_ptr<const text::Tokenizer> tokenizer_;
   std::unique_ptr<Encoder> encoder_;
   Head head_;
   size_t max_query_tokens_;
   size_t max_document_tokens_;
+  std::optional<size_t> max_sequence_;  // max_seq_length to write; none: the folder's
   std::string query_prompt_;
   std::string document_prompt_;
-  std::string similarity_;
 };
 
 }  // namespace tandem::model

@@ -14,16 +14,21 @@ namespace {
 
 using weights::Towers;
 
-// Each tower has texts of one kind: the other kind's options are none of its business.
-LoadOptions QueryOptions(LoadOptions options) {
+// A tower of two gets texts of one kind. For both kinds it is given its own kind's length; the
+// other kind's prompt is left as its folder has it.
+Tower QueryTower(weights::TowerFolders& folders, LoadOptions options) {
+  weights::TandemFile file = folders.file;
+  file.max_document_tokens = file.max_query_tokens;
   options.max_document_tokens = options.max_query_tokens;
   options.document_prompt.reset();
-  return options;
+  return Tower(std::move(folders.query), options, file);
 }
-LoadOptions DocumentOptions(LoadOptions options) {
+Tower DocumentTower(weights::TowerFolders& folders, LoadOptions options) {
+  weights::TandemFile file = folders.file;
+  file.max_query_tokens = file.max_document_tokens;
   options.max_query_tokens = options.max_document_tokens;
   options.query_prompt.reset();
-  return options;
+  return Tower(std::move(*folders.document), options, file);
 }
 
 void CheckTogether(const Tower& query, const Tower& document) {
@@ -34,11 +39,12 @@ void CheckTogether(const Tower& query, const Tower& document) {
                                  "width: model.projection brings both to it",
                                  d.embedding_width, q.path.native(), q.embedding_width));
   }
-  if (query.similarity() != document.similarity()) {
-    throw ModelError(d.path.native(), "",
-                     fmt::format("compares by {}, {} by {}; two towers need one similarity "
-                                 "(similarity_fn_name in config_sentence_transformers.json)",
-                                 document.similarity(), q.path.native(), query.similarity()));
+  if (q.similarity != d.similarity) {
+    throw ModelError(
+        d.path.native(), "",
+        fmt::format("compares by {}, {} by {}; two towers need one similarity "
+                    "(similarity_fn_name in config_sentence_transformers.json)",
+                    SimilarityName(d.similarity), q.path.native(), SimilarityName(q.similarity)));
   }
 }
 
@@ -69,6 +75,7 @@ class TwoTowers final : public DualEncoder {
   TwoTowers(Towers towers, Tower query, Tower document)
       : towers_(towers), query_(std::move(query)), document_(std::move(document)) {
     CheckTogether(query_, document_);
+    set_similarity(std::string(weights::SimilarityName(query_.folder().similarity)));
     if (towers_ == Towers::kSeparateSharedProjection) ShareProjection(query_, document_);
   }
 
@@ -100,7 +107,6 @@ class TwoTowers final : public DualEncoder {
   const text::Tokenizer& tokenizer(TextKind kind) const override { return Of(kind).tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return Of(kind).max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return Of(kind).prompt(kind); }
-  const std::string& similarity() const override { return query_.similarity(); }
   std::string settings() const override {
     return fmt::format("towers {}\nqueries:\n{}documents:\n{}", weights::TowersName(towers_),
                        query_.settings(), document_.settings());
@@ -110,8 +116,12 @@ class TwoTowers final : public DualEncoder {
   }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
-    weights::WriteTowerFolders(towers_, {query_.folder(), query_.Changes()},
-                               {document_.folder(), document_.Changes()}, card, path);
+    weights::WriteTowerFolders({.towers = towers_,
+                                .max_query_tokens = max_tokens(TextKind::kQuery),
+                                .max_document_tokens = max_tokens(TextKind::kDocument),
+                                .calibration = calibration()},
+                               {query_.folder(), query_.Changes(similarity())},
+                               {document_.folder(), document_.Changes(similarity())}, card, path);
   }
 
  private:
@@ -126,9 +136,9 @@ class TwoTowers final : public DualEncoder {
 
 std::unique_ptr<DualEncoder> MakeTwoTowers(weights::TowerFolders folders,
                                            const LoadOptions& options) {
-  return std::make_unique<TwoTowers>(folders.file.towers,
-                                     Tower(std::move(folders.query), QueryOptions(options)),
-                                     Tower(std::move(*folders.document), DocumentOptions(options)));
+  Tower query = QueryTower(folders, options);
+  return std::make_unique<TwoTowers>(folders.file.towers, std::move(query),
+                                     DocumentTower(folders, options));
 }
 
 }  // namespace tandem::model

@@ -38,7 +38,6 @@ class JsonView {
   simdjson::dom::object Object() const;
   simdjson::dom::array Array() const;
 
-  bool IsString() const { return element_.is_string(); }
   std::string_view file() const { return file_; }
   const std::string& place() const { return place_; }
   [[noreturn]] void Fail(std::string_view message) const;

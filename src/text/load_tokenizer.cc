@@ -9,17 +9,19 @@
 
 namespace tandem::text {
 
-std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& model_folder) {
-  const std::filesystem::path json = model_folder / "tokenizer.json";
+std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
+                                               const TokenizerOptions& options) {
+  const std::filesystem::path json = folder / "tokenizer.json";
   if (std::filesystem::exists(json)) {
-    return std::make_unique<PipelineTokenizer>(ReadTokenizerJson(ReadFile(json), json.native()));
+    return std::make_unique<PipelineTokenizer>(
+        ReadTokenizerJson(ReadFile(json), json.native(), options));
   }
-  if (std::filesystem::exists(model_folder / "vocab.txt")) {
-    return std::make_unique<PipelineTokenizer>(ReadVocabFile(model_folder));
+  if (std::filesystem::exists(folder / "vocab.txt")) {
+    return std::make_unique<PipelineTokenizer>(ReadVocabFile(folder, options));
   }
   throw ModelError(
-      model_folder.native(), "",
-      std::filesystem::is_directory(model_folder)
+      folder.native(), "",
+      std::filesystem::is_directory(folder)
           ? "holds no tokenizer; expected tokenizer.json or vocab.txt"
           : "is not a folder; expected a model folder with tokenizer.json or vocab.txt");
 }

@@ -12,9 +12,6 @@ namespace tandem::text {
 
 using nlohmann::json;
 
-SettingsFile::SettingsFile(std::string file, std::unique_ptr<json> object)
-    : file_(std::move(file)), json_(std::move(object)) {}
-
 SettingsFile::SettingsFile(const std::filesystem::path& path)
     : file_(path.native()), json_(std::make_unique<json>(json::object())) {
   if (!std::filesystem::exists(path)) return;
@@ -48,22 +45,6 @@ std::optional<std::string> SettingsFile::Token(std::string_view name) const {
   if (value->is_object() && value->contains("content")) value = &(*value)["content"];
   if (!value->is_string()) Fail(name, "a token");
   return value->get<std::string>();
-}
-
-std::optional<size_t> SettingsFile::Length(std::string_view name) const {
-  const json* value = Find(name);
-  if (value == nullptr) return {};
-  // Python writes "no limit" as int(1e30), which reads back as a fraction.
-  if (!value->is_number() || !(value->get<double>() >= 1)) Fail(name, "a length above 0");
-  if (value->get<double>() >= 2147483648.0) return {};
-  if (!value->is_number_integer()) Fail(name, "a whole number of tokens");
-  return value->get<size_t>();
-}
-
-SettingsFile SettingsFile::Section(std::string_view name) const {
-  const json* value = Find(name);
-  if (value != nullptr && !value->is_object()) Fail(name, "an object");
-  return SettingsFile(file_, std::make_unique<json>(value == nullptr ? json::object() : *value));
 }
 
 }  // namespace tandem::text

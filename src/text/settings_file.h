@@ -22,13 +22,8 @@ class SettingsFile {
   std::optional<bool> Boolean(std::string_view name) const;
   // The name of a token: a string, or an object with the string "content".
   std::optional<std::string> Token(std::string_view name) const;
-  // A length above 0. Nothing, too, where it is so large that it means "no limit" (2^31 or more).
-  std::optional<size_t> Length(std::string_view name) const;
-  // The settings under `name`, which must be an object; empty where it is absent or null.
-  SettingsFile Section(std::string_view name) const;
 
  private:
-  SettingsFile(std::string file, std::unique_ptr<nlohmann::json> json);
   const nlohmann::json* Find(std::string_view name) const;
   [[noreturn]] void Fail(std::string_view name, std::string_view expected) const;
 

@@ -38,14 +38,17 @@ int32_t ReadId(const JsonView& view) {
   return static_cast<int32_t>(id);
 }
 
-std::unique_ptr<const Normalizer> ReadBertNormalizer(const JsonView& view) {
-  BertNormalizerOptions options;
-  options.clean_text = view.Member("clean_text").Boolean();
-  options.handle_chinese_chars = view.Member("handle_chinese_chars").Boolean();
-  options.lowercase = view.Member("lowercase").Boolean();
+std::unique_ptr<const Normalizer> ReadBertNormalizer(const JsonView& view,
+                                                     const TokenizerOptions& options) {
+  BertNormalizerOptions stages;
+  stages.clean_text = view.Member("clean_text").Boolean();
+  stages.handle_chinese_chars = view.Member("handle_chinese_chars").Boolean();
+  stages.lowercase = view.Member("lowercase").Boolean();
   const std::optional<JsonView> strip_accents = view.Find("strip_accents");
-  options.strip_accents = strip_accents ? strip_accents->Boolean() : options.lowercase;
-  return std::make_unique<BertNormalizer>(options);
+  stages.strip_accents = strip_accents ? strip_accents->Boolean() : stages.lowercase;
+  // After strip_accents took its default from the file: accents stay where the file keeps them.
+  stages.lowercase |= options.lower_case;
+  return std::make_unique<BertNormalizer>(stages);
 }
 
 std::unique_ptr<const PreTokenizer> ReadBertPreTokenizer(const JsonView&) {
@@ -116,10 +119,14 @@ SpecialTokens ReadBertProcessing(const JsonView& view) {
   return {.before = {id_of("cls")}, .after = {id_of("sep")}};
 }
 
-using NormalizerReader = std::unique_ptr<const Normalizer> (*)(const JsonView&);
+using NormalizerReader = std::unique_ptr<const Normalizer> (*)(const JsonView&,
+                                                               const TokenizerOptions&);
 using PreTokenizerReader = std::unique_ptr<const PreTokenizer> (*)(const JsonView&);
 using ModelReader = std::unique_ptr<const SubwordModel> (*)(const JsonView&, Vocabulary*);
 using PostProcessorReader = SpecialTokens (*)(const JsonView&);
+
+constexpr BertNormalizerOptions kLowerCaseAlone = {
+    .clean_text = false, .handle_chinese_chars = false, .strip_accents = false, .lowercase = true};
 
 constexpr std::pair<std::string_view, NormalizerReader> kNormalizers[] = {
     {"BertNormalizer", ReadBertNormalizer},
@@ -137,10 +144,12 @@ constexpr std::pair<std::string_view, PostProcessorReader> kPostProcessors[] = {
 
 }  // namespace
 
-std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& view) {
+std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& view,
+                                                 const TokenizerOptions& options) {
+  if (!view && options.lower_case) return std::make_unique<BertNormalizer>(kLowerCaseAlone);
   if (!view) return std::make_unique<NoNormalizer>();
   const std::string_view type = view->Member("type").String();
-  return ReaderOf<NormalizerReader>(*view, type, "normalizer", kNormalizers)(*view);
+  return ReaderOf<NormalizerReader>(*view, type, "normalizer", kNormalizers)(*view, options);
 }
 
 std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view) {

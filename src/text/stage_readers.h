@@ -11,13 +11,15 @@
 #include "text/post_processor.h"
 #include "text/pre_tokenizer.h"
 #include "text/subword_model.h"
+#include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
 namespace tandem::text {
 
 // Each throws ModelError where the component is not supported, naming it and those that are.
 // Nothing stands for `null`.
-std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& view);
+std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& view,
+                                                 const TokenizerOptions& options);
 std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view);
 // Adds the model's tokens to `vocabulary`, which is empty.
 std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, Vocabulary* vocabulary);

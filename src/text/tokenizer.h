@@ -54,9 +54,16 @@ class Tokenizer {
                            EncodedTexts* encoded) const;
 };
 
+struct TokenizerOptions {
+  // Lower-cases every text before the tokenizer's own normalizer, which then does the rest that its
+  // files say. sentence-transformers does so where a model folder says `do_lower_case`.
+  bool lower_case = false;
+};
+
 // Reads `tokenizer.json`, or where it is absent `vocab.txt` with `tokenizer_config.json`, from a
-// model folder. Throws ModelError naming the file and, for a component that is not supported, the
+// folder. Throws ModelError naming the file and, for a component that is not supported, the
 // component and the supported ones.
-std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& model_folder);
+std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
+                                               const TokenizerOptions& options = {});
 
 }  // namespace tandem::text

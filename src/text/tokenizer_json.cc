@@ -89,7 +89,8 @@ void CheckSpecialTokens(const SpecialTokens& tokens, size_t vocabulary_size,
 
 }  // namespace
 
-TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file) {
+TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file,
+                                  const TokenizerOptions& options) {
   simdjson::dom::parser parser;
   simdjson::dom::element element;
   const simdjson::padded_string padded(json);
@@ -101,7 +102,7 @@ TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file
   if (const auto version = root.Find("version"); version && version->String() != "1.0") {
     version->Fail(fmt::format("expected \"1.0\", found \"{}\"", version->String()));
   }
-  std::unique_ptr<const Normalizer> normalizer = ReadNormalizer(root.Find("normalizer"));
+  std::unique_ptr<const Normalizer> normalizer = ReadNormalizer(root.Find("normalizer"), options);
   std::unique_ptr<const PreTokenizer> pre_tokenizer = ReadPreTokenizer(root.Find("pre_tokenizer"));
   SpecialTokens special = ReadPostProcessor(root.Find("post_processor"));
   Vocabulary vocabulary(file);

@@ -52,12 +52,15 @@ class SpecialNames {
   SettingsFile map_;
 };
 
-BertNormalizerOptions NormalizerOptions(const SettingsFile& config) {
-  BertNormalizerOptions options;
-  options.lowercase = config.Boolean("do_lower_case").value_or(true);
-  options.strip_accents = config.Boolean("strip_accents").value_or(options.lowercase);
-  options.handle_chinese_chars = config.Boolean("tokenize_chinese_chars").value_or(true);
-  return options;
+BertNormalizerOptions NormalizerOptions(const SettingsFile& config,
+                                        const TokenizerOptions& options) {
+  BertNormalizerOptions stages;
+  stages.lowercase = config.Boolean("do_lower_case").value_or(true);
+  stages.strip_accents = config.Boolean("strip_accents").value_or(stages.lowercase);
+  stages.handle_chinese_chars = config.Boolean("tokenize_chinese_chars").value_or(true);
+  // After strip_accents took its default from the file: accents stay where the file keeps them.
+  stages.lowercase |= options.lower_case;
+  return stages;
 }
 
 int32_t RequiredId(const SubwordModel& model, const std::string& token, const std::string& file) {
@@ -71,30 +74,31 @@ int32_t RequiredId(const SubwordModel& model, const std::string& token, const st
 
 }  // namespace
 
-TokenizerStages ReadVocabFile(const std::filesystem::path& model_folder) {
-  const std::string file = (model_folder / "vocab.txt").native();
-  const SettingsFile config(model_folder / "tokenizer_config.json");
+TokenizerStages ReadVocabFile(const std::filesystem::path& folder,
+                              const TokenizerOptions& options) {
+  const std::string file = (folder / "vocab.txt").native();
+  const SettingsFile config(folder / "tokenizer_config.json");
   if (!config.Boolean("do_basic_tokenize").value_or(true)) {
-    throw ModelError((model_folder / "tokenizer_config.json").native(), "",
+    throw ModelError((folder / "tokenizer_config.json").native(), "",
                      "do_basic_tokenize: false is not supported; supported: true");
   }
-  const SpecialNames names(model_folder, config);
+  const SpecialNames names(folder, config);
   Vocabulary vocabulary = ReadLines(file);
-  WordPieceOptions options;
-  options.unk_token = names.Of("unk_token", "[UNK]");
-  auto model = std::make_unique<const WordPiece>(vocabulary, options, file);
+  WordPieceOptions word_piece;
+  word_piece.unk_token = names.Of("unk_token", "[UNK]");
+  auto model = std::make_unique<const WordPiece>(vocabulary, word_piece, file);
   const std::string cls = names.Of("cls_token", "[CLS]");
   const std::string sep = names.Of("sep_token", "[SEP]");
   SpecialTokens special{.before = {RequiredId(*model, cls, file)},
                         .after = {RequiredId(*model, sep, file)}};
   std::vector<AddedToken> added;
-  for (const std::string& token : {options.unk_token, cls, sep, names.Of("pad_token", "[PAD]"),
+  for (const std::string& token : {word_piece.unk_token, cls, sep, names.Of("pad_token", "[PAD]"),
                                    names.Of("mask_token", "[MASK]")}) {
     if (const int32_t id = model->Find(token); id >= 0) {
       added.push_back({.content = token, .id = id, .special = true});
     }
   }
-  auto normalizer = std::make_unique<const BertNormalizer>(NormalizerOptions(config));
+  auto normalizer = std::make_unique<const BertNormalizer>(NormalizerOptions(config, options));
   AddedTokens matchers = AddedTokens::Make(added, *normalizer, file);
   return {std::move(normalizer), std::make_unique<const BertPreTokenizer>(),
           std::move(model),      std::move(matchers),

@@ -12,6 +12,7 @@ namespace tandem::text {
 // the names of the special tokens, for which special_tokens_map.json is asked next. Of the special
 // tokens [UNK], [CLS] and [SEP] must be in the vocabulary; the others are looked for in texts where
 // they are. Throws ModelError.
-TokenizerStages ReadVocabFile(const std::filesystem::path& model_folder);
+TokenizerStages ReadVocabFile(const std::filesystem::path& folder,
+                              const TokenizerOptions& options = {});
 
 }  // namespace tandem::text

@@ -83,7 +83,8 @@ uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& che
   return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
 }
 
-// What turns the model's scores into probabilities; nothing where nothing does.
+// Scale and bias that the objective learned; none where it learns none, so that those of the base
+// are not written: the scores are no more what they were learned for.
 std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
   std::optional<weights::Calibration> calibration = setup.states.Calibration();
   if (!calibration) return std::nullopt;
@@ -118,7 +119,6 @@ weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
                       .before = validation->base_value,
                       .after = *validation->best_value}};
   }
-  card.calibration = CalibrationOf(setup);
   return card;
 }
 
@@ -147,6 +147,7 @@ void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
   }
   metrics.Write(line);
   metrics.Sync();
+  setup.model->set_calibration(CalibrationOf(setup));
   setup.model->Save(folder.model(), CardOf(setup, validation, step));
   Note(fmt::format("{}: the model of step {}{}", folder.model().native(), step, value));
   if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);

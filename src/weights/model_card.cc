@@ -8,7 +8,7 @@
 namespace tandem::weights {
 namespace {
 
-// The last part of a path: a card must not tell where somebody's files are.
+// The last part of a path. A card is published: it must not tell where somebody's files are.
 std::string BaseName(const std::string& base_model) {
   std::filesystem::path path = std::filesystem::path(base_model).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -42,14 +42,24 @@ std::string FrontMatter(const ModelCard& card, const CardSettings& settings) {
          "- tandem\n---\n\n";
 }
 
+// "Maps ... to": an encoder of two gets the texts of its own kind only.
+std::string WhatItMaps(const ModelCard& card, const CardSettings& settings) {
+  const auto texts = [](std::string_view kind, size_t tokens) {
+    return fmt::format("{} of up to {} tokens", kind, tokens);
+  };
+  const std::string queries = texts("queries", settings.max_query_tokens);
+  const std::string documents = texts("documents", settings.max_document_tokens);
+  if (card.tower == "query") return queries;
+  return card.tower == "document" ? documents : fmt::format("{} and {}", queries, documents);
+}
+
 std::string Description(const ModelCard& card, const CardSettings& settings) {
   std::string text = card.base_model.empty() ? "# Text embedding model\n\n"
                                              : fmt::format("# Text embedding model from {}\n\n",
                                                            Cell(BaseName(card.base_model)));
   text += fmt::format(
-      "Maps a text of up to {} tokens to {} numbers, with {} pooling; texts are compared by "
-      "{}{}.\n",
-      settings.max_tokens, settings.embedding_width, settings.pooling,
+      "Maps {} to {} numbers, with {} pooling; texts are compared by {}{}. Longer texts are cut.\n",
+      WhatItMaps(card, settings), settings.embedding_width, settings.pooling,
       settings.similarity == "dot" ? "dot product" : "cosine",
       settings.prompts ? ", each behind its prompt (`config_sentence_transformers.json`)" : "");
   return text;

@@ -10,29 +10,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "weights/encoder_config.h"
+#include "weights/folder_check.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
-#include "weights/token_limit.h"
 
 namespace tandem::weights {
 namespace {
-
-// sentence-transformers' names of the Transformer module's settings, newest first.
-constexpr const char* kSentenceConfigs[] = {
-    "sentence_bert_config.json",       "sentence_roberta_config.json",
-    "sentence_distilbert_config.json", "sentence_camembert_config.json",
-    "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
-    "sentence_xlnet_config.json",
-};
-
-void CheckIsFolder(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) {
-    throw ModelError(path.native(), "", "no such folder; a model folder was expected");
-  }
-  if (!std::filesystem::is_directory(path)) {
-    throw ModelError(path.native(), "", "is a file; a model folder was expected");
-  }
-}
 
 // Where the model is that the user may have meant: a run folder of `tandem train` holds one.
 std::string RunHint(const std::filesystem::path& path) {
@@ -45,34 +28,24 @@ std::string RunHint(const std::filesystem::path& path) {
                    "yet: finish it with `tandem train RECIPE --resume`");
 }
 
-// An empty object for a plain folder, for which sentence-transformers reads none.
-Settings SentenceConfig(const ModelFolder& folder) {
-  if (folder.has_modules) {
-    for (const char* name : kSentenceConfigs) {
-      if (std::filesystem::exists(folder.encoder_path / name)) {
-        return Settings::Read(folder.encoder_path / name);
-      }
-    }
-  }
-  return Settings((folder.encoder_path / kSentenceConfigs[0]).native(), nlohmann::json::object());
-}
-
-void ReadLengthAndCase(ModelFolder* folder) {
-  const Settings settings = SentenceConfig(*folder);
-  if (settings.String("transformer_task").value_or("feature-extraction") != "feature-extraction") {
-    settings.Fail("transformer_task", "\"feature-extraction\" (the only supported one)");
-  }
-  folder->max_tokens = ReadTokenLimit(folder->encoder_path, settings, folder->config.max_positions);
-  folder->lower_cases = settings.Boolean("do_lower_case").value_or(false);
-  if (folder->lower_cases && !TokenizerLowerCases(folder->encoder_path)) {
-    Warn(
-        fmt::format("{}: do_lower_case is set, but the tokenizer keeps upper case; the tokenizer "
-                    "wins",
-                    settings.file()));
+// Names that other programs give to the prompt of documents. sentence-transformers looks them up
+// behind "document", which is always there: what they hold is given to no text.
+void WarnOfUnusedDocumentPrompt(const Settings& settings, const ModelFolder& folder) {
+  const nlohmann::json* prompts = settings.Find("prompts");
+  if (prompts == nullptr || prompts->contains("document")) return;
+  for (const char* name : {"passage", "corpus"}) {
+    const auto found = folder.prompts.find(name);
+    if (found == folder.prompts.end() || found->second.empty()) continue;
+    Warn(fmt::format(
+        "{}: documents get no prompt, as in sentence-transformers: its prompt \"{}\" is "
+        "not called \"document\". Rename it there, or give model.document_prompt",
+        settings.file(), name));
+    return;
   }
 }
 
 void ReadPrompts(const Settings& settings, ModelFolder* folder) {
+  folder->prompts = {{"query", ""}, {"document", ""}};
   if (const nlohmann::json* prompts = settings.Find("prompts")) {
     if (!prompts->is_object()) settings.Fail("prompts", "an object of names and texts");
     for (const auto& [name, text] : prompts->items()) {
@@ -85,16 +58,7 @@ void ReadPrompts(const Settings& settings, ModelFolder* folder) {
       !folder->prompts.contains(folder->default_prompt_name)) {
     settings.Fail("default_prompt_name", "the name of one of the prompts");
   }
-  const auto first_of = [&](std::initializer_list<const char*> names) -> std::string {
-    for (const char* name : names) {
-      if (const auto found = folder->prompts.find(name); found != folder->prompts.end()) {
-        return found->second;
-      }
-    }
-    return "";
-  };
-  folder->query_prompt = first_of({"query"});
-  folder->document_prompt = first_of({"document", "passage", "corpus"});
+  WarnOfUnusedDocumentPrompt(settings, *folder);
 }
 
 void ReadModelSettings(ModelFolder* folder) {
@@ -104,11 +68,12 @@ void ReadModelSettings(ModelFolder* folder) {
     settings.Fail("model_type", "\"SentenceTransformer\" (the only supported one)");
   }
   ReadPrompts(settings, folder);
-  const std::string similarity = settings.String("similarity_fn_name").value_or("cosine");
-  if (similarity != "cosine" && similarity != "dot") {
+  const auto similarity =
+      SimilarityFromName(settings.String("similarity_fn_name").value_or("cosine"));
+  if (!similarity) {
     settings.Fail("similarity_fn_name", "\"cosine\" or \"dot\" (the supported ones)");
   }
-  folder->similarity = similarity == "dot" ? Similarity::kDot : Similarity::kCosine;
+  folder->similarity = *similarity;
 }
 
 void ReadHead(ModelFolder* folder) {
@@ -139,6 +104,13 @@ void ReadTensors(ModelFolder* folder) {
 
 std::string_view SimilarityName(Similarity similarity) {
   return similarity == Similarity::kDot ? "dot" : "cosine";
+}
+
+std::optional<Similarity> SimilarityFromName(std::string_view name) {
+  for (const Similarity similarity : {Similarity::kCosine, Similarity::kDot}) {
+    if (name == SimilarityName(similarity)) return similarity;
+  }
+  return std::nullopt;
 }
 
 const EncoderTensor& ModelFolder::tensor(std::string_view name) const {
@@ -194,7 +166,7 @@ ModelFolder ReadModelFolder(const std::filesystem::path& path) {
   }
   folder.config = ReadEncoderConfig(folder.encoder_path / "config.json");
   ReadHead(&folder);
-  ReadLengthAndCase(&folder);
+  folder.tokenizer = ReadTokenizerSettings(path);
   ReadModelSettings(&folder);
   ReadTensors(&folder);
   return folder;

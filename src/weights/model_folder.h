@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "weights/safetensors.h"
+#include "weights/tokenizer_settings.h"
 #include "weights/weight_files.h"
 
 namespace tandem::weights {
@@ -61,6 +62,7 @@ using HeadModule = std::variant<Pooling, Dense, Normalize>;
 
 enum class Similarity { kCosine, kDot };
 std::string_view SimilarityName(Similarity similarity);  // "cosine", "dot"
+std::optional<Similarity> SimilarityFromName(std::string_view name);
 
 // A tensor that the encoder needs: its canonical name (BertModel's, without prefix) and shape.
 struct EncoderTensor {
@@ -69,16 +71,9 @@ struct EncoderTensor {
   const TensorView* view = nullptr;  // F32, F16 or BF16, of that shape; its name is the file's
 };
 
-// How many tokens a text may have, and which file said so.
-struct TokenLimit {
-  size_t tokens = 0;
-  std::string source;  // "sentence_bert_config.json", ...; for messages
-};
-
 struct ModelFolder {
   std::filesystem::path path;
-  // Where config.json, the weights and the tokenizer are: `path` or a folder below it
-  // (`0_Transformer`); give this one to text::LoadTokenizer.
+  // Where config.json and the weights are: `path` or a folder below it (`0_Transformer`).
   std::filesystem::path encoder_path;
   bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
 
@@ -86,17 +81,17 @@ struct ModelFolder {
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
 
-  // sentence_bert_config > tokenizer_config > tokenizer.json > config.json, at most max_positions.
-  TokenLimit max_tokens;
-  bool lower_cases = false;  // sentence_bert_config's do_lower_case; tokenizer.json wins over it
+  TokenizerSettings tokenizer;  // its max_tokens is always set
 
+  // The prompts of config_sentence_transformers.json, and "query" and "document", which every model
+  // has for sentence-transformers: empty where the file does not give them.
   std::map<std::string, std::string> prompts;
-  std::string default_prompt_name;  // empty: none
-  // The prompts that texts get unless asked otherwise: "query"; the first of "document", "passage",
-  // "corpus". Empty where the folder has none; `default_prompt_name` does not fill in for them, as
-  // in sentence-transformers' encode_query and encode_document.
-  std::string query_prompt;
-  std::string document_prompt;
+  std::string default_prompt_name;  // empty: none; one of `prompts`
+  // What texts get unless asked otherwise: the prompts "query" and "document". So do
+  // sentence-transformers' encode_query and encode_document: other names ("passage", "corpus") and
+  // `default_prompt_name` never come into it, since those two names are always there.
+  const std::string& query_prompt() const { return prompts.at("query"); }
+  const std::string& document_prompt() const { return prompts.at("document"); }
   Similarity similarity = Similarity::kCosine;
 
   std::shared_ptr<const WeightFiles> weights;

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What a tokenizer may consist of, and what tells the terms of use.
+// Files of tokenizers, and those that tell a model's terms of use.
 constexpr const char* kCopiedFiles[] = {
     "tokenizer.json",  "tokenizer_config.json",
     "vocab.txt",       "special_tokens_map.json",
@@ -162,17 +162,27 @@ void WriteModules(const ModelFolder& source, const std::filesystem::path& folder
   WriteFileAtomically(folder / "modules.json", writer.list.dump(2) + "\n");
 }
 
+// The source's prompts with what `changes` says; "query" and "document" are always among them, so
+// that no reader has to guess.
+std::map<std::string, std::string> PromptsOf(const ModelFolder& source,
+                                             const FolderChanges& changes) {
+  std::map<std::string, std::string> prompts = source.prompts;
+  prompts["query"] = changes.query_prompt.value_or(source.query_prompt());
+  prompts["document"] = changes.document_prompt.value_or(source.document_prompt());
+  return prompts;
+}
+
 void WriteSettings(const ModelFolder& source, const FolderChanges& changes,
                    const std::filesystem::path& folder) {
-  const Json sentence = {{"max_seq_length", changes.max_tokens.value_or(source.max_tokens.tokens)},
-                         {"do_lower_case", source.lower_cases}};
+  const TokenizerSettings& tokenizer = source.tokenizer;
+  const Json sentence = {
+      {"max_seq_length", changes.max_tokens.value_or(tokenizer.max_tokens.tokens)},
+      {"do_lower_case", tokenizer.lower_case}};
   WriteFileAtomically(folder / "sentence_bert_config.json", sentence.dump(2) + "\n");
-  const std::map<std::string, std::string> prompts = changes.prompts.value_or(source.prompts);
   Json settings;
-  settings["prompts"] = prompts;
-  settings["default_prompt_name"] = prompts.contains(source.default_prompt_name)
-                                        ? Json(source.default_prompt_name)
-                                        : Json(nullptr);
+  settings["prompts"] = PromptsOf(source, changes);
+  settings["default_prompt_name"] =
+      source.default_prompt_name.empty() ? Json(nullptr) : Json(source.default_prompt_name);
   settings["similarity_fn_name"] = SimilarityName(changes.similarity.value_or(source.similarity));
   WriteFileAtomically(folder / "config_sentence_transformers.json", settings.dump(2) + "\n");
 }
@@ -206,13 +216,14 @@ std::string CardText(const ModelFolder& source, const FolderChanges& changes,
                      const ModelCard& card) {
   CardSettings settings;
   settings.embedding_width = source.embedding_width;
-  settings.max_tokens = static_cast<int64_t>(changes.max_tokens.value_or(source.max_tokens.tokens));
+  const size_t most = changes.max_tokens.value_or(source.tokenizer.max_tokens.tokens);
+  settings.max_query_tokens = changes.max_query_tokens.value_or(most);
+  settings.max_document_tokens = changes.max_document_tokens.value_or(most);
   settings.similarity = SimilarityName(changes.similarity.value_or(source.similarity));
   settings.pooling = PoolingModeName(std::get<Pooling>(source.head.front()).mode);
   settings.license = LicenseOf(source);
-  for (const auto& [name, text] : changes.prompts.value_or(source.prompts)) {
-    settings.prompts |= !text.empty();
-  }
+  settings.prompts = !changes.query_prompt.value_or(source.query_prompt()).empty() ||
+                     !changes.document_prompt.value_or(source.document_prompt()).empty();
   return ModelCardText(card, settings);
 }
 

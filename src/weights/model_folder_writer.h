@@ -24,8 +24,12 @@ struct FolderChanges {
   // (AddProjection's) must be given all it has. Where the encoder's type changes,
   // config.json's "dtype" / "torch_dtype" is changed too.
   std::vector<TensorToWrite> tensors;
-  std::optional<size_t> max_tokens;
-  std::optional<std::map<std::string, std::string>> prompts;
+  std::optional<size_t> max_tokens;  // max_seq_length, which is one for texts of both kinds
+  // What texts of each kind are cut at, for the card; none: max_tokens.
+  std::optional<size_t> max_query_tokens;
+  std::optional<size_t> max_document_tokens;
+  std::optional<std::string> query_prompt;
+  std::optional<std::string> document_prompt;
   std::optional<Similarity> similarity;
   std::map<std::string, std::string> further_files;  // name in the folder -> bytes ("tandem.json")
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "weights/settings_file.h"
@@ -22,7 +23,7 @@ void CheckFormat(const Settings& settings) {
   }
 }
 
-// Reaches what training can; infinities are no numbers of JSON.
+// Far above any scale or bias that training reaches. JSON has no infinity.
 constexpr double kMost = 1e30;
 
 double RequiredNumber(const Settings& settings, std::string_view key) {
@@ -46,6 +47,22 @@ std::optional<Calibration> ReadCalibration(const Settings& settings) {
   return calibration;
 }
 
+std::optional<size_t> ReadLength(const Settings& settings, std::string_view key) {
+  const auto length = settings.Integer(key, 1, INT32_MAX);
+  return length ? std::optional<size_t>(static_cast<size_t>(*length)) : std::nullopt;
+}
+
+Towers ReadTowers(const Settings& settings) {
+  const std::optional<std::string> name = settings.String("towers");
+  if (!name) return Towers::kShared;
+  const std::optional<Towers> towers = TowersFromName(*name);
+  if (!towers) {
+    settings.Fail("towers",
+                  fmt::format("\"{}\", \"{}\" or \"{}\"", kTowers[0], kTowers[1], kTowers[2]));
+  }
+  return *towers;
+}
+
 }  // namespace
 
 std::string_view TowersName(Towers towers) { return kTowers[static_cast<size_t>(towers)]; }
@@ -58,25 +75,20 @@ std::optional<Towers> TowersFromName(std::string_view name) {
 }
 
 TandemFile ReadTandemFile(const std::filesystem::path& folder) {
-  TandemFile file;
-  if (!std::filesystem::exists(folder / kTandemFile)) return file;
+  if (!std::filesystem::exists(folder / kTandemFile)) return {};
   const Settings settings = Settings::Read(folder / kTandemFile);
   CheckFormat(settings);
-  if (const std::optional<std::string> name = settings.String("towers")) {
-    const std::optional<Towers> towers = TowersFromName(*name);
-    if (!towers) {
-      settings.Fail("towers",
-                    fmt::format("\"{}\", \"{}\" or \"{}\"", kTowers[0], kTowers[1], kTowers[2]));
-    }
-    file.towers = *towers;
-  }
-  file.calibration = ReadCalibration(settings);
-  return file;
+  return {.towers = ReadTowers(settings),
+          .max_query_tokens = ReadLength(settings, "max_query_tokens"),
+          .max_document_tokens = ReadLength(settings, "max_document_tokens"),
+          .calibration = ReadCalibration(settings)};
 }
 
 std::string TandemFileText(const TandemFile& file) {
   nlohmann::ordered_json text = {{"format", kFormat}};
   if (file.towers != Towers::kShared) text["towers"] = TowersName(file.towers);
+  if (file.max_query_tokens) text["max_query_tokens"] = *file.max_query_tokens;
+  if (file.max_document_tokens) text["max_document_tokens"] = *file.max_document_tokens;
   if (file.calibration) {
     const Calibration& calibration = *file.calibration;
     text["objective"] = calibration.objective;

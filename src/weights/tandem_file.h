@@ -1,6 +1,7 @@
-// tandem.json: what a model folder holds beyond what sentence-transformers knows.
+// tandem.json: what sentence-transformers' files of a model folder have no place for.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,9 +22,9 @@ enum class Towers {
 std::string_view TowersName(Towers towers);
 std::optional<Towers> TowersFromName(std::string_view name);
 
-// What turns a score into a probability: 1 / (1 + exp(-(scale * score + bias))).
+// Turns a score into a probability: 1 / (1 + exp(-(scale * score + bias))).
 struct Calibration {
-  std::string objective;  // that learned it
+  std::string objective;  // the one that learned scale and bias
   double scale = 1;
   double bias = 0;
   std::string similarity = "cosine";  // of the scores: "cosine" or "dot"
@@ -32,14 +33,16 @@ struct Calibration {
 struct TandemFile {
   // Other than shared: the folder holds a folder for each tower.
   Towers towers = Towers::kShared;
+  // Longer texts of the kind are cut at so many tokens, special tokens counted. None: the file was
+  // written before these were kept, and the folder's other files decide (TokenizerSettings).
+  std::optional<size_t> max_query_tokens;
+  std::optional<size_t> max_document_tokens;
+  // None: scores are not known to be probabilities.
   std::optional<Calibration> calibration;
-
-  // Whether it says more than a folder without the file.
-  bool empty() const { return towers == Towers::kShared && !calibration; }
 };
 
-// Of the model folder `folder`; one without the file has the defaults. Throws ModelError for a
-// broken one or one of a later format.
+// Reads `folder`/tandem.json; a folder without it has the defaults. Throws ModelError for a broken
+// file or one of a later format.
 TandemFile ReadTandemFile(const std::filesystem::path& folder);
 
 // The file's bytes.

@@ -44,17 +44,17 @@ TowerFolders ReadTowerFolders(const std::filesystem::path& path) {
   return folders;
 }
 
-void WriteTowerFolders(Towers towers, const TowerToWrite& query, const TowerToWrite& document,
-                       const ModelCard& card, const std::filesystem::path& path) {
+void WriteTowerFolders(const TandemFile& file, const TowerToWrite& query,
+                       const TowerToWrite& document, const ModelCard& card,
+                       const std::filesystem::path& path) {
   CheckModelTarget(query.source, path);
   CheckModelTarget(document.source, path);
   AtomicFolder target(path);
-  WriteModelFolder(query.source, query.changes, CardOfTower(card, kQuery, towers),
+  WriteModelFolder(query.source, query.changes, CardOfTower(card, kQuery, file.towers),
                    target.staging() / kQuery);
-  WriteModelFolder(document.source, document.changes, CardOfTower(card, kDocument, towers),
+  WriteModelFolder(document.source, document.changes, CardOfTower(card, kDocument, file.towers),
                    target.staging() / kDocument);
-  WriteFileAtomically(target.staging() / kTandemFile,
-                      TandemFileText({.towers = towers, .calibration = card.calibration}));
+  WriteFileAtomically(target.staging() / kTandemFile, TandemFileText(file));
   target.Commit();
 }
 

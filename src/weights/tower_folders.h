@@ -16,12 +16,12 @@ namespace tandem::weights {
 
 struct TowerFolders {
   TandemFile file;
-  ModelFolder query;                    // of both kinds where towers are shared
-  std::optional<ModelFolder> document;  // exactly where they are not
+  ModelFolder query;                    // encodes documents too where the towers are shared
+  std::optional<ModelFolder> document;  // none where the towers are shared
 };
 
-// Reads either kind. Throws ModelError as ReadModelFolder does, and for a folder of two encoders
-// that lacks one of them.
+// Reads a folder of one encoder or of two. Throws ModelError as ReadModelFolder does, and for a
+// folder of two encoders that lacks one of them.
 TowerFolders ReadTowerFolders(const std::filesystem::path& path);
 
 // One tower of a folder of two.
@@ -31,8 +31,9 @@ struct TowerToWrite {
 };
 
 // Writes a folder of two encoders, complete or not at all, by the rules of WriteModelFolder.
-// `towers` must not be shared.
-void WriteTowerFolders(Towers towers, const TowerToWrite& query, const TowerToWrite& document,
-                       const ModelCard& card, const std::filesystem::path& path);
+// `file` becomes its tandem.json; its towers must not be shared.
+void WriteTowerFolders(const TandemFile& file, const TowerToWrite& query,
+                       const TowerToWrite& document, const ModelCard& card,
+                       const std::filesystem::path& path);
 
 }  // namespace tandem::weights

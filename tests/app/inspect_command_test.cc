@@ -66,6 +66,7 @@ TEST_F(InspectCommand, ModelAsText) {
       "tokenizer           tokens 32, special tokens 2\n"
       "max tokens          16\n"
       "max tokens from     sentence_bert_config.json\n"
+      "lower case          false\n"
       "similarity          cosine\n"
       "query prompt        none\n"
       "document prompt     none\n"

@@ -87,6 +87,30 @@ TEST_F(ModelCommands, EncodeCountsEmptyAndTruncatedTexts) {
   EXPECT_EQ(Embeddings().rows, 2U);
 }
 
+// What a model was trained at rules every command, and a flag rules that.
+TEST_F(ModelCommands, LengthsOfTandemJsonRule) {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "alpha ";
+  const std::string line = "{\"_id\": \"a\", \"text\": \"" + text + "\"}\n";
+  EXPECT_EQ(Encode("-", {}, line).err, "");
+  Write("model/tandem.json", R"({"format": 1, "max_query_tokens": 8, "max_document_tokens": 24})");
+  EXPECT_THAT(Encode("-", {}, line).err, HasSubstr("1 of 1 documents are longer than 24 tokens"));
+  EXPECT_THAT(Encode("-", {"--kind", "query"}, line).err,
+              HasSubstr("1 of 1 queries are longer than 8 tokens"));
+  EXPECT_EQ(Encode("-", {"--max-document-tokens", "64"}, line).err, "");
+  const auto measured = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"--split", "dev",      "--measures",
+                                          "ndcg@10", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Evaluate(arguments).out;
+  };
+  Write("model/tandem.json", R"({"format": 1, "max_query_tokens": 4, "max_document_tokens": 4})");
+  const std::string cut = measured({});
+  EXPECT_NE(cut, measured({"--max-query-tokens", "64", "--max-document-tokens", "64"}));
+  std::filesystem::remove(Path("model/tandem.json"));
+  EXPECT_EQ(cut, measured({"--max-query-tokens", "4", "--max-document-tokens", "4"}));
+}
+
 TEST_F(ModelCommands, EncodeErrorsLeaveNothingHalfWritten) {
   const ProgramResult broken = Encode("-", {}, "{\"_id\": \"a\", \"text\": \"b\"}\n{\"_id\": \n");
   EXPECT_EQ(broken.exit_code, 3);

@@ -1,12 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "app/run_tandem.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "weights/small_model_folder.h"
 
 namespace tandem {
 namespace {
@@ -56,6 +59,67 @@ TEST_F(TokenizeCommand, LengthOfTheModelOfTheFlagAndNone) {
   EXPECT_EQ(Tokenize("a b a b\n", {"--max-length", "0"}).out, "2 4 6 4 6 3\n");
 }
 
+// A whole model folder: 24 positions, max_seq_length 16.
+void WriteModel(const std::filesystem::path& folder) {
+  weights::WriteSmallModel(folder);
+  WriteFileAtomically(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nA\n");
+}
+
+ProgramResult TokenizeBy(const std::filesystem::path& model, std::vector<std::string> more,
+                         const std::string& input) {
+  more.insert(more.begin(), {"tokenize", "--model", model.native()});
+  return RunTandem(more, input);
+}
+
+// What encode makes of the same texts: kind by kind, whatever the folder's files say.
+TEST_F(TokenizeCommand, OfAKindAsEncodeDoes) {
+  const TemporaryFolder model;
+  WriteModel(model.path());
+  const auto count = [&](const std::vector<std::string>& more) {
+    std::string words;
+    for (int i = 0; i < 100; ++i) words += "a ";
+    const std::string out = TokenizeBy(model.path(), more, words).out;
+    return std::count(out.begin(), out.end(), ' ') + 1;
+  };
+  EXPECT_EQ(count({}), 16);
+  WriteFileAtomically(model.path() / "tandem.json",
+                      R"({"format": 1, "max_query_tokens": 5, "max_document_tokens": 12})");
+  EXPECT_EQ(count({"--kind", "query"}), 5);
+  EXPECT_EQ(count({"--kind", "document"}), 12);
+  EXPECT_EQ(count({}), 12);
+  EXPECT_EQ(count({"--kind", "query", "--max-length", "0"}), 102);
+  WriteFileAtomically(model.path() / "config_sentence_transformers.json",
+                      R"({"prompts": {"query": "b b "}})");
+  EXPECT_EQ(TokenizeBy(model.path(), {"--kind", "query"}, "a\n").out, "2 5 5 4 3\n");
+  EXPECT_EQ(TokenizeBy(model.path(), {"--kind", "document"}, "a\n").out, "2 4 3\n");
+  EXPECT_EQ(TokenizeBy(model.path(), {}, "a\n").out, "2 4 3\n");
+}
+
+TEST_F(TokenizeCommand, LowerCasesWhereTheFolderSaysSo) {
+  const TemporaryFolder model;
+  WriteModel(model.path());
+  WriteFileAtomically(model.path() / "tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(TokenizeBy(model.path(), {}, "A a\n").out, "2 6 4 3\n");
+  WriteFileAtomically(model.path() / "sentence_bert_config.json", R"({"do_lower_case": true})");
+  EXPECT_EQ(TokenizeBy(model.path(), {}, "A a\n").out, "2 4 4 3\n");
+  std::filesystem::remove(model.path() / "modules.json");  // a plain folder has no such setting
+  EXPECT_EQ(TokenizeBy(model.path(), {}, "A a\n").out, "2 6 4 3\n");
+}
+
+TEST_F(TokenizeCommand, TwoEncodersAreToldApartByTheKind) {
+  const TemporaryFolder model;
+  WriteModel(model.path() / "query");
+  WriteModel(model.path() / "document");
+  WriteFileAtomically(model.path() / "document/sentence_bert_config.json",
+                      R"({"max_seq_length": 4})");
+  WriteFileAtomically(model.path() / "tandem.json", R"({"format": 1, "towers": "separate"})");
+  const ProgramResult neither = TokenizeBy(model.path(), {}, "a\n");
+  EXPECT_EQ(neither.exit_code, 2);
+  EXPECT_THAT(neither.err, HasSubstr("give --kind query or --kind document"));
+  EXPECT_EQ(TokenizeBy(model.path(), {"--kind", "query"}, "a b a\n").out, "2 4 5 4 3\n");
+  EXPECT_EQ(TokenizeBy(model.path(), {"--kind", "document"}, "a b a\n").out, "2 4 5 3\n");
+}
+
 TEST_F(TokenizeCommand, ManyLinesOnManyThreadsKeepTheirOrder) {
   std::string input;
   std::string expected;
@@ -100,9 +164,9 @@ TEST_F(TokenizeCommand, Mistakes) {
   EXPECT_EQ(RunTandem({"tokenize"}).exit_code, 2);
   result = RunTandem({"tokenize", "--model", "/no/such/folder"});
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_EQ(result.err,
-            "error: /no/such/folder: is not a folder; expected a model folder with tokenizer.json "
-            "or vocab.txt\n");
+  EXPECT_EQ(result.err, "error: /no/such/folder: no such folder; a model folder was expected\n");
+  EXPECT_THAT(RunTandem({"tokenize", "--model", "BAAI/bge-small-en-v1.5"}).err,
+              HasSubstr("hf download BAAI/bge-small-en-v1.5"));
   Write("tokenizer.json", R"({"model": {"type": "BPE"}})");
   result = Tokenize("a\n");
   EXPECT_EQ(result.exit_code, 4);

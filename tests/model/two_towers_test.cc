@@ -321,36 +321,13 @@ TEST_F(TowerFoldersTest, BrokenFoldersAndOptionsThatDoNotFit) {
               [&] { DualEncoder::Load(Path("two")); });
 }
 
-TEST_F(TowerFoldersTest, CalibrationStandsBesideTheTowers) {
-  WriteTinyModel(Path("a"));
-  const weights::Calibration calibration{
-      .objective = "bixse", .scale = 20.5, .bias = -3.25, .similarity = "dot"};
-  for (const Towers towers : {Towers::kShared, Towers::kSeparate}) {
-    DualEncoder::Load(Path("a"), {.towers = towers})
-        ->Save(Path("saved"), {.calibration = calibration});
-    const weights::TandemFile file = weights::ReadTandemFile(Path("saved"));
-    EXPECT_EQ(file.towers, towers);
-    ASSERT_TRUE(file.calibration);
-    EXPECT_EQ(file.calibration->objective, "bixse");
-    EXPECT_EQ(file.calibration->scale, 20.5);
-    EXPECT_EQ(file.calibration->bias, -3.25);
-    EXPECT_EQ(file.calibration->similarity, "dot");
-    EXPECT_EQ(DualEncoder::Load(Path("saved"))->shared(), towers == Towers::kShared);
-  }
-  std::string text = ReadFile(Path("saved") / "tandem.json");
-  text.replace(text.find("20.5"), 4, "null");
-  WriteFileAtomically(Path("saved") / "tandem.json", text);
-  ExpectError(ExitCode::kModel, "'scale' is missing; a number expected",
-              [&] { DualEncoder::Load(Path("saved")); });
-}
-
 TEST_F(TowerFoldersTest, EitherKindOfModelMayReplaceTheOther) {
   WriteTinyModel(Path("a"));
   const auto one = DualEncoder::Load(Path("a"));
   const auto two = DualEncoder::Load(Path("a"), {.towers = Towers::kSeparate});
   two->Save(Path("saved"));
   one->Save(Path("saved"));
-  EXPECT_FALSE(std::filesystem::exists(Path("saved") / "tandem.json"));
+  EXPECT_FALSE(std::filesystem::exists(Path("saved") / "query"));
   EXPECT_TRUE(DualEncoder::Load(Path("saved"))->shared());
   two->Save(Path("saved"));
   EXPECT_FALSE(DualEncoder::Load(Path("saved"))->shared());

@@ -1,4 +1,4 @@
-// Tokenizers and lengths from folders: which file wins, bare vocabularies, what is missing.
+// Tokenizers from folders: which file wins, bare vocabularies, lower-casing, what is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,6 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "base/test_data.h"
-#include "text/max_length.h"
 #include "text/tokenizer.h"
 
 namespace tandem::text {
@@ -41,7 +40,6 @@ class ModelFolder : public testing::Test {
       EXPECT_THAT(error.what(), HasSubstr(message));
     }
   }
-  size_t MaxLength() const { return ModelMaxLength(folder_.path()); }
 
   TemporaryFolder folder_;
 };
@@ -112,38 +110,45 @@ TEST_F(ModelFolder, TokenizerJsonWins) {
   ExpectLoadError("tokenizer.json: \"model\" is missing");
 }
 
-TEST_F(ModelFolder, LengthsInOrderOfPrecedence) {
-  EXPECT_EQ(MaxLength(), 0U);
-  Write("config.json", R"({"max_position_embeddings": 512})");
-  EXPECT_EQ(MaxLength(), 512U);
-  Write("tokenizer.json", R"({"truncation": {"max_length": 128}})");
-  EXPECT_EQ(MaxLength(), 128U);
-  Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
-  EXPECT_EQ(MaxLength(), 128U);
-  Write("tokenizer_config.json", R"({"model_max_length": 300})");
-  EXPECT_EQ(MaxLength(), 300U);
-  Write("sentence_bert_config.json", R"({"max_seq_length": null})");
-  EXPECT_EQ(MaxLength(), 300U);
-  Write("sentence_bert_config.json", R"({"max_seq_length": 256})");
-  EXPECT_EQ(MaxLength(), 256U);
-  Write("sentence_bert_config.json", R"({"max_seq_length": 5000})");
-  EXPECT_EQ(MaxLength(), 512U);
+// What sentence-transformers does for `do_lower_case`: it puts a lower-casing in front of the
+// tokenizer's own normalizer, which then still keeps the accents that its file keeps.
+TEST_F(ModelFolder, LowerCasingComesBeforeTheTokenizersOwnNormalizer) {
+  const auto lowered = [&](const std::string& text) {
+    std::vector<int32_t> ids;
+    LoadTokenizer(folder_.path(), {.lower_case = true})->Encode(text, 0, &ids);
+    return ids;
+  };
+  Write("vocab.txt", kVocab);
+  Write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_THAT(Ids("Caf\u00e9 Cafe"), ElementsAre(2, 7, 8, 3));
+  EXPECT_THAT(lowered("Caf\u00e9 CAFE"), ElementsAre(2, 6, 5, 3));
+  EXPECT_THAT(lowered("[MASK] [mask]").size(), 6U);  // special tokens keep their spelling
+  EXPECT_EQ(lowered("[MASK] x")[1], 4);
+  Write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_THAT(lowered("Caf\u00e9"), ElementsAre(2, 5, 3));
+  const auto json = [&](const std::string& normalizer) {
+    Write("tokenizer.json", R"({"normalizer": )" + normalizer + R"(, "pre_tokenizer": {"type":
+        "BertPreTokenizer"}, "added_tokens": [{"id": 5, "content": "NeW", "single_word": false,
+        "lstrip": false, "rstrip": false, "normalized": true, "special": false}], "model":
+        {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "caf\u00e9": 1, "Caf\u00e9": 2,
+        "cafe": 3, "\u4e2d": 4}}})");
+  };
+  json(R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+           "strip_accents": null, "lowercase": false})");
+  EXPECT_THAT(Ids("Caf\u00e9 new NeW"), ElementsAre(2, 0, 5));
+  EXPECT_THAT(lowered("Caf\u00e9 new NEW"), ElementsAre(1, 5, 5));  // by its normal form
+  json("null");
+  EXPECT_THAT(Ids("Caf\u00e9"), ElementsAre(2));
+  EXPECT_THAT(lowered("CAF\u00c9"), ElementsAre(1));
+  json(R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+           "strip_accents": null, "lowercase": true})");
+  EXPECT_THAT(lowered("CAF\u00c9"), ElementsAre(3));
 }
 
-TEST_F(ModelFolder, BrokenLengths) {
-  const std::vector<std::string> values = {"0", "-3", "\"256\"", "1.5", "[]"};
-  for (const std::string& value : values) {
-    Write("sentence_bert_config.json", "{\"max_seq_length\": " + value + "}");
-    EXPECT_THROW(MaxLength(), ModelError) << value;
-  }
-  Write("sentence_bert_config.json", "[]");
-  EXPECT_THROW(MaxLength(), ModelError);
-}
-
-TEST(RealModel, MiniLmContradictionsAreDecided) {
+TEST(RealModel, MiniLmIsReadWithoutItsPadding) {
   const auto model = ModelDir();
   if (!model) GTEST_SKIP() << kNoModelDir;
-  EXPECT_EQ(ModelMaxLength(*model), 256U);  // the other files say 128 and 512
   const auto tokenizer = LoadTokenizer(*model);
   EXPECT_EQ(tokenizer->vocabulary_size(), 30522U);
   std::vector<int32_t> ids;

@@ -81,7 +81,6 @@ class BagEncoder final : public DualEncoder {
   const std::string& prompt(TextKind kind) const override {
     return kind == TextKind::kQuery ? query_prompt : document_prompt;
   }
-  const std::string& similarity() const override { return similarity_; }
   std::string settings() const override { return "mean of words\n"; }
   double flops_per_token() const override { return 512; }
   void Save(const std::filesystem::path&, const weights::ModelCard&) const override {}
@@ -102,7 +101,6 @@ class BagEncoder final : public DualEncoder {
 
   at::Tensor table_, weight_, bias_;
   WordTokenizer tokenizer_;
-  std::string similarity_ = "cosine";
 };
 
 }  // namespace tandem::model

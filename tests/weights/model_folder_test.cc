@@ -66,7 +66,7 @@ TEST_F(SmallModel, IsReadWhole) {
   EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
   EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
   EXPECT_EQ(folder.embedding_width, 8);
-  EXPECT_EQ(folder.max_tokens.tokens, 16u);
+  EXPECT_EQ(folder.tokenizer.max_tokens.tokens, 16u);
   EXPECT_EQ(folder.similarity, Similarity::kCosine);
   EXPECT_EQ(folder.carried_tensors.size(), 3u);  // pooler weight and bias, position_ids
   EXPECT_EQ(folder.tensor("encoder.layer.1.output.dense.weight").view->shape, (Shape{8, 16}));
@@ -175,8 +175,8 @@ TEST_F(SmallModel, NewerSpellingIsRead) {
   const ModelFolder folder = Read();
   EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kCls);
   EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
-  EXPECT_EQ(folder.max_tokens.tokens, 20u);
-  EXPECT_EQ(folder.max_tokens.source, "tokenizer_config.json");
+  EXPECT_EQ(folder.tokenizer.max_tokens.tokens, 20u);
+  EXPECT_EQ(folder.tokenizer.max_tokens.source, "tokenizer_config.json");
 }
 
 TEST_F(SmallModel, ModulesAreChecked) {
@@ -276,61 +276,67 @@ TEST_F(DenseModel, IsChecked) {
   ExpectBroken({"2_Dense/config.json", "cannot be read"});
 }
 
-TEST_F(SmallModel, LengthComesFromTheFirstFileThatSaysSo) {
-  const std::string tokenizer =
-      R"({"truncation": {"max_length": 12}, "model": {"vocab": {"a": 0}}})";
-  Write("tokenizer.json", tokenizer);
-  Write("tokenizer_config.json", R"({"model_max_length": 14})");
-  EXPECT_EQ(Read().max_tokens.tokens, 16u);
-  EXPECT_EQ(Read().max_tokens.source, "sentence_bert_config.json");
-  Write("sentence_bert_config.json", R"({"max_seq_length": null})");
-  EXPECT_EQ(Read().max_tokens.tokens, 14u);
-  Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
-  EXPECT_EQ(Read().max_tokens.tokens, 12u);
-  EXPECT_EQ(Read().max_tokens.source, "tokenizer.json");
-  Write("tokenizer.json", R"({"truncation": null})");
-  EXPECT_EQ(Read().max_tokens.tokens, 24u);
-  EXPECT_EQ(Read().max_tokens.source, "config.json");
-  Write("sentence_bert_config.json", R"({"max_seq_length": 25})");
-  EXPECT_EQ(Read().max_tokens.tokens, 24u);  // no more positions
-  Write("sentence_bert_config.json", R"({"max_seq_length": 0})");
-  ExpectBroken({"'max_seq_length' is 0"});
-}
-
-TEST_F(SmallModel, LowerCasingAgainstTheTokenizerIsWarnedOf) {
-  const auto warnings = [&] {
-    const CapturedMessages captured;
-    Read();
-    return captured.text();
-  };
+TEST_F(SmallModel, LowerCasingIsReadWithoutAWarning) {
+  EXPECT_FALSE(Read().tokenizer.lower_case);
   Write("sentence_bert_config.json", R"({"max_seq_length": 16, "do_lower_case": true})");
   Write("tokenizer.json", R"({"normalizer": {"type": "BertNormalizer", "lowercase": false}})");
-  EXPECT_THAT(warnings(), testing::HasSubstr("the tokenizer wins"));
-  Write("tokenizer.json", R"({"normalizer": {"type": "BertNormalizer", "lowercase": true}})");
-  EXPECT_EQ(warnings(), "");
-  Write("tokenizer.json", R"({"normalizer": {"type": "Sequence", "normalizers":
-                              [{"type": "NFC"}, {"type": "Lowercase"}]}})");
-  EXPECT_EQ(warnings(), "");
+  const CapturedMessages captured;
+  EXPECT_TRUE(Read().tokenizer.lower_case);
+  EXPECT_EQ(captured.text(), "");
 }
 
-TEST_F(SmallModel, PromptsAndSimilarity) {
-  Write("config_sentence_transformers.json", R"({
-    "prompts": {"query": "query: ", "passage": "passage: ", "other": null},
-    "default_prompt_name": "other", "similarity_fn_name": "dot"})");
-  const ModelFolder folder = Read();
-  EXPECT_EQ(folder.query_prompt, "query: ");
-  EXPECT_EQ(folder.document_prompt, "passage: ");
-  EXPECT_EQ(folder.prompts.at("other"), "");
-  EXPECT_EQ(folder.default_prompt_name, "other");
-  EXPECT_EQ(folder.similarity, Similarity::kDot);
+TEST_F(SmallModel, Similarity) {
+  Write("config_sentence_transformers.json", R"({"similarity_fn_name": "dot"})");
+  EXPECT_EQ(Read().similarity, Similarity::kDot);
+  Write("config_sentence_transformers.json", R"({"similarity_fn_name": null})");
+  EXPECT_EQ(Read().similarity, Similarity::kCosine);
   Write("config_sentence_transformers.json", R"({"similarity_fn_name": "manhattan"})");
   ExpectBroken({"'similarity_fn_name' is \"manhattan\"; \"cosine\" or \"dot\""});
-  Write("config_sentence_transformers.json", R"({"default_prompt_name": "query"})");
+  Write("config_sentence_transformers.json", R"({"model_type": "SparseEncoder"})");
+  ExpectBroken({"'model_type' is \"SparseEncoder\""});
+}
+
+struct PromptCase {
+  const char* settings;  // of config_sentence_transformers.json
+  const char* query;     // what texts of each kind get
+  const char* document;
+  bool warned;  // that a document prompt of another name is not used
+};
+
+// What sentence-transformers 6.2's encode_query and encode_document take for each of these folders:
+// it always has prompts of the names "query" and "document", so that no other name is asked.
+TEST_F(SmallModel, PromptsAreThoseThatSentenceTransformersTakes) {
+  const PromptCase cases[] = {
+      {R"({"prompts": {"query": "Q: ", "document": "D: "}})", "Q: ", "D: ", false},
+      {R"({"prompts": {"query": "Q: ", "passage": "P: "}})", "Q: ", "", true},
+      {R"({"prompts": {"query": "Q: ", "corpus": "C: "}})", "Q: ", "", true},
+      {R"({"prompts": {"query": "Q: ", "document": "D: ", "passage": "P: "}})",
+       "Q: ", "D: ", false},
+      {R"({"prompts": {"query": "Q: ", "document": "", "passage": "P: "}})", "Q: ", "", false},
+      {R"({"prompts": {"query": "Q: ", "document": null, "passage": "P: "}})", "Q: ", "", false},
+      {R"({"prompts": {"query": "Q: ", "passage": ""}})", "Q: ", "", false},
+      {R"({"prompts": {"query": "Q: "}})", "Q: ", "", false},
+      {R"({"prompts": {"document": "D: "}})", "", "D: ", false},
+      {R"({"prompts": {"other": "O: "}, "default_prompt_name": "other"})", "", "", false},
+      {R"({"prompts": {"query": "Q: "}, "default_prompt_name": "query"})", "Q: ", "", false},
+      {R"({"prompts": {}, "default_prompt_name": "document"})", "", "", false},
+      {R"({"prompts": null})", "", "", false},
+      {"{}", "", "", false},
+  };
+  for (const PromptCase& one : cases) {
+    Write("config_sentence_transformers.json", one.settings);
+    const CapturedMessages captured;
+    const ModelFolder folder = Read();
+    const std::string printed = captured.text();
+    EXPECT_EQ(folder.query_prompt(), one.query) << one.settings;
+    EXPECT_EQ(folder.document_prompt(), one.document) << one.settings;
+    EXPECT_EQ(printed.find("documents get no prompt") != std::string::npos, one.warned)
+        << one.settings << printed;
+  }
+  Write("config_sentence_transformers.json", R"({"default_prompt_name": "passage"})");
   ExpectBroken({"the name of one of the prompts"});
   Write("config_sentence_transformers.json", R"({"prompts": {"query": 1}})");
   ExpectBroken({"texts as values"});
-  Write("config_sentence_transformers.json", R"({"model_type": "SparseEncoder"})");
-  ExpectBroken({"'model_type' is \"SparseEncoder\""});
 }
 
 TEST_F(SmallModel, EncoderMayLieInAFolderOfItsOwn) {
@@ -341,7 +347,7 @@ TEST_F(SmallModel, EncoderMayLieInAFolderOfItsOwn) {
   }
   const ModelFolder folder = Read();
   EXPECT_EQ(folder.encoder_path, path() / "0_Transformer");
-  EXPECT_EQ(folder.max_tokens.tokens, 16u);
+  EXPECT_EQ(folder.tokenizer.max_tokens.tokens, 16u);
 }
 
 TEST_F(SmallModel, APlainFolderIsReadAsMeanPoolingAndSaysSo) {
@@ -352,7 +358,8 @@ TEST_F(SmallModel, APlainFolderIsReadAsMeanPoolingAndSaysSo) {
   EXPECT_FALSE(folder.has_modules);
   ASSERT_EQ(folder.head.size(), 1u);
   EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
-  EXPECT_EQ(folder.max_tokens.source, "config.json");  // sentence_bert_config is not read then
+  EXPECT_EQ(folder.tokenizer.max_tokens.source,
+            "config.json");  // sentence_bert_config is not read then
 }
 
 TEST(ModelFolder, WhatIsNoModelFolderSaysSo) {
@@ -361,6 +368,18 @@ TEST(ModelFolder, WhatIsNoModelFolderSaysSo) {
               {"neither modules.json nor config.json"});
   ExpectError([&] { ReadModelFolder(folder.path() / "none"); }, ExitCode::kModel,
               {"no such folder"});
+  // A name of the Hugging Face hub, as users of sentence-transformers give it.
+  ExpectError([&] { ReadModelFolder("BAAI/bge-small-en-v1.5"); }, ExitCode::kModel,
+              {"BAAI/bge-small-en-v1.5: no such folder",
+               "hf download BAAI/bge-small-en-v1.5 --local-dir models/bge-small-en-v1.5"});
+  for (const char* no_name : {"none", "./a/b", "/a/b", "a/b/c", "a/", "../a", "a b/c"}) {
+    try {
+      ReadModelFolder(no_name);
+      ADD_FAILURE() << no_name;
+    } catch (const ModelError& error) {
+      EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("Hugging Face"))) << no_name;
+    }
+  }
   WriteText(folder.path() / "file", "x");
   ExpectError([&] { ReadModelFolder(folder.path() / "file"); }, ExitCode::kModel, {"is a file"});
   WriteText(folder.path() / "modules.json", kSmallModules);
@@ -374,7 +393,8 @@ TEST(ModelFolder, ARealOneHasItsTrapsDecided) {
   const CapturedMessages captured;
   const ModelFolder folder = ReadModelFolder(*path);
   EXPECT_EQ(captured.text(), "");
-  EXPECT_EQ(folder.max_tokens.tokens, 256u);  // tokenizer_config: 512, tokenizer.json: 128
+  EXPECT_EQ(folder.tokenizer.max_tokens.tokens,
+            256u);  // tokenizer_config: 512, tokenizer.json: 128
   EXPECT_EQ(folder.parameter_count(), 22'565'376);
   EXPECT_EQ(folder.embedding_width, 384);
   ASSERT_EQ(folder.carried_tensors.size(), 3u);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/temporary_folder.h"
@@ -55,8 +56,8 @@ TEST_F(WriteFolder, UnchangedIsTheSameModel) {
     EXPECT_TRUE(Written(file) == ReadFile(source_path() / file)) << file;
   }
   const ModelFolder copy = ReadModelFolder(target());
-  EXPECT_EQ(copy.max_tokens.tokens, 16u);
-  EXPECT_EQ(copy.query_prompt, "Q: ");
+  EXPECT_EQ(copy.tokenizer.max_tokens.tokens, 16u);
+  EXPECT_EQ(copy.query_prompt(), "Q: ");
   EXPECT_EQ(copy.similarity, Similarity::kDot);
   ASSERT_EQ(copy.head.size(), 2u);
   EXPECT_EQ(copy.carried_tensors.size(), 3u);
@@ -75,7 +76,8 @@ TEST_F(WriteFolder, ReplacedTensorsAndOnlyThoseChange) {
   FolderChanges changes;
   changes.tensors.push_back(Float32Tensor("embeddings.LayerNorm.bias", {8}, values));
   changes.max_tokens = 10;
-  changes.prompts = std::map<std::string, std::string>{{"document", "D: "}};
+  changes.query_prompt = "";
+  changes.document_prompt = "D: ";
   changes.similarity = Similarity::kCosine;
   changes.further_files["tandem.json"] = "{}";
   Write(changes);
@@ -88,11 +90,38 @@ TEST_F(WriteFolder, ReplacedTensorsAndOnlyThoseChange) {
   }
   EXPECT_EQ(ToFloat32(*after.weights->Find("embeddings.LayerNorm.bias")), values);
   EXPECT_TRUE(Written("config.json") == ReadFile(source_path() / "config.json"));
-  EXPECT_EQ(after.max_tokens.tokens, 10u);
-  EXPECT_EQ(after.document_prompt, "D: ");
-  EXPECT_EQ(after.query_prompt, "");
+  EXPECT_EQ(after.tokenizer.max_tokens.tokens, 10u);
+  EXPECT_EQ(after.document_prompt(), "D: ");
+  EXPECT_EQ(after.query_prompt(), "");
   EXPECT_EQ(after.similarity, Similarity::kCosine);
   EXPECT_EQ(Written("tandem.json"), "{}");
+}
+
+// Readers that guess at a missing name guess differently.
+TEST_F(WriteFolder, TheQueryAndTheDocumentPromptAreAlwaysWritten) {
+  WriteText(source_path() / "config_sentence_transformers.json",
+            R"({"prompts": {"query": "Q: ", "passage": "P: "}, "default_prompt_name": "passage"})");
+  Write();
+  const auto settings = nlohmann::json::parse(Written("config_sentence_transformers.json"));
+  EXPECT_EQ(settings["prompts"],
+            nlohmann::json::parse(R"({"query": "Q: ", "passage": "P: ", "document": ""})"));
+  EXPECT_EQ(settings["default_prompt_name"], "passage");
+  Write({.document_prompt = "P: "});
+  EXPECT_EQ(nlohmann::json::parse(Written("config_sentence_transformers.json"))["prompts"],
+            nlohmann::json::parse(R"({"query": "Q: ", "passage": "P: ", "document": "P: "})"));
+  std::filesystem::remove(source_path() / "config_sentence_transformers.json");
+  Write();
+  EXPECT_EQ(nlohmann::json::parse(Written("config_sentence_transformers.json"))["prompts"],
+            nlohmann::json::parse(R"({"query": "", "document": ""})"));
+}
+
+TEST_F(WriteFolder, TheCardSaysTheLengthsOfBothKinds) {
+  Write({.max_tokens = 12, .max_query_tokens = 6, .max_document_tokens = 12});
+  EXPECT_THAT(Written("README.md"), HasSubstr("Maps queries of up to 6 tokens and documents of up "
+                                              "to 12 tokens to 8 numbers"));
+  EXPECT_EQ(ReadModelFolder(target()).tokenizer.max_tokens.tokens, 12u);
+  Write({.max_query_tokens = 6, .max_document_tokens = 6}, {.tower = "query"});
+  EXPECT_THAT(Written("README.md"), HasSubstr("Maps queries of up to 6 tokens to 8 numbers"));
 }
 
 TEST_F(WriteFolder, DenseWeightsAreReplacedUnderTheirFoldersName) {
@@ -208,8 +237,9 @@ TEST_F(WriteFolder, CardTellsFactsAndNoPaths) {
   EXPECT_THAT(text, testing::StartsWith("---\nlibrary_name: sentence-transformers\n"));
   EXPECT_THAT(text, HasSubstr("license: \"apache-2.0\"\nbase_model: \"base model\"\n"));
   EXPECT_THAT(text, HasSubstr("- sentence-transformers\n"));
-  EXPECT_THAT(text, HasSubstr("up to 16 tokens to 8 numbers, with mean pooling; texts are "
-                              "compared by dot product, each behind its prompt"));
+  EXPECT_THAT(text, HasSubstr("Maps queries of up to 16 tokens and documents of up to 16 tokens to "
+                              "8 numbers, with mean pooling; texts are compared by dot product, "
+                              "each behind its prompt"));
   EXPECT_THAT(text, HasSubstr("| objective | mann_whitney |\n| steps | 120 |\n| batch | 64 |\n"
                               "| odd\\|name | two lines |\n"));
   EXPECT_THAT(text, HasSubstr("| ndcg@10 | 0.2500 | 0.5000 |\n| auc |  | 0.7500 |\n"));

@@ -1,0 +1,98 @@
+#include "weights/tokenizer_settings.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "weights/folder_check.h"
+#include "weights/modules.h"
+#include "weights/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+// Python's tokenizers write 1e30 for "no limit"; no text has a billion tokens.
+constexpr double kNoLimit = 1e9;
+
+// sentence-transformers' names of the Transformer module's settings, newest first.
+constexpr const char* kSentenceConfigs[] = {
+    "sentence_bert_config.json",       "sentence_roberta_config.json",
+    "sentence_distilbert_config.json", "sentence_camembert_config.json",
+    "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+    "sentence_xlnet_config.json",
+};
+
+std::filesystem::path TokenizerFolder(const std::filesystem::path& model_folder) {
+  if (!std::filesystem::exists(model_folder / "modules.json")) return model_folder;
+  const std::string below = EncoderFolderOf(model_folder);
+  return below.empty() ? model_folder : model_folder / below;
+}
+
+Settings ReadSentenceConfig(const std::filesystem::path& model_folder,
+                            const std::filesystem::path& folder) {
+  const bool plain = !std::filesystem::exists(model_folder / "modules.json") &&
+                     std::filesystem::exists(model_folder / "config.json");
+  for (const char* name : kSentenceConfigs) {
+    if (!plain && std::filesystem::exists(folder / name)) return Settings::Read(folder / name);
+  }
+  return Settings((folder / kSentenceConfigs[0]).native(), nlohmann::json::object());
+}
+
+// The truncation that tokenizer.json asks for. The vocabulary, which is nearly all of the file, is
+// not kept while it is parsed.
+std::optional<size_t> TruncationOf(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const Settings tokenizer(path.native(), ParseSettings(ReadModelFile(path, kMaxTokenizerBytes),
+                                                        path.native(), {"model", "added_tokens"}));
+  const nlohmann::json* truncation = tokenizer.Find("truncation");
+  if (truncation == nullptr) return std::nullopt;
+  const auto length = Settings(tokenizer.file(), *truncation).Integer("max_length", 1, INT32_MAX);
+  return length ? std::optional<size_t>(static_cast<size_t>(*length)) : std::nullopt;
+}
+
+// The first limit that a file of settings states; `tokens` 0 where none does.
+TokenLimit StatedLimit(const std::filesystem::path& folder, const Settings& sentence_config) {
+  if (const auto length = sentence_config.Integer("max_seq_length", 1, INT32_MAX)) {
+    return {static_cast<size_t>(*length),
+            std::filesystem::path(sentence_config.file()).filename().native()};
+  }
+  const auto length =
+      Settings::ReadIfThere(folder / "tokenizer_config.json").Number("model_max_length", 1, 1e300);
+  if (length && *length < kNoLimit) {
+    return {static_cast<size_t>(*length), "tokenizer_config.json"};
+  }
+  if (const auto truncation = TruncationOf(folder / "tokenizer.json")) {
+    return {*truncation, "tokenizer.json"};
+  }
+  return {};
+}
+
+TokenLimit WithinPositions(const TokenLimit& stated, const std::filesystem::path& folder) {
+  const auto positions = Settings::ReadIfThere(folder / "config.json")
+                             .Integer("max_position_embeddings", 1, INT32_MAX);
+  if (!positions) return stated;
+  const auto most = static_cast<size_t>(*positions);
+  if (stated.tokens == 0) return {most, "config.json"};
+  if (stated.tokens <= most) return stated;
+  return {most, fmt::format("config.json; {} says {}, for which there are no positions",
+                            stated.source, stated.tokens)};
+}
+
+}  // namespace
+
+TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder) {
+  CheckIsFolder(model_folder);
+  TokenizerSettings settings{.folder = TokenizerFolder(model_folder)};
+  const Settings sentence_config = ReadSentenceConfig(model_folder, settings.folder);
+  if (sentence_config.String("transformer_task").value_or("feature-extraction") !=
+      "feature-extraction") {
+    sentence_config.Fail("transformer_task", "\"feature-extraction\" (the only supported one)");
+  }
+  settings.max_tokens =
+      WithinPositions(StatedLimit(settings.folder, sentence_config), settings.folder);
+  settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);
+  return settings;
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,41 @@
+// How a model folder wants texts lower-cased and cut on their way to token ids.
+//
+// Several files of a folder speak about this and contradict each other. This is the one reader of
+// them: training, `encode`, `search`, `evaluate` and `tokenize` all go by it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace tandem::weights {
+
+// How many tokens a text may have, special tokens counted, and which file said so.
+struct TokenLimit {
+  size_t tokens = 0;   // 0: no file sets a limit
+  std::string source;  // "sentence_bert_config.json", ...; for messages
+};
+
+struct TokenizerSettings {
+  // Where the tokenizer's files are: the model folder, or the folder below it that modules.json
+  // names. Give this one to text::LoadTokenizer.
+  std::filesystem::path folder;
+  // The first of these that is set: `max_seq_length` of sentence_bert_config.json,
+  // `model_max_length` of tokenizer_config.json, the truncation's `max_length` of tokenizer.json,
+  // `max_position_embeddings` of config.json; never more than the last, since the encoder has no
+  // further positions.
+  TokenLimit max_tokens;
+  // `do_lower_case` of sentence_bert_config.json: texts are lower-cased before the tokenizer's own
+  // normalizer, as sentence-transformers does, also where that one keeps upper case.
+  bool lower_case = false;
+};
+
+// Reads them from a folder of one encoder, or from a folder that holds no more than a tokenizer. A
+// plain Hugging Face folder (config.json, no modules.json) has no sentence_bert_config.json for
+// sentence-transformers, nor here; in any other folder it may have the names that older releases
+// gave it ("sentence_roberta_config.json", ...). Throws ModelError where there is no folder, for a
+// file that is broken, a value of a wrong type or out of range, and a `transformer_task` other than
+// "feature-extraction".
+TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
+
+}  // namespace tandem::weights

@@ -1,0 +1,107 @@
+// Which file of a model folder says how texts are lower-cased and cut.
+#include "weights/tokenizer_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "base/temporary_folder.h"
+#include "base/test_data.h"
+#include "weights/error_matching.h"
+#include "weights/model_folder.h"
+#include "weights/small_model_folder.h"
+
+namespace tandem::weights {
+namespace {
+
+class TokenizerSettingsTest : public testing::Test {
+ protected:
+  const std::filesystem::path& path() const { return folder_.path(); }
+  void Write(const std::string& file, std::string_view text) { WriteText(path() / file, text); }
+  TokenizerSettings Read() const { return ReadTokenizerSettings(path()); }
+  void ExpectLimit(size_t tokens, const std::string& source) const {
+    EXPECT_EQ(Read().max_tokens.tokens, tokens);
+    EXPECT_EQ(Read().max_tokens.source, source);
+  }
+  void ExpectBroken(const std::vector<std::string>& texts) const {
+    ExpectError([&] { Read(); }, ExitCode::kModel, texts);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(TokenizerSettingsTest, TheFirstFileThatSaysALengthDecides) {
+  ExpectLimit(0, "");
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  ExpectLimit(24, "config.json");
+  Write("tokenizer.json", R"({"truncation": null, "model": {"vocab": {"a": 0}}})");
+  ExpectLimit(24, "config.json");
+  Write("tokenizer.json", R"({"truncation": {"max_length": 12}, "model": {"vocab": {"a": 0}}})");
+  ExpectLimit(12, "tokenizer.json");
+  Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  ExpectLimit(12, "tokenizer.json");
+  Write("tokenizer_config.json", R"({"model_max_length": 14})");
+  ExpectLimit(14, "tokenizer_config.json");
+  Write("sentence_bert_config.json", R"({"max_seq_length": null})");
+  ExpectLimit(14, "tokenizer_config.json");
+  Write("sentence_bert_config.json", R"({"max_seq_length": 16})");
+  ExpectLimit(16, "sentence_bert_config.json");
+  Write("sentence_bert_config.json", R"({"max_seq_length": 25})");
+  EXPECT_EQ(Read().max_tokens.tokens, 24u);  // no more positions
+}
+
+// sentence-transformers, too, reads no settings of its own from a folder that it did not write.
+TEST_F(TokenizerSettingsTest, APlainFolderHasNoSentenceSettings) {
+  Write("config.json", kSmallConfig);
+  Write("sentence_bert_config.json", R"({"max_seq_length": 16, "do_lower_case": true})");
+  ExpectLimit(24, "config.json");
+  EXPECT_FALSE(Read().lower_case);
+  Write("modules.json", kSmallModules);
+  ExpectLimit(16, "sentence_bert_config.json");
+  EXPECT_TRUE(Read().lower_case);
+}
+
+TEST_F(TokenizerSettingsTest, AFolderThatHoldsATokenizerAloneHasAllItsFilesRead) {
+  Write("sentence_bert_config.json", R"({"max_seq_length": 16, "do_lower_case": true})");
+  ExpectLimit(16, "sentence_bert_config.json");
+  EXPECT_TRUE(Read().lower_case);
+}
+
+TEST_F(TokenizerSettingsTest, OlderNamesAndAFolderOfTheEncoderAreRead) {
+  std::string modules = kSmallModules;
+  modules.replace(modules.find(R"("path": "")"), 10, R"("path": "0_Transformer")");
+  Write("modules.json", modules);
+  Write("sentence_bert_config.json", R"({"max_seq_length": 3})");  // not where the encoder is
+  Write("0_Transformer/config.json", kSmallConfig);
+  Write("0_Transformer/sentence_roberta_config.json", R"({"max_seq_length": 16})");
+  EXPECT_EQ(Read().folder, path() / "0_Transformer");
+  ExpectLimit(16, "sentence_roberta_config.json");
+}
+
+TEST_F(TokenizerSettingsTest, BrokenFilesAreModelErrors) {
+  const std::vector<std::string> values = {"0", "-3", "\"256\"", "1.5", "[]"};
+  for (const std::string& value : values) {
+    Write("sentence_bert_config.json", "{\"max_seq_length\": " + value + "}");
+    ExpectBroken({"sentence_bert_config.json", "'max_seq_length' is " + value});
+  }
+  Write("sentence_bert_config.json", R"({"do_lower_case": "yes"})");
+  ExpectBroken({"'do_lower_case' is \"yes\"; true or false expected"});
+  Write("sentence_bert_config.json", R"({"transformer_task": "text-generation"})");
+  ExpectBroken({"'transformer_task'", "feature-extraction"});
+  Write("sentence_bert_config.json", "[]");
+  ExpectBroken({"is not a JSON object"});
+  ExpectError([&] { ReadTokenizerSettings(path() / "none"); }, ExitCode::kModel,
+              {"no such folder; a model folder was expected"});
+}
+
+TEST(RealModel, ContradictionsOfItsFilesAreDecided) {
+  const auto model = ModelDir();
+  if (!model) GTEST_SKIP() << kNoModelDir;
+  const TokenizerSettings settings = ReadTokenizerSettings(*model);
+  EXPECT_EQ(settings.max_tokens.tokens, 256U);  // the other files say 128 and 512
+  EXPECT_EQ(settings.max_tokens.source, "sentence_bert_config.json");
+  EXPECT_FALSE(settings.lower_case);
+}
+
+}  // namespace
+}  // namespace tandem::weights
