@@ -13,6 +13,7 @@
 #include "app/loss_cases.h"
 #include "app/loss_command.h"
 #include "base/error.h"
+#include "objective/common_params.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"
 #include "tensor/process.h"
@@ -85,9 +86,10 @@ LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
   const at::Tensor queries = Leaf(one.queries, dtype);
   const at::Tensor documents = Leaf(one.documents, dtype);
   const objective::Labels labels = MakeLabels(one);
-  const objective::Scores scores = objective::SimilarityScores(queries, documents, labels.positive,
-                                                               one.params.String("similarity_kind"),
-                                                               one.objective->needs(one.params));
+  const objective::Scores scores = objective::SimilarityScores(
+      queries, documents, labels.positive,
+      objective::SimilarityOf(one.params, objective::kSimilarityWithoutModel),
+      one.objective->needs(one.params));
   const auto objective = objective::MakeObjective(one.objective->name, one.params);
   const objective::Loss loss = objective->Evaluate(
       scores, labels,

@@ -98,6 +98,12 @@ constexpr ParamInfo Choice(std::string_view name, std::string_view doc,
                            std::string_view default_value, std::span<const ChoiceInfo> choices) {
   return {ParamKind::kChoice, name, "", doc, default_value, {}, choices};
 }
+// A choice that may be absent.
+constexpr ParamInfo OptionalChoice(std::string_view name, std::string_view doc,
+                                   std::string_view unset_doc,
+                                   std::span<const ChoiceInfo> choices) {
+  return {ParamKind::kChoice, name, "", doc, std::monostate(), {}, choices, unset_doc};
+}
 constexpr ParamInfo String(std::string_view name, std::string_view doc,
                            std::string_view default_value) {
   return {ParamKind::kString, name, "", doc, default_value};

@@ -48,6 +48,12 @@ std::optional<double> Params::OptionalNumber(std::string_view name) const {
   return Get<double>(value, name);
 }
 
+std::optional<std::string> Params::OptionalString(std::string_view name) const {
+  const Value& value = values_[Index(name)];
+  if (std::holds_alternative<std::monostate>(value)) return std::nullopt;
+  return Get<std::string>(value, name);
+}
+
 std::string Params::Set(std::string_view name, const Value& value) {
   const size_t index = Index(name);
   CheckedValue checked = CheckValue(infos_[index], value);

@@ -26,6 +26,7 @@ class Params {
   const std::string& String(std::string_view name) const;  // strings and choices
   // Nothing where a parameter without a default has no value.
   std::optional<double> OptionalNumber(std::string_view name) const;
+  std::optional<std::string> OptionalString(std::string_view name) const;
 
   // Checks and sets; the problem as CheckValue words it, "" when it was set.
   std::string Set(std::string_view name, const Value& value);

@@ -123,7 +123,7 @@ constexpr config::ParamInfo kParams[] = {
                [](const config::Params& params) {
                  return params.Boolean("learn_bias") || params.Boolean("learn_scale");
                }),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 StatePlan StatesOf(const config::Params& params) {
   return {.logistic = true,

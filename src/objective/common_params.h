@@ -1,7 +1,11 @@
 // Parameters that several objectives share, spelled and documented once.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "config/param.h"
+#include "config/params.h"
 
 namespace tandem::objective {
 
@@ -21,10 +25,24 @@ inline constexpr config::ChoiceInfo kSimilarityKinds[] = {
     {"cosine", "dot product of the normalised embeddings"},
     {"dot", "dot product of the embeddings as they are"}};
 
-constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
-  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds)
-      .Elsewhere("sentence-transformers: `similarity_fct` = `cos_sim` or `dot_score`");
+// Without a value a run trains by its model's own similarity: what is trained is then what the
+// model is compared by when it is used.
+constexpr config::ParamInfo SimilarityKind() {
+  return config::OptionalChoice("similarity_kind", "what a score is", "the model's own",
+                                kSimilarityKinds);
 }
+// For an objective that has a similarity of its own.
+constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
+  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds);
+}
+
+// What `similarity_kind` says, and `otherwise` where it says nothing.
+inline std::string SimilarityOf(const config::Params& params, std::string_view otherwise) {
+  return params.OptionalString("similarity_kind").value_or(std::string(otherwise));
+}
+
+// The similarity of scores where there is no model that could say another one.
+inline constexpr std::string_view kSimilarityWithoutModel = "cosine";
 
 inline constexpr config::ChoiceInfo kDirections[] = {
     {"query_to_document", "each query against documents"},

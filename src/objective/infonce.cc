@@ -39,7 +39,7 @@ class InfoNce final : public Formula {
 };
 
 // 0.05: sentence-transformers' scale of 20. The papers' runs have 0.01 to 0.05.
-constexpr config::ParamInfo kParams[] = {Temperature(0.05), Directions(), SimilarityKind("cosine")};
+constexpr config::ParamInfo kParams[] = {Temperature(0.05), Directions(), SimilarityKind()};
 
 }  // namespace
 

@@ -74,7 +74,7 @@ constexpr config::ParamInfo kParams[] = {
     config::Number("teacher_temperature", "teacher units",
                    "divides teacher scores before the softmax", 1, {1e-4, 1e4})
         .Elsewhere("sentence-transformers: `teacher_temperature`"),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 }  // namespace
 

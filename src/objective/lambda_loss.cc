@@ -191,7 +191,7 @@ constexpr config::ParamInfo kParams[] = {
         .Needs("weighting = \"ndcg2++\"",
                [](const config::Params& params) { return params.String("weighting") == "ndcg2++"; })
         .Elsewhere("sentence-transformers: `mu` of the cross-encoders' `NDCGLoss2PPScheme`"),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 }  // namespace
 

@@ -103,7 +103,7 @@ constexpr config::ParamInfo kParams[] = {
         .Needs("bank above 0",
                [](const config::Params& params) { return params.Integer("bank") > 0; }),
     config::Choice("form", "how the pairs are summed up", "auto", kForms),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 StatePlan StatesOf(const config::Params& params) {
   return {.bank = params.Integer("bank"), .bank_max_age = params.Integer("bank_max_age")};

@@ -55,7 +55,7 @@ constexpr config::ParamInfo kParams[] = {
                [](const config::Params& params) { return params.Number("alpha") > 0; }),
     Directions().Needs("alpha below 1",
                        [](const config::Params& params) { return params.Number("alpha") < 1; }),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 Needs NeedsOf(const config::Params& params) {
   return {.document_document = true, .separable_by_row = params.String("directions") != "both"};

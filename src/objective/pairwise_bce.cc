@@ -73,7 +73,7 @@ class PairwiseBce final : public Formula {
 constexpr config::ParamInfo kParams[] = {
     config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4})
         .Elsewhere("sentence-transformers: `sigma` of the cross-encoders' `RankNetLoss`"),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 }  // namespace
 

@@ -64,7 +64,7 @@ constexpr config::ParamInfo kParams[] = {
     config::Choice("same_tower", "which towers compete with themselves", "query", kSameTower)
         .Elsewhere(
             "sentence-transformers: `query_to_query` and `doc_to_doc` among the `directions`"),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 config::ParamProblem Problem(const config::Params& params) {
   if (!Both(params, "same_tower") || Both(params, "directions")) return {};

@@ -86,7 +86,7 @@ constexpr config::ParamInfo kParams[] = {
     Temperature(0.05),
     config::Boolean("spread_negatives",
                     "whether what the grade lacks to 1 is spread over the negatives", true),
-    SimilarityKind("cosine")};
+    SimilarityKind()};
 
 }  // namespace
 

@@ -16,9 +16,11 @@
 #include "data/fingerprint.h"
 #include "eval/measure.h"
 #include "model/fingerprint.h"
+#include "objective/catalogue.h"
 #include "train/bank_memory.h"
 #include "train/label_keys.h"
 #include "train/learning_rate.h"
+#include "train/resolve_objective.h"
 
 namespace tandem::train {
 namespace {
@@ -216,6 +218,16 @@ std::string PortablePath(const std::string& text) {
                                : normal.parent_path().filename().native();
 }
 
+// From here on the model is validated and saved by the similarity that it is trained by.
+void MakeObjective(Setup& setup) {
+  for (const std::string& note : ResolveObjective(setup.loaded, *setup.model)) Note(note);
+  const config::Recipe& recipe = setup.recipe();
+  setup.objective = MakeTrainingObjective(recipe.objective);
+  setup.objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
+  setup.states = StartingStates(recipe.objective);
+  setup.model->set_similarity(setup.objective.similarity);
+}
+
 }  // namespace
 
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
@@ -225,13 +237,12 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
   CheckBankFits(setup->loaded);
-  setup->objective = MakeTrainingObjective(recipe.objective);
-  setup->objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
-  setup->states = StartingStates(recipe.objective);
-  CheckLabelKeys(setup->loaded, setup->objective.needs);
+  CheckLabelKeys(setup->loaded,
+                 objective::FindObjective(recipe.objective.name).needs(recipe.objective.params));
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
+  MakeObjective(*setup);
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
   UsePromptOfData(*setup);
   setup->further =

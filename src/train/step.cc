@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "objective/common_params.h"
 #include "objective/similarity.h"
 #include "tensor/profile.h"
 
@@ -188,7 +189,7 @@ at::Tensor EncodeWithoutGradient(model::DualEncoder& model, const TrainingBatch&
 TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe) {
   return {.loss = objective::MakeObjective(recipe.name, recipe.params),
           .needs = objective::FindObjective(recipe.name).needs(recipe.params),
-          .similarity = recipe.params.String("similarity_kind"),
+          .similarity = objective::SimilarityOf(recipe.params, objective::kSimilarityWithoutModel),
           .false_negative_rules = {}};
 }
 
