@@ -25,15 +25,20 @@ inline constexpr config::ChoiceInfo kSimilarityKinds[] = {
     {"cosine", "dot product of the normalised embeddings"},
     {"dot", "dot product of the embeddings as they are"}};
 
+inline constexpr std::string_view kSimilarityElsewhere =
+    "sentence-transformers: `similarity_fct` = `cos_sim` or `dot_score`";
+
 // Without a value a run trains by its model's own similarity: what is trained is then what the
 // model is compared by when it is used.
 constexpr config::ParamInfo SimilarityKind() {
   return config::OptionalChoice("similarity_kind", "what a score is", "the model's own",
-                                kSimilarityKinds);
+                                kSimilarityKinds)
+      .Elsewhere(kSimilarityElsewhere);
 }
 // For an objective that has a similarity of its own.
 constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
-  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds);
+  return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds)
+      .Elsewhere(kSimilarityElsewhere);
 }
 
 // What `similarity_kind` says, and `otherwise` where it says nothing.
