@@ -23,7 +23,8 @@ class MappedFile {
   ~MappedFile();
 
   std::string_view bytes() const { return {data_, size_}; }
-  // Gives the memory of what was read so far back; reading it again maps it again.
+  // Lets the system take back the memory of the parts that were read so far. A later read loads
+  // them from the file again.
   void ReleasePages() const;
 
  private:
@@ -42,7 +43,8 @@ class AtomicFile {
   ~AtomicFile();
 
   void Write(std::string_view bytes);
-  // Overwrites bytes that are already written (a header whose numbers are known only at the end).
+  // Overwrites bytes that were written before. For a header whose numbers are known only at the
+  // end.
   void WriteAt(size_t offset, std::string_view bytes);
   void Commit();
 

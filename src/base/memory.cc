@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// The limit of a cgroup v2 or v1; the largest number where there is none.
+// Reads the memory limit of a cgroup, version 2 or 1. Without a limit: the largest number.
 uint64_t CgroupLimit() {
   uint64_t bytes = 0;
   for (const char* path :

@@ -27,7 +27,7 @@ std::string Header(size_t rows, size_t columns) {
   return header + text;
 }
 
-// The number behind `text`'s position; moves past it.
+// Reads the number at the start of `text` and removes it from there.
 size_t TakeNumber(std::string_view& text, const std::filesystem::path& path) {
   const size_t start = text.find_first_of("0123456789");
   size_t value = 0;

@@ -11,14 +11,14 @@
 
 namespace tandem {
 
-// Writes rows as they come; the row count is filled in at the end. Throws OutputError.
+// Writes rows as they come and fills in their number at the end. Throws OutputError.
 class NpyWriter {
  public:
   // `columns` is E in float32 [N, E].
   NpyWriter(const std::filesystem::path& path, size_t columns);
   // Appends whole rows: `values.size()` must be a multiple of `columns`.
   void Append(std::span<const float> values);
-  // Puts the file in place.
+  // Completes the file and renames it to its final name.
   void Commit();
 
  private:

@@ -58,7 +58,7 @@ uint64_t RandomStream::Below(uint64_t bound) {
   __extension__ using Wide = unsigned __int128;
   Wide product = Wide{Next()} * bound;
   if (static_cast<uint64_t>(product) < bound) {
-    const uint64_t threshold = -bound % bound;  // values below it would be biased
+    const uint64_t threshold = -bound % bound;  // smaller values would make some results likelier
     while (static_cast<uint64_t>(product) < threshold) product = Wide{Next()} * bound;
   }
   return static_cast<uint64_t>(product >> 64);

@@ -24,7 +24,7 @@ int AffinityThreads() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-// Quota of one cgroup v2 or v1 CPU controller in threads; a large number where there is none.
+// Reads the CPU quota of a cgroup, version 2 or 1, in threads. Without a quota: a large number.
 double CgroupQuota() {
   constexpr double kNone = 1e9;
   double period = 0;

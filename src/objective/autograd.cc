@@ -22,14 +22,14 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-// In the order of the inputs of FormulaFunction.
+// The scores and states that get gradients, in the order in which FormulaFunction takes them.
 constexpr size_t kInputs = 5;
 
 Variable Zeros(const Variable& like) {
   return like.defined() ? at::zeros(like.sizes(), at::kDouble) : Variable();
 }
 
-// autograd takes no undefined inputs.
+// autograd does not take undefined tensors as inputs, so an empty tensor stands for a missing one.
 Variable Given(const Variable& input) { return input.defined() ? input : at::empty({0}); }
 
 bool Wants(const Variable& input) { return input.defined() && input.requires_grad(); }
@@ -63,7 +63,8 @@ class FormulaFunction : public torch::autograd::Function<FormulaFunction> {
     variable_list gradients = context->get_saved_variables();
     const double factor = output[0].item<double>();
     for (Variable& gradient : gradients) {
-      // Usually the loss itself is differentiated: no copy of a Q x D matrix then.
+      // Usually the loss itself is differentiated, and its gradient is 1: no product is needed
+      // then, which would copy a Q x D matrix.
       if (gradient.defined() && factor != 1) gradient = gradient.mul(factor);
     }
     gradients.resize(kInputs + 2);  // `value` and `gradients` have none

@@ -11,7 +11,7 @@
 
 namespace tandem::objective {
 
-// A document that was judged for a query.
+// A document of the batch that was judged for the query of a row.
 struct LabelledCell {
   int64_t column = 0;
   double grade = 0;    // in [0, 1]
@@ -47,11 +47,11 @@ struct Batch {
   const LabelledCell* labelled = nullptr;   // as in LabelledCells
   const int64_t* labelled_begin = nullptr;  // [Q + 1]
 
-  std::span<const double> bank_positives;  // scores kept from earlier batches; they carry no
-  std::span<const double> bank_negatives;  // gradient
+  std::span<const double> bank_positives;  // scores of earlier batches, which get no gradient
+  std::span<const double> bank_negatives;  // the same
 
-  std::optional<double> scale;  // states of an objective that has them; without, its parameters
-  std::optional<double> bias;   // hold
+  std::optional<double> scale;  // learned so far; without a value the parameter `scale` is used
+  std::optional<double> bias;   // learned so far; without a value the parameter `bias` is used
 
   int threads = 1;
 
@@ -73,7 +73,8 @@ struct Gradient {
   double bias = 0;
 };
 
-// A loss and what it is a mean over, so that separable losses of micro-batches add exactly.
+// A loss, and how many things it is a mean over: losses of micro-batches that are separable by row
+// add up exactly when each is weighted by its count.
 struct Evaluation {
   double loss = 0;
   double count = 0;

@@ -75,7 +75,7 @@ class Bixse final : public Formula {
       });
     }
     if (mean.cells == 0) return 0;
-    // A batch of one grade at an end of the scale would ask for an infinite bias.
+    // Where all grades are 0, or all are 1, the bias would be infinite.
     const double grade = std::clamp(mean.grade / mean.cells, 1e-6, 1 - 1e-6);
     return std::log(grade / (1 - grade)) - batch.scale.value_or(scale_) * mean.score / mean.cells;
   }
@@ -89,7 +89,7 @@ class Bixse final : public Formula {
       const int64_t cell = row * batch.documents + column;
       const double score = batch.query_document[cell];
       const double x = scale * score + bias;
-      // Most cells are negatives, which nothing speaks for.
+      // Most cells are negatives: with grade 0 the first term is 0 and need not be computed.
       const Softplus against = SoftplusOf(x);  // -log sigma(-x)
       const Softplus in_favour = grade == 0 ? Softplus() : SoftplusOf(-x);
       sum.loss += grade * in_favour.value + (1 - grade) * against.value;

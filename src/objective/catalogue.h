@@ -23,12 +23,12 @@ struct Needs {
   bool separable_by_row = true;    // the loss is a mean over queries of what each row says alone
 };
 
-// What an objective learns or keeps between batches: `train` owns it, `States` brings it.
+// What an objective learns or keeps between batches. `train` owns it and passes it in as `States`.
 struct StatePlan {
   bool logistic = false;  // has a scale and a bias
   bool learn_scale = false;
   bool learn_bias = false;
-  double scale = 1;            // where it starts, or stays
+  double scale = 1;            // its value at the start, and always where it is not learned
   std::optional<double> bias;  // the same; none: Objective::StartingBias of the first batch
   double learning_rate_factor = 1;
 
@@ -50,7 +50,7 @@ struct ObjectiveInfo : config::EntryInfo {
   }
 };
 
-// For a formula that is made from its parameters alone.
+// ObjectiveInfo::make for a formula whose constructor takes the parameters.
 template <typename T>
 std::unique_ptr<const Formula> MakeFormula(const config::Params& params) {
   return std::make_unique<T>(params);

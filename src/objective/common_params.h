@@ -9,8 +9,9 @@
 
 namespace tandem::objective {
 
-// Below 1e-4 a difference of one unit in the last place of a float32 cosine would decide; above 10
-// a cosine decides nothing (a scale was meant).
+// Below 1e-4 the rounding of a float32 cosine would decide which document wins. Above 10 cosines
+// make no difference to the softmax: whoever gives such a value most likely meant a scale, 1 /
+// temperature.
 inline constexpr config::Range kTemperatureRange = {1e-4, 10};
 
 constexpr config::ParamInfo Temperature(double default_value) {

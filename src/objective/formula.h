@@ -6,7 +6,7 @@
 
 namespace tandem::objective {
 
-// Stateless; what an objective learns or keeps comes in with the batch.
+// A formula has no state: what an objective learns or keeps comes in with the batch.
 class Formula {
  public:
   virtual ~Formula() = default;
@@ -16,7 +16,8 @@ class Formula {
   // Rows without anything to compare contribute nothing; a batch of such rows has loss 0.
   virtual Evaluation Evaluate(const Batch& batch, Gradient* gradient) const = 0;
 
-  // Where a bias that nobody gave starts, from the first batch; `batch.scale` holds as in Evaluate.
+  // The value at which a bias starts that the recipe does not give, computed from the run's first
+  // batch. `batch.scale` is used as in Evaluate.
   virtual double StartingBias(const Batch& /*batch*/) const { return 0; }
 };
 

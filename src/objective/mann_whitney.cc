@@ -54,7 +54,7 @@ class MannWhitney final : public Formula {
   }
 
  private:
-  // The batch's, then the banked ones.
+  // The scores of the batch's own documents, then the banked positives.
   static std::vector<double> Positives(const Batch& batch) {
     std::vector<double> positives;
     for (int64_t i = 0; i < batch.queries; ++i) positives.push_back(batch.PositiveScore(i));

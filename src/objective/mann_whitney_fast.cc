@@ -1,11 +1,12 @@
 // The Mann-Whitney sums in O(P + N).
 //
-// The score line is cut into cells of two temperatures. The scores of a cell are kept as moments of
-// Chebyshev polynomials of their positions in it; cells within 40 temperatures of each other
-// interact by the expansions of pair_expansion.h, from moments to a series that is then read at
-// each score. Between cells farther apart softplus is the difference itself, summed from counts and
-// distances, or 0. Work: a few dozen operations for each score, and for each occupied cell a
-// product with at most 41 matrices.
+// The score line is cut into cells that are two temperatures wide. For each cell and each side we
+// compute moments: sums over the cell's scores of Chebyshev polynomials of the score's position in
+// the cell. For two cells at most 40 temperatures apart, a matrix of pair_expansion.h turns the
+// moments of one side into a series for the other side, and the series is evaluated at each score
+// of that cell. For cells farther apart softplus is the difference of the scores or 0, so that
+// counts and sums of distances suffice. This costs a few dozen operations for each score, and for
+// each cell with scores a product with at most 41 matrices.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -23,16 +24,17 @@ namespace {
 constexpr double kLargestScore = 0x1p50;  // temperatures
 
 constexpr size_t kPositiveStripes = 16;
-// With more cells than this a table of moments for each stripe would take more memory than the
-// scores themselves; one table is filled then, on one thread.
+// Each stripe fills a table of moments of its own, so that threads need not share one. With more
+// cells than this the tables would take more memory than the scores; then one thread fills one
+// table.
 constexpr size_t kCellsInParallel = 8192;
 
-// The scores of one kind: where they are, and what their cells know.
+// The scores of one side, positives or negatives, their cells, and sums for each cell.
 struct Side {
   CellSet cells;
-  std::vector<Series> moments;     // of each cell; moments[0] is its number of scores
-  std::vector<Series> slopes;      // what the other side's near cells give, by position
-  std::vector<double> far_slopes;  // and the far ones, to every score of the cell alike
+  std::vector<Series> moments;  // of each cell; moments[0] is its number of scores
+  std::vector<Series> slopes;   // slopes from the other side's near cells, as a series of position
+  std::vector<double> far_slopes;  // slopes from its far cells, the same for all scores of a cell
 };
 
 void CheckScore(double score, double temperature) {
@@ -110,8 +112,9 @@ Side NegativeSide(const PairTask& task) {
   return side;
 }
 
-// The pairs whose negative is far above: their loss, cell by cell of the positives from the top, so
-// that only distances are added, never subtracted.
+// The loss of the pairs whose negative is far above the positive. Goes through the cells of the
+// positives from the highest down, so that it only adds distances: subtracting them would lose
+// digits.
 double AddFarAbove(const Side& negatives, Side& positives) {
   positives.far_slopes.assign(positives.cells.size(), 0);
   double loss = 0, count = 0, distance = 0, positions = 0;  // of the negatives far above
@@ -134,7 +137,7 @@ double AddFarAbove(const Side& negatives, Side& positives) {
   return loss;
 }
 
-// How many positives are far below each negative.
+// Counts for each cell of negatives the positives that are far below it.
 void CountFarBelow(const Side& positives, Side& negatives) {
   negatives.far_slopes.assign(negatives.cells.size(), 0);
   double count = 0;
@@ -148,8 +151,9 @@ void CountFarBelow(const Side& positives, Side& negatives) {
   }
 }
 
-// Calls body(other_cell, index) for the cells of `other` within reach of `cell`; index is that of
-// the expansions, for a distance that counts from `cell` where `upwards`, else towards it.
+// Calls body(other_cell, index) for the cells of `other` that are within reach of `cell`. `index`
+// selects the expansion matrix for the distance of the two, which is counted from `cell` to the
+// other cell where `upwards`, else from the other cell to `cell`.
 template <typename Body>
 void ForEachNear(const CellSet& other, int64_t cell, bool upwards, const Body& body) {
   size_t low = 0;
@@ -167,7 +171,7 @@ void ForEachNear(const CellSet& other, int64_t cell, bool upwards, const Body& b
   }
 }
 
-// The loss of the near pairs; slopes of the positives where wanted.
+// The loss of the near pairs. Also computes the positives' slopes where a gradient is asked for.
 double AddNear(const PairTask& task, const Side& negatives, Side& positives) {
   const PairExpansions& expansions = GetPairExpansions();
   const bool wanted = task.cell_gradient != nullptr;
@@ -198,7 +202,7 @@ void AddNearSlopes(const PairTask& task, const Side& positives, Side& negatives)
   });
 }
 
-// The sum of slopes that a score of this side gets.
+// The slope that a score of this side gets: the sum over all scores of the other side.
 double SlopeAt(const Side& side, const ScoreGrid& grid, double sign, double score) {
   const int64_t cell = grid.CellOf(score);
   const size_t index = side.cells.IndexOf(cell);

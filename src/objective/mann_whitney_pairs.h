@@ -16,7 +16,7 @@ struct PairTask {
   const Batch& batch;                 // negatives: its allowed cells, then its banked ones
   std::span<const double> positives;  // own documents' scores, then banked ones
   double temperature = 1;
-  double* cell_gradient = nullptr;  // [Q, D]; null: the loss alone is wanted
+  double* cell_gradient = nullptr;  // [Q, D]; null: only the loss is computed
   double slope_factor = 0;  // each negative's sum of slopes times this is added to cell_gradient
 };
 
@@ -26,15 +26,16 @@ struct PairSums {
   std::vector<double> positive_slopes;
 };
 
-// Every pair by itself, exact up to rounding: time O(P N), memory O(P).
+// Computes every pair by itself, exact up to rounding. Takes O(P N) time and O(P) memory.
 PairSums SumPairsTiled(const PairTask& task);
 
-// By expansions, time O(P + N): mann_whitney_fast.cc says how. The loss and every slope differ from
-// the exact ones by at most 1e-12 of their value plus e^-40 for each pair, rounding included, for
-// any scores. Throws NumericError for a score that is more than 2^50 temperatures from 0.
+// Computes the sums by expansions in O(P + N) time, as mann_whitney_fast.cc explains. The loss and
+// every slope differ from the exact ones by at most 1e-12 of their value plus e^-40 for each pair,
+// rounding included, for any scores. Throws NumericError for a score that is more than 2^50
+// temperatures from 0.
 PairSums SumPairsFast(const PairTask& task);
 
-// Negatives of one tile with the cells that they came from.
+// The negatives of one tile: their scores, and the cells of the batch that the scores are from.
 struct NegativeTile {
   static constexpr size_t kCapacity = 1024;  // scores and sums of slopes fill half an L1 cache
   std::array<double, kCapacity> scores;
@@ -43,8 +44,9 @@ struct NegativeTile {
   bool banked = false;
 };
 
-// Parts of the negatives, fixed so that sums do not depend on threads: the first half of them cells
-// of the batch, the second half banked scores.
+// The negatives are cut into this many stripes, whatever the number of threads, so that sums do not
+// depend on it. The first half of the stripes holds cells of the batch, the second half banked
+// scores.
 inline constexpr size_t kNegativeStripes = 32;
 
 // Calls `body(tile)` for the negatives of one stripe, tile by tile. `tile` is working space.

@@ -7,8 +7,8 @@
 namespace tandem::objective {
 namespace {
 
-// Row p holds T_k at node p, scaled so that products with a function's values at the nodes are its
-// coefficients.
+// Row p holds T_k at node p for every k, scaled so that a product with the values of a function at
+// the nodes gives the coefficients of its expansion.
 PairMatrix Transform(Series& nodes) {
   PairMatrix transform{};
   for (size_t p = 0; p < kTerms; ++p) {

@@ -37,8 +37,8 @@ inline double ValueOf(const Series& series, double x) {
   return series[0] + x * first - second;
 }
 
-// Cells that are at most so many apart interact by expansions; beyond, a difference is more than 40
-// temperatures, and softplus is the difference itself or 0 up to e^-40.
+// Expansions are used for cells that are at most this many cells apart. Beyond, scores differ by
+// more than 40 temperatures, where softplus is the difference itself or 0, up to e^-40.
 inline constexpr int64_t kReach = 20;
 
 // f(2 d + v + w) = sum_kl matrix[k][l] T_k(v) T_l(w) for positions v of a negative and -w of a
@@ -50,7 +50,7 @@ struct PairExpansions {
   std::array<PairMatrix, 2 * kReach + 1> slope;
 };
 
-// Made at the first call; the same for every temperature.
+// Computed at the first call. The same matrices serve every temperature.
 const PairExpansions& GetPairExpansions();
 
 // result += matrix * series.

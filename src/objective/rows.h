@@ -26,7 +26,7 @@ void ForEachRow(const Batch& batch, const Body& body) {
               });
 }
 
-// What `body(row)` returns for every query, in the order of rows.
+// Calls `body(row)` for every query and returns the results in the order of rows.
 template <typename Body>
 auto MapRows(const Batch& batch, const Body& body) {
   using Value = std::invoke_result_t<Body, int64_t>;
@@ -36,7 +36,7 @@ auto MapRows(const Batch& batch, const Body& body) {
   return values;
 }
 
-// The sum of numbers in the order of rows, whatever threads computed them.
+// Sums one number for each row, in the order of rows, whatever threads computed them.
 template <typename Body>
 double SumRows(const Batch& batch, const Body& body) {
   double sum = 0;

@@ -1,8 +1,8 @@
 // SamToNe: InfoNCE with same-tower negatives.
 //
-// Source: SamToNe eq. 2 (Moiseev et al. 2023), whose print lacks the logarithm and has
-// sim(q_i, p_j) above the line: it is sim(q_i, p_i), under -log. A row without candidates
-// contributes 0.
+// Source: SamToNe eq. 2 (Moiseev et al. 2023). The printed equation lacks the logarithm, and its
+// numerator has sim(q_i, p_j); we take -log and sim(q_i, p_i). A row without candidates contributes
+// 0.
 #include <array>
 
 #include "objective/catalogue.h"

@@ -9,8 +9,8 @@
 
 namespace tandem::objective {
 
-// Cell k covers the scores [2 k t, 2 (k + 1) t). Positions inside a cell are rounded once, however
-// far from 0 the cell is, so nothing is lost where scores share a large offset.
+// Cell k covers the scores [2 k t, 2 (k + 1) t). A position inside a cell is rounded once, however
+// far from 0 the cell is. So scores that share a large offset keep their digits.
 class ScoreGrid {
  public:
   explicit ScoreGrid(double temperature)
@@ -62,7 +62,7 @@ class CellSet {
   };
 
   size_t Home(int64_t cell) const {
-    // Neighbouring cells stay neighbours: most sets are a dense range.
+    // Cells that are neighbours stay neighbours in the table, because most sets are a dense range.
     return static_cast<size_t>(cell) & (table_.size() - 1);
   }
   void Insert(int64_t cell, size_t index);

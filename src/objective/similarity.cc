@@ -13,8 +13,8 @@
 namespace tandem::objective {
 namespace {
 
-// Rows of length 1; a zero row stays zero. The inner `where` keeps the slope of the root at 0,
-// which is infinite, out of the backward pass.
+// Divides each row by its length; a zero row stays zero. The root has an infinite slope at 0; the
+// inner `where` keeps it out of the backward pass.
 at::Tensor Normalized(const at::Tensor& embeddings) {
   const at::Tensor squared = embeddings.square().sum(1, /*keepdim=*/true);
   const at::Tensor zero = squared.eq(0);

@@ -21,7 +21,7 @@ namespace tandem::objective {
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
                         const at::Tensor& positive, std::string_view kind, const Needs& needs);
 
-// query_document only.
+// The same, but only query_document.
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
                         std::string_view kind);
 

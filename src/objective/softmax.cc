@@ -13,12 +13,12 @@ namespace {
 struct RowResult {
   double loss = 0;
   double log_total = 0;        // log of the denominator
-  double candidate_share = 0;  // what the candidates have of the denominator
+  double candidate_share = 0;  // the candidates' part of the denominator, in [0, 1]
   bool empty = true;
 };
 
-// -log of the positive's share. Written so that a loss far below 1 keeps its digits: it is not a
-// difference of two logarithms.
+// -log of the positive's part of the denominator. A difference of two logarithms would lose the
+// digits of a loss far below 1, so this computes log(1 + candidates / positive).
 RowResult Finish(const LogSum& candidates, double positive, bool include_positive) {
   if (candidates.empty()) return {};
   const double lead = candidates.max() - positive;
@@ -57,7 +57,7 @@ void AddBlockGradient(const CandidateBlock& block, int64_t row, const RowResult&
 
 void AddPositiveGradient(const Batch& batch, int64_t row, const RowResult& result,
                          const SoftmaxOptions& options, double factor, double* gradient) {
-  // Without the positive in the denominator nothing softens its pull.
+  // Where the positive is not part of the denominator, its gradient has no softmax term.
   const double share = options.include_positive ? result.candidate_share : 1;
   gradient[row * batch.documents + batch.positive[row]] -= factor * share;
 }
@@ -119,7 +119,8 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
     return Finish(sum, batch.PositiveScore(own) * inverse_temperature, options.include_positive);
   });
   if (gradient != nullptr) {
-    // Row by row, so that two own documents in one column never meet in two threads.
+    // A thread writes to whole rows of the gradient. Threads over own documents instead would write
+    // to the same cells where two rows have the same own document.
     ForEachRow(batch, [&](int64_t row) {
       for (size_t i = 0; i < queries; ++i) {
         const int64_t at = cell(row, i);

@@ -32,12 +32,12 @@ struct Options {
   double weight_decay;
 };
 
-// A run of whole rows of one parameter; a vector is taken as rows of one element.
+// Consecutive whole rows of one parameter. A vector counts as rows of one element.
 struct Piece {
   size_t tensor = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  // Of the last pass over it.
+  // Sums of the last pass over the piece.
   double update_squares = 0;
   double weight_squares = 0;
   std::vector<double> column_squares;  // [columns], factored only
@@ -55,14 +55,15 @@ struct Tensor {
   std::vector<float> row_factors;     // [rows] 1 / sqrt(R / mean(R)), of this step
   std::vector<float> column_factors;  // [blocks, columns] 1 / sqrt(C), of this step
   size_t first_piece = 0, end_piece = 0;
-  float decay_step = 0;   // share of a weight that decay takes
-  float update_step = 0;  // what an update is multiplied by
+  float decay_step = 0;   // weight decay subtracts this share of a weight
+  float update_step = 0;  // factor of an update
 
   int64_t elements() const { return rows * columns; }
   int64_t block_rows() const { return rows / blocks; }
 };
 
-// A piece sums its columns in an array of its own, which must be small beside the piece.
+// Each piece has an array for the sums of its columns; a piece has enough rows that the array is
+// small beside it.
 constexpr int64_t kLeastRows = 32;
 
 Tensor MakeTensor(ParameterView parameter) {
@@ -181,7 +182,8 @@ class Adafactor final : public UpdateRule {
   }
 
  private:
-  // Second moments from the gradient; of a matrix, its rows' and the piece's share of the columns'.
+  // Updates second moments from the gradient. Of a matrix: the means of its rows, and this piece's
+  // part of the sums of its columns.
   void TakeSquares(Piece& piece, Tensor& tensor, const float* gradient, double scale,
                    double beta) const {
     const int64_t first = piece.begin * tensor.columns;

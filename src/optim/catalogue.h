@@ -15,7 +15,7 @@
 namespace tandem::optim {
 
 struct OptimizerInfo : config::EntryInfo {
-  // What a step reads and writes of memory, in arrays as large as all parameters.
+  // The memory that a step reads and writes, in arrays as large as all parameters.
   double memory_passes;
   std::unique_ptr<UpdateRule> (*make)(std::vector<ParameterView> parameters,
                                       const config::Params& params);

@@ -1,4 +1,4 @@
-// Tensors cut into pieces that threads share evenly, however different their sizes.
+// Cuts tensors into pieces of similar size, so that threads share the work evenly.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace tandem::optim {
 
-// Elements of a piece: its four arrays fit a core's second-level cache.
+// Elements of a piece. A piece's four arrays (weights, gradient, two moments) fit a core's
+// second-level cache.
 inline constexpr int64_t kChunkElements = 16384;
 
 struct Chunk {
@@ -17,7 +18,7 @@ struct Chunk {
   int64_t end = 0;
 };
 
-// What a tensor is cut into: pieces of whole rows.
+// The size of a tensor as it is cut. Pieces hold whole rows.
 struct ChunkedTensor {
   int64_t elements = 0;
   int64_t row = 1;  // elements

@@ -16,7 +16,7 @@ namespace {
 
 struct Coefficients {
   float gradient_scale;
-  float keep;  // what decay leaves of a weight
+  float keep;  // a weight is multiplied by this for weight decay
   float beta1, rest1;
   float beta2, rest2;
   float step_size;     // learning rate over the first moment's bias correction
@@ -43,15 +43,15 @@ struct Free {
 };
 using Floats = std::unique_ptr<float[], Free>;
 
-// Zeros. Memory from calloc is the system's own zero page until it is written to: moments of a
-// large vocabulary's rows that no text has take none.
+// An array of zeros. The system gives memory from calloc only when it is written to. So moments of
+// rows of a large vocabulary that no text uses take no memory.
 Floats Zeros(int64_t count) {
   void* memory = std::calloc(static_cast<size_t>(std::max<int64_t>(count, 1)), sizeof(float));
   if (memory == nullptr) throw std::bad_alloc();
   return Floats(static_cast<float*>(memory));
 }
 
-// What is known of the moments of a table's row whose gradient is zero in most steps.
+// What we know of the moments of one row of a table, whose gradient is zero in most steps.
 enum class RowMoments : uint8_t { kUnknown, kZero, kSome };
 
 bool AllZero(const float* values, int64_t count) {
@@ -100,7 +100,7 @@ class MomentRule final : public UpdateRule {
     });
   }
 
-  // Whoever asks may write to the moments.
+  // The caller may write to the moments, so what we know of them no longer holds.
   std::vector<StateArray> State() override {
     std::vector<StateArray> state;
     for (Tensor& tensor : tensors_) {
@@ -118,7 +118,7 @@ class MomentRule final : public UpdateRule {
     int64_t row;   // elements
     Floats first;  // moments
     Floats second;
-    std::vector<RowMoments> rows;  // by row, or empty: nothing is known
+    std::vector<RowMoments> rows;  // one for each row; empty where we know nothing
   };
 
   void PrepareRows(const GradientView& gradient, Tensor& tensor) {
@@ -131,15 +131,15 @@ class MomentRule final : public UpdateRule {
     if (zeros_.size() < static_cast<size_t>(tensor.row)) zeros_.resize(tensor.row);
   }
 
-  // Elements [begin, end) of a tensor, from their gradients.
+  // Updates the elements [begin, end) of a tensor from their gradients.
   static void UpdatePart(int64_t begin, int64_t end, const float* gradients,
                          const Coefficients& coefficients, Tensor& tensor) {
     Update(tensor.parameter.values + begin, gradients, tensor.first.get() + begin,
            tensor.second.get() + begin, end - begin, coefficients);
   }
 
-  // The same numbers as from a whole gradient. Rows that never had one are not moved by moments: of
-  // a large vocabulary that is most of it.
+  // Computes the same numbers as from a whole gradient. Rows that never had a gradient have zero
+  // moments and are skipped: in a large vocabulary these are most rows.
   void UpdateRows(const Chunk& chunk, const GradientView& gradient,
                   const Coefficients& coefficients, Tensor& tensor) const {
     int64_t row = chunk.begin / tensor.row;

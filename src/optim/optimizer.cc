@@ -32,7 +32,7 @@ const float* Values(const at::Tensor& tensor) {
   return static_cast<const float*>(tensor.data_ptr());
 }
 
-// `kept` keeps alive what the view points to.
+// Appends the tensors that the view points into to `kept`, so that they stay alive.
 GradientView ViewOf(const at::Tensor& gradient, bool takes_rows, std::vector<at::Tensor>* kept) {
   if (!gradient.defined()) return {};
   if (gradient.is_sparse() && takes_rows) {
@@ -72,7 +72,7 @@ void Optimizer::Step(double learning_rate, double gradient_scale) {
   rule_->Step({.step = steps_, .learning_rate = learning_rate, .gradient_scale = gradient_scale},
               gradients, Parallel);
   for (const model::NamedParameter& parameter : parameters_) {
-    parameter.value.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
+    parameter.value.unsafeGetTensorImpl()->bump_version();  // libtorch does not see the write
   }
 }
 

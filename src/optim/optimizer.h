@@ -1,4 +1,4 @@
-// An optimizer over a model's parameters: a rule of the catalogue, fed with tensors.
+// An optimizer over a model's parameters: a rule of the catalogue, applied to tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,19 +27,19 @@ class Optimizer {
   // With the default parameters.
   Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters);
 
-  // One update of every parameter that has a gradient, from the gradient times `gradient_scale`
-  // (clipping and accumulation need no pass of their own).
+  // Updates every parameter that has a gradient. The rule sees the gradient times `gradient_scale`,
+  // so that clipping and accumulation need no further pass over it.
   void Step(double learning_rate, double gradient_scale);
 
   const std::vector<model::NamedParameter>& parameters() const { return parameters_; }
 
-  // Everything besides the parameters that the next Step depends on: the tensors, to be saved or
-  // overwritten in place, and the number of steps so far.
+  // Everything besides the parameters that the next Step depends on: tensors, which the caller may
+  // save or overwrite in place, and the number of steps so far.
   std::vector<StateTensor> State() const;
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
 
-  // What a step reads and writes of memory, in arrays as large as all parameters.
+  // The memory that a step reads and writes, in arrays as large as all parameters.
   double memory_passes() const { return memory_passes_; }
 
  private:

@@ -1,4 +1,4 @@
-// How weights follow gradients, on plain arrays: optimizers need no libtorch.
+// Rules by which optimizers change weights, on plain arrays, so that they need no libtorch.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct ParameterView {
 // The gradient of one parameter.
 struct GradientView {
   const float* values = nullptr;  // contiguous
-  // Where it is there, `values` has these rows of the parameter only, in increasing order (a row is
-  // what belongs to an index of the first dimension). The others are zero.
+  // With a value: `values` holds only these rows of the parameter, in increasing order, and the
+  // gradient of all other rows is zero. A row belongs to one index of the first dimension.
   std::optional<std::span<const int64_t>> rows = std::nullopt;
 
-  // Whether there is one. It may have no rows, and then no values.
+  // Whether there is a gradient. A gradient of no rows has no values and is one all the same.
   bool defined() const { return values != nullptr || rows.has_value(); }
 };
 
@@ -51,16 +51,16 @@ class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  // Whether Step takes gradients of some rows only.
+  // Whether Step takes gradients that have `rows`.
   virtual bool TakesRows() const { return false; }
 
-  // One update. `gradients` stand beside the parameters; a parameter without one stays as it is,
-  // with its state.
+  // Makes one update. `gradients[i]` belongs to parameter i. A parameter without a gradient keeps
+  // its values and its state.
   virtual void Step(const StepPoint& point, std::span<const GradientView> gradients,
                     const ParallelLoop& parallel) = 0;
 
-  // Everything besides the parameters and StepPoint that the next step depends on, to be read, or
-  // overwritten before the next Step.
+  // Everything besides the parameters and StepPoint that the next step depends on. The caller may
+  // read the arrays, or overwrite them before the next Step.
   virtual std::vector<StateArray> State() = 0;
 };
 

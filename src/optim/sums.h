@@ -1,11 +1,12 @@
-// Sums in double, in an order that depends on nothing but their length.
+// Sums in double. The order of the additions depends on the number of terms only.
 #pragma once
 
 #include <cstdint>
 
 namespace tandem::optim {
 
-// term(0) + ... + term(count - 1), in sixteen sums, so that additions do not wait for each other.
+// term(0) + ... + term(count - 1). Sixteen partial sums are kept, because the processor can then
+// add to them without waiting for the addition before.
 template <typename Term>
 double SumOf(int64_t count, Term term) {
   constexpr int64_t kSums = 16;
