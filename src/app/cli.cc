@@ -41,7 +41,7 @@ void AddGlobalFlags(Flags& flags) {
   flags.AddSwitch("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
 }
 
-// Names that an unknown word on the command line may have meant.
+// The suggestion for an unknown word on the command line: the nearest flag or command.
 std::string Suggestion(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   if (word.rfind('-', 0) == 0) {

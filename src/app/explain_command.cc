@@ -91,7 +91,7 @@ std::string ExplainKeys(std::string_view name) {
   return text;
 }
 
-// Entries of one catalogue that have a parameter in common, to the last word of its description.
+// Entries of one catalogue whose parameter has the same description, word for word.
 struct SharedParam {
   std::string description;
   std::vector<std::string_view> entries;
@@ -151,7 +151,7 @@ std::vector<std::string> KnownNames() {
                                DidYouMean(name.substr(0, name.find('@')), views)));
 }
 
-// Everything that has this name: several catalogues and tables may use it.
+// What is known under this name; several catalogues and tables may use it.
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
   if (name == "recipe") return config::RecipeReference(AllCatalogues());

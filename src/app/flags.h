@@ -4,7 +4,7 @@
 //       .OneOf({"text", "tsv", "json"})
 //       .ShowDefault();
 //
-// A thin cover of CLI11, whose header takes seconds to compile: only the sources of the command
+// A thin layer over CLI11, whose header takes seconds to compile: only the sources of the command
 // line itself (cli, flags, help_text, usage_message) include it. What a user gets wrong is a usage
 // error (exit 2) before the command runs; cli.cc reports it. Values are read and checked in
 // flags.cc, so that messages and help are the same with every version of CLI11.

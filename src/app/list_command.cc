@@ -35,7 +35,7 @@ std::vector<Row> RecipeKeyRows() {
   return rows;
 }
 
-// Without a catalogue: the catalogues themselves.
+// The rows of the catalogue `wanted`; for "" the catalogues themselves.
 std::vector<Row> Rows(const std::string& wanted) {
   std::vector<Row> overview;
   std::vector<std::string_view> names;

@@ -12,7 +12,8 @@
 namespace tandem::app {
 namespace {
 
-// What the kernels choose between; __builtin_cpu_supports takes literals only.
+// The features of this processor that the kernels choose by. __builtin_cpu_supports takes literals
+// only, hence a line for each.
 std::string CpuFeatures() {
   __builtin_cpu_init();
   std::string features;

@@ -45,7 +45,7 @@ struct EntryInfo {
 // does something.
 std::string_view IdleReason(const EntryInfo& entry, std::string_view path);
 
-// One catalogue, as everything that goes over all of them sees it.
+// A catalogue, whatever the kind of its entries.
 struct Catalogue {
   std::string_view name;   // plural, as `tandem list` takes it: "objectives"
   std::string_view entry;  // one of them: "objective"

@@ -64,7 +64,7 @@ struct ParamInfo {
   std::string_view elsewhere;
   ParamCondition condition;
 
-  // The same parameter with one of the two set, to be written behind Number(...) and the like.
+  // Copies with `elsewhere` or `condition` set, to be written behind Number(...) and the like.
   constexpr ParamInfo Elsewhere(std::string_view text) const {
     ParamInfo info = *this;
     info.elsewhere = text;
@@ -109,8 +109,9 @@ constexpr ParamInfo String(std::string_view name, std::string_view doc,
   return {ParamKind::kString, name, "", doc, default_value};
 }
 
-// What came of checking a value: the value in the descriptor's type (an integer becomes a number
-// where a number is meant), or what is wrong with it, without the key: `must be ..., found ...`.
+// The result of checking a value: the value in the descriptor's type (an integer becomes a number
+// where a number is meant), or a text without the key that says what is wrong: `must be ..., found
+// ...`.
 struct CheckedValue {
   Value value;
   std::string problem;

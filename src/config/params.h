@@ -12,8 +12,8 @@
 
 namespace tandem::config {
 
-// Getters throw std::logic_error for a name that the entry does not have or a wrong type: that is a
-// bug in the entry, never a mistake of the user, which parsing has ruled out.
+// Getters throw std::logic_error for a name that the entry does not have, and for a wrong type.
+// Both are bugs in the entry: parsing has refused every mistake of the user before.
 class Params {
  public:
   Params() = default;
@@ -28,7 +28,7 @@ class Params {
   std::optional<double> OptionalNumber(std::string_view name) const;
   std::optional<std::string> OptionalString(std::string_view name) const;
 
-  // Checks and sets; the problem as CheckValue words it, "" when it was set.
+  // Checks the value and sets it. Returns "", or the problem as CheckValue words it.
   std::string Set(std::string_view name, const Value& value);
   // Whether there is a parameter of this name.
   bool Knows(std::string_view name) const;

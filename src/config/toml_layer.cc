@@ -9,8 +9,8 @@
 namespace tandem::config {
 namespace {
 
-// toml++ says "Error while parsing key-value pair: encountered end-of-file"; we say what was being
-// read and what is wrong, behind the position.
+// Turns toml++'s "Error while parsing key-value pair: encountered end-of-file" into a message that
+// follows a position: what was being read, and what is wrong with it.
 std::string Reword(std::string_view description) {
   constexpr std::string_view kPrefix = "Error while parsing ";
   if (description.substr(0, kPrefix.size()) != kPrefix) {
@@ -39,7 +39,7 @@ bool IsKey(std::string_view key) {
          std::string_view::npos;
 }
 
-// One assignment and nothing else: a value with line breaks could smuggle in further keys.
+// Whether the table holds one assignment only. A value with line breaks could bring further keys.
 bool IsSingle(const toml::table& table) {
   const toml::node* node = &table;
   while (const toml::table* inner = node->as_table()) {

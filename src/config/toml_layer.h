@@ -12,7 +12,7 @@ namespace tandem::config {
 
 struct TomlLayer {
   std::string source;   // what errors name: the file, or `--set KEY=VALUE`
-  bool is_set = false;  // positions mean nothing to the user then
+  bool is_set = false;  // from `--set`: errors name no line and column
   toml::table table;
 };
 
