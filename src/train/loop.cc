@@ -125,6 +125,7 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
                   .step = static_cast<uint64_t>(state_.step * options_.accumulate + part)},
       .chunk_tokens = options_.chunk_tokens,
       .weight = weight,
+      .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
       .weights_stay = options_.accumulate > 1};
   StepOutcome outcome =
       ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);

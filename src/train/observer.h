@@ -21,11 +21,15 @@ enum class Next {
   kInterrupt,  // stop now; a later process goes on from here
 };
 
+// Often enough to see a model collapse, and too rare to cost time.
+inline constexpr int64_t kEqualScoresEvery = 5;
+
 // What one step did.
 struct StepReport {
   // Mean over the step's batches: by queries where the objective is separable by row.
   double loss = 0;
-  // The same of a model that gives all pairs of a batch the same score.
+  // The same of a model that gives all pairs of a batch the same score: in every
+  // kEqualScoresEvery-th step, 0 in the others.
   double equal_scores_loss = 0;
   double gradient_norm = 0;  // before clipping
   double learning_rate = 0;

@@ -100,7 +100,9 @@ TrainingLoss TrainingLossOf(const at::Tensor& embeddings, const TrainingBatch& b
   ScoredBatch scored = ScoresOf(embeddings, batch, objective, /*training=*/true);
   // Before the loss, whose gradient takes as much memory: together they would need more.
   const double equal_scores_loss =
-      EqualScoresLoss(scored, objective, states.View(/*with_bank=*/false));
+      options.with_equal_scores_loss
+          ? EqualScoresLoss(scored, objective, states.View(/*with_bank=*/false))
+          : 0;
   BatchLoss loss = LossOf(scored, objective, states.View(/*with_bank=*/true));
   loss.outcome.equal_scores_loss = equal_scores_loss;
   states.Keep(scored.scores.query_document, scored.labels);

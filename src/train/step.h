@@ -46,6 +46,9 @@ struct StepOptions {
   int64_t chunk_tokens = 0;
   // The gradient is that of so many times the loss. The loss that comes back is not scaled.
   double weight = 1;
+  // Whether the outcome has BatchOutcome::equal_scores_loss, which costs a second evaluation of the
+  // objective.
+  bool with_equal_scores_loss = false;
   // Whether further batches are encoded with the same weights (accumulation). Their packed copies
   // for both passes then stay in memory from batch to batch, so that each is made once for all of
   // them.
@@ -62,7 +65,7 @@ struct BatchOutcome {
   int64_t false_negatives = 0;
   std::vector<float> cosines;  // [Q]: of each query and its own document
   // The loss of a model that gives every pair of this batch the mean score: it cannot tell
-  // documents apart. Training steps only.
+  // documents apart. Only in training steps that ask for it.
   double equal_scores_loss = 0;
 };
 

@@ -28,9 +28,10 @@ Next WarningObserver::AfterStep(const Loop& loop, const StepReport& report) {
 }
 
 void WarningObserver::CountEqualScores(const Loop& loop, const StepReport& report) {
-  if (report.equal_scores_loss <= 0) return;  // nothing was compared
+  if (report.equal_scores_loss <= 0) return;  // not computed, or the batch had nothing to compare
   const double distance = std::abs(report.loss - report.equal_scores_loss);
-  equal_steps_ = distance <= kEqualShare * report.equal_scores_loss ? equal_steps_ + 1 : 0;
+  equal_steps_ =
+      distance <= kEqualShare * report.equal_scores_loss ? equal_steps_ + kEqualScoresEvery : 0;
   if (warned_equal_ || equal_steps_ < std::max(kManySteps, loop.steps() / 10)) return;
   warned_equal_ = true;
   Warn(

@@ -18,7 +18,7 @@ class WarningObserver final : public LoopObserver {
   void CountFiltered(const Loop& loop, const StepReport& report);
 
   int64_t steps_ = 0;        // of this process
-  int64_t equal_steps_ = 0;  // in a row: the loss of equal scores
+  int64_t equal_steps_ = 0;  // in a row with the loss of equal scores
   bool warned_equal_ = false;
   int64_t filtered_steps_ = 0;  // in which the filter took most negatives
 };

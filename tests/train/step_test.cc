@@ -262,7 +262,9 @@ TEST_F(Step, KnowsTheLossOfEqualScores) {
     want += std::log(1 + batch.labels.negative[row].sum().item<double>());
   }
   want /= static_cast<double>(batch.queries);
-  EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {}).equal_scores_loss, want, 1e-9);
+  EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true})
+                  .equal_scores_loss,
+              want, 1e-9);
   // A model whose embeddings are all the same has exactly this loss.
   for (const auto& parameter : model_.Parameters()) parameter.value.detach().fill_(0.5);
   EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {}).loss, want, 1e-5);
