@@ -15,6 +15,7 @@
 #include "model/forward.h"
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
+#include "tensor/passes.h"
 #include "text/tokenizer.h"
 #include "weights/model_card.h"
 #include "weights/tandem_file.h"

@@ -12,6 +12,7 @@
 #include "model/forward.h"
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
+#include "tensor/passes.h"
 
 namespace tandem::model {
 

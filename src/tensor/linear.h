@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/products.h"
+#include "tensor/passes.h"
 
 namespace tandem::tensor {
-
-// The passes that a packed copy of a weight is for.
-enum class Passes { kForward, kBackward, kBoth };
 
 // One or several matrices [N_i, K] stacked along their outputs: the queries, keys and values of
 // attention are one product. Copies of a Linear share everything, as copies of a tensor do, so a

@@ -5,11 +5,10 @@
 
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
+#include "tensor/passes.h"
 #include "tensor/profile.h"
 
 namespace tandem::tensor {
-
-enum class Pass { kForward, kBackward };
 
 // `arrays` passes over a [rows, width] array of activations of type `activation`.
 Work RowsWork(int64_t rows, int64_t width, double arrays, at::ScalarType activation);
