@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "model/forward.h"
-#include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 #include "text/tokenizer.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "model/forward.h"
-#include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 

@@ -65,8 +65,12 @@ void ExactSearch::KeepWatched(size_t query, const Block& block, const float* sco
 void ExactSearch::ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores) {
   const auto width = queries_.size(1);
   const float* query_rows = queries_.data_ptr<float>() + first_query * static_cast<size_t>(width);
-  tensor::cpu::MultiplyRowsByRows(query_rows, static_cast<int64_t>(queries), block.rows,
-                                  static_cast<int64_t>(block.count), width, scores);
+  tensor::cpu::MultiplyRowsByRows({.a = query_rows,
+                                   .m = static_cast<int64_t>(queries),
+                                   .b = block.rows,
+                                   .n = static_cast<int64_t>(block.count),
+                                   .depth = width,
+                                   .out = scores});
   for (size_t q = 0; q < queries; ++q) {
     const float* row = scores + q * block.count;
     if (!std::all_of(row, row + block.count, [](float s) { return std::isfinite(s); })) {

@@ -1,4 +1,5 @@
-// Hooking hand-written backward passes into libtorch's graph, without its templates in headers.
+// Adds operations with hand-written backward passes to libtorch's graph. libtorch's own templates
+// for this are slow to compile; they stay in autograd.cc.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,23 +9,23 @@
 
 namespace tandem::tensor {
 
-// From the gradient of an operation's output to the gradients of its inputs, in their order; an
-// undefined tensor where an input needs none. Runs with gradients disabled.
+// Computes the gradients of an operation's inputs, in their order, from the gradient of its output.
+// A tensor may be undefined where an input needs no gradient. Runs with gradients disabled.
 using Backward = std::function<std::vector<at::Tensor>(const at::Tensor& grad_out)>;
 
-// The same for an operation of several outputs, from the gradients of all of them in their order;
-// undefined where nothing reads an output, but for one at least.
+// The same for an operation with several outputs, from their gradients in their order. The gradient
+// of an output that nothing reads is undefined; at least one is defined.
 using BackwardOfSeveral =
     std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>& grads)>;
 
 // Whether gradients are enabled and any of the (defined) inputs wants one.
 bool NeedsGradient(at::ArrayRef<at::Tensor> inputs);
 
-// `out` as a function of `inputs` whose backward pass is `backward`. The closure, and what it
-// keeps, is released once the backward pass has run.
+// Makes `out` a function of `inputs` with this backward pass, and returns it. The closure, and with
+// it everything that it holds, is released once the backward pass has run.
 at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tensor> inputs,
                         Backward backward);
-// Makes `outs` functions of `inputs`.
+// The same for several outputs.
 void WithBackward(const char* name, at::ArrayRef<at::Tensor> outs, at::ArrayRef<at::Tensor> inputs,
                   BackwardOfSeveral backward);
 

@@ -8,8 +8,8 @@
 namespace tandem::tensor {
 namespace {
 
-// 1 / gamma where (out - beta) / gamma loses no more than a few bits of what was normalised; else
-// undefined.
+// 1 / gamma, or undefined where (out - beta) / gamma would lose more than a few bits of the
+// normalised rows.
 at::Tensor InverseGamma(const LayerNorm& norm) {
   constexpr float kSmallest = 1e-3F, kLargestShift = 16;
   const float* gamma = norm.gamma.data_ptr<float>();
@@ -26,12 +26,12 @@ at::Tensor InverseGamma(const LayerNorm& norm) {
 
 }  // namespace
 
-Kept Kept::Make(const at::Tensor& like, bool wanted) {
+SavedNorm SavedNorm::Make(const at::Tensor& like, bool wanted) {
   if (!wanted) return {};
   return {at::empty(like.sizes(), like.options()), at::empty({like.size(0)}, at::kFloat), {}};
 }
 
-Kept Kept::MakeFor(const at::Tensor& out, const LayerNorm& norm, bool wanted) {
+SavedNorm SavedNorm::ShareOutput(const at::Tensor& out, const LayerNorm& norm, bool wanted) {
   if (!wanted || out.scalar_type() != at::kFloat) return Make(out, wanted);
   const at::Tensor inverse = InverseGamma(norm);
   if (!inverse.defined()) return Make(out, wanted);

@@ -1,4 +1,4 @@
-// What fused operations keep for their backward passes, and the sums that these fill.
+// What fused operations save for their backward passes, and the gradients that these sum up.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,26 +11,29 @@
 
 namespace tandem::tensor {
 
-// What a normalising operation keeps for its backward pass.
-struct Kept {
-  at::Tensor normalized;         // [T, H]; with inverse_gamma the storage of the output
+// What a normalising operation saves for its backward pass; undefined tensors where no gradient is
+// wanted.
+struct SavedNorm {
+  at::Tensor normalized;         // [T, H]: the rows before gamma and beta, or, where inverse_gamma
+                                 // is defined, the operation's output
   at::Tensor inverse_deviation;  // [T]
   at::Tensor inverse_gamma;      // [H], or undefined
 
-  static Kept Make(const at::Tensor& like, bool wanted);
-  // Of an operation that ends with the normalisation: a float output is kept by what reads it, and
-  // is all that is needed. (From a bf16 one the normalised rows would be rounded twice.)
-  static Kept MakeFor(const at::Tensor& out, const LayerNorm& norm, bool wanted);
+  static SavedNorm Make(const at::Tensor& like, bool wanted);
+  // For an operation whose output `out` is the normalisation's. Whoever reads the output saves it
+  // anyway, so it is shared if it is float and the rows before gamma and beta can be computed from
+  // it exactly enough. (From a bf16 output they would be rounded twice.)
+  static SavedNorm ShareOutput(const at::Tensor& out, const LayerNorm& norm, bool wanted);
 
   template <typename A>
-  cpu::NormKept<A> As() const {
+  cpu::SavedNorm<A> As() const {
     return {Data<A>(normalized), Data<float>(inverse_deviation), Data<float>(inverse_gamma)};
   }
 };
 
-// Gradients of a Linear's parameters: one stacked sum each, handed out in pieces.
+// Gradients of a Linear's stacked parameters, for a backward pass to fill.
 struct LinearSums {
-  at::Tensor weight;  // [N, K], without values yet
+  at::Tensor weight;  // [N, K], uninitialised
   at::Tensor bias;    // [N], zero
 
   explicit LinearSums(const Linear& linear);
@@ -39,12 +42,15 @@ struct LinearSums {
     return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), bias.data_ptr<float>()};
   }
 
+  // Appends the gradients of the single weights, then of the biases, as Linear::parameters has
+  // them.
   void AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const;
 };
 
+// Gradients of a LayerNorm's parameters, zero at first.
 struct NormSums {
-  at::Tensor gamma;
-  at::Tensor beta;
+  at::Tensor gamma;  // [H]
+  at::Tensor beta;   // [H]
   explicit NormSums(const LayerNorm& norm);
   cpu::NormGradient Gradient() const { return {gamma.data_ptr<float>(), beta.data_ptr<float>()}; }
 };

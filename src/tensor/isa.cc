@@ -16,7 +16,7 @@ namespace {
 
 constexpr Isa kLevels[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kAmx};
 
-// Tile registers are large, so Linux hands them out on request only.
+// Tile registers are large; Linux lets a process use them only after it has asked.
 bool KernelGrantsAmx() {
   constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr int kTileData = 18;               // XFEATURE_XTILEDATA
@@ -47,8 +47,9 @@ Isa WantedIsa() {
   for (const Isa level : kLevels) {
     if (NameOf(level) != wanted) continue;
     if (level > machine) {
-      throw UsageError(fmt::format("TANDEM_ISA={} asks for more than this machine has ({})", wanted,
-                                   NameOf(machine)));
+      throw UsageError(fmt::format(
+          "TANDEM_ISA={} asks for more than this machine has ({}); unset it or name a lower level",
+          wanted, NameOf(machine)));
     }
     return level;
   }
@@ -87,7 +88,8 @@ void ApplyIsa() {
     const bool baseline = isa == Isa::kBaseline;
     ::setenv("ATEN_CPU_CAPABILITY", baseline ? "default" : "avx2",  // NOLINT(concurrency-mt-unsafe)
              1);
-    // Highway's targets are bits, better ones lower: switch off all that are better.
+    // Highway's targets are bits, and a better target is a lower bit. This disables all targets
+    // that are better than the wanted one.
     hwy::DisableTargets((baseline ? HWY_SSE4 : HWY_AVX2) - 1);
   }
 }

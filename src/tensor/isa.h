@@ -1,4 +1,4 @@
-// The instruction sets that the kernels choose between.
+// The levels of instruction sets that kernels are written for.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Tensors as the CPU kernels take them.
+// From tensors to the pointers and types of the CPU kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@ inline bool FitsKernels(int64_t width) {
   return width % 16 == 0 && width <= static_cast<int64_t>(cpu::kMaxWidth);
 }
 
-// Calls body with the kernels' name of x's type.
+// Calls body with a value of the kernels' type for x: float, or cpu::Bf16 for bf16.
 template <typename Body>
 void ForType(const at::Tensor& x, const Body& body) {
   if (x.scalar_type() == at::kFloat) {
@@ -25,6 +25,7 @@ void ForType(const at::Tensor& x, const Body& body) {
   }
 }
 
+// Null for an undefined tensor.
 template <typename A>
 A* Data(const at::Tensor& x) {
   return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;

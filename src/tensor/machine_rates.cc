@@ -21,9 +21,9 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Normal numbers, as encoders multiply: the fewer bits change from one factor to the next, the less
-// power a product takes and the faster a processor may run. Products of zeros on AMX were a quarter
-// faster.
+// Normally distributed values, like those that encoders multiply. The fewer bits change from one
+// factor to the next, the less power a product takes and the faster a processor may run: products
+// of zeros on AMX were a quarter faster.
 std::vector<float> RandomValues(int64_t count) {
   std::mt19937 generator(1);
   std::normal_distribution<float> normal;
@@ -48,7 +48,7 @@ std::vector<Constant> PackConstants(std::span<const ProductShape> shapes, cpu::T
   return constants;
 }
 
-// What rows of an encoder's tensors begin with.
+// A cache line. Tensors of an encoder begin at one, so the operands here do too.
 struct alignas(64) Line {
   char bytes[64];
 };
@@ -60,7 +60,7 @@ int64_t TileElements(std::span<const ProductShape> shapes, int64_t rows) {
   return rows * widest;
 }
 
-// The bytes of `values` in `type`.
+// `values` converted to `type`, as bytes.
 std::vector<Line> LinesOf(const std::vector<float>& values, cpu::Type type) {
   std::vector<Line> lines(values.size() * sizeof(float) / sizeof(Line) + 1);
   if (type == cpu::Type::kFloat) {
@@ -71,7 +71,7 @@ std::vector<Line> LinesOf(const std::vector<float>& values, cpu::Type type) {
   return lines;
 }
 
-// Seconds that all threads together take for `rows` rows each, `repeats` times.
+// Seconds until every thread has multiplied `rows` rows with all constants `repeats` times.
 double SecondsOf(const std::vector<Constant>& constants, int64_t rows, int64_t elements,
                  int repeats, cpu::Type type) {
   const int threads = at::get_num_threads();
@@ -82,11 +82,15 @@ double SecondsOf(const std::vector<Constant>& constants, int64_t rows, int64_t e
     std::vector<Line> out(x.size());
     const auto multiply = [&] {
       for (const Constant& c : constants) {
-        cpu::MultiplyPacked({x.data(), c.shape.depth}, rows, c.packed, nullptr,
-                            {out.data(), c.shape.columns}, type);
+        cpu::MultiplyPacked({{x.data(), c.shape.depth},
+                             rows,
+                             c.packed,
+                             nullptr,
+                             {out.data(), c.shape.columns},
+                             type});
       }
     };
-    multiply();  // makes the primitives
+    multiply();  // oneDNN makes its primitives here
 #pragma omp barrier
 #pragma omp single
     start = Now();

@@ -1,4 +1,4 @@
-// What this machine can do, measured: the limits that speeds are compared with.
+// Measured rates of this machine, which speeds are compared with.
 #pragma once
 
 #include <span>
@@ -9,20 +9,20 @@
 
 namespace tandem::tensor {
 
-// FLOP/s of products x B with x a tile of rows and B constant, one product per thread at a time,
-// all threads of libtorch busy: all `shapes` once behind each other, at the tile height that is
-// best for them, best of several attempts, by whoever multiplies for the encoder here or by oneDNN.
-// 0 for no shapes. Takes about half a second.
+// FLOP/s of products x B of a tile of rows with a constant B. All threads of libtorch multiply at
+// the same time, each all `shapes` in turn, with the multiplier that the encoder uses here or with
+// oneDNN. The result is the best of several tile heights and attempts; 0 for no shapes. Takes about
+// half a second.
 double ProductRate(std::span<const ProductShape> shapes, Precision precision,
                    cpu::Multiplier multiplier = cpu::Multiplier::kFastest);
 
-// FLOP/s of all threads of libtorch when they only multiply and add registers: the roof over every
-// product. Best of several attempts; 0 where MultiplyRegisters (kernels/cpu/arithmetic.h) is. Takes
-// about a tenth of a second.
+// FLOP/s of all threads of libtorch when they only multiply and add registers, which bounds every
+// product. Best of several attempts; 0 where MultiplyRegisters (kernels/cpu/arithmetic.h) returns
+// 0. Takes about a tenth of a second.
 double ArithmeticRate(Precision precision);
 
-// Bytes/s of a = b + s c over arrays far larger than the caches, all threads, reads and writes
-// counted once each; best of several attempts. Takes about a tenth of a second.
+// Bytes/s of all threads that compute a = b + s c over arrays far larger than the caches. Counts
+// every read and write once; best of several attempts. Takes about a tenth of a second.
 double MemoryRate();
 
 }  // namespace tandem::tensor

@@ -11,7 +11,7 @@ Work operator+(const Work& a, const Work& b) { return {a.flops + b.flops, a.byte
 
 double BytesOf(at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); }
 
-// The products of one map, and its weights once; activations are the callers'.
+// The products of one affine map, and reading its weights once. Callers add the activations.
 Work MapWork(const at::Tensor& x, const Linear& linear, Pass pass) {
   const auto rows = static_cast<double>(x.size(0));
   const double weights = static_cast<double>(linear.in()) * static_cast<double>(linear.out());
@@ -32,21 +32,22 @@ Work RowsWork(int64_t rows, int64_t width, double arrays, at::ScalarType activat
 Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   const int64_t rows = x.size(0);
-  const double x_arrays = pass == Pass::kForward ? 1 : 2;  // x; backward its gradient too
+  const double x_arrays = pass == Pass::kForward ? 1 : 2;  // x, and in a backward pass its gradient
   return MapWork(x, linear, pass) + RowsWork(rows, linear.in(), x_arrays, x.scalar_type()) +
          RowsWork(rows, linear.out(), 1, x.scalar_type());
 }
 
 Work AffineNormWork(const at::Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
-  // Residual and normalised rows; backward the normalised rows and the residual's gradient.
+  // Forward: the residual and the normalised rows. Backward: the normalised rows and the residual's
+  // gradient.
   return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), 2, x.scalar_type());
 }
 
 Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass) {
   if (Off()) return {};
-  // x, normalised rows, out (backward: its gradient), backward also x's gradient; and the inner
-  // rows before the GELU.
+  // Forward: x, the normalised rows and the output. Backward: x, the normalised rows, and the
+  // gradients of the output and of x. Both: the rows before the GELU.
   const double arrays = pass == Pass::kForward ? 3 : 4;
   return MapWork(x, up, pass) + MapWork(x, down, pass) +
          RowsWork(x.size(0), up.in(), arrays, x.scalar_type()) +

@@ -1,4 +1,5 @@
-// What the operations of ops.h must do at least, for the profile. Nothing where none is active.
+// The least work that the operations of ops.h need, for the profile. The functions return no work
+// where no profile is active.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,15 +11,15 @@
 
 namespace tandem::tensor {
 
-// `arrays` passes over a [rows, width] array of activations of type `activation`.
+// Reading or writing `arrays` arrays [rows, width] of type `activation`.
 Work RowsWork(int64_t rows, int64_t width, double arrays, at::ScalarType activation);
 // x W^T + b; in the backward pass the gradients of both.
 Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass);
-// The same with a residual and a normalisation behind it.
+// AffineWork with a residual connection and a normalisation.
 Work AffineNormWork(const at::Tensor& x, const Linear& linear, Pass pass);
 Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass);
-// Two products of each text with itself; in the backward pass five, since the probabilities are
-// computed again.
+// Two products over all pairs of tokens of each text. The backward pass has five, because it
+// computes the probabilities again.
 Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, Pass pass);
 
 }  // namespace tandem::tensor

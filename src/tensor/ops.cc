@@ -28,8 +28,8 @@
 namespace tandem::tensor {
 namespace {
 
-// TANDEM_FORMS=reference takes the reference forms everywhere, to compare whole runs.
-bool ReferenceFormsWanted() {
+// TANDEM_FORMS=reference uses the reference operations everywhere, to compare whole runs.
+bool ReferenceOpsWanted() {
   const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
   const std::string_view wanted = forms == nullptr ? "" : forms;
   if (wanted == "reference") return true;
@@ -37,10 +37,10 @@ bool ReferenceFormsWanted() {
   throw UsageError(fmt::format("TANDEM_FORMS is fused or reference, not {}", wanted));
 }
 
-thread_local int reference_forms = ReferenceFormsWanted() ? 1 : 0;
+thread_local int reference_ops = ReferenceOpsWanted() ? 1 : 0;
 
 bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths) {
-  if (reference_forms > 0 || !x.is_cpu()) return false;
+  if (reference_ops > 0 || !x.is_cpu()) return false;
   if (x.scalar_type() != at::kFloat && x.scalar_type() != at::kBFloat16) return false;
   return std::all_of(widths.begin(), widths.end(), FitsKernels);
 }
@@ -50,7 +50,7 @@ cpu::Norm KernelNorm(const LayerNorm& norm) {
           static_cast<float>(norm.epsilon)};
 }
 
-cpu::RowNames Names(const PackedTokens& tokens, const Dropout& dropout) {
+cpu::DropoutKeys Keys(const PackedTokens& tokens, const Dropout& dropout) {
   return {tokens.row_keys.data_ptr<int64_t>(), dropout};
 }
 
@@ -63,12 +63,12 @@ std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at
   return first;
 }
 
-// One where each thread does something else (RunApart).
+// Inside a parallel region every thread runs operations of its own (run_apart.h).
 int Threads() { return omp_in_parallel() ? 1 : at::get_num_threads(); }
 
 at::Tensor EmptyLike(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
 
-// Saved activations must not drag the graph along.
+// A saved activation must not keep the graph alive that made it.
 at::Tensor Detached(const at::Tensor& x) { return x.detach(); }
 
 cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables& tables) {
@@ -79,7 +79,7 @@ cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables
 
 std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
                                           const LayerNorm& norm, const Dropout& dropout,
-                                          const Kept& kept, const at::Tensor& grad) {
+                                          const SavedNorm& saved, const at::Tensor& grad) {
   const ProfileScope backward_scope("EmbeddingNorm backward",
                                     RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
   const auto* ids = tokens.ids.data_ptr<int32_t>();
@@ -91,23 +91,30 @@ std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embe
   const at::Tensor grad_sum = EmptyLike(grad);
   ForType(grad, [&](auto zero) {
     using A = decltype(zero);
-    cpu::EmbeddingNormBackward<A>(KernelEmbedding(tokens, tables), Data<A>(grad), Rows(grad),
-                                  kept.As<A>(), KernelNorm(norm), Names(tokens, dropout),
-                                  {word.data_ptr<float>(), words.indices.data(),
-                                   position.data_ptr<float>(), type.data_ptr<float>()},
-                                  sums.Gradient(), Data<A>(grad_sum), Threads());
+    cpu::RunEmbeddingNormBackward<A>(
+        {.embedding = KernelEmbedding(tokens, tables),
+         .grad_out = Data<A>(grad),
+         .rows = Rows(grad),
+         .saved = saved.As<A>(),
+         .norm = KernelNorm(norm),
+         .dropout = Keys(tokens, dropout),
+         .gradient = {word.data_ptr<float>(), words.indices.data(), position.data_ptr<float>(),
+                      type.data_ptr<float>()},
+         .norm_gradient = sums.Gradient(),
+         .grad_sum = Data<A>(grad_sum)},
+        Threads());
   });
-  // libtorch would add gradients of several backward passes up as one list of rows, longer and
-  // longer.
+  // libtorch would add up the sparse gradients of several backward passes by joining their lists of
+  // rows, which would grow with every pass.
   if (tables.word.requires_grad()) AddRowGradient(tables.word, {words.rows, word});
   return {at::Tensor(), position, type, sums.gamma, sums.beta};
 }
 
 }  // namespace
 
-ReferenceForms::ReferenceForms() { ++reference_forms; }
-ReferenceForms::~ReferenceForms() { --reference_forms; }
-bool ReferenceForms::Active() { return reference_forms > 0; }
+UseReferenceOps::UseReferenceOps() { ++reference_ops; }
+UseReferenceOps::~UseReferenceOps() { --reference_ops; }
+bool UseReferenceOps::Active() { return reference_ops > 0; }
 
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation) {
@@ -120,17 +127,24 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
   }
   const at::Tensor inputs[] = {tables.word, tables.position, tables.type, norm.gamma, norm.beta};
   const bool needs_gradient = NeedsGradient(inputs);
-  const Kept kept = Kept::Make(out, needs_gradient);
+  if (needs_gradient && !tables.word.is_leaf()) {
+    throw std::logic_error("EmbeddingNorm: a word table that wants a gradient must be a leaf");
+  }
+  const SavedNorm saved = SavedNorm::Make(out, needs_gradient);
   ForType(out, [&](auto zero) {
     using A = decltype(zero);
-    cpu::EmbeddingNormForward<A>(KernelEmbedding(tokens, tables), Rows(out), KernelNorm(norm),
-                                 Names(tokens, dropout), Data<A>(out), kept.As<A>(), Threads());
+    cpu::RunEmbeddingNormForward<A>({.embedding = KernelEmbedding(tokens, tables),
+                                     .rows = Rows(out),
+                                     .norm = KernelNorm(norm),
+                                     .dropout = Keys(tokens, dropout),
+                                     .out = Data<A>(out),
+                                     .saved = saved.As<A>()},
+                                    Threads());
   });
   if (!needs_gradient) return out;
-  if (!tables.word.is_leaf()) throw std::logic_error("EmbeddingNorm: the word table is no leaf");
   return WithBackward("EmbeddingNorm", out, inputs,
-                      [tokens, tables, norm, dropout, kept](const at::Tensor& grad) {
-                        return EmbeddingBackward(tokens, tables, norm, dropout, kept, grad);
+                      [tokens, tables, norm, dropout, saved](const at::Tensor& grad) {
+                        return EmbeddingBackward(tokens, tables, norm, dropout, saved, grad);
                       });
 }
 
@@ -140,16 +154,18 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear) {
   const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
-    cpu::AffineForward<A>(Data<A>(x), Rows(x), KernelAffine(linear, x), Data<A>(out), Threads());
+    cpu::RunAffineForward<A>(
+        {.x = Data<A>(x), .rows = Rows(x), .affine = KernelAffine(linear, x), .out = Data<A>(out)},
+        Threads());
   });
   const std::vector<at::Tensor> inputs = Join({x}, linear.parameters());
   if (!NeedsGradient(inputs)) return {out, x};
   const AffineResult result{out, Detached(x)};
   const auto backward = [x = Detached(x), linear](const std::vector<at::Tensor>& grads) {
-    const at::Tensor &grad = grads[0], &beside = grads[1];
+    const at::Tensor &grad = grads[0], &other_grad_x = grads[1];
     if (!grad.defined()) {
       std::vector<at::Tensor> gradients(1 + linear.parameters().size());
-      gradients[0] = beside;
+      gradients[0] = other_grad_x;
       return gradients;
     }
     const ProfileScope backward_scope("Affine backward", AffineWork(x, linear, Pass::kBackward));
@@ -157,8 +173,13 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear) {
     const LinearSums sums(linear);
     ForType(x, [&](auto zero) {
       using A = decltype(zero);
-      cpu::AffineBackward<A>(Data<A>(x), Data<A>(grad), Data<A>(beside), Rows(x),
-                             sums.Gradient(linear, x), Data<A>(gradients[0]), Threads());
+      cpu::RunAffineBackward<A>({.x = Data<A>(x),
+                                 .grad_out = Data<A>(grad),
+                                 .other_grad_x = Data<A>(other_grad_x),
+                                 .rows = Rows(x),
+                                 .gradient = sums.Gradient(linear, x),
+                                 .grad_x = Data<A>(gradients[0])},
+                                Threads());
     });
     sums.AppendTo(linear, &gradients);
     return gradients;
@@ -177,16 +198,22 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Lin
   const std::vector<at::Tensor> inputs =
       Join(Join({x, residual}, linear.parameters()), {norm.gamma, norm.beta});
   const bool needs_gradient = NeedsGradient(inputs);
-  const Kept kept = Kept::MakeFor(out, norm, needs_gradient);
+  const SavedNorm saved = SavedNorm::ShareOutput(out, norm, needs_gradient);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
-    cpu::AffineNormForward<A>(Data<A>(x), Data<A>(residual), Rows(x), KernelAffine(linear, x),
-                              KernelNorm(norm), Names(tokens, dropout), Data<A>(out), kept.As<A>(),
-                              Threads());
+    cpu::RunAffineNormForward<A>({.x = Data<A>(x),
+                                  .residual = Data<A>(residual),
+                                  .rows = Rows(x),
+                                  .affine = KernelAffine(linear, x),
+                                  .norm = KernelNorm(norm),
+                                  .dropout = Keys(tokens, dropout),
+                                  .out = Data<A>(out),
+                                  .saved = saved.As<A>()},
+                                 Threads());
   });
   if (!needs_gradient) return out;
   const auto backward = [x = Detached(x), linear, norm, tokens, dropout,
-                         kept](const at::Tensor& grad) {
+                         saved](const at::Tensor& grad) {
     const ProfileScope backward_scope("AffineNorm backward",
                                       AffineNormWork(x, linear, Pass::kBackward));
     std::vector<at::Tensor> gradients = {EmptyLike(x), EmptyLike(grad)};
@@ -194,10 +221,17 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Lin
     const NormSums norm_sums(norm);
     ForType(x, [&](auto zero) {
       using A = decltype(zero);
-      cpu::AffineNormBackward<A>(Data<A>(x), Data<A>(grad), Rows(x), kept.As<A>(), KernelNorm(norm),
-                                 Names(tokens, dropout), sums.Gradient(linear, x),
-                                 norm_sums.Gradient(), Data<A>(gradients[0]), Data<A>(gradients[1]),
-                                 Threads());
+      cpu::RunAffineNormBackward<A>({.x = Data<A>(x),
+                                     .grad_out = Data<A>(grad),
+                                     .rows = Rows(x),
+                                     .saved = saved.As<A>(),
+                                     .norm = KernelNorm(norm),
+                                     .dropout = Keys(tokens, dropout),
+                                     .gradient = sums.Gradient(linear, x),
+                                     .norm_gradient = norm_sums.Gradient(),
+                                     .grad_x = Data<A>(gradients[0]),
+                                     .grad_residual = Data<A>(gradients[1])},
+                                    Threads());
     });
     sums.AppendTo(linear, &gradients);
     return Join(std::move(gradients), {norm_sums.gamma, norm_sums.beta});
@@ -216,18 +250,25 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
   const std::vector<at::Tensor> inputs =
       Join(Join(Join({x}, up.parameters()), down.parameters()), {norm.gamma, norm.beta});
   const bool needs_gradient = NeedsGradient(inputs);
-  const Kept kept = Kept::MakeFor(out, norm, needs_gradient);
+  const SavedNorm saved = SavedNorm::ShareOutput(out, norm, needs_gradient);
   at::Tensor before_gelu;
   if (needs_gradient) before_gelu = at::empty({x.size(0), up.out()}, out.options());
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
-    cpu::FeedForwardForward<A>(Data<A>(x), Rows(x), KernelAffine(up, x), KernelAffine(down, x),
-                               KernelNorm(norm), Names(tokens, dropout), Data<A>(out),
-                               Data<A>(before_gelu), kept.As<A>(), Threads());
+    cpu::RunFeedForwardForward<A>({.x = Data<A>(x),
+                                   .rows = Rows(x),
+                                   .up = KernelAffine(up, x),
+                                   .down = KernelAffine(down, x),
+                                   .norm = KernelNorm(norm),
+                                   .dropout = Keys(tokens, dropout),
+                                   .out = Data<A>(out),
+                                   .before_gelu = Data<A>(before_gelu),
+                                   .saved = saved.As<A>()},
+                                  Threads());
   });
   if (!needs_gradient) return out;
   const auto backward = [x = Detached(x), before_gelu, up, down, norm, tokens, dropout,
-                         kept](const at::Tensor& grad) {
+                         saved](const at::Tensor& grad) {
     const ProfileScope backward_scope("FeedForwardNorm backward",
                                       FeedForwardWork(x, up, down, Pass::kBackward));
     std::vector<at::Tensor> gradients = {EmptyLike(x)};
@@ -235,10 +276,18 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
     const NormSums norm_sums(norm);
     ForType(x, [&](auto zero) {
       using A = decltype(zero);
-      cpu::FeedForwardBackward<A>(Data<A>(x), Data<A>(before_gelu), Data<A>(grad), Rows(x),
-                                  kept.As<A>(), KernelNorm(norm), Names(tokens, dropout),
-                                  up_sums.Gradient(up, x), down_sums.Gradient(down, x),
-                                  norm_sums.Gradient(), Data<A>(gradients[0]), Threads());
+      cpu::RunFeedForwardBackward<A>({.x = Data<A>(x),
+                                      .before_gelu = Data<A>(before_gelu),
+                                      .grad_out = Data<A>(grad),
+                                      .rows = Rows(x),
+                                      .saved = saved.As<A>(),
+                                      .norm = KernelNorm(norm),
+                                      .dropout = Keys(tokens, dropout),
+                                      .up = up_sums.Gradient(up, x),
+                                      .down = down_sums.Gradient(down, x),
+                                      .norm_gradient = norm_sums.Gradient(),
+                                      .grad_x = Data<A>(gradients[0])},
+                                     Threads());
     });
     up_sums.AppendTo(up, &gradients);
     down_sums.AppendTo(down, &gradients);
@@ -276,8 +325,9 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
   if (needs_gradient) log_sums = at::empty({heads, qkv.size(0)}, at::kFloat);
   ForType(qkv, [&](auto zero) {
     using A = decltype(zero);
-    cpu::RunAttentionForward<A>(KernelAttention<A>(qkv, tokens, heads, dropout), Data<A>(out),
-                                Data<float>(log_sums), Threads());
+    cpu::RunAttentionForward<A>(KernelAttention<A>(qkv, tokens, heads, dropout),
+                                {.out = Data<A>(out), .log_sums = Data<float>(log_sums)},
+                                Threads());
   });
   if (!needs_gradient) return out;
   const auto backward = [qkv = Detached(qkv), out = Detached(out), tokens, heads, dropout,
@@ -287,8 +337,11 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
     const at::Tensor grad_qkv = EmptyLike(qkv);
     ForType(qkv, [&](auto zero) {
       using A = decltype(zero);
-      cpu::RunAttentionBackward<A>(KernelAttention<A>(qkv, tokens, heads, dropout), Data<A>(out),
-                                   Data<A>(grad), Data<float>(log_sums), Data<A>(grad_qkv),
+      cpu::RunAttentionBackward<A>(KernelAttention<A>(qkv, tokens, heads, dropout),
+                                   {.out = Data<A>(out),
+                                    .log_sums = Data<float>(log_sums),
+                                    .grad_out = Data<A>(grad),
+                                    .grad_qkv = Data<A>(grad_qkv)},
                                    Threads());
     });
     return std::vector<at::Tensor>{grad_qkv};
@@ -303,22 +356,24 @@ at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling
   }
   const at::Tensor out = at::empty({tokens.texts(), x.size(1)}, at::kFloat);
   const auto width = static_cast<size_t>(x.size(1));
+  const auto pooled_texts = [width](const PackedTokens& pack) -> cpu::PooledTexts {
+    return {pack.sequence_starts.data_ptr<int32_t>(), static_cast<size_t>(pack.texts()), width};
+  };
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
-    cpu::MeanPoolForward<A>(Data<A>(x), tokens.sequence_starts.data_ptr<int32_t>(), Rows(out),
-                            width, out.data_ptr<float>(), Threads());
+    cpu::MeanPoolForward<A>(Data<A>(x), pooled_texts(tokens), out.data_ptr<float>(), Threads());
   });
   if (!NeedsGradient({x})) return out;
   const auto backward = [like = x.options().requires_grad(false), tokens,
-                         width](const at::Tensor& grad) {
+                         pooled_texts](const at::Tensor& grad) {
     const ProfileScope backward_scope(
         "Pool backward",
         RowsWork(tokens.tokens(), grad.size(1), 1, c10::typeMetaToScalarType(like.dtype())));
     const at::Tensor grad_x = at::empty({tokens.tokens(), grad.size(1)}, like);
     ForType(grad_x, [&](auto zero) {
       using A = decltype(zero);
-      cpu::MeanPoolBackward<A>(grad.data_ptr<float>(), tokens.sequence_starts.data_ptr<int32_t>(),
-                               Rows(grad), width, Data<A>(grad_x), Threads());
+      cpu::MeanPoolBackward<A>(grad.data_ptr<float>(), pooled_texts(tokens), Data<A>(grad_x),
+                               Threads());
     });
     return std::vector<at::Tensor>{grad_x};
   };

@@ -1,13 +1,15 @@
 // The operations that encoders are written in.
 //
-// Each has a reference form in plain tensor operations (any floating type, any device; the oracle
-// of the tests) and a fused CPU form for float and bf16 activations. An encoder calls these
-// functions and does not know which form runs: the fused form is taken for activations on the CPU
-// whose widths are multiples of 16, unless ReferenceForms asks for the other.
+// Each has two implementations: a reference in plain tensor operations, for any floating type and
+// device, which the tests compare with; and a fused CPU kernel for float and bf16 activations. An
+// encoder does not know which one runs: fused kernels take activations on the CPU whose widths are
+// multiples of 16, unless UseReferenceOps is in effect.
 //
 // Rows are tokens of packed texts: T tokens, B texts, H hidden, F inner width, E embedding.
 // Activations are float or bf16 (reference: double too); parameters are float (reference: double
-// too). Every operation is differentiable in its activations and parameters.
+// too). Every operation is differentiable in its activations and parameters. Operations with a
+// Linear throw std::logic_error where a fused kernel would need a packed copy of the weights that
+// Linear::Prepare has not made.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,13 +22,14 @@
 
 namespace tandem::tensor {
 
-// While one is alive, operations called from this thread take their reference forms.
-class ReferenceForms {
+// While an object of this class is alive, operations that its thread calls use the reference
+// implementation.
+class UseReferenceOps {
  public:
-  ReferenceForms();
-  ReferenceForms(const ReferenceForms&) = delete;
-  ReferenceForms& operator=(const ReferenceForms&) = delete;
-  ~ReferenceForms();
+  UseReferenceOps();
+  UseReferenceOps(const UseReferenceOps&) = delete;
+  UseReferenceOps& operator=(const UseReferenceOps&) = delete;
+  ~UseReferenceOps();
   static bool Active();  // on this thread
 };
 
@@ -43,14 +46,14 @@ struct EmbeddingTables {
 };
 
 // dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
-// Ids and positions must be inside the tables (the model checks them). The fused form adds the rows
-// that the batch reads to word.grad() itself (row_gradient.h): a table that wants a gradient must
-// be a leaf, else std::logic_error.
+// Ids and positions must be inside the tables (the model checks them). The backward pass of the
+// fused kernel adds to word.grad() itself, for the rows that the batch reads (row_gradient.h). So a
+// word table that wants a gradient must be a leaf, else std::logic_error.
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 
-// `out` is x W^T + b, [T, N]; `x` is x once more, for whatever else reads it: the backward pass
-// then adds the gradients of both as it goes.
+// `out` is x W^T + b, [T, N]. `x` is x once more, for its other readers: the backward pass then
+// adds the gradients of both uses of x without a pass of its own.
 struct AffineResult {
   at::Tensor out;
   at::Tensor x;
@@ -73,8 +76,8 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
 
 enum class Pooling { kMean, kCls, kLastToken };
 
-// One row for each text, [B, H], in float (double for double): the mean of its rows, or its first
-// or last.
+// One row for each text, [B, H], in float (double for double): the mean of the text's rows, or its
+// first or last row.
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
 
 // Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.

@@ -12,8 +12,8 @@ struct PackedTokens {
   at::Tensor ids;              // int32 [T]
   at::Tensor positions;        // int32 [T], 0-based position in its text
   at::Tensor sequence_starts;  // int32 [B + 1], ascending from 0 to T
-  // Names each text for dropout: the generator is keyed by it, not by the row that a text has in
-  // this pack, so that chunking and threads cannot change what is dropped. int64 [B].
+  // The dropout key of each text, int64 [B]. It does not depend on where the text is in this pack,
+  // so that chunking and threads cannot change what is dropped.
   at::Tensor text_keys;
   at::Tensor row_keys;  // int64 [T]: PositionKey of each row's text and position
   int64_t longest = 0;  // tokens of the longest text
@@ -23,8 +23,8 @@ struct PackedTokens {
 };
 
 // Packs texts given as spans of ids; `text_keys[b]` defaults to b. Throws UsageError
-// for a text without tokens (its pooled embedding would be undefined), which only a tokenizer
-// without special tokens can make, and for more than 2^31 - 1 tokens.
+// for more than 2^31 - 1 tokens, and for a text without tokens, whose pooled embedding would be
+// undefined (only a tokenizer without special tokens can make one).
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
                   std::span<const int64_t> text_keys = {});
 

@@ -23,13 +23,13 @@ size_t WholePages(size_t bytes) { return (std::max<size_t>(bytes, 1) + kPage - 1
 
 }  // namespace
 
-// PROT_NONE: neither counted as committed memory nor part of a core dump.
+// PROT_NONE: the range neither counts as committed memory nor appears in core dumps.
 PageArena::PageArena(size_t capacity) : capacity_(WholePages(capacity)) {
   void* range = mmap(nullptr, capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (range == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(range);
   madvise(base_, capacity_, MADV_HUGEPAGE);  // a hint; may fail
-  free_[0] = capacity_;
+  gaps_[0] = capacity_;
 }
 
 PageArena::~PageArena() { munmap(base_, capacity_); }
@@ -43,46 +43,46 @@ bool PageArena::MakeUsable(size_t end) {
   return true;
 }
 
-void* PageArena::Take(size_t bytes) {
+void* PageArena::Allocate(size_t bytes) {
   if (bytes > capacity_) return nullptr;
   const size_t size = WholePages(bytes);
   const std::lock_guard lock(mutex_);
   const auto found =
-      std::find_if(free_.begin(), free_.end(), [&](const auto& gap) { return gap.second >= size; });
-  if (found == free_.end() || !MakeUsable(found->first + size)) return nullptr;
+      std::find_if(gaps_.begin(), gaps_.end(), [&](const auto& gap) { return gap.second >= size; });
+  if (found == gaps_.end() || !MakeUsable(found->first + size)) return nullptr;
   const size_t offset = found->first, rest = found->second - size;
-  taken_.emplace(offset, size);
-  if (rest > 0) free_.emplace_hint(std::next(found), offset + size, rest);
-  free_.erase(found);
+  blocks_.emplace(offset, size);
+  if (rest > 0) gaps_.emplace_hint(std::next(found), offset + size, rest);
+  gaps_.erase(found);
   usage_.used += size;
   usage_.most_used = std::max(usage_.most_used, usage_.used);
   usage_.reached = std::max(usage_.reached, offset + size);
   return base_ + offset;
 }
 
-void PageArena::Give(void* block) noexcept {
+void PageArena::Free(void* block) noexcept {
   const auto offset = static_cast<size_t>(static_cast<std::byte*>(block) - base_);
   const std::lock_guard lock(mutex_);
-  auto node = taken_.extract(offset);  // becomes the gap: giving back needs no memory
+  auto node = blocks_.extract(offset);  // reused as the gap: Free allocates no memory
   const size_t size = node.mapped();
   usage_.used -= size;
-  const auto gap = free_.insert(std::move(node)).position;
+  const auto gap = gaps_.insert(std::move(node)).position;
   const auto next = std::next(gap);
-  if (next != free_.end() && next->first == offset + size) {
+  if (next != gaps_.end() && next->first == offset + size) {
     gap->second += next->second;
-    free_.erase(next);
+    gaps_.erase(next);
   }
-  if (gap == free_.begin()) return;
+  if (gap == gaps_.begin()) return;
   const auto before = std::prev(gap);
   if (before->first + before->second == offset) {
     before->second += gap->second;
-    free_.erase(gap);
+    gaps_.erase(gap);
   }
 }
 
 void PageArena::Trim() noexcept {
   const std::lock_guard lock(mutex_);
-  for (const auto& [offset, size] : free_) {
+  for (const auto& [offset, size] : gaps_) {
     if (offset < usable_) madvise(base_ + offset, std::min(size, usable_ - offset), MADV_DONTNEED);
   }
 }
@@ -94,9 +94,9 @@ PageArena::Usage PageArena::usage() const {
 
 namespace {
 
-// Smaller ones stay with the C library, which keeps those of each thread apart: with 1 MiB here, 16
-// threads that encode texts of their own took 600 MB and not 480. With 128 KiB, training took 3 %
-// more, for gaps between weights' gradients.
+// Smaller tensors stay with the C library. With 1 MiB here, 16 threads that encode texts of their
+// own took 600 MB instead of 480, because the C library keeps the memory of each thread apart. With
+// 128 KiB, training took 3 % more, because of gaps between the gradients of weights.
 constexpr size_t kSmallest = size_t{256} << 10;
 
 bool AddressesAreLimited() {
@@ -107,12 +107,13 @@ bool AddressesAreLimited() {
   return false;
 }
 
-// Context and data are one address, so that those parts of libtorch work that ask for plain memory
-// (its own oneDNN).
+// Context and data of a block are the same address, as the parts of libtorch require that ask for
+// raw memory (its own oneDNN).
 class ArenaAllocator : public PlainAllocator {
  public:
-  // There is one, which is never destroyed: tensors of static duration come back after everything
-  // else. Null where addresses are limited or cannot be reserved: it is only slower without.
+  // The only object. It is never destroyed, because tensors of static duration are freed after
+  // everything else. Null where addresses are limited or cannot be reserved; the process is then
+  // only slower.
   static ArenaAllocator* Get() {
     static ArenaAllocator* allocator = []() -> ArenaAllocator* {
       if (AddressesAreLimited()) return nullptr;
@@ -133,7 +134,7 @@ class ArenaAllocator : public PlainAllocator {
 
   c10::DataPtr Allocate(size_t bytes) const override {
     if (bytes >= kSmallest) {
-      if (void* data = arena_.Take(bytes)) {
+      if (void* data = arena_.Allocate(bytes)) {
         return {data, data, &Free, c10::Device(c10::DeviceType::CPU)};
       }
     }
@@ -142,8 +143,8 @@ class ArenaAllocator : public PlainAllocator {
 
   static void Free(void* data) {
     ArenaAllocator* allocator = Get();
-    if (allocator->arena_.Holds(data)) {
-      allocator->arena_.Give(data);
+    if (allocator->arena_.Contains(data)) {
+      allocator->arena_.Free(data);
     } else {
       allocator->other_->raw_deallocate(data);
     }

@@ -1,10 +1,11 @@
-// Where the time of a step goes, by operation. Off by default: a scope then costs one branch.
+// Measures where the time of a step goes, by operation. Off by default: a scope then costs a
+// branch.
 //
-// A scope stands for an operation of the thread that switched the profile on (operations start
-// their own threads inside). Scopes nest, and a scope's time is its own: without what the scopes
-// inside it took. So the times of all operations add up to that of the outermost scope. Where each
-// thread has operations of its own (run_apart.h), an operation counts with its part of all threads'
-// time, and the outer scope with what they waited.
+// A scope measures an operation of the thread that switched the profile on; what threads do inside
+// the operation is part of it. Scopes nest, and a scope's time leaves out the scopes inside it, so
+// that the times of all operations add up to that of the outermost scope. Where each thread runs
+// operations of its own (run_apart.h), an operation counts with its share of all threads' time, and
+// the outer scope with the time that threads waited.
 #pragma once
 
 #include <chrono>
@@ -16,8 +17,8 @@
 
 namespace tandem::tensor {
 
-// The least that an operation must do: FLOPs of its matrix products, and bytes that it must read
-// and write when nothing of it is in a cache yet.
+// The least work of an operation: FLOPs of its matrix products, and bytes that it reads and writes
+// if nothing is in a cache before.
 struct Work {
   double flops = 0;
   double bytes = 0;
@@ -35,7 +36,7 @@ class Profile {
   struct Operation {
     std::string_view name;
     int64_t calls = 0;
-    double seconds = 0;  // its own
+    double seconds = 0;  // without the scopes inside
     Work work;
   };
 
@@ -48,8 +49,8 @@ class Profile {
   void Add(const Operation& done);
   void AddProduct(ProductShape shape) { products_.insert(shape); }
 
-  // Takes over what one of `threads` threads did while all of them worked side by side: an
-  // operation's seconds are then those in which all threads together would have done it.
+  // Adds the operations of one of `threads` threads that ran in parallel, with their seconds
+  // divided by the number of threads: the time in which all threads together would have done them.
   void AddShare(const Profile& part, int threads);
 
   // The one that this thread's scopes write to; null: off.
@@ -99,7 +100,7 @@ class ProfileScope {
   std::string_view name_;
   Work work_;
   std::chrono::steady_clock::time_point start_;
-  double outer_inner_seconds_ = 0;  // what the scope around this one had counted before
+  double outer_inner_seconds_ = 0;  // inner_seconds_ of the scope around this one, so far
 };
 
 }  // namespace tandem::tensor

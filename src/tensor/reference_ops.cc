@@ -20,8 +20,8 @@
 namespace tandem::tensor::reference {
 namespace {
 
-// 0 or KeepScale of the rate for each row and channel, [rows, width]: the mask that the fused forms
-// compute as they go.
+// 0 or KeepScale of the rate for each row and channel, [rows, width]. The fused kernels compute the
+// same mask, without storing it.
 at::Tensor DropoutMask(const int64_t* row_keys, int64_t rows, int64_t width, const Dropout& dropout,
                        uint32_t part, const at::TensorOptions& options) {
   const at::Tensor mask = at::empty({rows, width}, at::kDouble);

@@ -1,4 +1,4 @@
-// The reference forms of ops.h: plain tensor operations, any floating type.
+// The reference implementation of ops.h, in plain tensor operations for any floating type.
 #pragma once
 
 #include "tensor/ops.h"

@@ -17,18 +17,18 @@ namespace tandem::tensor {
 void RunApart(size_t count, const std::function<void(size_t)>& task) {
   const int threads = at::get_num_threads();
   const at::ThreadLocalState state;
-  const bool reference = ReferenceForms::Active();
+  const bool reference = UseReferenceOps::Active();
   Profile* const profile = Profile::Active();
   std::vector<Profile> profiles(static_cast<size_t>(threads));
   std::exception_ptr error;
   std::atomic<bool> failed = false;
-  int working = threads;  // there may be fewer: OMP_THREAD_LIMIT
+  int working = threads;  // OMP_THREAD_LIMIT may allow fewer
 #pragma omp parallel num_threads(threads)
   {
     if (omp_get_thread_num() == 0) working = omp_get_num_threads();
     const at::ThreadLocalStateGuard same_state(state);
-    std::optional<ReferenceForms> forms;
-    if (reference) forms.emplace();
+    std::optional<UseReferenceOps> use_reference;
+    if (reference) use_reference.emplace();
     Profile& mine = profiles[static_cast<size_t>(omp_get_thread_num())];
     const ActiveProfile active(profile ? &mine : nullptr);
 #pragma omp for schedule(dynamic, 1)

@@ -1,4 +1,4 @@
-// Independent tasks side by side on the compute threads, each on one of them.
+// Runs independent tasks in parallel on the compute threads, each on a single thread.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,11 @@
 
 namespace tandem::tensor {
 
-// Calls task(0) to task(count - 1) in this order, as threads become free; tensor operations inside
-// run on the task's thread alone. Tasks see the caller's gradient mode, reference forms and
-// profile, in which their operations then stand with the time that they took divided by the number
-// of threads. What a task throws is thrown here, by the first of several; later tasks are then not
-// begun. Tasks that encode with one model need it prepared (Linear::Prepare)
-// before.
+// Starts task(0) to task(count - 1) in this order, as threads become free. Tensor operations of a
+// task use the task's thread only. Tasks have the caller's gradient mode and UseReferenceOps. The
+// caller's profile counts their operations, each with its time divided by the number of threads.
+// Rethrows the first exception of a task; tasks that have not started then never do. Tasks that
+// encode with one model need it prepared (Linear::Prepare) before.
 void RunApart(size_t count, const std::function<void(size_t)>& task);
 
 }  // namespace tandem::tensor

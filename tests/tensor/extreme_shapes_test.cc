@@ -126,7 +126,7 @@ TEST(ExtremeShapes, LayersOverTenThousandTokens) {
   const at::Tensor wide_input = wide.x.clone().requires_grad_(true);
   at::Tensor want;
   {
-    const ReferenceForms forms;
+    const UseReferenceOps reference_ops;
     want = wide.Run(wide_input, tokens);
   }
   for (const Case& c : Cases()) {
@@ -160,9 +160,9 @@ TEST(ExtremeShapes, AttentionOverManyRandomShapes) {
       out.backward(grad_out.to(type));
       return Gradient{out.detach(), leaf.grad()};
     };
-    std::unique_ptr<ReferenceForms> forms = std::make_unique<ReferenceForms>();
+    std::unique_ptr<UseReferenceOps> reference_ops = std::make_unique<UseReferenceOps>();
     const Gradient want = run(at::kDouble);
-    forms.reset();
+    reference_ops.reset();
     for (const Case& c : Cases()) {
       const Gradient got = run(c.activation);
       EXPECT_LE(Error(got.out, want.out), c.bound) << "seed " << seed << ", " << c.activation;

@@ -157,13 +157,14 @@ struct OneHead {
   }
   void Forward() {
     log_sums.resize(length);
-    RunAttentionForward(Input(), out.data(), log_sums.data(), 1);
+    RunAttentionForward<A>(Input(), {out.data(), log_sums.data()}, 1);
   }
   // The gradient of the sum of all outputs.
   std::vector<A> Backward() {
     const std::vector<A> grad_out(out.size(), From<A>(1));
     std::vector<A> grad(qkv.size());
-    RunAttentionBackward(Input(), out.data(), grad_out.data(), log_sums.data(), grad.data(), 1);
+    RunAttentionBackward<A>(Input(), {out.data(), log_sums.data(), grad_out.data(), grad.data()},
+                            1);
     return grad;
   }
 
@@ -299,7 +300,7 @@ TYPED_TEST(AttentionKernels, DropoutDoesNotDependOnTheSizeOfScores) {
       AttentionInput<A> input = head.Input();
       input.position_keys = position_keys.data();
       input.dropout = {.rate = 0.5, .seed = 1, .step = 2, .site = 3};
-      RunAttentionForward(input, head.out.data(), nullptr, 1);
+      RunAttentionForward<A>(input, {head.out.data(), nullptr}, 1);
       return head;
     };
     const OneHead<TypeParam> small = mixed(0), large = mixed(1e6F);

@@ -59,8 +59,8 @@ Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     leaves.push_back(inputs[i].to(types[i]).clone().requires_grad_(true));
   }
-  std::unique_ptr<ReferenceForms> forms;
-  if (reference) forms = std::make_unique<ReferenceForms>();
+  std::unique_ptr<UseReferenceOps> reference_ops;
+  if (reference) reference_ops = std::make_unique<UseReferenceOps>();
   const at::Tensor out = operation(leaves);
   const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
                                  .view(out.sizes())

@@ -19,16 +19,16 @@ constexpr size_t kMiB = size_t{1} << 20;
 
 TEST(PageArena, BlocksLieAsLowAsTheyFit) {
   PageArena arena(100 * kMiB);
-  void* a = arena.Take(10 * kMiB);
-  void* b = arena.Take(20 * kMiB - 1);  // whole pages
-  void* c = arena.Take(5 * kMiB);
-  arena.Give(a);
-  EXPECT_EQ(arena.Take(11 * kMiB), static_cast<std::byte*>(c) + 5 * kMiB);
-  EXPECT_EQ(arena.Take(4 * kMiB), a);
-  EXPECT_EQ(arena.Take(6 * kMiB), static_cast<std::byte*>(a) + 4 * kMiB);
-  arena.Give(c);
-  arena.Give(b);  // one gap with c's
-  EXPECT_EQ(arena.Take(25 * kMiB), b);
+  void* a = arena.Allocate(10 * kMiB);
+  void* b = arena.Allocate(20 * kMiB - 1);  // whole pages
+  void* c = arena.Allocate(5 * kMiB);
+  arena.Free(a);
+  EXPECT_EQ(arena.Allocate(11 * kMiB), static_cast<std::byte*>(c) + 5 * kMiB);
+  EXPECT_EQ(arena.Allocate(4 * kMiB), a);
+  EXPECT_EQ(arena.Allocate(6 * kMiB), static_cast<std::byte*>(a) + 4 * kMiB);
+  arena.Free(c);
+  arena.Free(b);  // one gap with c's
+  EXPECT_EQ(arena.Allocate(25 * kMiB), b);
   EXPECT_EQ(arena.usage().reached, 46 * kMiB);
 }
 
@@ -37,38 +37,38 @@ TEST(PageArena, FreedNeighboursBecomeOneGapInAnyOrder) {
        {std::vector<int>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}) {
     PageArena arena(3 * kMiB);
     std::vector<void*> blocks;
-    for (int i = 0; i < 3; ++i) blocks.push_back(arena.Take(kMiB));
-    for (const int i : order) arena.Give(blocks[static_cast<size_t>(i)]);
-    EXPECT_EQ(arena.Take(3 * kMiB), blocks[0]);
+    for (int i = 0; i < 3; ++i) blocks.push_back(arena.Allocate(kMiB));
+    for (const int i : order) arena.Free(blocks[static_cast<size_t>(i)]);
+    EXPECT_EQ(arena.Allocate(3 * kMiB), blocks[0]);
   }
 }
 
 TEST(PageArena, NoRoomIsNull) {
   PageArena arena(2 * kMiB);
-  void* whole = arena.Take(2 * kMiB);
+  void* whole = arena.Allocate(2 * kMiB);
   ASSERT_NE(whole, nullptr);
-  EXPECT_EQ(arena.Take(1), nullptr);
-  arena.Give(whole);
-  EXPECT_EQ(arena.Take(2 * kMiB + 1), nullptr);
-  EXPECT_EQ(arena.Take(SIZE_MAX), nullptr);
-  EXPECT_EQ(arena.Take(1), whole);
+  EXPECT_EQ(arena.Allocate(1), nullptr);
+  arena.Free(whole);
+  EXPECT_EQ(arena.Allocate(2 * kMiB + 1), nullptr);
+  EXPECT_EQ(arena.Allocate(SIZE_MAX), nullptr);
+  EXPECT_EQ(arena.Allocate(1), whole);
 }
 
 TEST(PageArena, TrimGivesPagesBackAndKeepsBlocks) {
   PageArena arena(1000 * kMiB);
-  void* first = arena.Take(100 * kMiB);
-  auto* kept = static_cast<unsigned char*>(arena.Take(kMiB));
-  void* last = arena.Take(100 * kMiB);
+  void* first = arena.Allocate(100 * kMiB);
+  auto* kept = static_cast<unsigned char*>(arena.Allocate(kMiB));
+  void* last = arena.Allocate(100 * kMiB);
   std::memset(first, 1, 100 * kMiB);
   std::memset(kept, 2, kMiB);
   std::memset(last, 3, 100 * kMiB);
-  arena.Give(first);
-  arena.Give(last);
+  arena.Free(first);
+  arena.Free(last);
   const size_t before = ResidentBytes();
   arena.Trim();
   EXPECT_LT(ResidentBytes(), before - 190 * kMiB);
   EXPECT_EQ(std::count(kept, kept + kMiB, 2), static_cast<ptrdiff_t>(kMiB));
-  auto* again = static_cast<unsigned char*>(arena.Take(100 * kMiB));
+  auto* again = static_cast<unsigned char*>(arena.Allocate(100 * kMiB));
   std::memset(again, 4, 100 * kMiB);
   EXPECT_EQ(again, first);
 }
@@ -79,13 +79,13 @@ TEST(PageArena, StepsThatRepeatReachNoHigher) {
   for (int step = 0; step < 5; ++step) {
     for (size_t layer = 0; layer < 6; ++layer) {
       for (const size_t size : {3 * kMiB, kMiB, 4 * kMiB})
-        saved.emplace_back(arena.Take(size), size);
+        saved.emplace_back(arena.Allocate(size), size);
     }
     while (!saved.empty()) {
-      void* gradient = arena.Take(kMiB);
-      arena.Give(saved.back().first);
+      void* gradient = arena.Allocate(kMiB);
+      arena.Free(saved.back().first);
       saved.pop_back();
-      arena.Give(gradient);
+      arena.Free(gradient);
     }
   }
   EXPECT_EQ(arena.usage().most_used, 49 * kMiB);
@@ -103,7 +103,7 @@ TEST(PageArena, BlocksOfThreadsNeverOverlap) {
       std::vector<std::pair<unsigned char*, size_t>> blocks;
       for (int i = 0; i < 200; ++i) {
         const size_t bytes = 1 + random() % (2 * kMiB);
-        auto* block = static_cast<unsigned char*>(arena.Take(bytes));
+        auto* block = static_cast<unsigned char*>(arena.Allocate(bytes));
         if (block != nullptr) {
           std::memset(block, static_cast<int>(t), bytes);
           blocks.emplace_back(block, bytes);
@@ -111,16 +111,16 @@ TEST(PageArena, BlocksOfThreadsNeverOverlap) {
         if (blocks.size() < 4) continue;
         const auto [oldest, size] = blocks.front();
         for (size_t b = 0; b < size; b += 1000) torn[t] += oldest[b] != t;
-        arena.Give(oldest);
+        arena.Free(oldest);
         blocks.erase(blocks.begin());
       }
-      for (const auto& [block, size] : blocks) arena.Give(block);
+      for (const auto& [block, size] : blocks) arena.Free(block);
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(torn, (std::vector<size_t>{0, 0, 0, 0}));
   EXPECT_EQ(arena.usage().used, 0U);
-  EXPECT_NE(arena.Take(64 * kMiB), nullptr);  // all gaps have met
+  EXPECT_NE(arena.Allocate(64 * kMiB), nullptr);  // all gaps have met
 }
 
 #ifndef __SANITIZE_ADDRESS__

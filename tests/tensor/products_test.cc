@@ -143,8 +143,12 @@ TEST_P(ProductsOfShape, OfPackedMatricesAreRight) {
                                  from_transpose ? ", from the transpose" : "",
                                  with ? ", with bias" : ""));
         Padded out(rows, columns, 5, 4);
-        MultiplyPacked({x.values.data(), x.stride}, rows, packed, with,
-                       {out.values.data(), out.stride}, Type::kFloat);
+        MultiplyPacked({{x.values.data(), x.stride},
+                        rows,
+                        packed,
+                        with,
+                        {out.values.data(), out.stride},
+                        Type::kFloat});
         ExpectProduct(x, b, with, out);
       }
     }
@@ -156,8 +160,14 @@ TEST_P(ProductsOfShape, OfTransposesAreAdded) {
   const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
   for (const bool add : {true, false}) {
     GuardedSums sum(start);
-    MultiplyTransposed({a.values.data(), a.stride}, {b.values.data(), b.stride}, depth, m, n,
-                       Type::kFloat, sum.data(), add);
+    MultiplyTransposed({{a.values.data(), a.stride},
+                        {b.values.data(), b.stride},
+                        depth,
+                        m,
+                        n,
+                        Type::kFloat,
+                        sum.data(),
+                        add});
     ExpectSums(a, b, add ? &start : nullptr, sum);
   }
 }
@@ -167,7 +177,7 @@ TEST(Products, OfNoRowsAreZero) {
   for (const Type type : {Type::kFloat, Type::kBf16}) {
     for (const bool add : {true, false}) {
       GuardedSums sum(start);
-      MultiplyTransposed({nullptr, 32}, {nullptr, 32}, 0, 32, 32, type, sum.data(), add);
+      MultiplyTransposed({{nullptr, 32}, {nullptr, 32}, 0, 32, 32, type, sum.data(), add});
       ExpectSums(nothing, nothing, add ? &start : nullptr, sum);
     }
   }
@@ -184,10 +194,9 @@ TEST_P(PanelsOfShape, MultiplyRight) {
     for (int64_t c = 0; c < columns; ++c) transposed.At(c, k) = b.At(k, c);
   }
   std::vector<float> panels(static_cast<size_t>(depth * columns)), same(panels.size());
-  PackPanels(b.values.data(), static_cast<size_t>(columns), 1, static_cast<size_t>(depth),
-             static_cast<size_t>(columns), panels.data());
-  PackPanels(transposed.values.data(), 1, static_cast<size_t>(depth), static_cast<size_t>(depth),
-             static_cast<size_t>(columns), same.data());
+  const auto d = static_cast<size_t>(depth), n = static_cast<size_t>(columns);
+  PackPanels({b.values.data(), n, 1, d, n}, panels.data());
+  PackPanels({transposed.values.data(), 1, d, d, n}, same.data());
   ASSERT_EQ(panels, same);
   Padded out(rows, columns, 5, 4), alone(rows, columns, 5, 6);
   const auto multiply = [&, depth = depth, columns = columns](int64_t first, int64_t count,
@@ -283,8 +292,8 @@ class TilesOfShape : public testing::TestWithParam<Shape> {
     const auto [rows, depth, columns] = GetParam();
     Case made{PaddedBf16(rows, depth, 6, 1), PaddedBf16(depth, columns, 0, 2).floats,
               Padded(1, columns, 0, 3), std::vector<Bf16>(static_cast<size_t>(depth * columns))};
-    PackTiles(made.b.values.data(), static_cast<size_t>(columns), 1, static_cast<size_t>(depth),
-              static_cast<size_t>(columns), made.tiles.data());
+    const auto d = static_cast<size_t>(depth), n = static_cast<size_t>(columns);
+    PackTiles({made.b.values.data(), n, 1, d, n}, made.tiles.data());
     return made;
   }
 };
@@ -296,8 +305,8 @@ TEST_P(TilesOfShape, ArePackedFromEitherOrder) {
     for (int64_t n = 0; n < c.b.width; ++n) transposed.At(n, k) = c.b.At(k, n);
   }
   std::vector<Bf16> same(c.tiles.size());
-  PackTiles(transposed.values.data(), 1, static_cast<size_t>(c.b.rows),
-            static_cast<size_t>(c.b.rows), static_cast<size_t>(c.b.width), same.data());
+  const auto d = static_cast<size_t>(c.b.rows), n = static_cast<size_t>(c.b.width);
+  PackTiles({transposed.values.data(), 1, d, d, n}, same.data());
   EXPECT_EQ(BitsOf(same), BitsOf(c.tiles));
 }
 

@@ -77,17 +77,18 @@ TEST_F(RunApartTest, TasksSeeTheCallersGradientModeAndForms) {
     Meeting meeting(MayBeFewer() ? 1 : kThreads);  // so that every thread has a task
     RunApart(20, [&](size_t) {
       meeting.Wait();
-      if (at::GradMode::is_enabled() == gradients && ReferenceForms::Active() == reference) ++count;
+      if (at::GradMode::is_enabled() == gradients && UseReferenceOps::Active() == reference)
+        ++count;
     });
     return count.load();
   };
-  const bool usual = ReferenceForms::Active();  // TANDEM_FORMS may say so
+  const bool usual = UseReferenceOps::Active();  // TANDEM_FORMS may say so
   {
     const at::AutoGradMode mode(false);
     EXPECT_EQ(tasks_that_see(false, usual), 20);
   }
   {
-    const ReferenceForms forms;
+    const UseReferenceOps reference_ops;
     EXPECT_EQ(tasks_that_see(true, true), 20);
   }
   // Nor do the threads keep them.

@@ -16,10 +16,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// More sums than an addition takes cycles times what a core begins in one.
+// Independent sums: more than the latency of an instruction in cycles times the instructions that a
+// core starts in a cycle, so that none waits for another.
 inline constexpr size_t kSums = 12;
 
-// FLOPs of `steps` steps.
+// Multiplies and adds registers in `steps` steps and returns how many FLOPs that was.
 template <typename Element>
 HWY_INLINE double Multiply(Element factor, size_t steps) {
   const FloatTag d;
@@ -34,7 +35,7 @@ HWY_INLINE double Multiply(Element factor, size_t steps) {
     for (size_t i = 0; i < kSums; ++i) {
       auto left = a;
 #if HWY_TARGET > HWY_AVX2
-      __asm__("" : "+x"(left.raw));  // else GCC would multiply once and only add
+      __asm__("" : "+x"(left.raw));  // keeps GCC from taking the multiplication out of the loop
 #endif
       sums[i] = AddProducts(left, b, sums[i]);
     }
@@ -42,9 +43,9 @@ HWY_INLINE double Multiply(Element factor, size_t steps) {
   float total[16] = {};
   for (size_t i = 0; i < kSums; ++i) {
     hn::StoreU(sums[i], d, total);
-    __asm__ volatile("" : : "r"(total) : "memory");  // the sums are wanted
+    __asm__ volatile("" : : "r"(total) : "memory");  // keeps GCC from removing the sums
   }
-  // A multiplication and an addition for each value; a word has two of them.
+  // A multiplication and an addition for each value; a word holds two values.
   constexpr double kFlopsOfElement = std::is_same_v<Element, float> ? 2 : 4;
   return kFlopsOfElement * static_cast<double>(steps * kSums * hn::Lanes(d));
 }
@@ -54,7 +55,7 @@ double MultiplyFloats(size_t steps) { return Multiply(1.0F, steps); }
 double MultiplyPairs(size_t steps) { return Multiply(uint32_t{0x3F803F80}, steps); }
 
 double MultiplyTiles(size_t steps) {
-  // Numbers of any sign from 1/2 to 2: equal ones would take less power than products do.
+  // Values of both signs from 1/2 to 2. Equal values would take less power than real products do.
   constexpr size_t kWords = kTileSide * kTileSide;
   HWY_ALIGN uint32_t factors[4 * kWords];
   for (size_t i = 0; i < 4 * kWords; ++i) {
@@ -75,8 +76,8 @@ double MultiplyTiles(size_t steps) {
   return 4 * kFlopsOfTile * static_cast<double>(steps);
 }
 #else
-double MultiplyPairs(size_t /*steps*/) { return 0; }  // never asked for
-double MultiplyTiles(size_t /*steps*/) { return 0; }  // never asked for
+double MultiplyPairs(size_t /*steps*/) { return 0; }  // never called
+double MultiplyTiles(size_t /*steps*/) { return 0; }  // never called
 #endif
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// What a core can multiply at most: the roof over every matrix product.
+// The highest rate of multiplications of a core, which bounds that of every matrix product.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace tandem::tensor::cpu {
 
-// Multiplies and adds registers, `steps` times, without reading memory, and returns how many FLOPs
-// that was: by the widest instruction for `type` that CurrentIsa() has, on AMX by tiles. 0 where
-// there is none: bf16 below AVX512-BF16.
+// Multiplies and adds registers in `steps` steps, without reading memory, and returns how many
+// FLOPs that was. Uses the widest instruction for `type` that CurrentIsa() has, tiles on AMX.
+// Returns 0 where there is none: for bf16 below AVX512-BF16.
 double MultiplyRegisters(Type type, size_t steps);
 
 }  // namespace tandem::tensor::cpu

@@ -24,141 +24,134 @@ HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 template <typename A>
-void ForwardTask(const AttentionTask<A>& task, float* workspace) {
-  const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
+void ForwardTask(const AttentionTask<A>& task) {
+  const size_t length = task.length, width = task.head_width;
   const size_t padded = RoundUp(length, 16);
-  Carver carver(workspace);
-  float* values = carver.Take(padded * width);
-  float* keys = carver.Take(padded * width);  // transposed
-  float* queries = carver.Take(kForwardBlock * width);
-  float* scores = carver.Take(kForwardBlock * padded);
+  struct Arrays {
+    float* values;   // [padded, width]
+    float* keys;     // transposed, [width, padded]
+    float* queries;  // of a block, [kForwardBlock, width]; then the block's output
+    float* scores;   // [kForwardBlock, padded]
+  };
+  const Arrays m = AllocateScratch<AttentionScratch>([&](Scratch& scratch) {
+    return Arrays{.values = scratch.Allocate<float>(padded * width),
+                  .keys = scratch.Allocate<float>(padded * width),
+                  .queries = scratch.Allocate<float>(kForwardBlock * width),
+                  .scores = scratch.Allocate<float>(kForwardBlock * padded)};
+  });
   DropoutRow dropout[kForwardBlock];
   SoftmaxSums sums[kForwardBlock];
-  LoadRows(task.qkv + task.hidden, stride, length, length, width, values);
-  Transpose({values, width * sizeof(float), length, width}, padded,
-            reinterpret_cast<uint32_t*>(keys));
-  LoadRows(task.qkv + 2 * task.hidden, stride, length, length, width, values);
+  LoadRows(InputRows(task, 1), length, length, m.values);
+  Transpose({m.values, width * sizeof(float), length, width}, padded,
+            reinterpret_cast<uint32_t*>(m.keys));
+  LoadRows(InputRows(task, 2), length, length, m.values);
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   for (size_t begin = 0; begin < length; begin += kForwardBlock) {
     const auto [first, rows] = BlockAt(begin, length);
-    FetchForNext(task, begin, kForwardBlock);
-    FetchForLater(task.out, task.out_stride, first, first + rows, width);
-    LoadRows(task.qkv + first * stride, stride, rows, rows, width, queries);
+    PrefetchNext(task, begin, kForwardBlock);
+    PrefetchToL2(task.out, task.out_stride, first, first + rows, width);
+    LoadRows(InputRows(task, 0, first), rows, rows, m.queries);
     for (size_t r = 0; r < rows; ++r) dropout[r] = DropoutOf(task, first + r);
     const ScoreBlock<float> block{.rows = rows,
                                   .length = length,
                                   .padded = padded,
                                   .depth = width,
-                                  .queries = {queries, width},
-                                  .keys = {keys, padded},
+                                  .queries = {m.queries, width},
+                                  .keys = {m.keys, padded},
                                   .factor = score_scale,
                                   .dropout = dropout,
                                   .wants_log_sums = task.log_sums != nullptr,
-                                  .scores = scores};
-    SoftmaxOfBlock<false>(block, sums, StoreFloats{scores, padded});
+                                  .scores = m.scores};
+    SoftmaxOfBlock<false>(block, sums, StoreFloats{m.scores, padded});
     StoreLogSums(task, sums, first, rows);
-    float* mixed = queries;  // which the block no longer needs
-    SmallProduct(rows, width, length, Along<float>{scores, padded}, {values, width},
-                 {mixed, width, false});
-    StoreScaled(task, mixed, sums, first, rows);
+    float* block_out = m.queries;  // the scores are done, so that the queries may be overwritten
+    SmallProduct({rows, width, length}, RowMajor<float>{m.scores, padded}, {m.values, width},
+                 {block_out, width, false});
+    StoreScaled(task, block_out, sums, first, rows);
   }
 }
 
 template <typename A>
-void BackwardTask(const AttentionTask<A>& task, float* workspace) {
-  const size_t length = task.length, width = task.head_width, stride = task.qkv_stride;
+void BackwardTask(const AttentionTask<A>& task) {
+  const size_t length = task.length, width = task.head_width;
   const size_t padded = RoundUp(length, 16), row_bytes = width * sizeof(float);
-  Carver carver(workspace);
-  float* keys = carver.Take(padded * width);
-  float* keys_transposed = carver.Take(padded * width);
-  float* values_transposed = carver.Take(padded * width);
-  float* grad_keys = carver.Take(padded * width);
-  float* grad_values = carver.Take(padded * width);
-  float* queries = carver.Take(kBackwardBlock * width);
-  float* grad_out = carver.Take(kBackwardBlock * width);
-  float* grad_queries = carver.Take(kBackwardBlock * width);
-  float* scores = carver.Take(kBackwardBlock * padded);
-  float* grad_scores = carver.Take(kBackwardBlock * padded);
-  LoadRows(task.qkv + 2 * task.hidden, stride, length, length, width, keys);
-  Transpose({keys, row_bytes, length, width}, padded,
-            reinterpret_cast<uint32_t*>(values_transposed));
-  LoadRows(task.qkv + task.hidden, stride, length, length, width, keys);
-  Transpose({keys, row_bytes, length, width}, padded, reinterpret_cast<uint32_t*>(keys_transposed));
+  struct Arrays {
+    float* keys;                                 // [padded, width]
+    float *keys_transposed, *values_transposed;  // [width, padded]
+    float *grad_keys, *grad_values;              // [padded, width]
+    float *queries, *grad_out, *grad_queries;    // of a block, [kBackwardBlock, width]
+    float *scores, *grad_scores;                 // [kBackwardBlock, padded]
+  };
+  const Arrays m = AllocateScratch<AttentionScratch>([&](Scratch& scratch) {
+    return Arrays{.keys = scratch.Allocate<float>(padded * width),
+                  .keys_transposed = scratch.Allocate<float>(padded * width),
+                  .values_transposed = scratch.Allocate<float>(padded * width),
+                  .grad_keys = scratch.Allocate<float>(padded * width),
+                  .grad_values = scratch.Allocate<float>(padded * width),
+                  .queries = scratch.Allocate<float>(kBackwardBlock * width),
+                  .grad_out = scratch.Allocate<float>(kBackwardBlock * width),
+                  .grad_queries = scratch.Allocate<float>(kBackwardBlock * width),
+                  .scores = scratch.Allocate<float>(kBackwardBlock * padded),
+                  .grad_scores = scratch.Allocate<float>(kBackwardBlock * padded)};
+  });
+  LoadRows(InputRows(task, 2), length, length, m.keys);
+  Transpose({m.keys, row_bytes, length, width}, padded,
+            reinterpret_cast<uint32_t*>(m.values_transposed));
+  LoadRows(InputRows(task, 1), length, length, m.keys);
+  Transpose({m.keys, row_bytes, length, width}, padded,
+            reinterpret_cast<uint32_t*>(m.keys_transposed));
   const float score_scale = 1.0F / std::sqrt(static_cast<float>(width));
   for (size_t first = 0; first < length; first += kBackwardBlock) {
     const size_t rows = std::min(kBackwardBlock, length - first);
-    FetchForNext(task, first, kBackwardBlock);
-    FetchGradients(task, first, rows);
+    PrefetchNext(task, first, kBackwardBlock);
+    PrefetchGradients(task, first, rows);
     const A* grad_rows = task.grad_out + first * task.out_stride;
     const A* out_rows = task.saved_out + first * task.out_stride;
-    LoadRows(task.qkv + first * stride, stride, rows, length - first, width, queries);
-    LoadRows(grad_rows, task.out_stride, rows, length - first, width, grad_out);
-    SmallProduct(rows, padded, width, Along<float>{queries, width}, {keys_transposed, padded},
-                 {scores, padded, false});
-    SmallProduct(rows, padded, width, Along<float>{grad_out, width}, {values_transposed, padded},
-                 {grad_scores, padded, false});
+    LoadRows(InputRows(task, 0, first), rows, length - first, m.queries);
+    LoadRows(StridedRows<const A>{grad_rows, task.out_stride, width}, rows, length - first,
+             m.grad_out);
+    SmallProduct({rows, padded, width}, RowMajor<float>{m.queries, width},
+                 {m.keys_transposed, padded}, {m.scores, padded, false});
+    SmallProduct({rows, padded, width}, RowMajor<float>{m.grad_out, width},
+                 {m.values_transposed, padded}, {m.grad_scores, padded, false});
     for (size_t r = 0; r < rows; ++r) {
       const float delta =
           RowDot(grad_rows + r * task.out_stride, out_rows + r * task.out_stride, width);
-      float* score_row = scores + r * padded;
-      float* grad_row = grad_scores + r * padded;
-      BackwardRow<false>(score_row, grad_row, length, padded,
-                         {score_scale, task.log_sums[first + r], delta}, DropoutOf(task, first + r),
-                         [=](size_t j, FloatVec kept, FloatVec grad) HWY_ATTR {
-                           hn::StoreU(kept, FloatTag(), score_row + j);
-                           hn::StoreU(grad, FloatTag(), grad_row + j);
+      float* score_row = m.scores + r * padded;
+      float* grad_row = m.grad_scores + r * padded;
+      BackwardRow<false>({score_row, length, padded, score_scale}, grad_row,
+                         {task.log_sums[first + r], delta}, DropoutOf(task, first + r),
+                         [=](size_t j, FloatVec probabilities, FloatVec grads) HWY_ATTR {
+                           hn::StoreU(probabilities, FloatTag(), score_row + j);
+                           hn::StoreU(grads, FloatTag(), grad_row + j);
                          });
     }
-    SmallProduct(length, width, rows, Across<float>{scores, padded}, {grad_out, width},
-                 {grad_values, width, first > 0});
-    SmallProduct(length, width, rows, Across<float>{grad_scores, padded}, {queries, width},
-                 {grad_keys, width, first > 0});
-    SmallProduct(rows, width, length, Along<float>{grad_scores, padded}, {keys, width},
-                 {grad_queries, width, false});
-    StoreRows(grad_queries, rows, width, score_scale, task.grad_qkv + first * stride, stride);
+    SmallProduct({length, width, rows}, Transposed<float>{m.scores, padded}, {m.grad_out, width},
+                 {m.grad_values, width, first > 0});
+    SmallProduct({length, width, rows}, Transposed<float>{m.grad_scores, padded},
+                 {m.queries, width}, {m.grad_keys, width, first > 0});
+    SmallProduct({rows, width, length}, RowMajor<float>{m.grad_scores, padded}, {m.keys, width},
+                 {m.grad_queries, width, false});
+    StoreRows(m.grad_queries, rows, score_scale, GradientRows(task, 0, first));
   }
-  StoreRows(grad_keys, length, width, score_scale, task.grad_qkv + task.hidden, stride);
-  StoreRows(grad_values, length, width, 1.0F, task.grad_qkv + 2 * task.hidden, stride);
+  StoreRows(m.grad_keys, length, score_scale, GradientRows(task, 1));
+  StoreRows(m.grad_values, length, 1.0F, GradientRows(task, 2));
 }
 
-void ForwardFloat(const AttentionTask<float>& task, float* workspace) {
-  ForwardTask(task, workspace);
-}
-void ForwardBf16(const AttentionTask<Bf16>& task, float* workspace) {
-  ForwardTask(task, workspace);
-}
-void BackwardFloat(const AttentionTask<float>& task, float* workspace) {
-  BackwardTask(task, workspace);
-}
-void BackwardBf16(const AttentionTask<Bf16>& task, float* workspace) {
-  BackwardTask(task, workspace);
-}
+void ForwardFloat(const AttentionTask<float>& task) { ForwardTask(task); }
+void ForwardBf16(const AttentionTask<Bf16>& task) { ForwardTask(task); }
+void BackwardFloat(const AttentionTask<float>& task) { BackwardTask(task); }
+void BackwardBf16(const AttentionTask<Bf16>& task) { BackwardTask(task); }
 #if HWY_TARGET <= HWY_AVX3
-void ForwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
-  ForwardTaskOnPairs(task, workspace);
-}
-void BackwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
-  BackwardTaskOnPairs(task, workspace);
-}
-void ForwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
-  ForwardTaskOnTiles(task, workspace);
-}
-void BackwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
-  BackwardTaskOnTiles(task, workspace);
-}
-#else  // never asked for
-void ForwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
-  ForwardTask(task, workspace);
-}
-void BackwardPairs(const AttentionTask<Bf16>& task, float* workspace) {
-  BackwardTask(task, workspace);
-}
-void ForwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
-  ForwardTask(task, workspace);
-}
-void BackwardTiles(const AttentionTask<Bf16>& task, float* workspace) {
-  BackwardTask(task, workspace);
-}
+void ForwardPairs(const AttentionTask<Bf16>& task) { ForwardTaskOnPairs(task); }
+void BackwardPairs(const AttentionTask<Bf16>& task) { BackwardTaskOnPairs(task); }
+void ForwardTiles(const AttentionTask<Bf16>& task) { ForwardTaskOnTiles(task); }
+void BackwardTiles(const AttentionTask<Bf16>& task) { BackwardTaskOnTiles(task); }
+#else  // ProductsFor never chooses these at this target
+void ForwardPairs(const AttentionTask<Bf16>& task) { ForwardTask(task); }
+void BackwardPairs(const AttentionTask<Bf16>& task) { BackwardTask(task); }
+void ForwardTiles(const AttentionTask<Bf16>& task) { ForwardTask(task); }
+void BackwardTiles(const AttentionTask<Bf16>& task) { BackwardTask(task); }
 #endif
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
@@ -177,42 +170,38 @@ HWY_EXPORT(BackwardPairs);
 HWY_EXPORT(ForwardTiles);
 HWY_EXPORT(BackwardTiles);
 
-void Forward(const AttentionTask<float>& task, float* workspace) {
-  HWY_DYNAMIC_DISPATCH(ForwardFloat)(task, workspace);
-}
-// What multiplies bf16 values: floats, the processor's products of pairs, or its tiles, which take
-// 32 channels at a time.
+void Forward(const AttentionTask<float>& task) { HWY_DYNAMIC_DISPATCH(ForwardFloat)(task); }
+// How bf16 values are multiplied: as floats, by AVX512-BF16 in pairs, or by AMX in tiles, which
+// take 32 channels at a time.
 enum class Bf16Products { kOfFloats, kOfPairs, kOfTiles };
 Bf16Products ProductsFor(size_t head_width) {
   if (CurrentIsa() >= Isa::kAmx && head_width % 32 == 0) return Bf16Products::kOfTiles;
   return CurrentIsa() >= Isa::kAvx512Bf16 ? Bf16Products::kOfPairs : Bf16Products::kOfFloats;
 }
 
-void Forward(const AttentionTask<Bf16>& task, float* workspace) {
+void Forward(const AttentionTask<Bf16>& task) {
   switch (ProductsFor(task.head_width)) {
     case Bf16Products::kOfFloats:
-      return HWY_DYNAMIC_DISPATCH(ForwardBf16)(task, workspace);
+      return HWY_DYNAMIC_DISPATCH(ForwardBf16)(task);
     case Bf16Products::kOfPairs:
-      return HWY_DYNAMIC_DISPATCH(ForwardPairs)(task, workspace);
+      return HWY_DYNAMIC_DISPATCH(ForwardPairs)(task);
     case Bf16Products::kOfTiles:
-      return HWY_DYNAMIC_DISPATCH(ForwardTiles)(task, workspace);
+      return HWY_DYNAMIC_DISPATCH(ForwardTiles)(task);
   }
 }
-void Backward(const AttentionTask<float>& task, float* workspace) {
-  HWY_DYNAMIC_DISPATCH(BackwardFloat)(task, workspace);
-}
-void Backward(const AttentionTask<Bf16>& task, float* workspace) {
+void Backward(const AttentionTask<float>& task) { HWY_DYNAMIC_DISPATCH(BackwardFloat)(task); }
+void Backward(const AttentionTask<Bf16>& task) {
   switch (ProductsFor(task.head_width)) {
     case Bf16Products::kOfFloats:
-      return HWY_DYNAMIC_DISPATCH(BackwardBf16)(task, workspace);
+      return HWY_DYNAMIC_DISPATCH(BackwardBf16)(task);
     case Bf16Products::kOfPairs:
-      return HWY_DYNAMIC_DISPATCH(BackwardPairs)(task, workspace);
+      return HWY_DYNAMIC_DISPATCH(BackwardPairs)(task);
     case Bf16Products::kOfTiles:
-      return HWY_DYNAMIC_DISPATCH(BackwardTiles)(task, workspace);
+      return HWY_DYNAMIC_DISPATCH(BackwardTiles)(task);
   }
 }
 
-// Texts by falling length: the long ones start first, so that the threads end together.
+// Texts from the longest to the shortest: threads that start with the long ones end together.
 std::vector<size_t> LongestFirst(const int32_t* starts, size_t texts) {
   std::vector<size_t> order(texts);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -222,17 +211,14 @@ std::vector<size_t> LongestFirst(const int32_t* starts, size_t texts) {
   return order;
 }
 
-float* Workspace(size_t floats) {
-  struct OfAttention;
-  return Scratch::Reserve<OfAttention>(floats * sizeof(float)).Take<float>(floats);
-}
-
+// Null stays null.
 template <typename A>
-A* Moved(A* from, size_t elements) {
+A* Advance(A* from, size_t elements) {
   return from == nullptr ? nullptr : from + elements;
 }
 
-// The task of a text and head; `whole` has the arrays of the pass where a task has its part.
+// The task of a text and head. `whole` points to the arrays of the pass, the task to its part of
+// them.
 template <typename A>
 AttentionTask<A> TaskOf(const AttentionInput<A>& input, const AttentionTask<A>& whole, size_t text,
                         size_t head) {
@@ -248,20 +234,20 @@ AttentionTask<A> TaskOf(const AttentionInput<A>& input, const AttentionTask<A>& 
   task.length = static_cast<size_t>(input.starts[text + 1]) - first;
   task.head_width = input.head_width;
   task.site_key = SiteKey(input.dropout, static_cast<uint32_t>(head + 1));
-  task.position_keys = Moved(input.position_keys, first);
+  task.position_keys = Advance(input.position_keys, first);
   task.threshold = input.dropout.active() ? KeepThreshold(input.dropout.rate) : 0;
   task.keep_scale = KeepScale(input.dropout.rate);
-  task.out = Moved(whole.out, of_hidden);
-  task.saved_out = Moved(whole.saved_out, of_hidden);
-  task.grad_out = Moved(whole.grad_out, of_hidden);
+  task.out = Advance(whole.out, of_hidden);
+  task.saved_out = Advance(whole.saved_out, of_hidden);
+  task.grad_out = Advance(whole.grad_out, of_hidden);
   task.out_stride = hidden;
-  task.log_sums = Moved(whole.log_sums, head * tokens + first);
-  task.grad_qkv = Moved(whole.grad_qkv, of_qkv);
+  task.log_sums = Advance(whole.log_sums, head * tokens + first);
+  task.grad_qkv = Advance(whole.grad_qkv, of_qkv);
   return task;
 }
 
-// Runs the tasks of all texts and heads on threads. One thread has the heads whose rows share what
-// processors fetch from memory together, two lines of 64 bytes.
+// Runs the tasks of all texts and heads on threads. Processors fetch two lines of 64 bytes
+// together; the heads whose rows share such a pair are a group, which one thread runs.
 template <typename A, typename Run>
 void RunTasks(const AttentionInput<A>& input, const AttentionTask<A>& whole, int threads,
               const Run& run) {
@@ -278,7 +264,7 @@ void RunTasks(const AttentionInput<A>& input, const AttentionTask<A>& whole, int
     for (size_t head = 0; head < heads; ++head) {
       AttentionTask<A> task = task_at(group, head);
       if (task.length == 0) continue;
-      // When groups take equally long, a thread's next one is `threads` further on.
+      // If all groups take equally long, a thread's next group is `threads` further on.
       const bool last = head + 1 == heads;
       const size_t next_group = last ? group + static_cast<size_t>(threads) : group;
       if (next_group < count) {
@@ -293,34 +279,31 @@ void RunTasks(const AttentionInput<A>& input, const AttentionTask<A>& whole, int
 }  // namespace
 
 template <typename A>
-void RunAttentionForward(const AttentionInput<A>& input, A* out, float* log_sums, int threads) {
+void RunAttentionForward(const AttentionInput<A>& input, const AttentionOutput<A>& output,
+                         int threads) {
   AttentionTask<A> whole{};
-  whole.out = out;
-  whole.log_sums = log_sums;
-  RunTasks(input, whole, threads, [](const AttentionTask<A>& task) {
-    Forward(task, Workspace(ForwardWorkspace(task.length, task.head_width)));
-  });
+  whole.out = output.out;
+  whole.log_sums = output.log_sums;
+  RunTasks(input, whole, threads, [](const AttentionTask<A>& task) { Forward(task); });
 }
 
 template <typename A>
-void RunAttentionBackward(const AttentionInput<A>& input, const A* out, const A* grad_out,
-                          const float* log_sums, A* grad_qkv, int threads) {
+void RunAttentionBackward(const AttentionInput<A>& input, const AttentionGradient<A>& gradient,
+                          int threads) {
   AttentionTask<A> whole{};
-  whole.saved_out = out;
-  whole.grad_out = grad_out;
-  whole.log_sums = const_cast<float*>(log_sums);  // read only here
-  whole.grad_qkv = grad_qkv;
-  RunTasks(input, whole, threads, [](const AttentionTask<A>& task) {
-    Backward(task, Workspace(BackwardWorkspace(task.length, task.head_width)));
-  });
+  whole.saved_out = gradient.out;
+  whole.grad_out = gradient.grad_out;
+  whole.log_sums = const_cast<float*>(gradient.log_sums);  // the backward pass only reads it
+  whole.grad_qkv = gradient.grad_qkv;
+  RunTasks(input, whole, threads, [](const AttentionTask<A>& task) { Backward(task); });
 }
 
-template void RunAttentionForward(const AttentionInput<float>&, float*, float*, int);
-template void RunAttentionForward(const AttentionInput<Bf16>&, Bf16*, float*, int);
-template void RunAttentionBackward(const AttentionInput<float>&, const float*, const float*,
-                                   const float*, float*, int);
-template void RunAttentionBackward(const AttentionInput<Bf16>&, const Bf16*, const Bf16*,
-                                   const float*, Bf16*, int);
+#define TANDEM_INSTANTIATE(A)                                                                  \
+  template void RunAttentionForward(const AttentionInput<A>&, const AttentionOutput<A>&, int); \
+  template void RunAttentionBackward(const AttentionInput<A>&, const AttentionGradient<A>&, int)
+TANDEM_INSTANTIATE(float);
+TANDEM_INSTANTIATE(Bf16);
+#undef TANDEM_INSTANTIATE
 
 }  // namespace tandem::tensor::cpu
 #endif  // HWY_ONCE

@@ -1,9 +1,10 @@
 // Self-attention over packed texts, forward and backward, without storing probabilities.
 //
-// Each (text, head) is one task: scores of a block of queries against all keys of the text stay in
-// the core's cache, and the backward pass computes them again from the saved log-sums (as in
-// FlashAttention, Dao et al. 2022; rows fit a cache here, so that no running maximum is needed).
-// Tasks write disjoint outputs, so that the result does not depend on the number of threads.
+// A head of a text is one task. The scores of a block of queries against all keys of the text stay
+// in the core's cache. The backward pass computes them again, from the log-sums that the forward
+// pass saved, as FlashAttention does (Dao et al. 2022). Unlike there a whole row of scores fits the
+// cache, so that no running maximum is needed. Tasks write to disjoint memory: the result does not
+// depend on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +26,28 @@ struct AttentionInput {
   Dropout dropout;                         // of the probabilities
 };
 
-// out [T, heads * head_width]; log_sums [heads, T] for the backward pass, or null.
-// Uses `threads` OpenMP threads.
+// What the forward pass writes.
 template <typename A>
-void RunAttentionForward(const AttentionInput<A>& input, A* out, float* log_sums, int threads);
+struct AttentionOutput {
+  A* out;           // [T, heads * head_width]
+  float* log_sums;  // [heads, T], for the backward pass; null: not wanted
+};
 
-// `out` and `log_sums` as the forward pass left them; grad_qkv [T, 3 * heads * head_width] is
-// overwritten.
+// What the backward pass reads besides the input, and what it writes.
 template <typename A>
-void RunAttentionBackward(const AttentionInput<A>& input, const A* out, const A* grad_out,
-                          const float* log_sums, A* grad_qkv, int threads);
+struct AttentionGradient {
+  const A* out;           // as the forward pass wrote it
+  const float* log_sums;  // as the forward pass wrote them
+  const A* grad_out;      // [T, heads * head_width]
+  A* grad_qkv;            // [T, 3 * heads * head_width], overwritten
+};
+
+// Both use `threads` OpenMP threads.
+template <typename A>
+void RunAttentionForward(const AttentionInput<A>& input, const AttentionOutput<A>& output,
+                         int threads);
+template <typename A>
+void RunAttentionBackward(const AttentionInput<A>& input, const AttentionGradient<A>& gradient,
+                          int threads);
 
 }  // namespace tandem::tensor::cpu

@@ -1,5 +1,6 @@
-// What attention does to rows, whatever multiplies: loads and stores, softmax, and the row of the
-// backward pass. Included once per target by attention.cc.
+// Steps of attention that all its implementations share: loads and stores of rows, prefetches, the
+// softmax of a row of scores, and the gradient of a row of scores. Included once per target by
+// attention.cc.
 #if defined(TANDEM_TENSOR_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
 #undef TANDEM_TENSOR_ATTENTION_ROWS_INL_H_
@@ -22,35 +23,20 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Hands out consecutive pieces of a task's workspace.
-class Carver {
- public:
-  explicit Carver(float* next) : next_(next) {}
-  float* Take(size_t count) {
-    float* piece = next_;
-    next_ += count;
-    return piece;
-  }
-
- private:
-  float* next_;
-};
-
-// Asks for the row that is read some rows later. The rows of one head lie a page or so apart, where
-// processors do not foresee them.
+// Prefetches the row that will be read a few rows later. The rows of a head lie about a page apart,
+// where hardware prefetchers do not find them.
 template <typename A>
-HWY_INLINE void FetchAhead(const A* from, size_t stride, size_t row, size_t rows, size_t width) {
+HWY_INLINE void PrefetchAhead(const A* from, size_t stride, size_t row, size_t rows, size_t width) {
   constexpr size_t kAhead = 16, kLine = 64 / sizeof(A);
   if (row + kAhead >= rows) return;
   const A* ahead = from + (row + kAhead) * stride;
   for (size_t c = 0; c < width; c += kLine) hwy::Prefetch(ahead + c);
 }
 
-// Asks for rows first .. end, [width] each, in the second-level cache: so many lines would drive
-// others out of the first.
+// Prefetches rows first .. end, [width] each, to the second-level cache: so many lines would evict
+// others from the first.
 template <typename A>
-HWY_INLINE void FetchForLater(const A* rows, size_t stride, size_t first, size_t end,
-                              size_t width) {
+HWY_INLINE void PrefetchToL2(const A* rows, size_t stride, size_t first, size_t end, size_t width) {
   if (rows == nullptr) return;
   constexpr size_t kLine = 64 / sizeof(A);
   for (size_t r = first; r < end; ++r) {
@@ -58,63 +44,80 @@ HWY_INLINE void FetchForLater(const A* rows, size_t stride, size_t first, size_t
   }
 }
 
-// Asks for rows begin .. end of what the next task reads; those that it does not have are left out.
+// Prefetches rows begin .. end of the next task's inputs, as far as that task has them.
 template <typename A>
-HWY_INLINE void FetchRowsForNext(const AttentionTask<A>& task, size_t begin, size_t end) {
+HWY_INLINE void PrefetchRowsOfNext(const AttentionTask<A>& task, size_t begin, size_t end) {
   const NextTask<A>& next = task.next;
   if (begin >= next.length) return;
   end = std::min(end, next.length);
   const size_t width = task.head_width;
   for (size_t part = 0; part < 3; ++part) {
-    FetchForLater(next.qkv + part * task.hidden, task.qkv_stride, begin, end, width);
+    PrefetchToL2(next.qkv + part * task.hidden, task.qkv_stride, begin, end, width);
   }
-  FetchForLater(next.saved_out, task.out_stride, begin, end, width);
-  FetchForLater(next.grad_out, task.out_stride, begin, end, width);
+  PrefetchToL2(next.saved_out, task.out_stride, begin, end, width);
+  PrefetchToL2(next.grad_out, task.out_stride, begin, end, width);
 }
 
-// Asks, block of queries after block, for as many rows of what the next task reads.
+// Called for every block of queries: prefetches as many rows of the next task's inputs, and with
+// the last block all that are left.
 template <typename A>
-HWY_INLINE void FetchForNext(const AttentionTask<A>& task, size_t begin, size_t block) {
+HWY_INLINE void PrefetchNext(const AttentionTask<A>& task, size_t begin, size_t block) {
   const bool last = begin + block >= task.length;
-  FetchRowsForNext(task, begin, last ? task.next.length : begin + block);
+  PrefetchRowsOfNext(task, begin, last ? task.next.length : begin + block);
 }
 
-// Asks for what a block of queries writes in the backward pass: their gradients at its end, and in
-// time those of as many keys and values.
+// Prefetches the rows of grad_qkv that belong to a block of queries. The backward pass writes the
+// queries' gradients at the end of the block, those of keys and values at the end of the task.
 template <typename A>
-HWY_INLINE void FetchGradients(const AttentionTask<A>& task, size_t first, size_t rows) {
+HWY_INLINE void PrefetchGradients(const AttentionTask<A>& task, size_t first, size_t rows) {
   for (size_t part = 0; part < 3; ++part) {
-    FetchForLater(task.grad_qkv + part * task.hidden, task.qkv_stride, first, first + rows,
-                  task.head_width);
+    PrefetchToL2(task.grad_qkv + part * task.hidden, task.qkv_stride, first, first + rows,
+                 task.head_width);
   }
 }
 
-// `rows` [rows, width] of the `available` ones as floats, row stride `stride` in `from`.
+// Converts the first `rows` of the `available` rows to floats, [rows, width] without gaps.
 template <typename A>
-HWY_INLINE void LoadRows(const A* from, size_t stride, size_t rows, size_t available, size_t width,
+HWY_INLINE void LoadRows(const StridedRows<const A>& from, size_t rows, size_t available,
                          float* to) {
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
-    FetchAhead(from, stride, r, available, width);
-    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-      hn::StoreU(LoadFloat(d, from + r * stride + c), d, to + r * width + c);
+    PrefetchAhead(from.data, from.stride, r, available, from.width);
+    for (size_t c = 0; c < from.width; c += hn::Lanes(d)) {
+      hn::StoreU(LoadFloat(d, from.data + r * from.stride + c), d, to + r * from.width + c);
     }
   }
 }
 
-// The way back: rows times `factor`.
-template <bool kNatively = false, typename A>
-HWY_INLINE void StoreRows(const float* from, size_t length, size_t width, float factor, A* to,
-                          size_t stride) {
+// The inverse: `from` [rows, width] times `factor`.
+template <bool kNativeBf16 = false, typename A>
+HWY_INLINE void StoreRows(const float* from, size_t rows, float factor, const StridedRows<A>& to) {
   const FloatTag d;
   const auto f = hn::Set(d, factor);
-  for (size_t r = 0; r < length; ++r) {
-    for (size_t c = 0; c < width; c += hn::Lanes(d)) {
-      StoreAs<kNatively>(hn::Mul(hn::LoadU(d, from + r * width + c), f), d, to + r * stride + c);
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < to.width; c += hn::Lanes(d)) {
+      StoreAs<kNativeBf16>(hn::Mul(hn::LoadU(d, from + r * to.width + c), f), d,
+                           to.data + r * to.stride + c);
     }
   }
 }
 
+// One head's rows of queries (part 0), keys (1) and values (2), and of their gradients, from token
+// `first` on.
+template <typename A>
+HWY_INLINE StridedRows<const A> InputRows(const AttentionTask<A>& task, size_t part,
+                                          size_t first = 0) {
+  return {task.qkv + part * task.hidden + first * task.qkv_stride, task.qkv_stride,
+          task.head_width};
+}
+template <typename A>
+HWY_INLINE StridedRows<A> GradientRows(const AttentionTask<A>& task, size_t part,
+                                       size_t first = 0) {
+  return {task.grad_qkv + part * task.hidden + first * task.qkv_stride, task.qkv_stride,
+          task.head_width};
+}
+
+// The dropout of a query's probabilities.
 template <typename A>
 HWY_INLINE DropoutRow DropoutOf(const AttentionTask<A>& task, size_t query) {
   if (task.threshold == 0) return {};
@@ -133,28 +136,37 @@ HWY_INLINE void MaskPadding(float* scores, size_t length, size_t padded) {
   }
 }
 
-// What becomes of a row of scores.
+// The softmax of a row is its exponentials times `scale`.
 struct SoftmaxSums {
-  float scale;    // 1 / sum of the exponentials
-  float log_sum;  // of the exponentials of the scores times their factor; only if asked for
+  float scale;    // 1 / the sum of the exponentials
+  float log_sum;  // log of the sum of exp(score * factor); 0 unless it was asked for
 };
 
-// scores [padded] become dropout(exp((score - max) * factor)), handed to `store` vector by vector
-// with its first entry's number; entries from length on are 0.
+// Scores of one query against the keys of a text.
+struct ScoreRow {
+  float* scores;  // [padded]; entries from `length` on become minus infinity
+  size_t length;
+  size_t padded;  // a multiple of 16
+  float factor;   // what scores are multiplied by before the softmax: 1 / sqrt(head width)
+};
+
+// Calls store(j, v) for every vector of dropout(exp((score - max) * factor)), j the index of its
+// first entry. Entries from `length` on are 0.
 template <bool kForBf16, typename Store>
-HWY_INLINE SoftmaxSums SoftmaxRow(float* scores, size_t length, size_t padded, float factor,
-                                  const DropoutRow& dropout, bool wants_log_sum,
-                                  const Store& store) {
+HWY_INLINE SoftmaxSums SoftmaxRow(const ScoreRow& row, const DropoutRow& dropout,
+                                  bool wants_log_sum, const Store& store) {
   const FloatTag d;
-  const size_t lanes = hn::Lanes(d);
-  MaskPadding(scores, length, padded);
+  const size_t lanes = hn::Lanes(d), padded = row.padded;
+  float* scores = row.scores;
+  const float factor = row.factor;
+  MaskPadding(scores, row.length, padded);
   auto high = hn::LoadU(d, scores);
   for (size_t j = lanes; j < padded; j += lanes) high = hn::Max(high, hn::LoadU(d, scores + j));
   const auto maximum = hn::MaxOfLanes(d, high);
   const auto factors = hn::Set(d, factor * kLog2E);
   auto total = hn::Zero(d);
   for (size_t j = 0; j < padded; j += lanes) {
-    // Not score * factor - max * factor in one: scores so large that this rounds would overflow.
+    // Subtracts before it multiplies: score * factor - max * factor would overflow for huge scores.
     const auto below = hn::Sub(hn::LoadU(d, scores + j), maximum);
     const auto e = Exp2<kForBf16>(d, hn::Mul(below, factors));
     total = hn::Add(total, e);
@@ -172,55 +184,57 @@ HWY_INLINE void StoreLogSums(const AttentionTask<A>& task, const SoftmaxSums* su
   for (size_t r = 0; r < rows; ++r) task.log_sums[first + r] = sums[r].log_sum;
 }
 
-// Rows of the block at `first`, each times its own factor, to the task's output.
-template <bool kNatively = false, typename A>
-HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* mixed,
+// Stores the block of output rows that begins at query `first`, each row times its sums' scale.
+template <bool kNativeBf16 = false, typename A>
+HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* block_out,
                             const SoftmaxSums* sums, size_t first, size_t rows) {
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
     const auto scale = hn::Set(d, sums[r].scale);
     for (size_t c = 0; c < task.head_width; c += hn::Lanes(d)) {
-      StoreAs<kNatively>(hn::Mul(hn::LoadU(d, mixed + r * task.head_width + c), scale), d,
-                         task.out + (first + r) * task.out_stride + c);
+      StoreAs<kNativeBf16>(hn::Mul(hn::LoadU(d, block_out + r * task.head_width + c), scale), d,
+                           task.out + (first + r) * task.out_stride + c);
     }
   }
 }
 
-// What the backward pass knows of a row besides its scores.
+// What the backward pass needs of a query besides its scores.
 struct SavedRow {
-  float factor;  // of the scores
-  float log_sum;
-  float delta;  // gradient of the output times output
+  float log_sum;  // as SoftmaxSums
+  float delta;    // the dot product of the output's row and its gradient
 };
 
-// One row of the backward pass, from scores and grad_probabilities. Hands to `store`, vector by
-// vector with its first entry's number, dropout(P), for the values' gradient, and
-// P (dropout'(dP) - delta), the gradient of the scores times their factor.
+// The gradient of a row of scores, from the scores and the gradients of the probabilities after
+// dropout. Calls store(j, probabilities, grad_scores) for every vector, j the index of its first
+// entry: dropout(P), which the values' gradient is made of, and P (dropout'(dP) - delta), the
+// gradient of score * factor.
 template <bool kForBf16, typename Store>
-HWY_INLINE void BackwardRow(float* HWY_RESTRICT scores,
-                            const float* HWY_RESTRICT grad_probabilities, size_t length,
-                            size_t padded, const SavedRow& saved, const DropoutRow& dropout,
-                            const Store& store) {
+HWY_INLINE void BackwardRow(const ScoreRow& row, const float* HWY_RESTRICT grad_probabilities,
+                            const SavedRow& saved, const DropoutRow& dropout, const Store& store) {
   const FloatTag d;
-  MaskPadding(scores, length, padded);
-  const auto factors = hn::Set(d, saved.factor * kLog2E);
+  float* HWY_RESTRICT scores = row.scores;
+  const size_t padded = row.padded;
+  MaskPadding(scores, row.length, padded);
+  const auto factors = hn::Set(d, row.factor * kLog2E);
   const auto shift = hn::Set(d, -saved.log_sum * kLog2E);
   const auto deltas = hn::Set(d, saved.delta);
   for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
-    // No probability is above 1, however the exponents of huge scores are rounded; a NaN stays.
+    // Exponents of huge scores round to values above 0, but no probability is above 1. Min keeps a
+    // NaN.
     const auto y = hn::MulAdd(hn::LoadU(d, scores + j), factors, shift);
     const auto p = Exp2<kForBf16>(d, hn::Min(hn::Zero(d), y));
     auto g = hn::LoadU(d, grad_probabilities + j);
-    auto kept = p;
+    auto dropped = p;
     if (dropout.threshold != 0) {
       const auto mask = ApplyDropout(hn::Set(d, 1.0F), dropout, static_cast<uint32_t>(j));
       g = hn::Mul(g, mask);
-      kept = hn::Mul(p, mask);
+      dropped = hn::Mul(p, mask);
     }
-    store(j, kept, hn::Mul(p, hn::Sub(g, deltas)));
+    store(j, dropped, hn::Mul(p, hn::Sub(g, deltas)));
   }
 }
 
+// The dot product of two rows.
 template <typename A>
 HWY_INLINE float RowDot(const A* a, const A* b, size_t width) {
   const FloatTag d;

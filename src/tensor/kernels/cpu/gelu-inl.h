@@ -20,13 +20,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET <= HWY_AVX3
 
-// Where a piecewise polynomial is to be evaluated; a NaN's polynomials are NaN.
+// The piece of a piecewise polynomial that an argument belongs to, and its place in the piece,
+// which is a NaN for a NaN.
 struct Piece {
   WordVec index;
   FloatVec f;
 };
 
-// Of z >= 0, for every table of such pieces.
+// The piece of z >= 0, for every table with pieces of this number and width.
 template <size_t kPieces, size_t kDegree>
 HWY_INLINE Piece PieceOf(const PiecewisePolynomial<kPieces, kDegree>& table, FloatVec z) {
   const FloatTag d;
@@ -40,19 +41,20 @@ HWY_INLINE Piece PieceOf(const PiecewisePolynomial<kPieces, kDegree>& table, Flo
   return {hn::BitCast(WordTag(), shifted), hn::Sub(scaled, hn::Sub(shifted, magic))};
 }
 
-// The value of a table's row for every piece: a permutation of the registers that hold the row.
-HWY_INLINE FloatVec Look(const float (&row)[16], WordVec piece) {
+// Gathers the values of a table's row for every lane's piece, by permuting the registers that hold
+// the row.
+HWY_INLINE FloatVec Gather(const float (&row)[16], WordVec piece) {
   return FloatVec{_mm512_permutexvar_ps(piece.raw, _mm512_load_ps(row))};
 }
-HWY_INLINE FloatVec Look(const float (&row)[32], WordVec piece) {
+HWY_INLINE FloatVec Gather(const float (&row)[32], WordVec piece) {
   return FloatVec{_mm512_permutex2var_ps(_mm512_load_ps(row), piece.raw, _mm512_load_ps(row + 16))};
 }
 
 template <size_t kPieces, size_t kDegree>
-HWY_INLINE FloatVec LookUp(const PiecewisePolynomial<kPieces, kDegree>& table, Piece piece) {
-  auto sum = Look(table.rows[kDegree], piece.index);
+HWY_INLINE FloatVec Evaluate(const PiecewisePolynomial<kPieces, kDegree>& table, Piece piece) {
+  auto sum = Gather(table.rows[kDegree], piece.index);
   for (size_t i = kDegree; i > 0; --i) {
-    sum = hn::MulAdd(sum, piece.f, Look(table.rows[i - 1], piece.index));
+    sum = hn::MulAdd(sum, piece.f, Gather(table.rows[i - 1], piece.index));
   }
   return sum;
 }
@@ -65,11 +67,11 @@ class Gelu {
 
   // x Phi(x), which is max(x, 0) - |x| Phi(-|x|).
   HWY_INLINE FloatVec Value() const {
-    return hn::NegMulAdd(hn::Abs(x_), LookUp(Tail(), piece_), hn::Max(hn::Zero(FloatTag()), x_));
+    return hn::NegMulAdd(hn::Abs(x_), Evaluate(Tail(), piece_), hn::Max(hn::Zero(FloatTag()), x_));
   }
   HWY_INLINE FloatVec Slope() const {
     const FloatTag d;
-    return hn::Add(hn::Set(d, 0.5F), hn::CopySignToAbs(LookUp(Above(), piece_), x_));
+    return hn::Add(hn::Set(d, 0.5F), hn::CopySignToAbs(Evaluate(SlopeOddPart(), piece_), x_));
   }
 
  private:
@@ -80,8 +82,8 @@ class Gelu {
       return kNormalTail;
     }
   }
-  // The slope's odd part.
-  static constexpr const auto& Above() {
+  // The slope less 1/2, an odd function of x.
+  static constexpr const auto& SlopeOddPart() {
     if constexpr (kForBf16) {
       return kGeluSlopeForBf16;
     } else {
@@ -130,7 +132,7 @@ class Gelu {
 
  private:
   FloatVec x_;
-  FloatVec density_;  // of a normal at x, without its constant
+  FloatVec density_;  // exp(-x^2 / 2)
   FloatVec tail_;     // Phi(-|x|)
 };
 

@@ -1,9 +1,10 @@
-// Fused layers of an encoder on the CPU: a thread takes its share of the rows and carries a tile of
-// them through the operations of the layer while the tile is in its cache; gradients of weights are
+// Fused layers of an encoder on the CPU. A thread takes its share of the rows and carries a tile of
+// them through all operations of the layer while the tile is in its cache. Gradients of weights are
 // products of more rows.
 //
-// Rows are split over threads in one fixed way, and gradients of weights are summed per thread and
-// then over threads in order: the same thread count gives the same bytes.
+// Rows are split over threads in a fixed way. Each thread sums up gradients of weights, and these
+// sums are added in the order of the threads: the same thread count gives the same bytes. All
+// functions use `threads` OpenMP threads.
 #pragma once
 
 #include <cstddef>
@@ -20,103 +21,180 @@ inline constexpr Type kTypeOf = Type::kFloat;
 template <>
 inline constexpr Type kTypeOf<Bf16> = Type::kBf16;
 
+// The parameters of a layer normalisation.
 struct Norm {
   const float* gamma;  // [H]
   const float* beta;   // [H]
   float epsilon;
 };
 
-// Added to by the backward passes.
+// Backward passes add to these.
 struct NormGradient {
   float* gamma;  // [H]
   float* beta;   // [H]
 };
 
-// y = x W^T + b with W [out, in]: what a forward pass needs of it.
+// y = x W^T + b with W [out, in], for a forward pass.
 struct Affine {
-  const PackedMatrix* weight;  // depth in, columns out
+  const PackedMatrix* weight;  // W^T: depth in, columns out
   const float* bias;           // [out], or null
 };
 
-// What a backward pass needs: W as depth out, columns in, and where gradients go.
+// The same for a backward pass, and where its gradients go.
 struct AffineGradient {
-  const PackedMatrix* weight_transposed;
-  float* weight;  // [out, in], overwritten; null: weights are frozen
-  float* bias;    // [out], added to; null: none
+  const PackedMatrix* weight_transposed;  // W: depth out, columns in
+  float* weight;                          // [out, in], overwritten; null: not wanted
+  float* bias;                            // [out], added to; null: not wanted
 };
 
-// Which channels of which rows are dropped.
-struct RowNames {
+// Dropout of rows, which are named by their text and position.
+struct DropoutKeys {
   const int64_t* position_keys = nullptr;  // [T]
   Dropout dropout;
 };
 
-// out [rows, affine.columns] = x [rows, depth] W^T + b.
+// What a normalising layer saves for its backward pass; null where no gradient is wanted.
 template <typename A>
-void AffineForward(const A* x, size_t rows, const Affine& affine, A* out, int threads);
-// grad_x [rows, in] = grad_out W, plus `beside` [rows, in] where it is not null; grad_x may be
-// null.
-template <typename A>
-void AffineBackward(const A* x, const A* grad_out, const A* beside, size_t rows,
-                    const AffineGradient& gradient, A* grad_x, int threads);
-
-// Kept by a normalising layer for its backward pass; null where no gradient is wanted.
-template <typename A>
-struct NormKept {
-  A* normalized;             // [rows, H]
+struct SavedNorm {
+  A* normalized;             // [rows, H]: the rows before gamma and beta
   float* inverse_deviation;  // [rows]
-  // [H], or null. Where it is there, `normalized` is the layer's output, which others keep anyway:
-  // the backward pass computes the normalised rows from it again, (out - beta) / gamma.
+  // [H], or null. Where it is set, `normalized` is the layer's output, which its readers save
+  // anyway: the backward pass computes (out - beta) / gamma from it.
   const float* inverse_gamma = nullptr;
 };
 
+// out = x W^T + b.
+template <typename A>
+struct AffineForward {
+  const A* x;  // [rows, in]
+  size_t rows;
+  Affine affine;
+  A* out;  // [rows, out]
+};
+template <typename A>
+void RunAffineForward(const AffineForward<A>& args, int threads);
+
+// grad_x = grad_out W, plus the gradient that x has from another reader.
+template <typename A>
+struct AffineBackward {
+  const A* x;             // [rows, in]
+  const A* grad_out;      // [rows, out]
+  const A* other_grad_x;  // [rows, in], or null
+  size_t rows;
+  AffineGradient gradient;
+  A* grad_x;  // [rows, in]; null: not wanted
+};
+template <typename A>
+void RunAffineBackward(const AffineBackward<A>& args, int threads);
+
 // out = LayerNorm(residual + dropout(x W^T + b)).
 template <typename A>
-void AffineNormForward(const A* x, const A* residual, size_t rows, const Affine& affine,
-                       const Norm& norm, const RowNames& names, A* out, const NormKept<A>& kept,
-                       int threads);
+struct AffineNormForward {
+  const A* x;         // [rows, in]
+  const A* residual;  // [rows, H]
+  size_t rows;
+  Affine affine;
+  Norm norm;
+  DropoutKeys dropout;
+  A* out;  // [rows, H]
+  SavedNorm<A> saved;
+};
 template <typename A>
-void AffineNormBackward(const A* x, const A* grad_out, size_t rows, const NormKept<A>& kept,
-                        const Norm& norm, const RowNames& names, const AffineGradient& gradient,
-                        const NormGradient& norm_gradient, A* grad_x, A* grad_residual,
-                        int threads);
+void RunAffineNormForward(const AffineNormForward<A>& args, int threads);
 
-// out = LayerNorm(x + dropout(gelu(x U^T + u) D^T + d)); `before_gelu` [rows, F] is kept, or null.
 template <typename A>
-void FeedForwardForward(const A* x, size_t rows, const Affine& up, const Affine& down,
-                        const Norm& norm, const RowNames& names, A* out, A* before_gelu,
-                        const NormKept<A>& kept, int threads);
+struct AffineNormBackward {
+  const A* x;         // [rows, in]
+  const A* grad_out;  // [rows, H]
+  size_t rows;
+  SavedNorm<A> saved;
+  Norm norm;
+  DropoutKeys dropout;
+  AffineGradient gradient;
+  NormGradient norm_gradient;
+  A* grad_x;         // [rows, in]
+  A* grad_residual;  // [rows, H]
+};
 template <typename A>
-void FeedForwardBackward(const A* x, const A* before_gelu, const A* grad_out, size_t rows,
-                         const NormKept<A>& kept, const Norm& norm, const RowNames& names,
-                         const AffineGradient& up, const AffineGradient& down,
-                         const NormGradient& norm_gradient, A* grad_x, int threads);
+void RunAffineNormBackward(const AffineNormBackward<A>& args, int threads);
 
+// out = LayerNorm(x + dropout(gelu(x U^T + u) D^T + d)).
+template <typename A>
+struct FeedForwardForward {
+  const A* x;  // [rows, H]
+  size_t rows;
+  Affine up;    // U, u
+  Affine down;  // D, d
+  Norm norm;
+  DropoutKeys dropout;
+  A* out;          // [rows, H]
+  A* before_gelu;  // [rows, F], for the backward pass; null: not wanted
+  SavedNorm<A> saved;
+};
+template <typename A>
+void RunFeedForwardForward(const FeedForwardForward<A>& args, int threads);
+
+template <typename A>
+struct FeedForwardBackward {
+  const A* x;            // [rows, H]
+  const A* before_gelu;  // [rows, F], as the forward pass wrote it
+  const A* grad_out;     // [rows, H]
+  size_t rows;
+  SavedNorm<A> saved;
+  Norm norm;
+  DropoutKeys dropout;
+  AffineGradient up;
+  AffineGradient down;
+  NormGradient norm_gradient;
+  A* grad_x;  // [rows, H]
+};
+template <typename A>
+void RunFeedForwardBackward(const FeedForwardBackward<A>& args, int threads);
+
+// The tables of an embedding and the rows of them that are read.
 struct Embedding {
   const float* word;         // [V, H]
   const float* position;     // [P, H]
   const float* type;         // [H], or null
   const int32_t* ids;        // [rows]
   const int32_t* positions;  // [rows]
-  size_t width;
+  size_t width;              // H
 };
 
+// Backward passes add to these.
 struct EmbeddingGradient {
-  float* word;               // [n, H], added to
-  const int32_t* word_rows;  // [rows]: which of the n a token's gradient goes to
-  float* position;           // [P, H], added to
-  float* type;               // [H], added to; null: none
+  float* word;               // [n, H]
+  const int32_t* word_rows;  // [rows]: which of the n rows a token's gradient goes to
+  float* position;           // [P, H]
+  float* type;               // [H]; null: not wanted
 };
 
 // out = dropout(LayerNorm(word + position + type)).
 template <typename A>
-void EmbeddingNormForward(const Embedding& embedding, size_t rows, const Norm& norm,
-                          const RowNames& names, A* out, const NormKept<A>& kept, int threads);
-// `grad_sum` [rows, H] is for work.
+struct EmbeddingNormForward {
+  Embedding embedding;
+  size_t rows;
+  Norm norm;
+  DropoutKeys dropout;
+  A* out;  // [rows, H]
+  SavedNorm<A> saved;
+};
 template <typename A>
-void EmbeddingNormBackward(const Embedding& embedding, const A* grad_out, size_t rows,
-                           const NormKept<A>& kept, const Norm& norm, const RowNames& names,
-                           const EmbeddingGradient& gradient, const NormGradient& norm_gradient,
-                           A* grad_sum, int threads);
+void RunEmbeddingNormForward(const EmbeddingNormForward<A>& args, int threads);
+
+template <typename A>
+struct EmbeddingNormBackward {
+  Embedding embedding;
+  const A* grad_out;  // [rows, H]
+  size_t rows;
+  SavedNorm<A> saved;
+  Norm norm;
+  DropoutKeys dropout;
+  EmbeddingGradient gradient;
+  NormGradient norm_gradient;
+  A* grad_sum;  // [rows, H], working memory: the gradient of word + position + type
+};
+template <typename A>
+void RunEmbeddingNormBackward(const EmbeddingNormBackward<A>& args, int threads);
 
 }  // namespace tandem::tensor::cpu

@@ -32,38 +32,38 @@ HWY_INLINE size_t PanelColumns() { return kPanelVectors * hn::Lanes(FloatTag());
 // cache; 192 and 256 were not faster.
 inline constexpr size_t kDepthBlock = 384;
 
-// Fetches memory little by little while a product runs: all at once, fetches would wait for each
-// other and the product for them.
-struct Fetch {
+// Prefetches memory a line at a time while a product runs: many prefetches at once would wait for
+// each other, and the product for them.
+struct PanelPrefetch {
   const float* next;
-  size_t floats;  // a step; a line may be asked for several times
+  size_t floats_per_step;  // may be less than a line, which is then prefetched several times
 
   HWY_INLINE void Step() {
     hwy::Prefetch(next);
-    next += floats;
+    next += floats_per_step;
   }
 };
 
-// Several tiles of C below each other, of kRows rows each, by one panel.
+// Products of several register tiles of C, one below the other, with one panel.
 template <template <typename> class A>
 struct TilesTask {
-  A<float> a;     // of the first tile
-  size_t a_step;  // floats from one tile's rows to the next one's
+  A<float> a;     // the rows of the first tile
+  size_t a_step;  // floats from the rows of a tile to those of the next one
   const float* panel;
   size_t columns;
   size_t depth;
   Output c;
   size_t tiles;
-  Fetch fetch;
+  PanelPrefetch prefetch;
 };
 
-// One function for all tiles, not one call for each: a call's arguments pass through memory, behind
-// the stores of the tile before.
+// One function for all tiles: calling one for each would pass its arguments through memory, and
+// they would queue behind the stores of the tile before.
 template <size_t kRows, size_t kVectors, template <typename> class A>
 HWY_INLINE void MultiplyTilesOfWidth(const TilesTask<A>& task) {
   A<float> a = task.a;
   Output c = task.c;
-  Fetch fetch = task.fetch;
+  PanelPrefetch prefetch = task.prefetch;
   for (size_t tile = 0; tile < task.tiles; ++tile) {
     const auto columns = kVectors * hn::Lanes(FloatTag());
     for (size_t r = 0; r < kRows; ++r) {
@@ -71,7 +71,7 @@ HWY_INLINE void MultiplyTilesOfWidth(const TilesTask<A>& task) {
       hwy::Prefetch(next);
       hwy::Prefetch(next + columns - 1);
     }
-    ProductTile<kRows, kVectors, A, float>(task.depth, a, {task.panel, task.columns}, c, fetch);
+    ProductTile<kRows, kVectors, A, float>(task.depth, a, {task.panel, task.columns}, c, prefetch);
     a.data += task.a_step;
     c.data += kRows * c.stride;
   }
@@ -90,7 +90,7 @@ HWY_NOINLINE void MultiplyTiles(const TilesTask<A>& task) {
   }
 }
 
-// Tiles of `rows` rows, at most kRows.
+// Multiplies tiles of `rows` rows, at most kRows.
 template <size_t kRows, template <typename> class A>
 HWY_INLINE void MultiplyTilesOf(size_t rows, const TilesTask<A>& task) {
   if constexpr (kRows > 0) {
@@ -102,10 +102,12 @@ HWY_INLINE void MultiplyTilesOf(size_t rows, const TilesTask<A>& task) {
   }
 }
 
-void PackPanelT(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
-                size_t columns, float* panel) {
-  if (column_stride == 1) {
-    for (size_t k = 0; k < depth; ++k, source += depth_stride, panel += columns) {
+// Packs a factor that is as wide as one panel or narrower.
+void PackPanelT(const FloatFactor& b, float* panel) {
+  const size_t depth = b.depth, columns = b.columns;
+  if (b.column_stride == 1) {
+    const float* source = b.source;
+    for (size_t k = 0; k < depth; ++k, source += b.depth_stride, panel += columns) {
       for (size_t n = 0; n < columns; n += hn::Lanes(FloatTag())) {
         hn::StoreU(hn::LoadU(FloatTag(), source + n), FloatTag(), panel + n);
       }
@@ -113,8 +115,8 @@ void PackPanelT(const float* source, size_t depth_stride, size_t column_stride, 
     return;
   }
   size_t k = 0;
-  if (depth_stride == 1) {
-    const WordRows rows{source, column_stride * sizeof(float), columns, depth};
+  if (b.depth_stride == 1) {
+    const WordRows rows{b.source, b.column_stride * sizeof(float), columns, depth};
     for (; k + kSquareSide <= depth; k += kSquareSide) {
       for (size_t n = 0; n < columns; n += kSquareSide) {
         TransposeSquare(rows, n, k, columns, reinterpret_cast<uint32_t*>(panel + k * columns + n));
@@ -123,18 +125,19 @@ void PackPanelT(const float* source, size_t depth_stride, size_t column_stride, 
   }
   for (; k < depth; ++k) {
     for (size_t n = 0; n < columns; ++n) {
-      panel[k * columns + n] = source[n * column_stride + k * depth_stride];
+      panel[k * columns + n] = b.source[n * b.column_stride + k * b.depth_stride];
     }
   }
 }
 
-void PackPanelsT(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
-                 size_t columns, float* panels) {
+void PackPanelsT(const FloatFactor& b, float* panels) {
   const size_t width = PanelColumns();
 #pragma omp parallel for schedule(static)
-  for (size_t n = 0; n < columns; n += width) {
-    PackPanelT(source + n * column_stride, depth_stride, column_stride, depth,
-               std::min(width, columns - n), panels + n * depth);
+  for (size_t n = 0; n < b.columns; n += width) {
+    FloatFactor columns = b;
+    columns.source += n * b.column_stride;
+    columns.columns = std::min(width, b.columns - n);
+    PackPanelT(columns, panels + n * b.depth);
   }
 }
 
@@ -154,14 +157,14 @@ void MultiplyPanelsT(const PanelProduct& p, size_t rows) {
       const float* next = n + columns < p.columns ? panel_at(first, n + columns)
                                                   : panel_at(last ? 0 : first + depth, 0);
       const size_t steps = std::max<size_t>(1, (rows / kTileRows + 1) * (depth / kStepDepth));
-      TilesTask<Along> task{{p.x + first, p.x_stride},
-                            kTileRows * p.x_stride,
-                            panel_at(first, n),
-                            columns,
-                            depth,
-                            {p.out + n, p.out_stride, first > 0, p.bias ? p.bias + n : nullptr},
-                            whole,
-                            {next, depth * width / steps + 1}};
+      TilesTask<RowMajor> task{{p.x + first, p.x_stride},
+                               kTileRows * p.x_stride,
+                               panel_at(first, n),
+                               columns,
+                               depth,
+                               {p.out + n, p.out_stride, first > 0, p.bias ? p.bias + n : nullptr},
+                               whole,
+                               {next, depth * width / steps + 1}};
       MultiplyTiles<kTileRows>(task);
       task.a.data += whole * task.a_step;
       task.c.data += whole * kTileRows * p.out_stride;
@@ -171,8 +174,8 @@ void MultiplyPanelsT(const PanelProduct& p, size_t rows) {
   }
 }
 
-// a [depth, count], rows of stride `stride`, becomes blocks of kTileRows columns: for one k after
-// the other the block's columns. What a last block is short of columns is not written.
+// Packs a [depth, count], whose rows are `stride` apart, into blocks of kTileRows columns, row
+// after row of a block. The columns that a last block lacks stay as they are.
 HWY_INLINE void PackBlocks(const float* a, size_t stride, size_t depth, size_t count, float* to) {
   constexpr size_t kGroup = 16 / kTileRows;  // the blocks that share a cache line
   size_t i = 0;
@@ -193,33 +196,36 @@ HWY_INLINE void PackBlocks(const float* a, size_t stride, size_t depth, size_t c
 }
 
 void MultiplyTransposedPanelsT(const TransposedProduct& p) {
-  constexpr size_t kBlockRows = 384;  // of the sum, whose part of `a` is packed at once
+  constexpr size_t kBlockRows = 384;  // rows of the sum, for which `a` is packed at once
   static_assert(kBlockRows % kTileRows == 0);
   const size_t width = PanelColumns();
-  const size_t panel_floats = p.depth * p.n, block_floats = p.depth * kBlockRows;
-  Scratch scratch = Scratch::Reserve<TransposedProduct>(Scratch::Bytes<float>(panel_floats) +
-                                                        Scratch::Bytes<float>(block_floats));
-  float* panels = scratch.Take<float>(panel_floats);
-  float* blocks = scratch.Take<float>(block_floats);
+  struct Arrays {
+    float* panels;  // of b
+    float* blocks;  // of kBlockRows columns of a
+  };
+  const Arrays m = AllocateScratch<TransposedProduct>([&p](Scratch& scratch) {
+    return Arrays{.panels = scratch.Allocate<float>(p.depth * p.n),
+                  .blocks = scratch.Allocate<float>(p.depth * kBlockRows)};
+  });
   for (size_t n = 0; n < p.n; n += width) {
-    PackPanelT(p.b + n, p.b_stride, 1, p.depth, std::min(width, p.n - n), panels + n * p.depth);
+    PackPanelT({p.b + n, p.b_stride, 1, p.depth, std::min(width, p.n - n)}, m.panels + n * p.depth);
   }
   for (size_t first = 0; first < p.m; first += kBlockRows) {
     const size_t rows = std::min(kBlockRows, p.m - first);
     const size_t whole = rows / kTileRows, rest = rows % kTileRows;
-    PackBlocks(p.a + first, p.a_stride, p.depth, rows, blocks);
+    PackBlocks(p.a + first, p.a_stride, p.depth, rows, m.blocks);
     for (size_t n = 0; n < p.n; n += width) {
       const size_t columns = std::min(width, p.n - n);
-      const float* next = panels + (n + columns < p.n ? n + columns : 0) * p.depth;
+      const float* next = m.panels + (n + columns < p.n ? n + columns : 0) * p.depth;
       const size_t steps = std::max<size_t>(1, (rows / kTileRows + 1) * (p.depth / kStepDepth));
-      TilesTask<Across> task{{blocks, kTileRows},
-                             kTileRows * p.depth,
-                             panels + n * p.depth,
-                             columns,
-                             p.depth,
-                             {p.sum + first * p.n + n, p.n, p.add},
-                             whole,
-                             {next, p.depth * width / steps + 1}};
+      TilesTask<Transposed> task{{m.blocks, kTileRows},
+                                 kTileRows * p.depth,
+                                 m.panels + n * p.depth,
+                                 columns,
+                                 p.depth,
+                                 {p.sum + first * p.n + n, p.n, p.add},
+                                 whole,
+                                 {next, p.depth * width / steps + 1}};
       MultiplyTiles<kTileRows>(task);
       task.a.data += whole * task.a_step;
       task.c.data += whole * kTileRows * p.n;
@@ -239,9 +245,8 @@ HWY_EXPORT(PackPanelsT);
 HWY_EXPORT(MultiplyPanelsT);
 HWY_EXPORT(MultiplyTransposedPanelsT);
 
-void PackPanels(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
-                size_t columns, float* panels) {
-  HWY_DYNAMIC_DISPATCH(PackPanelsT)(source, depth_stride, column_stride, depth, columns, panels);
+void PackPanels(const FloatFactor& b, float* panels) {
+  HWY_DYNAMIC_DISPATCH(PackPanelsT)(b, panels);
 }
 void MultiplyPanels(const PanelProduct& product, size_t rows) {
   HWY_DYNAMIC_DISPATCH(MultiplyPanelsT)(product, rows);

@@ -1,20 +1,22 @@
-// Matrix products of floats by kernels of our own, for processors on which they beat oneDNN's:
-// products.cc chooses. As there, a product is one thread's work.
+// Matrix products of floats with AVX2 or AVX-512, faster there than oneDNN's. products.cc chooses
+// between them. A product is one thread's work.
 //
-// The constant factor B [depth, columns] lies in panels of as many columns as three vectors hold:
-// for one k after the other the panel's columns, so that the kernel reads one stream. A panel is
-// used by all rows while it is in the nearest caches; in the meantime the next one is fetched.
-// Matrices are packed and multiplied under the same Highway targets (see ApplyIsa in isa.h).
+// The constant factor B [depth, columns] is stored in panels of as many columns as three vectors
+// hold: row after row of the panel, so that the kernel reads one stream. All rows of x are
+// multiplied by a panel while it is in the nearest caches, and the next panel is prefetched
+// meanwhile. The width of a panel depends on the Highway target, which must be the same for packing
+// and multiplying (see ApplyIsa in isa.h).
 #pragma once
 
 #include <cstddef>
 
+#include "tensor/kernels/cpu/float_factor.h"
+
 namespace tandem::tensor::cpu {
 
-// B(k, n) = source[k * depth_stride + n * column_stride] into `panels` [depth * columns]; columns
-// is a multiple of 16. Runs on all OpenMP threads when called outside a parallel region.
-void PackPanels(const float* source, size_t depth_stride, size_t column_stride, size_t depth,
-                size_t columns, float* panels);
+// Packs B into `panels` [depth * columns]; columns is a multiple of 16. Runs on all OpenMP threads
+// when called outside a parallel region.
+void PackPanels(const FloatFactor& b, float* panels);
 
 // out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none); strides in floats, depth
 // at least 1, columns a multiple of 16.

@@ -1,4 +1,4 @@
-// Splitting rows over threads, and summing what the threads found, in one fixed way.
+// Splits rows over threads and adds up the sums of the threads, both in a fixed order.
 #pragma once
 
 #include <omp.h>
@@ -17,7 +17,7 @@ struct RowRange {
   size_t end;
 };
 
-// The rows of one thread of several: equal shares, in multiples of 16 rows.
+// The rows of thread `thread` of `threads`: equal shares, in multiples of 16 rows.
 inline RowRange RowsOf(size_t rows, int thread, int threads) {
   const auto count = static_cast<size_t>(threads), index = static_cast<size_t>(thread);
   const size_t share = ((rows + count - 1) / count + 15) / 16 * 16;
@@ -41,13 +41,14 @@ void ForTiles(RowRange range, size_t height, const Body& body) {
   }
 }
 
-// Calls body(first, count) for all tiles of at most `most` rows, on whichever thread is free: for
-// what does not depend on who does it. A thread that the machine slows down does not hold up the
-// others.
+// Calls body(first, count) for all tiles of at most `most` rows, each on whichever thread is free,
+// so that a thread that the machine slows down does not hold up the others. The result of `body`
+// must not depend on the thread.
 template <typename Body>
 void ForTilesOnThreads(size_t rows, size_t most, int threads, const Body& body) {
   if (rows == 0) return;
-  // As many equal tiles a thread as `most` asks for, in multiples of 16 rows.
+  // Every thread gets the same number of tiles, as few as `most` allows, of equal height but for
+  // the rounding to multiples of 16 rows.
   const auto count = static_cast<size_t>(threads);
   const size_t rounds = (rows + count * most - 1) / (count * most);
   const size_t share = (rows + count * rounds - 1) / (count * rounds);
@@ -59,8 +60,9 @@ void ForTilesOnThreads(size_t rows, size_t most, int threads, const Body& body) 
   }
 }
 
-// A gradient that several threads sum up: thread 0 in the destination itself, the others in buffers
-// of their own, which `Finish` adds in the order of threads.
+// A gradient that several threads sum up. Thread 0 sums in the destination itself, the others in
+// buffers of their own, which Finish adds to it in the order of the threads. All sums are null
+// where the destination is.
 class ThreadSums {
  public:
   ThreadSums(float* destination, size_t count, int threads)
@@ -68,14 +70,15 @@ class ThreadSums {
     if (count_ > 0) buffers_.resize(static_cast<size_t>(threads - 1));
   }
 
-  // A sum to add to. To be called by the thread itself, once: its pages are then near it.
-  float* Of(int thread) {
-    float* sum = UnsetOf(thread);
+  // The sum of a thread, for it to add to: 0 at first, for thread 0 what the destination holds. The
+  // thread itself calls this, once, so that the pages are allocated near it.
+  float* Zeroed(int thread) {
+    float* sum = Uninitialized(thread);
     if (sum && thread > 0) std::fill_n(sum, count_, 0.0F);
     return sum;
   }
-  // One to be written first, of thread 0 too.
-  float* UnsetOf(int thread) {
+  // The same without a value, for every thread, 0 too, to overwrite.
+  float* Uninitialized(int thread) {
     if (count_ == 0) return nullptr;
     if (thread == 0) return destination_;
     auto& buffer = buffers_[static_cast<size_t>(thread - 1)];

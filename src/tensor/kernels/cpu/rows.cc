@@ -21,27 +21,27 @@ HWY_INLINE DropoutRow RowOf(const RowDropout& dropout, size_t row) {
           dropout.threshold, dropout.keep_scale};
 }
 
-template <bool kNatively, typename A>
+template <bool kNativeBf16, typename A>
 void GeluForwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT activated, size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
     const auto x = LoadFloat(d, in + i);
-    StoreAs<kNatively>(Gelu<kIsBf16<A>>(x).Value(), d, activated + i);
+    StoreAs<kNativeBf16>(Gelu<kIsBf16<A>>(x).Value(), d, activated + i);
   }
 }
 
-template <bool kNatively, typename A>
+template <bool kNativeBf16, typename A>
 void GeluBackwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT grad, A* HWY_RESTRICT activated,
                    size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
     const Gelu<kIsBf16<A>> gelu(LoadFloat(d, in + i));
-    StoreAs<kNatively>(gelu.Value(), d, activated + i);
-    StoreAs<kNatively>(hn::Mul(LoadFloat(d, grad + i), gelu.Slope()), d, grad + i);
+    StoreAs<kNativeBf16>(gelu.Value(), d, activated + i);
+    StoreAs<kNativeBf16>(hn::Mul(LoadFloat(d, grad + i), gelu.Slope()), d, grad + i);
   }
 }
 
-template <bool kNatively, typename A>
+template <bool kNativeBf16, typename A>
 void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_t width) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
@@ -50,11 +50,11 @@ void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_
     const DropoutRow dropout = RowOf(args.dropout, r);
     const float* HWY_RESTRICT branch = args.branch + r * width;
     const A* HWY_RESTRICT residual = args.residual ? args.residual + r * width : nullptr;
-    DropoutAlong along(dropout);
+    DropoutOfRow row_dropout(dropout);
     auto total = hn::Zero(d);
     for (size_t c = 0; c < width; c += lanes) {
       auto v = LoadFloat(d, branch + c);
-      if (dropout.threshold != 0) v = along.Apply(v, c);
+      if (dropout.threshold != 0) v = row_dropout.Apply(v, c);
       if (residual) v = hn::Add(v, LoadFloat(d, residual + c));
       hn::StoreU(v, d, sum_row + c);
       total = hn::Add(total, v);
@@ -72,14 +72,14 @@ void ResidualNormForwardT(const ResidualNormForward<A>& args, size_t rows, size_
     if (args.inverse_deviation) args.inverse_deviation[r] = inverse;
     for (size_t c = 0; c < width; c += lanes) {
       const auto v = hn::Mul(hn::Sub(hn::LoadU(d, sum_row + c), mean_vector), inverse_vector);
-      if (args.normalized) StoreAs<kNatively>(v, d, args.normalized + r * width + c);
+      if (args.normalized) StoreAs<kNativeBf16>(v, d, args.normalized + r * width + c);
       const auto out = hn::MulAdd(v, hn::LoadU(d, args.gamma + c), hn::LoadU(d, args.beta + c));
-      StoreAs<kNatively>(out, d, args.out + r * width + c);
+      StoreAs<kNativeBf16>(out, d, args.out + r * width + c);
     }
   }
 }
 
-template <bool kNatively, typename A>
+template <bool kNativeBf16, typename A>
 void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, size_t width) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
@@ -109,15 +109,15 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
     const auto mean = hn::Mul(hn::SumOfLanes(d, sum), inverse_width);
     const auto slope = hn::Mul(hn::SumOfLanes(d, product), inverse_width);
     const auto inverse = hn::Set(d, args.inverse_deviation[r]);
-    DropoutAlong along(dropout);
+    DropoutOfRow row_dropout(dropout);
     for (size_t c = 0; c < width; c += lanes) {
       const auto scaled = hn::Mul(LoadFloat(d, grad_out + c), hn::LoadU(d, args.gamma + c));
       const auto x = normalized_at(normalized, c);
       const auto g = hn::Mul(hn::NegMulAdd(x, slope, hn::Sub(scaled, mean)), inverse);
-      StoreAs<kNatively>(g, d, grad_residual + c);
+      StoreAs<kNativeBf16>(g, d, grad_residual + c);
       auto branch = g;
-      if (dropout.threshold != 0) branch = along.Apply(g, c);
-      if (grad_branch) StoreAs<kNatively>(branch, d, grad_branch + c);
+      if (dropout.threshold != 0) branch = row_dropout.Apply(g, c);
+      if (grad_branch) StoreAs<kNativeBf16>(branch, d, grad_branch + c);
       if (args.grad_bias) {
         hn::StoreU(hn::Add(hn::LoadU(d, args.grad_bias + c), branch), d, args.grad_bias + c);
       }
@@ -125,16 +125,16 @@ void ResidualNormBackwardT(const ResidualNormBackward<A>& args, size_t rows, siz
   }
 }
 
-template <bool kNatively, typename A>
+template <bool kNativeBf16, typename A>
 void DropoutT(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) {
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
     const DropoutRow row = RowOf(dropout, r);
-    DropoutAlong along(row);
+    DropoutOfRow row_dropout(row);
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       auto v = LoadFloat(d, in + r * width + c);
-      if (row.threshold != 0) v = along.Apply(v, c);
-      StoreAs<kNatively>(v, d, out + r * width + c);
+      if (row.threshold != 0) v = row_dropout.Apply(v, c);
+      StoreAs<kNativeBf16>(v, d, out + r * width + c);
     }
   }
 }
@@ -168,7 +168,7 @@ void EmbeddingScatterT(const EmbeddingScatter<A>& args, size_t rows, size_t widt
   }
 }
 
-// sums [kVectors * lanes] gain those of as many columns.
+// Adds the sums of kVectors * lanes columns to `sums`.
 template <size_t kVectors, typename A>
 HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width) {
   const FloatTag d;
@@ -184,7 +184,8 @@ HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width
 
 template <typename A>
 void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
-  // Vectors: whole lines of a row, and more additions than one takes cycles.
+  // So many vectors are whole cache lines of a row, and independent additions enough to hide the
+  // latency of one.
   constexpr size_t kAtOnce = 8;
   const size_t lanes = hn::Lanes(FloatTag());
   size_t c = 0;
@@ -194,11 +195,11 @@ void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
   for (; c < width; c += lanes) AddColumnsOf<1>(in + c, sums + c, rows, width);
 }
 
-template <bool kNatively, typename A>
+template <bool kNativeBf16, typename A>
 void AddRowsT(const float* a, const A* b, A* out, size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    StoreAs<kNatively>(hn::Add(hn::LoadU(d, a + i), LoadFloat(d, b + i)), d, out + i);
+    StoreAs<kNativeBf16>(hn::Add(hn::LoadU(d, a + i), LoadFloat(d, b + i)), d, out + i);
   }
 }
 
@@ -212,15 +213,15 @@ void AddScaledT(const float* x, float factor, float* y, size_t count) {
   for (; i < count; ++i) y[i] += factor * x[i];
 }
 
-template <bool kNatively, typename From, typename To>
+template <bool kNativeBf16, typename From, typename To>
 void ConvertT(const From* in, To* out, size_t count) {
   const FloatTag d;
   for (size_t i = 0; i < count; i += hn::Lanes(d))
-    StoreAs<kNatively>(LoadFloat(d, in + i), d, out + i);
+    StoreAs<kNativeBf16>(LoadFloat(d, in + i), d, out + i);
 }
 
-// One plain function per type, and for bf16 per way to round: what Highway's dispatch table can
-// hold.
+// Highway's dispatch tables hold plain functions: one for each type, and for bf16 one for each way
+// to round.
 #define TANDEM_PER_TYPE(A, Suffix, natively)                                                  \
   void GeluForward##Suffix(const A* in, A* activated, size_t count) {                         \
     GeluForwardT<natively>(in, activated, count);                                             \

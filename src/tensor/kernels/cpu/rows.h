@@ -1,9 +1,9 @@
 // Element-wise and row-wise passes of the encoder, vectorised for the processor at run time.
 //
-// Every function works on `rows` consecutive rows of `width` channels, width a multiple of 16 and
-// at most kMaxWidth, and is called by one thread for its own rows. `A` is the type of activations,
-// float or Bf16; arithmetic is float. Rounding to Bf16 is to nearest, ties to even; processors that
-// have an instruction for it make numbers below 2^-126 zero. Pointers may be unaligned.
+// Every function works on `rows` consecutive rows of `width` channels, a multiple of 16 and at most
+// kMaxWidth. One thread calls it for its own rows. `A` is the type of activations, float or Bf16;
+// arithmetic is float. Values are rounded to Bf16 to nearest, ties to even; the instruction of
+// AVX512-BF16 makes numbers below 2^-126 zero. Pointers may be unaligned.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace tandem::tensor::cpu {
 
-// A row of floats is kept on the stack; the widest encoders have 4,096 channels.
+// A kernel keeps a row of floats on the stack. The widest encoders have 4,096 channels.
 inline constexpr size_t kMaxWidth = 8192;
 
-// Dropout of a range of rows: row r uses RowKey(site_key, position_keys[r]).
+// Dropout of a range of rows. The key of row r is RowKey(site_key, position_keys[r]).
 struct RowDropout {
   uint64_t site_key = 0;
   const int64_t* position_keys = nullptr;  // of the first row
@@ -35,8 +35,8 @@ struct ResidualNormForward {
   float epsilon;
   RowDropout dropout;        // of `branch`
   A* out;                    // [rows, width]
-  A* normalized;             // [rows, width] before gamma and beta; null: not kept
-  float* inverse_deviation;  // [rows]; null: not kept
+  A* normalized;             // [rows, width] before gamma and beta; null: not wanted
+  float* inverse_deviation;  // [rows]; null: not wanted
 };
 template <typename A>
 void RunResidualNormForward(const ResidualNormForward<A>& args, size_t rows, size_t width);
@@ -49,29 +49,31 @@ struct ResidualNormBackward {
   const float* inverse_deviation;  // [rows]
   const float* gamma;              // [width]
   const float* beta;               // [width]; read with inverse_gamma only
-  const float* inverse_gamma;      // [width]: `normalized` holds the output, (out - beta) / gamma
-                                   // is what was normalised; null: it holds that itself
+  const float* inverse_gamma;      // [width]: `normalized` holds the layer's output, and the rows
+                                   // before gamma and beta are (out - beta) / gamma. Null: it holds
+                                   // those rows
   RowDropout dropout;
   A* grad_residual;   // [rows, width]
   A* grad_branch;     // [rows, width]; null: not wanted
   float* grad_gamma;  // [width], added to
   float* grad_beta;   // [width], added to
-  float* grad_bias;   // [width], added to: column sums of what grad_branch gets; null: not wanted
+  float* grad_bias;   // [width], added to: column sums of grad_branch; null: not wanted
 };
 template <typename A>
 void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width);
 
-// out = dropout(in), in float; in place is fine. Its own backward pass.
+// out = dropout(in); `in` and `out` may be the same array. The gradient is made by the same
+// function.
 template <typename A>
 void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width);
 
-// activated = x Phi(x) (the exact GELU; Phi to 3e-7, for Bf16 before rounding to 5e-6). Of a NaN or
-// of infinity it is a NaN.
+// activated = x Phi(x), the exact GELU. The error of Phi is below 3e-7, for Bf16 below 5e-6 before
+// rounding. The GELU of a NaN or of infinity is a NaN.
 template <typename A>
 void RunGeluForward(const A* in, A* activated, size_t count);
 
-// From the pre-activation and the gradient of the activated values (overwritten by the gradient of
-// the pre-activation); `activated` is computed again. Of a NaN the slope is a NaN.
+// Reads the pre-activation `in` and overwrites `grad`, the gradient of the activated values, with
+// that of the pre-activation. Computes `activated` again. The slope at a NaN is a NaN.
 template <typename A>
 void RunGeluBackward(const A* in, A* grad, A* activated, size_t count);
 
@@ -85,8 +87,8 @@ struct EmbeddingRows {
 };
 void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width);
 
-// The way back: row r of `in` is added to rows word_rows[r] of `word` and positions[r] of
-// `position`, channels [first, first + count) of them, both multiples of 16.
+// The backward pass of RunEmbeddingSum: adds row r of `in` to rows word_rows[r] of `word` and
+// positions[r] of `position`, in channels [first, first + count), both multiples of 16.
 template <typename A>
 struct EmbeddingScatter {
   const A* in;               // [rows, width]

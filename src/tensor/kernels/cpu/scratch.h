@@ -1,55 +1,78 @@
-// Memory that a thread reuses from call to call: no allocation after the first step.
+// Memory that a thread reuses from call to call, so that nothing is allocated after the first step.
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <stdexcept>
 
 namespace tandem::tensor::cpu {
 
-// Hands out pieces of one growing block per thread and user. A kernel reserves once, then takes
-// pieces; the next Reserve of the same user on the same thread takes them all back. Users who call
-// each other have a type each, which only names them.
+// Hands out arrays, one behind the other, from a block of memory. AllocateScratch makes it.
 class Scratch {
  public:
-  // The calling thread's block, at least `bytes` large.
-  template <typename User = void>
-  static Scratch Reserve(size_t bytes) {
-    thread_local Block block;
-    if (block.size < bytes) {
-      block.memory.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, RoundUp(bytes))));
-      if (!block.memory) throw std::bad_alloc();
-      block.size = RoundUp(bytes);
-    }
-    return Scratch(block.memory.get());
-  }
+  // Without a block it only measures: the arrays are null.
+  explicit Scratch(std::byte* block) : block_(block) {}
 
+  // An uninitialised array, aligned to a cache line, which is also the widest vector.
   template <typename T>
-  T* Take(size_t count) {
-    T* piece = reinterpret_cast<T*>(next_);
-    next_ += Bytes<T>(count);
-    return piece;
+  T* Allocate(size_t count) {
+    T* array = block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_ + bytes_);
+    bytes_ += WholeLines(count * sizeof(T));
+    return array;
   }
+  size_t bytes() const { return bytes_; }  // handed out so far
 
-  // What `Take<T>(count)` uses up.
-  template <typename T>
-  static size_t Bytes(size_t count) {
-    return RoundUp(count * sizeof(T));
-  }
+  static constexpr size_t kLine = 64;
+  static constexpr size_t WholeLines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
  private:
-  static constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
+  std::byte* block_;
+  size_t bytes_ = 0;
+};
+
+// The calling thread's block for `User`, of at least `bytes` bytes. Its content is lost when it
+// grows.
+template <typename User>
+std::byte* ThreadBlock(size_t bytes) {
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
-  struct Block {
-    std::unique_ptr<std::byte, Free> memory;
-    size_t size = 0;
-  };
-  static size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-  explicit Scratch(std::byte* next) : next_(next) {}
-  std::byte* next_;
-};
+  thread_local std::unique_ptr<std::byte, Free> block;
+  thread_local size_t size = 0;
+  if (size < bytes) {
+    size = 0;
+    block.reset(
+        static_cast<std::byte*>(std::aligned_alloc(Scratch::kLine, Scratch::WholeLines(bytes))));
+    if (!block) throw std::bad_alloc();
+    size = Scratch::WholeLines(bytes);
+  }
+  return block.get();
+}
+
+// Returns what `layout(Scratch&)` returns: the arrays that it allocates, usually a struct of
+// pointers. They are valid until the same thread calls this for the same `User` again; kernels that
+// call each other have a User each, a type that only names them.
+//
+// `layout` runs twice, first to measure how large the block must be: the layout is the only place
+// that knows. Throws std::logic_error when the second run asks for other sizes than the first.
+template <typename User = void, typename Layout>
+auto AllocateScratch(const Layout& layout) {
+  Scratch measured(nullptr);
+  layout(measured);
+  Scratch scratch(ThreadBlock<User>(measured.bytes()));
+  auto arrays = layout(scratch);
+  if (scratch.bytes() != measured.bytes()) {
+    throw std::logic_error("a scratch layout must ask for the same sizes each time it runs");
+  }
+  return arrays;
+}
+
+// A single array.
+template <typename T, typename User = void>
+T* AllocateScratchArray(size_t count) {
+  return AllocateScratch<User>([count](Scratch& scratch) { return scratch.Allocate<T>(count); });
+}
 
 }  // namespace tandem::tensor::cpu

@@ -1,9 +1,9 @@
-// C (+)= A B, for the small products of attention and as the kernel of panel_products.cc: A is read
-// one element at a time and may be a transpose; rows of B and C are contiguous and a multiple of 16
-// long.
+// C (+)= A B for matrices that fit the caches: the products of attention, and the inner loop of
+// panel_products.cc. A is read one element at a time and may be transposed; rows of B and C are
+// contiguous, and their length is a multiple of 16.
 //
-// Elements are floats or, where the processor multiplies bf16, words: two bf16 values that follow
-// each other along the depth of the product, whose products are summed into one float.
+// An element is a float, or a word: a pair of bf16 values that are neighbours along the depth, for
+// vdpbf16ps, which adds the products of both to one float.
 #if defined(TANDEM_TENSOR_SMALL_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_SMALL_PRODUCT_INL_H_
 #undef TANDEM_TENSOR_SMALL_PRODUCT_INL_H_
@@ -20,7 +20,7 @@
 
 #include "tensor/kernels/cpu/vector-inl.h"
 
-// Has GCC unroll a loop of constant length before it decides what lies in registers. Not under
+// Makes GCC unroll a loop of constant length early enough to keep arrays in registers. Not under
 // AddressSanitizer: with a check of every access, unrolled loops take many minutes to compile.
 #undef TANDEM_UNROLL
 #undef TANDEM_PRAGMA
@@ -36,37 +36,46 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of A, or of its transpose: element (row, k) lies at data[row * stride + k], or at
-// data[k * stride + row].
+// A as it is stored: element (row, k) is data[row * stride + k] of a RowMajor, and
+// data[k * stride + row] of a Transposed.
 template <typename Element>
-struct Along {
+struct RowMajor {
   const Element* data;
   size_t stride;
 };
 template <typename Element>
-struct Across {
+struct Transposed {
   const Element* data;
   size_t stride;
 };
 
+// B: element (k, column) is data[k * stride + column].
 template <typename Element>
 struct Rows {
   const Element* data;
   size_t stride;
 };
 
+// C, and what the product is added to: to C itself (`add`), else to a row of biases, else to 0.
 struct Output {
   float* HWY_RESTRICT data;
   size_t stride;
-  bool add;                     // to what is there, else
-  const float* bias = nullptr;  // to these, one a column, or to 0
+  bool add;
+  const float* bias = nullptr;  // one for each column
+};
+
+// A is [rows, depth], B [depth, columns], C [rows, columns].
+struct SmallShape {
+  size_t rows;
+  size_t columns;
+  size_t depth;
 };
 
 HWY_INLINE FloatVec LoadElements(const float* from) { return hn::LoadU(FloatTag(), from); }
 HWY_INLINE FloatVec Broadcast(const float* from) { return hn::Set(FloatTag(), *from); }
 
-// sum + a b. In assembly, so that the result stays where the sum is: GCC takes forms of the
-// instruction that write over a factor, and copies registers to and fro in unrolled loops.
+// sum + a b. In assembly, so that the result stays in the register of the sum: GCC picks variants
+// of the instruction that overwrite a factor, and then copies registers in unrolled loops.
 HWY_INLINE FloatVec AddProducts(FloatVec a, FloatVec b, FloatVec sum) {
 #if HWY_TARGET <= HWY_AVX2
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
@@ -79,25 +88,25 @@ HWY_INLINE FloatVec AddProducts(FloatVec a, FloatVec b, FloatVec sum) {
 #if HWY_TARGET <= HWY_AVX3
 HWY_INLINE WordVec LoadElements(const uint32_t* from) { return hn::LoadU(WordTag(), from); }
 HWY_INLINE WordVec Broadcast(const uint32_t* from) {
-  uint32_t word;  // two bf16 values of a row that was written as such
-  std::memcpy(&word, from, sizeof word);
+  uint32_t word;
+  std::memcpy(&word, from, sizeof word);  // the memory holds Bf16 objects
   return hn::Set(WordTag(), word);
 }
-// Needs AVX512-BF16, which this target does not imply: the caller asks tensor/isa.h. Spelled in
-// assembly because Highway 1.0 has no name for it.
+// Needs AVX512-BF16, which this target does not imply: the caller checks CurrentIsa(). In assembly
+// because Highway 1.0 has no function for it.
 HWY_INLINE FloatVec AddProducts(WordVec a, WordVec b, FloatVec sum) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
   return sum;
 }
 #endif
 
-// Walks along the depth of kRows rows of A. Addresses are a few pointers and multiples of the
-// stride that an instruction can add itself; Pin keeps GCC from making one pointer for every row,
-// more than there are registers for.
+// Walks along the depth of kRows rows of A. It holds one pointer for every three rows; an address
+// adds 0, 1 or 2 strides to it, which an instruction can do itself. Pin keeps GCC from making a
+// pointer for every row: there are not enough registers for that.
 template <size_t kRows, typename Element>
-class AlongCursor {
+class RowMajorCursor {
  public:
-  explicit HWY_INLINE AlongCursor(Along<Element> a) : stride_(a.stride) {
+  explicit HWY_INLINE RowMajorCursor(RowMajor<Element> a) : stride_(a.stride) {
     TANDEM_UNROLL(8)
     for (size_t g = 0; g < kGroups; ++g) group_[g] = a.data + 3 * g * a.stride;
   }
@@ -118,9 +127,9 @@ class AlongCursor {
 };
 
 template <size_t kRows, typename Element>
-class AcrossCursor {
+class TransposedCursor {
  public:
-  explicit HWY_INLINE AcrossCursor(Across<Element> a) : at_(a.data), stride_(a.stride) {}
+  explicit HWY_INLINE TransposedCursor(Transposed<Element> a) : at_(a.data), stride_(a.stride) {}
   HWY_INLINE const Element* At(size_t row) const { return at_ + row; }
   HWY_INLINE void Next() { at_ += stride_; }
   HWY_INLINE void Pin() { __asm__("" : "+r"(at_)); }
@@ -131,26 +140,28 @@ class AcrossCursor {
 };
 
 template <size_t kRows, typename Element>
-HWY_INLINE AlongCursor<kRows, Element> CursorOf(Along<Element> a) {
-  return AlongCursor<kRows, Element>(a);
+HWY_INLINE RowMajorCursor<kRows, Element> MakeCursor(RowMajor<Element> a) {
+  return RowMajorCursor<kRows, Element>(a);
 }
 template <size_t kRows, typename Element>
-HWY_INLINE AcrossCursor<kRows, Element> CursorOf(Across<Element> a) {
-  return AcrossCursor<kRows, Element>(a);
+HWY_INLINE TransposedCursor<kRows, Element> MakeCursor(Transposed<Element> a) {
+  return TransposedCursor<kRows, Element>(a);
 }
 
+// A without its first `rows` rows.
 template <typename Element>
-HWY_INLINE Along<Element> RowsFrom(Along<Element> a, size_t row) {
-  return {a.data + row * a.stride, a.stride};
+HWY_INLINE RowMajor<Element> SkipRows(RowMajor<Element> a, size_t rows) {
+  return {a.data + rows * a.stride, a.stride};
 }
 template <typename Element>
-HWY_INLINE Across<Element> RowsFrom(Across<Element> a, size_t row) {
-  return {a.data + row, a.stride};
+HWY_INLINE Transposed<Element> SkipRows(Transposed<Element> a, size_t rows) {
+  return {a.data + rows, a.stride};
 }
 
-// kRows x (kVectors * lanes) sums in registers: without the unrolling they pass through the stack.
+// kRows x (kVectors * lanes) of C in registers. Its loops must be unrolled, or the array would live
+// on the stack.
 template <size_t kRows, size_t kVectors>
-struct Sums {
+struct RegisterTile {
   FloatVec at[kRows][kVectors];
 
   template <typename Value>
@@ -173,7 +184,7 @@ struct Sums {
     }
   }
 
-  // Adds the product of one k.
+  // Adds column k of A times row k of B, where the cursor is and `b` points.
   template <typename Cursor, typename Element>
   HWY_INLINE void Add(const Cursor& a, const Element* b) {
     decltype(LoadElements(b)) row[kVectors];
@@ -188,105 +199,103 @@ struct Sums {
   }
 };
 
-// Steps of a product along its depth.
+// A product calls its hook's Step() once for so many elements of the depth. A hook spreads other
+// work, such as prefetches for the next product, over this one.
 inline constexpr size_t kStepDepth = 4;
-
-// What a product does besides, once a step: nothing, or fetching memory for the next one.
-struct Nothing {
+struct NoHook {
   HWY_INLINE void Step() {}
 };
 
-// Adds the product of A's rows and B's columns over the whole of `depth`. Unrolled because a core
-// that another thread shares decodes fewer instructions than it could multiply.
+// Adds the product over the whole depth to a register tile. Unrolled, because a core that runs two
+// hyperthreads decodes fewer instructions than it could multiply.
 template <size_t kRows, size_t kVectors, template <typename> class A, typename Element,
-          typename Aside>
-HWY_INLINE void AddProduct(size_t depth, A<Element> a, Rows<Element> b, Aside& aside,
-                           Sums<kRows, kVectors>& sums) {
-  auto cursor = CursorOf<kRows>(a);
+          typename StepHook>
+HWY_INLINE void AddProduct(size_t depth, A<Element> a, Rows<Element> b, StepHook& hook,
+                           RegisterTile<kRows, kVectors>& tile) {
+  auto cursor = MakeCursor<kRows>(a);
   const Element* row = b.data;
   for (size_t k = depth / kStepDepth; k > 0; --k) {
     cursor.Pin();
-    aside.Step();
+    hook.Step();
     TANDEM_UNROLL(4)
     for (size_t u = 0; u < kStepDepth; ++u) {
-      sums.Add(cursor, row);
+      tile.Add(cursor, row);
       cursor.Next();
       row += b.stride;
     }
   }
   for (size_t k = depth % kStepDepth; k > 0; --k) {
-    sums.Add(cursor, row);
+    tile.Add(cursor, row);
     cursor.Next();
     row += b.stride;
   }
 }
 
-// kRows x (kVectors * lanes) of C.
+// Computes kRows x (kVectors * lanes) of C.
 template <size_t kRows, size_t kVectors, template <typename> class A, typename Element,
-          typename Aside>
-HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output c, Aside& aside) {
+          typename StepHook>
+HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output c, StepHook& hook) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
-  Sums<kRows, kVectors> sums;
+  RegisterTile<kRows, kVectors> tile;
   if (c.add) {
-    sums.Fill([d, c, lanes](size_t r, size_t v)
+    tile.Fill([d, c, lanes](size_t r, size_t v)
                   HWY_ATTR { return hn::LoadU(d, c.data + r * c.stride + v * lanes); });
   } else if (c.bias) {
-    sums.Fill([d, c, lanes](size_t, size_t v)
+    tile.Fill([d, c, lanes](size_t, size_t v)
                   HWY_ATTR { return hn::LoadU(d, c.bias + v * lanes); });
   } else {
-    sums.Fill([d](size_t, size_t) HWY_ATTR { return hn::Zero(d); });
+    tile.Fill([d](size_t, size_t) HWY_ATTR { return hn::Zero(d); });
   }
-  AddProduct(depth, a, b, aside, sums);
-  sums.Store(c);
+  AddProduct(depth, a, b, hook, tile);
+  tile.Store(c);
 }
 
-// kRows rows of C. A function of its own for every number of rows, so that callers do not hold
-// copies of them all.
+// Computes kRows rows of C. Not inlined: callers choose between all numbers of rows, and would
+// contain a copy of each.
 template <size_t kRows, template <typename> class A, typename Element>
 HWY_NOINLINE void ProductRows(size_t columns, size_t depth, A<Element> a, Rows<Element> b,
                               Output c) {
   const size_t lanes = hn::Lanes(FloatTag());
-  Nothing nothing;
+  NoHook no_hook;
   size_t n = 0;
   const auto tile = [&]<size_t kVectors>() HWY_ATTR {
     ProductTile<kRows, kVectors, A, Element>(
         depth, a, {b.data + n, b.stride},
-        {c.data + n, c.stride, c.add, c.bias ? c.bias + n : nullptr}, nothing);
+        {c.data + n, c.stride, c.add, c.bias ? c.bias + n : nullptr}, no_hook);
     n += kVectors * lanes;
   };
   while (n + 2 * lanes <= columns) tile.template operator()<2>();
   if (n < columns) tile.template operator()<1>();
 }
 
-// Two vectors a row and this many rows fill the registers: 32 of them from AVX-512 on, else 16.
+// A register tile of so many rows of two vectors fills the registers, of which there are 32 from
+// AVX-512 on, else 16.
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr size_t kProductRows = 12;
 #else
 inline constexpr size_t kProductRows = 6;
 #endif
 
-// `rows` of them, at most kRows.
+// Computes shape.rows rows of C, at most kRows.
 template <size_t kRows, template <typename> class A, typename Element>
-HWY_INLINE void ProductOfRows(size_t rows, size_t columns, size_t depth, A<Element> a,
-                              Rows<Element> b, Output c) {
+HWY_INLINE void ProductOfRows(SmallShape shape, A<Element> a, Rows<Element> b, Output c) {
   if constexpr (kRows > 0) {
-    if (rows == kRows) {
-      ProductRows<kRows, A, Element>(columns, depth, a, b, c);
+    if (shape.rows == kRows) {
+      ProductRows<kRows, A, Element>(shape.columns, shape.depth, a, b, c);
     } else {
-      ProductOfRows<kRows - 1, A, Element>(rows, columns, depth, a, b, c);
+      ProductOfRows<kRows - 1, A, Element>(shape, a, b, c);
     }
   }
 }
 
-// A is [rows, depth], B [depth, columns], C [rows, columns]; the depth counts elements.
+// Computes C; the depth counts elements.
 template <template <typename> class A, typename Element>
-HWY_INLINE void SmallProduct(size_t rows, size_t columns, size_t depth, A<Element> a,
-                             Rows<Element> b, Output c) {
-  for (size_t m = 0; m < rows; m += kProductRows) {
-    ProductOfRows<kProductRows, A, Element>(std::min(kProductRows, rows - m), columns, depth,
-                                            RowsFrom(a, m), b,
-                                            {c.data + m * c.stride, c.stride, c.add, c.bias});
+HWY_INLINE void SmallProduct(SmallShape shape, A<Element> a, Rows<Element> b, Output c) {
+  for (size_t m = 0; m < shape.rows; m += kProductRows) {
+    ProductOfRows<kProductRows, A, Element>(
+        {std::min(kProductRows, shape.rows - m), shape.columns, shape.depth}, SkipRows(a, m), b,
+        {c.data + m * c.stride, c.stride, c.add, c.bias});
   }
 }
 

@@ -1,5 +1,5 @@
-// The transpose of rows, 32-bit words at a time: keys and values as the products of attention want
-// them, and factors of products on AMX. Included once per target by the files of such products.
+// Transposes of matrices of 32-bit words: of keys and values for the products of attention, and of
+// factors of products on AMX. Included once per target by the files with such products.
 #if defined(TANDEM_TENSOR_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_TRANSPOSE_INL_H_
 #undef TANDEM_TENSOR_TRANSPOSE_INL_H_
@@ -21,7 +21,7 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `rows` rows of 32-bit words of whatever type, `stride` bytes apart.
+// `rows` rows of 32-bit words of any type, `stride` bytes apart.
 struct WordRows {
   const void* data;
   size_t stride;
@@ -33,7 +33,7 @@ struct WordRows {
   }
 };
 
-// Of 16 rows from `first` on, as many as there are.
+// How many of the 16 rows from `first` on there are.
 HWY_INLINE size_t RowsOfBlock(const WordRows& from, size_t first) {
   return first < from.rows ? std::min<size_t>(16, from.rows - first) : 0;
 }
@@ -52,7 +52,8 @@ HWY_INLINE void TransposeWordByWord(const WordRows& from, size_t first, size_t r
 
 #if HWY_TARGET <= HWY_AVX3
 
-// Words first_word .. + 16 of rows first .. + 16 to 16 rows of `to`; what is not there is zero.
+// Transposes words first_word .. first_word + 16 of rows first .. first + 16. Rows that are missing
+// count as zero; words that are missing are not written.
 HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_word,
                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
   const size_t rows = RowsOfBlock(from, first);
@@ -63,7 +64,7 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
     a[r] = r < rows ? _mm512_maskz_loadu_epi32(inside, from.Row(first + r) + 4 * first_word)
                     : _mm512_setzero_si512();
   }
-  // Pairs of rows, then fours, within 128-bit lanes; then lanes.
+  // Interleaves pairs of rows, then groups of four, within 128-bit lanes; then moves the lanes.
   for (size_t r = 0; r < 16; r += 2) {
     b[r] = _mm512_unpacklo_epi32(a[r], a[r + 1]);
     b[r + 1] = _mm512_unpackhi_epi32(a[r], a[r + 1]);
@@ -89,7 +90,7 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
 
 #elif HWY_TARGET == HWY_AVX2
 
-// Eight words of eight rows, all there.
+// Transposes eight words of eight rows, none of them missing.
 HWY_INLINE void TransposeEight(const WordRows& from, size_t first, size_t first_word,
                                size_t to_stride, uint32_t* HWY_RESTRICT to) {
   __m256 a[8], b[8];
@@ -149,7 +150,8 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
 
 #endif
 
-// Whole squares, for callers who have them: of as many words a side as a vector holds, or one.
+// Transposes a whole square, for callers that never miss a part of one. Its side is as many words
+// as a vector holds where a fast transpose exists, else one.
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr size_t kSquareSide = 16;
 HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first_word,
@@ -170,8 +172,8 @@ HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first
 }
 #endif
 
-// Word w of row r to (w, r) of `to` [words, padded], padded a multiple of 16 and at least the rows;
-// the columns that no row fills are zero.
+// Moves word w of row r to element (w, r) of `to` [words, padded]. `padded` is a multiple of 16 and
+// at least the number of rows; columns behind the last row become zero.
 HWY_INLINE void Transpose(const WordRows& from, size_t padded, uint32_t* HWY_RESTRICT to) {
   for (size_t r = 0; r < padded; r += 16) {
     for (size_t w = 0; w < from.words; w += 16) {

@@ -1,5 +1,5 @@
-// Loads, stores and small functions shared by the vector kernels of this folder. Included once per
-// target by Highway's foreach_target: no include guard in the usual sense.
+// Loads, stores and small functions of all vector kernels of this folder. Highway's foreach_target
+// includes this file once per target, so that its include guard is not the usual one.
 #if defined(TANDEM_TENSOR_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_VECTOR_INL_H_
 #undef TANDEM_TENSOR_VECTOR_INL_H_
@@ -20,6 +20,14 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Rows of [width] channels, `stride` elements apart.
+template <typename A>
+struct StridedRows {
+  A* data;
+  size_t stride;
+  size_t width;
+};
+
 // Channel counts are multiples of 16; a vector never has more lanes than that.
 using FloatTag = hn::CappedTag<float, 16>;
 using FloatVec = hn::Vec<FloatTag>;
@@ -39,8 +47,8 @@ HWY_INLINE FloatVec LoadFloat(FloatTag d, const Bf16* HWY_RESTRICT from) {
 
 HWY_INLINE void StoreFloat(FloatVec v, FloatTag d, float* HWY_RESTRICT to) { hn::StoreU(v, d, to); }
 
-// To bf16 by the instruction of processors that have one: as below, but numbers below 2^-126 become
-// 0. Needs AVX512-BF16, which no target here implies: the caller asks tensor/isa.h.
+// Rounds to bf16 by the instruction of AVX512-BF16: as StoreFloat below, except that numbers below
+// 2^-126 become 0. No target here implies AVX512-BF16: the caller checks CurrentIsa().
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr bool kMayRoundNatively = true;
 HWY_INLINE void StoreRounded(FloatVec v, Bf16* to) {
@@ -54,7 +62,7 @@ HWY_INLINE FloatVec RoundedToBf16(FloatVec v) {
   __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
   return FloatVec{_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16))};
 }
-// Two vectors of 16 as 32 values behind each other.
+// Rounds two vectors of 16 to 32 values, those of `low` first.
 HWY_INLINE __m512i RoundedPair(FloatVec low, FloatVec high) {
   __m512i halves;
   __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(high.raw), "v"(low.raw));
@@ -82,14 +90,14 @@ HWY_INLINE void StoreFloat(FloatVec v, FloatTag /*d*/, Bf16* HWY_RESTRICT to) {
   hn::StoreU(hn::DemoteTo(d16, half), d16, reinterpret_cast<uint16_t*>(to));
 }
 
-// Who rounds to bf16: the processor, or a few instructions of any.
-template <bool kNatively>
+// Stores as float or bf16. kNativeBf16: by the instruction of AVX512-BF16.
+template <bool kNativeBf16>
 HWY_INLINE void StoreAs(FloatVec v, FloatTag d, float* HWY_RESTRICT to) {
   StoreFloat(v, d, to);
 }
-template <bool kNatively>
+template <bool kNativeBf16>
 HWY_INLINE void StoreAs(FloatVec v, FloatTag d, Bf16* HWY_RESTRICT to) {
-  if constexpr (kNatively && kMayRoundNatively) {
+  if constexpr (kNativeBf16 && kMayRoundNatively) {
     StoreRounded(v, to);
   } else {
     StoreFloat(v, d, to);
@@ -116,16 +124,16 @@ HWY_INLINE FloatVec Exp2Fraction(FloatTag d, FloatVec f) {
   return step(sum, 1.0000000005542F);
 }
 
-// 2^y for y from -100 to 100; nonsense elsewhere.
+// 2^y for y from -100 to 100; undefined elsewhere.
 template <bool kForBf16>
-HWY_INLINE FloatVec Exp2Calm(FloatTag d, FloatVec y) {
+HWY_INLINE FloatVec Exp2InRange(FloatTag d, FloatVec y) {
 #if HWY_TARGET <= HWY_AVX3
   const auto whole = FloatVec{_mm512_roundscale_ps(y.raw, _MM_FROUND_TO_NEAREST_INT)};
   const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, whole));
   return FloatVec{_mm512_scalef_ps(power.raw, whole.raw)};
 #else
-  // Adding 1.5 * 2^23 rounds to a whole number; with the exponent's bias added as well, its low
-  // bits are the exponent of the power of two.
+  // Adding 1.5 * 2^23 rounds to a whole number. With the bias of a float's exponent added as well,
+  // the low bits of the sum are the exponent of the power of two.
   const WordTag du;
   const auto magic = hn::Set(d, 12582912.0F + 127.0F);
   const auto shifted = hn::Add(y, magic);
@@ -138,14 +146,14 @@ HWY_INLINE FloatVec Exp2Calm(FloatTag d, FloatVec y) {
 template <bool kForBf16>
 HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
 #if HWY_TARGET <= HWY_AVX3
-  // Lanes whose result would be too small are not computed: Intel's processors take some hundred
+  // Does not compute lanes whose result would be denormal: Intel's processors take about a hundred
   // cycles for one.
   const auto normal = hn::Not(hn::Lt(y, hn::Set(d, -126.0F)));
   const auto whole = FloatVec{_mm512_roundscale_ps(y.raw, _MM_FROUND_TO_NEAREST_INT)};
   const auto power = Exp2Fraction<kForBf16>(d, hn::Sub(y, whole));
   return FloatVec{_mm512_maskz_scalef_ps(normal.raw, power.raw, whole.raw)};
 #else
-  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), Exp2Calm<kForBf16>(d, y));
+  return hn::IfThenZeroElse(hn::Lt(y, hn::Set(d, -126.0F)), Exp2InRange<kForBf16>(d, y));
 #endif
 }
 
@@ -160,20 +168,20 @@ inline constexpr bool kIsBf16 = false;
 template <>
 inline constexpr bool kIsBf16<Bf16> = true;
 
-// How the kernels apply dropout to a row: `keep_scale` is KeepScale of the rate.
+// Dropout of a row.
 struct DropoutRow {
   uint64_t row_key = 0;
-  uint32_t threshold = 0;  // 0: off
-  float keep_scale = 1;
+  uint32_t threshold = 0;  // KeepThreshold of the rate; 0: off
+  float keep_scale = 1;    // KeepScale of the rate
 };
 
-// kHashStep times 0 .. 15. (Highway's Iota writes its lanes to memory one by one.)
+// kHashStep times 0 .. 15, instead of Highway's Iota, which writes its lanes to memory one by one.
 HWY_ALIGN inline constexpr uint32_t kHashSteps[16] = {
     0 * kHashStep,  1 * kHashStep,  2 * kHashStep,  3 * kHashStep, 4 * kHashStep,  5 * kHashStep,
     6 * kHashStep,  7 * kHashStep,  8 * kHashStep,  9 * kHashStep, 10 * kHashStep, 11 * kHashStep,
     12 * kHashStep, 13 * kHashStep, 14 * kHashStep, 15 * kHashStep};
 
-// The words of channels first .. first + lanes; see ChannelBits.
+// The random words of channels first .. first + lanes, which ChannelBits (dropout.h) defines.
 HWY_INLINE WordVec DropoutWords(const DropoutRow& row, uint32_t first) {
   const WordTag d;
   auto x = hn::Add(hn::Load(d, kHashSteps), hn::Set(d, DropoutWord(first) * kHashStep));
@@ -186,30 +194,31 @@ HWY_INLINE WordVec DropoutWords(const DropoutRow& row, uint32_t first) {
   return hn::Xor(x, hn::ShiftRight<15>(x));
 }
 
-// `v` where the high halves of `words` say so, scaled; 0 elsewhere.
-HWY_INLINE FloatVec KeepByHighHalves(FloatVec v, WordVec words, const DropoutRow& row) {
+// Drops the lanes of `v` whose random bits, the high halves of `words`, are below the threshold,
+// and scales the others.
+HWY_INLINE FloatVec DropByHighHalves(FloatVec v, WordVec words, const DropoutRow& row) {
   const FloatTag d;
   const auto drop = hn::Lt(words, hn::Set(WordTag(), row.threshold << 16));
   return hn::IfThenZeroElse(hn::RebindMask(d, drop), hn::Mul(v, hn::Set(d, row.keep_scale)));
 }
 
-// `v` with the dropout of channels first .. first + lanes applied.
+// Applies the dropout of channels first .. first + lanes to `v`.
 HWY_INLINE FloatVec ApplyDropout(FloatVec v, const DropoutRow& row, uint32_t first) {
   const WordVec words = DropoutWords(row, first);
-  return KeepByHighHalves(v, InHighHalf(first) ? words : hn::ShiftLeft<16>(words), row);
+  return DropByHighHalves(v, InHighHalf(first) ? words : hn::ShiftLeft<16>(words), row);
 }
 
-// ApplyDropout along a row, its vectors in order from channel 0 on. Vectors of 16 take the second
-// half of the words that the vector before them had.
-class DropoutAlong {
+// ApplyDropout for the vectors of a row, in order from channel 0 on. A vector of 16 lanes uses the
+// second half of the words that the vector before it used, so that each word is computed once.
+class DropoutOfRow {
  public:
-  explicit HWY_INLINE DropoutAlong(const DropoutRow& row)
+  explicit HWY_INLINE DropoutOfRow(const DropoutRow& row)
       : row_(row), words_(hn::Zero(WordTag())) {}
   HWY_INLINE FloatVec Apply(FloatVec v, size_t channel) {
     const auto first = static_cast<uint32_t>(channel);
     const bool high = InHighHalf(first);
     if (!high || hn::Lanes(FloatTag()) < 16) words_ = DropoutWords(row_, first);
-    return KeepByHighHalves(v, high ? words_ : hn::ShiftLeft<16>(words_), row_);
+    return DropByHighHalves(v, high ? words_ : hn::ShiftLeft<16>(words_), row_);
   }
 
  private:
@@ -218,11 +227,11 @@ class DropoutAlong {
 };
 
 #if HWY_TARGET <= HWY_AVX3
-// As ApplyDropout for channels first .. first + 32 in two vectors of 16, first a multiple of 32.
-HWY_INLINE void KeepPair(FloatVec (&v)[2], const DropoutRow& row, uint32_t first) {
+// ApplyDropout for channels first .. first + 32 in two vectors of 16; `first` is a multiple of 32.
+HWY_INLINE void ApplyDropoutToPair(FloatVec (&v)[2], const DropoutRow& row, uint32_t first) {
   const WordVec words = DropoutWords(row, first);
-  v[0] = KeepByHighHalves(v[0], hn::ShiftLeft<16>(words), row);
-  v[1] = KeepByHighHalves(v[1], words, row);
+  v[0] = DropByHighHalves(v[0], hn::ShiftLeft<16>(words), row);
+  v[1] = DropByHighHalves(v[1], words, row);
 }
 #endif
 

@@ -1,11 +1,11 @@
-// What is still to be done to a block of a product on AMX whose sums lie in memory, rows of 32
-// floats: row by row, while the next block is multiplied. Included once per target by
-// tiled_products.cc.
-#if defined(TANDEM_TENSOR_LATE_RESULTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TANDEM_TENSOR_LATE_RESULTS_INL_H_
-#undef TANDEM_TENSOR_LATE_RESULTS_INL_H_
+// Epilogues of products on AMX: how the sums of a block, rows of 32 floats in memory, become
+// results. tiled_products.cc runs an epilogue row by row while the next block is multiplied.
+// Included once per target by tiled_products.cc.
+#if defined(TANDEM_TENSOR_EPILOGUES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TANDEM_TENSOR_EPILOGUES_INL_H_
+#undef TANDEM_TENSOR_EPILOGUES_INL_H_
 #else
-#define TANDEM_TENSOR_LATE_RESULTS_INL_H_
+#define TANDEM_TENSOR_EPILOGUES_INL_H_
 #endif
 
 #include <hwy/cache_control.h>
@@ -23,11 +23,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// Each takes blocks in turn: Begin with a block's first row and column, Row for every row of it
-// from the first on, End behind the last.
-class LateRounding {
+// Every epilogue has these functions. For each block: Begin(row, column) with the position of its
+// first sum, Row(sums) for every row in order, then End().
+class RoundingEpilogue {
  public:
-  explicit LateRounding(const Bf16Result& result) : result_(result) {}
+  explicit RoundingEpilogue(const Bf16Result& result) : result_(result) {}
   HWY_INLINE void Begin(size_t row, size_t column) {
     out_ = result_.out + row * result_.stride + column;
   }
@@ -43,13 +43,13 @@ class LateRounding {
   Bf16* out_ = nullptr;
 };
 
-class LateGelu {
+class GeluEpilogue {
  public:
-  LateGelu(const GeluResult& result, size_t stride) : result_(result), stride_(stride) {}
+  GeluEpilogue(const GeluResult& result, size_t stride) : result_(result), stride_(stride) {}
   HWY_INLINE void Begin(size_t row, size_t column) { at_ = row * stride_ + column; }
   HWY_INLINE void Row(const float* sums) {
     const FloatTag d;
-    // Of what is kept, as the backward pass will.
+    // GELU is taken of the rounded product, because the backward pass reads that.
     const auto low = RoundedToBf16(hn::Load(d, sums));
     const auto high = RoundedToBf16(hn::Load(d, sums + kTileSide));
     if (result_.before) StoreRoundedPair(low, high, result_.before + at_);
@@ -64,9 +64,9 @@ class LateGelu {
   size_t at_ = 0;
 };
 
-class LateGeluGradient {
+class GeluGradientEpilogue {
  public:
-  LateGeluGradient(const GeluGradientResult& result, size_t stride)
+  GeluGradientEpilogue(const GeluGradientResult& result, size_t stride)
       : result_(result), stride_(stride) {}
   HWY_INLINE void Begin(size_t row, size_t column) {
     at_ = row * stride_ + column;
@@ -107,8 +107,8 @@ class LateGeluGradient {
   FloatVec low_sums_, high_sums_;
 };
 
-// Results that lie where they belong once they are stored.
-struct NothingLate {
+// For products whose sums are the results: the tiles are stored to their place.
+struct NoEpilogue {
   HWY_INLINE void Begin(size_t, size_t) {}
   HWY_INLINE void Row(const float*) {}
   HWY_INLINE void End() {}
