@@ -50,7 +50,7 @@ class SharedEncoder final : public DualEncoder {
   Tower tower_;
 };
 
-// What only a folder of one encoder can be started with.
+// Refuses options that fit a base of one encoder only.
 void CheckFitsTwoEncoders(const std::filesystem::path& folder, Towers towers,
                           const LoadOptions& options) {
   if (options.towers.value_or(towers) != towers) {

@@ -1,4 +1,5 @@
-// By what two models are told apart when work that was made with one is to be used again.
+// Tells models apart, so that what was made with one (kept embeddings, checkpoints of a run) is not
+// used again with another.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,9 @@
 
 namespace tandem::model {
 
-// A 64-bit hash of every parameter (name and float32 bytes) and of DualEncoder::settings(): with
-// the token ids of the texts it decides the embeddings. The same on every machine.
+// A 64-bit hash of every parameter (name and float32 bytes) and of DualEncoder::settings(). Two
+// models with the same hash make the same embeddings of the same token ids. The same on every
+// machine.
 uint64_t Fingerprint(DualEncoder& model);
 
 }  // namespace tandem::model

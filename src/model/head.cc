@@ -32,8 +32,8 @@ at::Tensor Activate(const at::Tensor& x, weights::Activation activation) {
   return x;
 }
 
-// Uniform in +-1/sqrt(inputs), libtorch's own start of a linear layer: an embedding's length stays
-// of its order.
+// Draws uniformly from +-1/sqrt(inputs), as libtorch starts a linear layer, so that embeddings keep
+// about their length.
 at::Tensor NewParameter(RandomStream& stream, at::IntArrayRef shape, int64_t inputs) {
   at::Tensor values = at::empty(shape, at::kFloat);
   const double bound = 1 / std::sqrt(static_cast<double>(inputs));

@@ -1,4 +1,4 @@
-// What follows the encoder: pooling, dense layers, normalisation.
+// The modules behind the encoder: pooling, dense layers, normalisation.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -32,8 +32,8 @@ class Head {
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
   // The last Dense module; null where there is none.
   const DenseModule* projection() const;
-  // Makes the last Dense modules of both heads one: this head takes `other`'s parameters. False,
-  // and nothing done, unless both have one and the two are equal.
+  // Makes the last Dense modules of both heads one: this head takes `other`'s parameters. Does
+  // nothing and returns false unless both heads have one and the two are equal.
   bool ShareProjection(const Head& other);
 
  private:

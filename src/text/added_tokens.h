@@ -18,11 +18,11 @@ namespace tandem::text {
 struct AddedToken {
   std::string content;
   int32_t id = 0;
-  bool single_word = false;  // not where a word character touches it
-  bool lstrip = false;       // takes white space before it along
-  bool rstrip = false;       // takes white space behind it along
-  bool normalized = false;   // looked for in the normal form, by its own normal form
-  bool special = false;      // only their order depends on it: special tokens come first
+  bool single_word = false;  // matches only where no word character touches it
+  bool lstrip = false;       // the match includes white space before it
+  bool rstrip = false;       // the match includes white space behind it
+  bool normalized = false;   // its normal form is looked for in the text's normal form
+  bool special = false;      // special tokens are looked for before the others
 };
 
 // A piece of a text: an added token, or text between them.

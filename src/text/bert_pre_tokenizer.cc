@@ -32,7 +32,7 @@ void BertPreTokenizer::Split(std::string_view text, std::vector<std::string_view
   const ByteClass* const classes = byte_classes.data();
   const char* p = text.data();
   const char* const end = p + text.size();
-  const char* word = p;  // start of the word under way; == p where there is none
+  const char* word = p;  // start of the current word; p where there is none
   const auto finish = [&](const char* behind) {
     if (word < behind) words->emplace_back(word, static_cast<size_t>(behind - word));
   };

@@ -5,13 +5,13 @@
 
 namespace tandem::text {
 
-// Places the nodes level by level of an explicit stack, so that a long key needs no deep recursion.
+// Places the nodes. An explicit stack keeps a long key from needing deep recursion.
 class ByteTrieBuilder {
  public:
   explicit ByteTrieBuilder(std::span<const ByteTrie::Entry> entries) : entries_(entries) {
     AddBlock();
     nodes_[ByteTrie::kRoot].info = kRootByte;
-    base_used_[0] = true;  // the base of leaves: no node is a child of it
+    base_used_[0] = true;  // leaves have base 0, so that no node with children may have it
   }
 
   std::vector<ByteTrie::Node> Build() {
@@ -34,11 +34,11 @@ class ByteTrieBuilder {
     uint32_t start;
     int failures;
   };
-  // Bytes are below 256; the root is entered by none of them, yet taken.
+  // Marks the root's place as taken. No byte leads to the root, so its mark is no byte: 256.
   static constexpr uint32_t kRootByte = 256;
-  static constexpr uint32_t kBlockSize = 256;  // base ^ byte stays in its block
-  static constexpr size_t kOpenBlocks = 16;    // as many are searched for a place
-  static constexpr int kMaxFailures = 64;      // then a block counts as full
+  static constexpr uint32_t kBlockSize = 256;  // base ^ byte stays in the base's block
+  static constexpr size_t kOpenBlocks = 16;    // blocks that FindBase still searches
+  static constexpr int kMaxFailures = 64;  // searches without success after which a block is full
 
   void AddBlock() {
     const auto start = static_cast<uint32_t>(nodes_.size());

@@ -1,7 +1,7 @@
-// A set of byte strings with a number each, walked one byte at a time.
+// Maps byte strings to numbers; a look-up walks down the trie one byte at a time.
 //
 // A double array (Aoe 1989) in the form where a child's place is base XOR byte and a node keeps
-// only its own byte (Yata et al. 2007): 8 bytes a node, one memory access a step.
+// only its own byte (Yata et al. 2007): a node takes 8 bytes, a step reads memory once.
 #pragma once
 
 #include <cstddef>

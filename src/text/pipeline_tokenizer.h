@@ -1,4 +1,4 @@
-// A tokenizer put together from its stages.
+// A tokenizer that runs a text through stages, as tokenizer.json describes them.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,8 @@ class PipelineTokenizer final : public Tokenizer {
                    EncodedTexts* encoded) const override;
 
  private:
-  // What one thread needs while it encodes; kept for the next one, so that caches stay warm.
+  // Buffers and caches of one thread while it encodes. Kept for the next thread, so that the caches
+  // stay filled.
   struct Scratch;
   class ScratchLease;
 

@@ -11,7 +11,8 @@
 
 namespace tandem::text {
 
-// So many bytes behind a word's beginning are readable, whatever its length.
+// Whoever makes words guarantees that this many bytes from a word's beginning can be read, whatever
+// its length.
 inline constexpr size_t kWordPadding = WordKey::kMaxBytes;
 
 class SubwordModel {

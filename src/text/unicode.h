@@ -47,7 +47,7 @@ int UniformProperty(uint32_t page);
 
 inline bool IsHangulSyllable(char32_t c) { return c >= 0xAC00 && c < 0xAC00 + 11172; }
 
-// A decomposed or lower-cased character: at most this many code points come of one.
+// A decomposed or lower-cased character. One code point becomes at most this many.
 inline constexpr size_t kMaxMapped = 8;
 struct MappedCharacter {
   std::array<char32_t, kMaxMapped> code_points;

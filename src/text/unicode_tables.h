@@ -17,7 +17,7 @@ enum CharacterFlag : uint16_t {
   kSpace = 1 << 4,          // BertPreTokenizer ends a word there and drops it
   kPunctuation = 1 << 5,    // BertPreTokenizer makes it a word of its own
   kWordCharacter = 1 << 6,  // an added token with `single_word` may not touch it
-  kRegexSpace = 1 << 7,     // an added token with `lstrip` or `rstrip` takes it along
+  kRegexSpace = 1 << 7,     // a match of an added token with `lstrip` or `rstrip` includes it
   kDecomposes = 1 << 8,     // has an entry in DecompositionTable()
   kLowers = 1 << 9,         // has an entry in LowerTable()
 };

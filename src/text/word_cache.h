@@ -1,4 +1,4 @@
-// The ids of words that came by lately: one per thread, so that a frequent word costs one look-up.
+// Keeps the ids of words that a thread has met lately, so that a frequent word costs one look-up.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class WordCache {
 
   WordCache() : entries_(kEntries) {}
 
-  // The place of a word; whether the word is in it is `Holds`.
+  // The only place where the word may be; Holds says whether it is there.
   Entry& Place(const WordKey& key) {
     const uint64_t mixed = (key.low ^ (key.high * 0x9E3779B97F4A7C15U)) * 0xD6E8FEB86659FD93U;
     return entries_[mixed >> (64 - kEntryBits)];

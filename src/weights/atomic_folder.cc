@@ -50,14 +50,14 @@ void Rename(const std::filesystem::path& from, const std::filesystem::path& to) 
   }
 }
 
-// False where the file system cannot exchange two names.
+// Exchanges two names in one step; false where the file system cannot.
 bool Exchange(const std::filesystem::path& a, const std::filesystem::path& b) {
   if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
   if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) return false;
   throw OutputError(b.native(), "cannot be put in place", errno);
 }
 
-// Folders that killed processes left: ".NAME.tmpPID" of a process that is gone.
+// Removes folders that killed processes left: ".NAME.tmpPID" of a process that is gone.
 void RemoveLeftovers(const std::filesystem::path& parent, const std::string& prefix) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
@@ -102,7 +102,7 @@ void AtomicFolder::Commit() {
   committed_ = true;
   SyncFolder(path_.parent_path());
   std::error_code error;
-  std::filesystem::remove_all(staging_, error);  // what was there before
+  std::filesystem::remove_all(staging_, error);  // now holds what was at path_ before
 }
 
 }  // namespace tandem::weights

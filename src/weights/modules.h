@@ -1,4 +1,4 @@
-// modules.json and the folders of the modules it lists. Internal to the room.
+// Reads modules.json and the folders of the modules that it lists. Internal to the room.
 #pragma once
 
 #include <filesystem>

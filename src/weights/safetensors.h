@@ -52,9 +52,9 @@ struct TensorEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<TensorEntry> tensors;             // by begin
+  std::vector<TensorEntry> tensors;             // ascending by `begin`
   std::map<std::string, std::string> metadata;  // "__metadata__"; usually {"format": "pt"}
-  uint64_t data_offset = 0;                     // of the data in the file
+  uint64_t data_offset = 0;                     // where the tensors' bytes start in the file
 };
 
 // Reads and checks the header of a whole file's bytes; `file` names it in errors. Throws
@@ -68,12 +68,12 @@ class SafetensorsFile {
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  // In the order of their bytes.
+  // The tensors in the order in which their bytes lie in the file.
   std::span<const TensorView> tensors() const { return tensors_; }
   // Null when there is none of that name.
   const TensorView* Find(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  // See MappedFile: for tensors that were copied and are not read soon.
+  // Gives the file's pages back (MappedFile): for after the tensors were copied.
   void ReleasePages() const { file_.ReleasePages(); }
 
  private:

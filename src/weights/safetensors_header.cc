@@ -23,8 +23,8 @@ std::string Shown(std::string_view name) {
   return fmt::format("{}... ({} bytes)", name.substr(0, kShownNameBytes), name.size());
 }
 
-// Follows the JSON as it is read, without building a tree: what does not belong to the format ends
-// the reading where it stands, so that nesting and size stay bounded. Duplicate keys are seen.
+// Takes the JSON piece by piece, without building a tree, and stops at the first piece that does
+// not belong to the format: nesting and memory stay bounded, and repeated keys are noticed.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   SafetensorsHeader header;
@@ -198,7 +198,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::unordered_set<std::string> names_;
 };
 
-// Bytes that shape and type ask for; nothing where that overflows or ends inside a byte.
+// The number of bytes that shape and type ask for; nothing where it overflows or is no whole
+// number.
 std::optional<uint64_t> BytesOf(const TensorEntry& tensor) {
   uint64_t elements = 1;
   for (const int64_t size : tensor.shape) {

@@ -49,7 +49,7 @@ std::string Header(const Ordered& tensors, const std::map<std::string, std::stri
   uint64_t begin = 0;
   for (const TensorToWrite* tensor : tensors) {
     const uint64_t end = begin + tensor->bytes.size();
-    // Behind each other by push_back: ordered_json's operator[] looks at every earlier key.
+    // push_back, because ordered_json's operator[] compares a new key with every earlier one.
     header.get_ref<nlohmann::ordered_json::object_t&>().push_back(
         {tensor->name,
          {{"dtype", DtypeName(tensor->dtype)},

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
-// What older tools wrote: executable pickles, which Tandem never loads.
+// Names of weights as older tools wrote them: pickles, which can run code; Tandem never loads them.
 constexpr const char* kPickles[] = {"pytorch_model.bin", "pytorch_model.bin.index.json",
                                     "pytorch_model.pt", "model.pt"};
 
@@ -30,7 +30,7 @@ constexpr const char* kPickles[] = {"pytorch_model.bin", "pytorch_model.bin.inde
       fmt::format("has no weights: neither {} nor {} is there", kSingleFile, kIndexFile));
 }
 
-// A plain name, so that no shard lies outside the folder.
+// Refuses anything but a plain name, so that no shard lies outside the folder.
 bool IsFileName(const nlohmann::json& value) {
   if (!value.is_string()) return false;
   const auto& name = value.get_ref<const std::string&>();

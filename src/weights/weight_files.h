@@ -32,11 +32,11 @@ class WeightFiles {
   const TensorView* Find(std::string_view name) const;
   // The file a tensor is in (for messages); the folder for a name that is not there.
   const std::filesystem::path& FileOf(std::string_view name) const;
-  // Of all files; see SafetensorsFile.
+  // Gives the pages of all files back (SafetensorsFile::ReleasePages).
   void ReleasePages() const {
     for (const SafetensorsFile& file : files_) file.ReleasePages();
   }
-  // Of the (first) file.
+  // "__metadata__" of the first file.
   const std::map<std::string, std::string>& metadata() const { return files_.front().metadata(); }
 
  private:

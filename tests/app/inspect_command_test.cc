@@ -92,6 +92,20 @@ TEST_F(InspectCommand, ModelAsJson) {
   EXPECT_EQ(found["carried_tensors"][0]["name"], "embeddings.position_ids");
 }
 
+TEST_F(InspectCommand, LengthsScaleAndBiasOfTandemJson) {
+  WriteModel();
+  Write("model/tandem.json", R"({"format": 1, "max_query_tokens": 5, "max_document_tokens": 12,
+                          "objective": "bixse", "probability": {"scale": 20.5, "bias": -9.25,
+                          "similarity": "cosine"}})");
+  const ProgramResult result = Inspect("model");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("max query tokens    5\n"));
+  EXPECT_THAT(result.out, testing::HasSubstr("max document tokens 12\n"));
+  EXPECT_THAT(result.out,
+              testing::HasSubstr("probability         objective bixse, scale 20.5, bias "
+                                 "-9.25, similarity cosine\n"));
+}
+
 TEST_F(InspectCommand, PlainFolderSaysThatItsPoolingIsAssumed) {
   WriteModel();
   std::filesystem::remove(Path("model/modules.json"));
