@@ -218,14 +218,12 @@ std::string PortablePath(const std::string& text) {
                                : normal.parent_path().filename().native();
 }
 
-// From here on the model is validated and saved by the similarity that it is trained by.
 void MakeObjective(Setup& setup) {
   for (const std::string& note : ResolveObjective(setup.loaded, *setup.model)) Note(note);
   const config::Recipe& recipe = setup.recipe();
   setup.objective = MakeTrainingObjective(recipe.objective);
   setup.objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
   setup.states = StartingStates(recipe.objective);
-  setup.model->set_similarity(setup.objective.similarity);
 }
 
 }  // namespace
@@ -245,6 +243,8 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   MakeObjective(*setup);
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
   UsePromptOfData(*setup);
+  // From here on the model is validated and saved by the similarity that it is trained by.
+  setup->model->set_similarity(setup->objective.similarity);
   setup->further =
       ResolveNegatives(setup->loaded, setup->data.set, setup->data.training, setup->objective.needs);
   Resolve(*setup);

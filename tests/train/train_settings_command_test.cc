@@ -106,7 +106,8 @@ TEST_F(TrainSettings, MarginMseTrainsByDotProduct) {
   std::string lines;
   for (int q = 0; q < 8; ++q) {
     lines += fmt::format(
-        "{{\"query\": \"alpha {0}\", \"pos\": [\"beta {0}\"], \"neg\": [\"gamma {0}\"], "
+        "{{\"prompt\": \"find: \", \"query\": \"alpha {0}\", \"pos\": [\"beta {0}\"], \"neg\": "
+        "[\"gamma {0}\"], "
         "\"pos_scores\": [4.5], \"neg_scores\": [1.5]}}\n",
         q);
   }
@@ -119,7 +120,8 @@ TEST_F(TrainSettings, MarginMseTrainsByDotProduct) {
   const ProgramResult result = Train("run");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("margin_mse trains by dot"));
-  EXPECT_EQ(SimilarityOf("run"), "dot");
+  EXPECT_EQ(SimilarityOf("run"), "dot");  // also where the data's prompt is saved with it
+  EXPECT_EQ(Read("run/model/config_sentence_transformers.json")["prompts"]["query"], "find: ");
 }
 
 TEST_F(TrainSettings, AModelIsEvaluatedAtTheLengthsItWasTrainedAt) {
