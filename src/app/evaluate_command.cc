@@ -47,12 +47,13 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
            "Grade from which a document is a positive (trec_eval -l); ndcg uses all grades")
       .ShowDefault();
   flags.AddSwitch("--complete", options.complete,
-                  "Count judged queries that the run lacks, with 0 (trec_eval -c)");
+                  "Count judged queries without results, with 0 (trec_eval -c); of a model they "
+                  "always count");
   flags
       .Add("--max-results", options.max_results,
            "Results per query that count (trec_eval -M); 0: all")
       .Between(0, 1'000'000'000)
-      .ShowDefault();
+      .ShowDefault("all of a run, 1000 of a model");
   flags
       .Add("--score-precision", options.score_precision,
            "In which scores are compared: single (trec_eval 9) or double (trec_eval 10)")
@@ -86,9 +87,6 @@ void CheckInputs(const EvaluateOptions& options) {
                          : "--split needs --model and --dataset");
   }
   if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
-  if (with_model && options.complete) {
-    throw UsageError("--complete is for runs: a model answers every judged query");
-  }
 }
 
 // Everything that can be wrong with the flags shows before a file is opened.
@@ -106,7 +104,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
   const data::Run run = data::ReadTrecRun(options.run);
   eval::EvaluationOptions evaluation{.complete = options.complete, .threads = Threads()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
-                        .max_results = options.max_results,
+                        .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"
                                                ? eval::ScorePrecision::kDouble
                                                : eval::ScorePrecision::kSingle};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "app/model_flags.h"
@@ -21,8 +22,8 @@ struct EvaluateOptions {
   std::string measures;  // comma-separated; "" where not given: those that suit the input
   bool per_query = false;
   double relevance_level = 1;
-  bool complete = false;   // only with a run: a model answers every query
-  size_t max_results = 0;  // 0: all
+  bool complete = false;              // always so with a model
+  std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model
   std::string score_precision = "single";
   std::string format = "text";
 };

@@ -21,8 +21,12 @@ void RunChecked(SearchOptions options) {
   if (free_text && !options.split.empty()) {
     throw UsageError("--query searches for the text given; it excludes --split");
   }
+  if (!options.queries_file.empty() && (free_text || !options.split.empty())) {
+    throw UsageError("--queries says which queries are searched; it excludes --query and --split");
+  }
   if (!free_text && options.output.empty()) {
-    throw UsageError("give --output RUN.trec for the split's queries, or --query \"free text\"");
+    throw UsageError(
+        "give --output RUN.trec for the queries of --split or --queries, or --query \"free text\"");
   }
   if (options.split.empty()) options.split = "test";
   if (options.top_k == 0) options.top_k = free_text ? kFreeTextDepth : kRunDepth;
@@ -34,11 +38,14 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--model", options->model.model, "Model folder").Required();
   flags.Add("--dataset", options->dataset, "BEIR folder with the corpus").Required();
   flags.Add("--split", options->split, "Whose judged queries are searched (default test)");
+  flags.Add("--queries", options->queries_file,
+            "Search for the queries of this file instead, judged or not: JSON lines "
+            "{\"_id\", \"text\"}, also .gz");
   flags.Add("--query", options->queries,
             "Search for this text instead and print the hits; may be given several times");
   flags.Add("--top-k", options->top_k, "Hits per query (default 100; 10 with --query)")
       .Between(1, 1'000'000'000);
-  flags.Add("--output", options->output, "TREC run to write");
+  flags.Add("--output", options->output, "TREC run to write; - for standard output");
   flags.Add("--embeddings", options->embeddings,
             "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
   flags.Add("--format", options->format, "Of the hits for --query: text, json or tsv")

@@ -1,4 +1,5 @@
-// `tandem search`: the best documents of a corpus for the queries of a data set, or for free text.
+// `tandem search`: the best documents of a corpus for the judged queries of a data set, for those
+// of a file, or for free text.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,10 @@ struct SearchOptions {
   ModelFlags model;
   std::string dataset;
   std::string split;                 // "" where not given: test
-  std::vector<std::string> queries;  // free text; empty: the split's
+  std::string queries_file;          // JSON lines, judged or not; "": none
+  std::vector<std::string> queries;  // free text; empty: the file's, else the split's
   size_t top_k = 0;                  // 0 where not given: 100, or 10 for free text
-  std::string output;                // TREC run
+  std::string output;                // TREC run; "-": standard output
   std::string embeddings;            // folder that keeps the corpus's vectors; "": none
   std::string format = "text";       // of the hits for free text
 };

@@ -1,50 +1,45 @@
 // The work of `tandem search`.
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <filesystem>
+#include <cstdint>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "app/hits_text.h"
+#include "app/judged_data.h"
 #include "app/load_model.h"
 #include "app/search_command.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "data/beir.h"
+#include "data/texts_file.h"
 #include "data/trec_run.h"
 #include "search/retrieve.h"
 
 namespace tandem::app {
 namespace {
 
-constexpr size_t kSnippetBytes = 100;
+constexpr size_t kQueryColumns = 100;  // of a query that stands before its hits, as TSV
 
-// The start of a text on one line, cut between characters.
-std::string Snippet(std::string_view text) {
-  const bool cut = text.size() > kSnippetBytes;
-  size_t end = cut ? kSnippetBytes : text.size();
-  while (cut && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  std::string line(text.substr(0, end));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  }
-  return cut ? line + "…" : line;
-}
-
-void PrintText(const std::string& query, const search::QueryHits& found,
-               const data::Texts& documents) {
-  fmt::print("{}\n", query);
-  size_t rank = 0;
+std::vector<ShownHit> HitsOf(const search::QueryHits& found, const data::Texts& documents) {
+  std::vector<ShownHit> hits;
   for (const search::Hit& hit : found.hits) {
-    fmt::print("{:>4}  {:.4f}  {}  {}\n", ++rank, hit.score, documents.id(hit.document),
-               Snippet(documents.text(hit.document)));
+    hits.push_back({hit.score, documents.id(hit.document), documents.text(hit.document)});
   }
+  return hits;
 }
 
 void PrintTsv(const std::string& query, const search::QueryHits& found,
               const data::Texts& documents) {
   size_t rank = 0;
   for (const search::Hit& hit : found.hits) {
-    fmt::print("{}\t{}\t{}\t{}\n", Snippet(query), ++rank, documents.id(hit.document), hit.score);
+    std::cout << fmt::format("{}\t{}\t{}\t{}\n", OneLine(query, kQueryColumns), ++rank,
+                             documents.id(hit.document), hit.score);
   }
 }
 
@@ -59,11 +54,12 @@ nlohmann::ordered_json ToJson(const std::string& query, const search::QueryHits&
   return {{"query", query}, {"hits", hits}};
 }
 
-void SearchFreeText(model::DualEncoder& model, const SearchOptions& options,
-                    const search::RetrieveOptions& retrieve) {
+void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
+  const auto model = LoadModel(options.model);
   const data::Texts documents = data::LoadBeirCorpus(options.dataset);
   const std::vector<search::QueryHits> found =
-      search::RetrieveForTexts(model, documents, options.queries, retrieve);
+      search::RetrieveForTexts(*model, documents, options.queries, retrieve);
+  const size_t columns = OutputColumns();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t q = 0; q < found.size(); ++q) {
     if (options.format == "json") {
@@ -71,35 +67,67 @@ void SearchFreeText(model::DualEncoder& model, const SearchOptions& options,
     } else if (options.format == "tsv") {
       PrintTsv(options.queries[q], found[q], documents);
     } else {
-      PrintText(options.queries[q], found[q], documents);
+      std::cout << (q > 0 ? "\n" : "") << options.queries[q] << "\n"
+                << HitsText(HitsOf(found[q], documents), columns);
     }
   }
   using Json = nlohmann::ordered_json;
   if (options.format == "json") {
-    fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+    std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   }
 }
 
-void SearchSplit(model::DualEncoder& model, const SearchOptions& options,
-                 const search::RetrieveOptions& retrieve) {
-  const AtomicFile writable(options.output);  // an unwritable path shows before the work, not after
-  const data::Dataset dataset = data::LoadBeir(options.dataset, options.split);
-  const search::Retrieved retrieved = search::Retrieve(model, dataset, retrieve);
-  data::WriteTrecRun(options.output, retrieved.run, "tandem");
+// What is searched for: all queries of a file, or those of the split that are judged.
+data::Dataset ReadQueries(const SearchOptions& options) {
+  if (options.queries_file.empty()) {
+    return std::move(LoadJudgedData(options.dataset, options.split).dataset);
+  }
+  data::Dataset dataset;
+  dataset.queries = data::ReadTexts(options.queries_file, data::TextRole::kQuery);
+  dataset.documents = data::LoadBeirCorpus(options.dataset);
+  for (uint32_t q = 0; q < dataset.queries.size(); ++q) dataset.judged.push_back({.query = q});
+  return dataset;
+}
+
+// Any of them may become a line of the run; what cannot shows before the work, not after.
+void CheckIds(const data::Dataset& dataset, const std::string& file) {
+  for (const data::JudgedQuery& query : dataset.judged) {
+    data::CheckTrecId(file, dataset.queries.id(query.query));
+  }
+  for (size_t d = 0; d < dataset.documents.size(); ++d) {
+    data::CheckTrecId(file, dataset.documents.id(d));
+  }
+}
+
+void WriteRun(const std::string& output, const data::Run& run) {
+  constexpr std::string_view kTag = "tandem";
+  if (output != "-") return data::WriteTrecRun(output, run, kTag);
+  const auto print = [](std::string_view text) { std::cout << text; };
+  data::WriteTrecRun(print, "standard output", run, kTag);
+}
+
+void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
+  std::optional<AtomicFile> writable;  // a path that cannot be written shows before the work too
+  if (options.output != "-") writable.emplace(options.output);
+  const auto model = LoadModel(options.model);
+  const data::Dataset dataset = ReadQueries(options);
+  CheckIds(dataset, options.output);
+  const search::Retrieved retrieved = search::Retrieve(*model, dataset, retrieve);
+  WriteRun(options.output, retrieved.run);
   Note(fmt::format("{} queries against {} documents -> {}", retrieved.run.queries().size(),
-                   dataset.documents.size(), options.output));
+                   dataset.documents.size(),
+                   options.output == "-" ? "standard output" : options.output));
 }
 
 }  // namespace
 
 void RunSearch(const SearchOptions& options) {
-  const auto model = LoadModel(options.model);
   const search::RetrieveOptions retrieve{
       .top_k = options.top_k, .encode = BulkOptions(), .embeddings = options.embeddings};
   if (options.queries.empty()) {
-    SearchSplit(*model, options, retrieve);
+    SearchQueries(options, retrieve);
   } else {
-    SearchFreeText(*model, options, retrieve);
+    SearchFreeText(options, retrieve);
   }
 }
 

@@ -110,6 +110,10 @@ MappedFile::~MappedFile() {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code ignored;  // what is wrong with the path shows when it is opened
+  if (std::filesystem::is_directory(path_, ignored)) {
+    throw OutputError(path_.native(), "cannot be written as a file", EISDIR);
+  }
   temporary_ = path_;
   temporary_ += fmt::format(".tmp{}", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -32,9 +32,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// A file that appears under its name only when it is complete: bytes go to a temporary file beside
-// it, `Commit` flushes it to the disk and renames it. Without `Commit` the destructor removes the
-// temporary file and the old file, if any, stays. Throws OutputError.
+// A file that appears under its name only when it is complete: bytes go to NAME.tmpPID beside it,
+// `Commit` flushes it and renames it, the destructor of an uncommitted one removes it; the old file
+// then stays. Throws OutputError; a path that can hold no file shows in the constructor already.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);

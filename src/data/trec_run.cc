@@ -66,13 +66,15 @@ bool CanBeField(std::string_view text) {
   return !text.empty() && text.find_first_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
-void CheckId(const std::filesystem::path& path, std::string_view id) {
+}  // namespace
+
+void CheckTrecId(const std::filesystem::path& file, std::string_view id) {
   if (!CanBeField(id)) {
-    throw DataError(path.native(), 0, id, "a TREC run cannot hold an id with blanks");
+    throw DataError(file.native(), 0, id,
+                    "a TREC run separates its fields by blanks and cannot hold this id, which is "
+                    "empty or has some");
   }
 }
-
-}  // namespace
 
 Run ReadTrecRun(LineReader& reader) {
   Run run;
@@ -98,17 +100,23 @@ Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings) {
 }
 
 void WriteTrecRun(const std::filesystem::path& path, const Run& run, std::string_view tag) {
+  AtomicFile file(path);
+  WriteTrecRun([&file](std::string_view text) { file.Write(text); }, path, run, tag);
+  file.Commit();
+}
+
+void WriteTrecRun(const std::function<void(std::string_view)>& write,
+                  const std::filesystem::path& file, const Run& run, std::string_view tag) {
   if (!CanBeField(tag)) {
     throw UsageError(fmt::format("run tag \"{}\" is empty or holds blanks", tag));
   }
-  AtomicFile file(path);
   std::string text;
   for (const QueryResults& query : run.queries()) {
-    CheckId(path, query.query);
+    CheckTrecId(file, query.query);
     text.clear();
     size_t rank = 0;
     for (const ScoredDocument& result : query.results) {
-      CheckId(path, result.document);
+      CheckTrecId(file, result.document);
       // A float's shortest digits are fewer, and read as a double they round back to that float.
       const auto single = static_cast<float>(result.score);
       const std::string score = static_cast<double>(single) == result.score
@@ -117,9 +125,8 @@ void WriteTrecRun(const std::filesystem::path& path, const Run& run, std::string
       fmt::format_to(std::back_inserter(text), "{} Q0 {} {} {} {}\n", query.query, result.document,
                      ++rank, score, tag);
     }
-    file.Write(text);
+    write(text);
   }
-  file.Commit();
 }
 
 }  // namespace tandem::data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "data/line_reader.h"
@@ -19,9 +20,17 @@ Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings = nullptr)
 // The same from an open reader.
 Run ReadTrecRun(LineReader& reader);
 
+// Throws DataError that names `file` for an id that no run can hold: one that is empty or has
+// blanks.
+void CheckTrecId(const std::filesystem::path& file, std::string_view id);
+
 // Writes `run` atomically, its queries and results in their order with ranks from 1, scores in the
-// shortest form that reads back to the same float or double. Throws UsageError for a tag, and
-// DataError for an id, that is empty or holds blanks (the format cannot carry it); OutputError.
+// shortest form that reads back to the same float or double. Throws UsageError for a tag that is
+// empty or holds blanks, what CheckTrecId throws, OutputError.
 void WriteTrecRun(const std::filesystem::path& path, const Run& run, std::string_view tag);
+
+// The same text, query by query, to `write`; errors about ids name `file`.
+void WriteTrecRun(const std::function<void(std::string_view)>& write,
+                  const std::filesystem::path& file, const Run& run, std::string_view tag);
 
 }  // namespace tandem::data

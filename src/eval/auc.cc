@@ -9,7 +9,8 @@
 namespace tandem::eval {
 namespace {
 
-// Twice the number of pairs that the positive wins, a tie counting half. Both sorted.
+// Twice the number of pairs in which the positive has the higher score; a tie counts half. Both
+// arrays are sorted.
 uint64_t DoubledWins(const std::vector<double>& positives, const std::vector<double>& negatives) {
   uint64_t doubled = 0;
   size_t below = 0;      // negatives below the positive
@@ -28,7 +29,7 @@ void CheckScores(const std::vector<double>& scores) {
   }
 }
 
-// Takes both by value to sort them.
+// Its arguments are copies, which it sorts.
 std::optional<double> Auc(std::vector<double> positives, size_t missing,
                           std::vector<double> negatives) {
   CheckScores(positives);

@@ -38,7 +38,8 @@ EncodedTexts Tokenize(const model::DualEncoder& model, model::TextKind kind, siz
   return model.tokenizer(kind).EncodeAll(views, model.max_tokens(kind), threads);
 }
 
-// Texts by falling length, so that a batch holds texts of like length; ties in order.
+// The indices of the texts, the longest first, so that a batch holds texts of similar length. Texts
+// of the same length keep their order.
 std::vector<size_t> LongestFirst(const EncodedTexts& texts) {
   std::vector<size_t> order(texts.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -101,10 +102,10 @@ size_t EmptyLength(const model::DualEncoder& model, model::TextKind kind) {
   return ids.size();
 }
 
-// One pass over texts, window by window; keeps what is counted and shown.
+// Encodes texts window by window, counts them and shows the progress.
 class Encoding {
  public:
-  // `total`: texts in all, 0 where nobody knows.
+  // `total`: the number of all texts; 0 where it is not known.
   Encoding(model::DualEncoder& model, model::TextKind kind, const EncodeOptions& options,
            size_t total)
       : model_(model), kind_(kind), options_(options), empty_length_(EmptyLength(model, kind)) {

@@ -17,12 +17,12 @@ namespace tandem::search {
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;  // of the tokenizer; tensor operations use libtorch's count
-  // Of a forward pass: what its layers pass on stays in the cache. All threads share the former;
-  // the latter is one thread's, where there are texts enough for all of them.
+  // Tokens of a forward pass, so few that a layer's output stays in the processor's cache. The first
+  // is for a pass on all threads; with many texts each thread makes passes of its own, of the second.
   size_t batch_tokens = 4096;
   size_t thread_batch_tokens = 768;
-  size_t window_texts = 16384;              // texts in memory as ids and embeddings at a time
-  size_t window_bytes = size_t{256} << 20;  // and of a stream, of text at a time
+  size_t window_texts = 16384;              // whose ids and embeddings are in memory at a time
+  size_t window_bytes = size_t{256} << 20;  // of text that a stream holds at a time
   std::string label;                        // of the progress bar; empty: none
 };
 
@@ -33,9 +33,9 @@ struct EncodeCounts {
   size_t empty = 0;      // texts without a token of their own: encoded as their special tokens
 };
 
-// Gives the text of an index.
+// Returns the text with this index.
 using TextSource = std::function<std::string_view(size_t index)>;
-// Takes embeddings of texts first .. first + rows.size(0), float32 [n, E], in the order of the
+// Receives the embeddings of texts first to first + n - 1, float32 [n, E], in the order of the
 // texts.
 using EmbeddingSink = std::function<void(size_t first, const at::Tensor& rows)>;
 
@@ -46,14 +46,14 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink);
 
-// Gives the next text, valid until the next call; false at the end.
+// Sets `text`, valid until the next call, and returns true; returns false after the last text.
 using NextText = std::function<bool(std::string_view* text)>;
 
 // The same for texts that come one by one: memory holds one window of them, however many there are.
 EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const NextText& next,
                           const EncodeOptions& options, const EmbeddingSink& sink);
 
-// All of `texts` at once: float32 [N, E].
+// Encodes all of `texts` and returns their embeddings, float32 [N, E].
 at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
                      const EncodeOptions& options, EncodeCounts* counts = nullptr);
 

@@ -14,7 +14,8 @@
 namespace tandem::search {
 namespace {
 
-// A tile of scores, 64 x 1,024 floats, stays in the second cache between product and selection.
+// A tile of 64 x 1,024 scores stays in a core's second-level cache from the product that makes it
+// to the selection that reads it.
 constexpr size_t kQueryTile = 64;
 constexpr size_t kDocumentTile = 1024;
 

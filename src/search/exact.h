@@ -67,7 +67,7 @@ class ExactSearch {
   std::vector<std::vector<uint32_t>> watched_;
 };
 
-// What dot products are taken of for a similarity: unit rows for "cosine", as they are for "dot".
+// The rows whose dot products are the similarity: of length 1 for "cosine", unchanged for "dot".
 at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity);
 
 }  // namespace tandem::search

@@ -21,8 +21,8 @@ constexpr const char* kEmbeddings = "embeddings.npy";
 constexpr const char* kIds = "ids.txt";
 constexpr const char* kSource = "source.txt";
 
-// Of ids and of what the model sees of each text: its token ids, so that another tokenizer is
-// another source.
+// A hash of the texts' ids and of their token ids. The latter are what the model sees of a text, so
+// that another tokenizer gives another hash.
 uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
                    const data::Texts& texts) {
   data::Fingerprint hash;
@@ -76,14 +76,19 @@ std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const st
       [held](void*) {}, at::kFloat);
 }
 
+void CheckWritableForKept(const std::filesystem::path& folder) {
+  MakeFolder(folder);
+  for (const char* name : {kEmbeddings, kIds, kSource}) const AtomicFile writable(folder / name);
+}
+
 void ForgetKept(const std::filesystem::path& folder) {
-  std::error_code ignored;  // nothing to remove is fine
+  std::error_code ignored;  // there may be no such file
   std::filesystem::remove(folder / kSource, ignored);
 }
 
 namespace {
 
-// One id a line, in the order of the rows.
+// Writes one id on a line, in the order of the rows.
 void WriteIds(const std::filesystem::path& path, const data::Texts& texts) {
   AtomicFile file(path);
   for (size_t i = 0; i < texts.size(); ++i) {

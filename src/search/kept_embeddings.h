@@ -16,12 +16,12 @@
 
 namespace tandem::search {
 
-// Names what decides the embeddings of `texts`: the same string means the same embeddings.
+// A text that names everything that decides the embeddings: where it is the same, they are too.
 std::string SourceOf(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
                      tensor::Precision precision);
 
 // Throws UsageError where the folder holds embeddings that WriteKept did not write (`tandem
-// encode` did): nobody's work is overwritten.
+// encode` did): a search must not overwrite them.
 void CheckUsableForKept(const std::filesystem::path& folder);
 
 // The kept embeddings, float32 [texts, width]; nothing where the folder has none, or those of
@@ -29,12 +29,16 @@ void CheckUsableForKept(const std::filesystem::path& folder);
 std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const std::string& source,
                                    size_t texts, int64_t width);
 
-// From now on the folder's embeddings, if any, are not taken for kept; to be called before they are
-// replaced. The embeddings themselves stay.
+// Removes source.txt, so that no search takes the folder's embeddings for kept ones. Call it before
+// the embeddings are replaced; they stay as they are.
 void ForgetKept(const std::filesystem::path& folder);
 
-// Writes the three files, the source last: what an interrupted call leaves is not taken for kept.
-// Throws OutputError.
+// Makes the folder and throws OutputError where embeddings could not be written into it: to be
+// called before a corpus is encoded for it.
+void CheckWritableForKept(const std::filesystem::path& folder);
+
+// Writes the three files, source.txt last, so that no search takes what an interrupted call leaves
+// for kept embeddings. Throws OutputError.
 void WriteKept(const std::filesystem::path& folder, const std::string& source,
                const data::Texts& texts, const at::Tensor& embeddings);
 

@@ -52,6 +52,7 @@ void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
     std::optional<at::Tensor> rows =
         ReadKept(options.embeddings, source, documents.size(), model.embedding_width());
     if (!rows) {
+      CheckWritableForKept(options.embeddings);
       rows = EncodeAll(model, TextKind::kDocument, documents, encode, &counts);
       WriteKept(options.embeddings, source, documents, *rows);
     }

@@ -19,8 +19,8 @@ namespace tandem::search {
 // The documents of that grade or a higher one, ascending.
 std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevance_level);
 
-// The watched scores as positives, and as negatives those of the best hits that are not among
-// `positives` (ascending). `query` must outlive the samples.
+// The samples of one query: the watched scores are the positives, and the scores of the best hits
+// that are not among `positives` (ascending) the negatives. `query` must outlive the samples.
 eval::QuerySamples SamplesOf(std::string_view query, const QueryHits& found,
                              std::span<const uint32_t> positives);
 

@@ -126,8 +126,6 @@ TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
   ExpectUsageError({"evaluate", "--split", "dev"}, "--split needs --model and --dataset");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--split", "dev"},
                    "--qrels and --run exclude --model, --dataset and --split");
-  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--complete"},
-                   "--complete is for runs");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--relevance-level", "0"},
                    "--relevance-level is 0; expected a number above 0");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--format", "xml"},

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -250,6 +252,140 @@ TEST_F(ModelCommands, DataThatCannotBeEvaluated) {
   const ProgramResult one = Evaluate({"--split", "dev"});
   EXPECT_EQ(one.exit_code, 3);
   EXPECT_THAT(one.err, HasSubstr("the corpus has one document"));
+}
+
+// A judged query whose documents are missing, and one without a text, count as in trec_eval -c:
+// with 0, and not at all by being left out.
+TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
+  const std::string judged = "query-id\tcorpus-id\tscore\nq48\td48\t1\n";
+  const auto values = [&](const std::string& qrels, const std::vector<std::string>& more = {}) {
+    Write("data/qrels/some.tsv", qrels);
+    std::vector<std::string> flags = {"--split",  "some", "--measures", "ndcg@10,auc,recall@100",
+                                      "--format", "json"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    const ProgramResult result = Evaluate(flags);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out)["measures"];
+  };
+  const auto whole = values(judged);
+  ASSERT_GT(whole["ndcg@10"], 0);
+  const std::string lacking = judged + "q49\tgone\t1\nnobody\td1\t1\n";
+  const auto with_missing = values(lacking);
+  EXPECT_DOUBLE_EQ(with_missing["ndcg@10"], whole["ndcg@10"].get<double>() / 3);
+  EXPECT_DOUBLE_EQ(with_missing["recall@100"], whole["recall@100"].get<double>() / 3);
+  EXPECT_EQ(values(lacking, {"--complete"}), with_missing);
+  // A document that is judged beside the one that is found is one that is not found.
+  EXPECT_DOUBLE_EQ(values(judged + "q48\tgone\t1\n")["recall@100"], 0.5);
+  // The same from a run of the same queries.
+  Write("data/qrels/some.tsv", lacking);
+  ASSERT_EQ(Search({"--split", "some", "--top-k", "600", "--output", Path("run.trec")}).exit_code,
+            0);
+  const ProgramResult from_run = RunTandem(
+      {"evaluate", "--qrels", Path("data/qrels/some.tsv"), "--run", Path("run.trec"), "--measures",
+       "ndcg@10,auc,recall@100", "--format", "json", "--complete", "--quiet"});
+  EXPECT_EQ(nlohmann::json::parse(from_run.out)["measures"], with_missing);
+  const ProgramResult told = Evaluate({"--split", "some"});
+  EXPECT_THAT(told.err, HasSubstr("judged queries without a text in queries.jsonl, not searched: 1 "
+                                  "(first at id nobody)"));
+  EXPECT_THAT(told.err,
+              HasSubstr("judgements of documents that corpus.jsonl lacks, never found: 1"));
+  Write("data/qrels/some.tsv", "query-id\tcorpus-id\tscore\nq49\tgone\t1\n");
+  const ProgramResult strangers = Evaluate({"--split", "some"});
+  EXPECT_EQ(strangers.exit_code, 3);
+  EXPECT_THAT(strangers.err, HasSubstr("none of the judgements names a query and a document"));
+}
+
+// recall@5000 of a corpus of 1200 is 1 only where all results are looked at.
+TEST_F(ModelCommands, MaxResultsAboveAThousandAndAll) {
+  WriteTinyData(Path("data"), TinyWords(), {.documents = 1200});
+  std::string qrels = "query-id\tcorpus-id\tscore\n";
+  for (int d = 0; d < 1200; ++d) qrels += fmt::format("q48\td{}\t1\n", d);
+  Write("data/qrels/all.tsv", qrels);
+  const auto map = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> flags = {"--split", "all", "--measures", "map", "--format", "json"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    return nlohmann::json::parse(Evaluate(flags).out)["measures"]["map"].get<double>();
+  };
+  EXPECT_NEAR(map({}), 1000.0 / 1200, 1e-12);
+  EXPECT_NEAR(map({"--max-results", "1100"}), 1100.0 / 1200, 1e-12);
+  EXPECT_NEAR(map({"--max-results", "10"}), 10.0 / 1200, 1e-12);
+  EXPECT_NEAR(map({"--max-results", "0"}), 1, 1e-12);
+}
+
+TEST_F(ModelCommands, SearchRanksQueriesThatNobodyJudged) {
+  std::filesystem::remove_all(Path("data/qrels"));
+  Write("mine.jsonl",
+        "{\"_id\": \"m1\", \"text\": \"alpha beta\"}\n"
+        "{\"_id\": \"m2\", \"text\": \"music\"}\n");
+  const ProgramResult result =
+      Search({"--queries", Path("mine.jsonl"), "--top-k", "3", "--output", Path("run.trec")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::map<std::string, int> lines;
+  std::istringstream run(ReadFile(Path("run.trec")));
+  for (std::string line; std::getline(run, line);) ++lines[line.substr(0, line.find(' '))];
+  EXPECT_EQ(lines, (std::map<std::string, int>{{"m1", 3}, {"m2", 3}}));
+  const ProgramResult printed =
+      Search({"--queries", Path("mine.jsonl"), "--top-k", "3", "--output", "-"});
+  EXPECT_EQ(printed.out, ReadFile(Path("run.trec")));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  EXPECT_EQ(Search({"--queries", Path("mine.jsonl"), "--split", "dev", "--output", "x"}).exit_code,
+            2);
+}
+
+// Nobody waits for an encoded corpus to hear that there is no place for what was made of it.
+TEST_F(ModelCommands, WhatCannotBeWrittenShowsBeforeTheWork) {
+  std::filesystem::create_directories(Path("run.trec"));  // a folder where a file is to be
+  std::filesystem::create_directories(Path("embeddings/ids.txt"));
+  std::filesystem::create_directories(Path("kept/embeddings.npy"));
+  Write("file", "x");
+  // The model's folder does not exist: whoever comes so far as to load it ends with 4.
+  const auto search = [&](const std::string& output) {
+    return RunTandem({"search", "--model", Path("no model"), "--dataset", Path("data"), "--split",
+                      "dev", "--output", output});
+  };
+  for (const std::string& output :
+       {Path("run.trec"), Path("none/run.trec"), Path("file/run.trec")}) {
+    const ProgramResult result = search(output);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(output));
+  }
+  EXPECT_EQ(search(Path("fine.trec")).exit_code, 4);
+  const ProgramResult ids = RunTandem({"encode", "--model", Path("model"), "--input",
+                                       Path("data/corpus.jsonl"), "--output", Path("embeddings")});
+  EXPECT_EQ(ids.exit_code, 2);
+  EXPECT_EQ(ids.err, fmt::format("error: {}/ids.txt: cannot be written as a file: Is a directory\n",
+                                 Path("embeddings")));
+  const ProgramResult kept =
+      RunTandem({"evaluate", "--model", Path("model"), "--dataset", Path("data"), "--split", "dev",
+                 "--embeddings", Path("kept")});
+  EXPECT_EQ(kept.exit_code, 2);
+  EXPECT_THAT(kept.err, testing::Not(HasSubstr("encode documents")));
+  // An id that no run can hold.
+  Write("data/corpus.jsonl",
+        ReadFile(Path("data/corpus.jsonl")) + "{\"_id\": \"d 61\", \"text\": \"alpha\"}\n");
+  const ProgramResult blank =
+      RunTandem({"search", "--model", Path("model"), "--dataset", Path("data"), "--split", "dev",
+                 "--output", Path("fine.trec")});
+  EXPECT_EQ(blank.exit_code, 3);
+  EXPECT_THAT(blank.err, HasSubstr("(id d 61)"));
+  EXPECT_THAT(blank.err, testing::Not(HasSubstr("encode")));
+  EXPECT_FALSE(std::filesystem::exists(Path("fine.trec")));
+}
+
+TEST_F(ModelCommands, ErrorsComeWithoutAnEmptyCount) {
+  const ProgramResult broken =
+      RunTandem({"encode", "--model", Path("model"), "--input", "-", "--output", Path("out")},
+                "{\"_id\": \n");
+  EXPECT_EQ(broken.exit_code, 3);
+  EXPECT_THAT(broken.err, testing::StartsWith("error: "));
+}
+
+TEST_F(ModelCommands, StandardOutputIsNoFolder) {
+  const ProgramResult result = RunTandem(
+      {"encode", "--model", Path("model"), "--input", Path("data/corpus.jsonl"), "--output", "-"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--output - is no folder"));
+  EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "app/judged_data.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "data/beir.h"
+
+namespace tandem::app {
+namespace {
+
+// Fills dataset.judged from the judgements; returns how many of these name what is there.
+size_t Resolve(const data::Qrels& qrels, data::Dataset& dataset, data::Warnings& warnings) {
+  size_t resolved = 0;
+  for (const data::QueryJudgements& read : qrels.queries()) {
+    const std::optional<uint32_t> query = dataset.queries.Find(read.query);
+    if (!query) {
+      warnings.Count(dataset.file, "judged queries without a text in queries.jsonl, not searched",
+                     0, read.query);
+      continue;
+    }
+    data::JudgedQuery judged{.query = *query};
+    for (const data::GradedDocument& judgement : read.judgements) {
+      const std::optional<uint32_t> document = dataset.documents.Find(judgement.document);
+      if (!document) {
+        warnings.Count(dataset.file, "judgements of documents that corpus.jsonl lacks, never found",
+                       0, judgement.document);
+        continue;
+      }
+      judged.judgements.push_back(
+          {.document = *document, .grade = judgement.grade, .line = judgement.line});
+    }
+    resolved += judged.judgements.size();
+    dataset.judged.push_back(std::move(judged));
+  }
+  return resolved;
+}
+
+}  // namespace
+
+JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view split) {
+  data::Warnings warnings;
+  JudgedData data;
+  data.qrels = data::LoadBeirQrels(folder, split, &warnings);  // first: a wrong split shows at once
+  data.dataset.file = (folder / "qrels" / fmt::format("{}.tsv", split)).native();
+  data.dataset.has_grades = true;
+  data.dataset.queries = data::LoadBeirQueries(folder, &warnings);
+  data.dataset.documents = data::LoadBeirCorpus(folder, &warnings);
+  const size_t resolved = Resolve(data.qrels, data.dataset, warnings);
+  if (resolved == 0) {
+    throw DataError(data.dataset.file, 0, data.qrels.queries().front().query,
+                    "none of the judgements names a query and a document that the folder has: do "
+                    "its files belong together?");
+  }
+  warnings.Report();
+  return data;
+}
+
+}  // namespace tandem::app
