@@ -3,11 +3,14 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/catalogues.h"
 #include "app/globals.h"
 #include "app/signal_watch.h"
 #include "app/train_command.h"
+#include "app/version.h"
 #include "base/error.h"
 #include "tensor/process.h"
 #include "train/gradient_cache_check.h"
@@ -25,14 +28,30 @@ void CheckCache(config::LoadedRecipe loaded) {
                   report.worst, report.bound));
 }
 
+// Puts the flags that every command takes over the recipe; returns those that were given.
+std::vector<std::string> TakeGlobals(config::Recipe& recipe) {
+  const Globals& globals = GlobalOptions();
+  std::vector<std::string> given;
+  if (globals.threads > 0) {
+    recipe.threads = globals.threads;
+    given.push_back(fmt::format("--threads {}", globals.threads));
+  }
+  if (globals.seed) {
+    recipe.seed = *globals.seed;
+    given.push_back(fmt::format("--seed {}", *globals.seed));
+  }
+  if (!globals.precision.empty()) {
+    recipe.precision = globals.precision;
+    given.push_back(fmt::format("--precision {}", globals.precision));
+  }
+  return given;
+}
+
 }  // namespace
 
 void RunTrain(const TrainOptions& options) {
   config::LoadedRecipe loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
-  const Globals& globals = GlobalOptions();
-  if (globals.threads > 0) loaded.recipe.threads = globals.threads;
-  if (globals.seed) loaded.recipe.seed = *globals.seed;
-  if (!globals.precision.empty()) loaded.recipe.precision = globals.precision;
+  const std::vector<std::string> flags = TakeGlobals(loaded.recipe);
   tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
   if (options.check) {
     const std::string report = train::CheckTraining(std::move(loaded));
@@ -49,6 +68,8 @@ void RunTrain(const TrainOptions& options) {
                                {.output = options.output,
                                 .resume = options.resume,
                                 .profile_format = options.profile ? options.format : "",
+                                .version = Version(),
+                                .flags = flags,
                                 .stop = SignalWatch::Received});
   std::fputs(profile.c_str(), stdout);
 }

@@ -38,6 +38,8 @@ std::string CpuName() {
 
 }  // namespace
 
+std::string Version() { return TANDEM_VERSION; }
+
 std::string VersionText() {
   return fmt::format(
       "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, "

@@ -310,7 +310,10 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
                          std::span<const std::string> sets, RecipeCatalogues catalogues,
                          IdleKeys idle_keys) {
   const std::vector<TomlLayer> layers = MakeLayers(text, name, sets);
-  LoadedRecipe loaded{.file = std::string(name), .catalogues = catalogues};
+  LoadedRecipe loaded{.file = std::string(name),
+                      .text = std::string(text),
+                      .sets = {sets.begin(), sets.end()},
+                      .catalogues = catalogues};
   RecipeReader reader(layers, catalogues);
   VisitRecipe(loaded.recipe, reader);
   CheckTogether(reader, loaded.recipe);

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "config/catalogue.h"
@@ -37,6 +38,8 @@ struct RecipePosition {
 struct LoadedRecipe {
   Recipe recipe;
   std::string file;
+  std::string text;               // of the file, as it is
+  std::vector<std::string> sets;  // each `--set` over it, as it was given
   std::map<std::string, RecipePosition, std::less<>> positions;  // of each key that was given
   RecipeCatalogues catalogues;                                   // those that it was read with
 

@@ -24,7 +24,7 @@ Next CheckpointObserver::AfterStep(const Loop& loop, const StepReport& /*report*
 
 void CheckpointObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
   validated_ = true;
-  if (report.best) folder_.KeepBests({checkpoint_best_, loop.state().step});
+  if (report.best) folder_.KeepBests(loop.state().step);
 }
 
 // Before the first step there is nothing that a resumed run would not do again.
@@ -43,13 +43,8 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   state["data_fingerprint"] = fingerprints_.data;
   state["base_fingerprint"] = fingerprints_.base;
   SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state);
-  Restore(state["loop"]);
-  folder_.Prune(plan_, step, checkpoint_best_);
-}
-
-// A run without validation has no best step.
-void CheckpointObserver::Restore(const nlohmann::json& state) {
-  checkpoint_best_ = state.value("best_step", int64_t{0});
+  // A run without validation has no best step.
+  folder_.Prune(plan_, step, state.value("/loop/best_step"_json_pointer, int64_t{0}));
 }
 
 void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step) {

@@ -27,7 +27,6 @@ class CheckpointObserver final : public LoopObserver {
   Next AfterStep(const Loop& loop, const StepReport& report) override;
   void AfterValidation(const Loop& loop, const ValidationReport& report) override;
   void Interrupt(const Loop& loop) override;
-  void Restore(const nlohmann::json& state) override;
 
  private:
   void SaveIfDue(const Loop& loop);
@@ -36,8 +35,7 @@ class CheckpointObserver final : public LoopObserver {
   const RunFolder& folder_;
   RunPlan plan_;
   InputFingerprints fingerprints_;
-  int64_t checkpoint_best_ = 0;  // the best step in the last checkpoint; 0: the base, or none yet
-  bool validated_ = false;       // since this process began
+  bool validated_ = false;  // since this process began
 };
 
 // Takes the loop, its observers, weights and optimizers back to the checkpoint of `step`. Throws

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "config/recipe_text.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_observer.h"
+#include "train/extension.h"
 #include "train/interrupt.h"
 #include "train/loop.h"
 #include "train/metrics_observer.h"
@@ -22,6 +22,7 @@
 #include "train/progress_observer.h"
 #include "train/run_folder.h"
 #include "train/run_lock.h"
+#include "train/run_records.h"
 #include "train/setup.h"
 #include "train/signal_observer.h"
 #include "train/validation_observer.h"
@@ -35,20 +36,6 @@ config::LoadedRecipe ResolvedRecipe(const RunFolder& folder,
                                     const config::RecipeCatalogues& catalogues) {
   return config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {}, catalogues,
                              config::IdleKeys::kAccept);
-}
-
-// Compares with the recipe that the run was started with, if it got that far.
-void CheckSameRecipe(const Setup& setup, const RunFolder& folder) {
-  if (!std::filesystem::exists(folder.recipe())) return;
-  const config::LoadedRecipe before = ResolvedRecipe(folder, setup.loaded.catalogues);
-  const std::vector<std::string> changed =
-      config::ChangedKeys(before.recipe, setup.recipe(), setup.loaded.catalogues);
-  if (changed.empty()) return;
-  throw setup.loaded.ErrorAt(
-      changed.front(),
-      fmt::format("differs from what the run in {} was started with (all that differ: {}); a "
-                  "resumed run may change only paths, logging and how often it validates and saves",
-                  folder.path().native(), fmt::join(changed, ", ")));
 }
 
 // A run keeps the number of negatives that it began with, also where the recipe leaves it to the
@@ -98,10 +85,9 @@ std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
 weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
                           int64_t saved_step) {
   const config::Recipe& recipe = setup.recipe();
-  weights::ModelCard card{
-      .base_model = std::filesystem::path(recipe.model.base).lexically_normal().native(),
-      .objective = recipe.objective.name,
-      .steps = saved_step};
+  weights::ModelCard card{.base_model = PortablePath(recipe.model.base),
+                          .objective = recipe.objective.name,
+                          .steps = saved_step};
   card.facts = {{"queries a step", fmt::format("{}", recipe.train.batch * recipe.train.accumulate)},
                 {"optimizer", recipe.optimizer.name},
                 {"learning rate", fmt::format("{}", recipe.optimizer.learning_rate)},
@@ -111,8 +97,7 @@ weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
                 {"seed", fmt::format("{}", recipe.seed)}};
   if (validation != nullptr) {
     const bool own = recipe.validation.data.has_value();
-    const std::filesystem::path path(own ? *recipe.validation.data : recipe.data.train);
-    const std::string name = path.lexically_normal().filename().native();
+    const std::string name = PortablePath(own ? *recipe.validation.data : recipe.data.train);
     card.measured_on = own ? fmt::format("{}, split {}", name, recipe.validation.split)
                            : fmt::format("held-out queries of {}", name);
     card.measures = {{.name = setup.validator->name(),
@@ -133,7 +118,8 @@ void WarnOfNoImprovement(const std::string& measure, const ValidationState& vali
                   validation.best_trained_step));
 }
 
-// The best weights become the run's model; that is the last thing that a run does.
+// The best weights become the run's model. The line that says so is the last thing that a run
+// writes: whoever finds it finds the model of this end, not of one before the run became longer.
 void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics) {
   const int64_t step = validation != nullptr ? validation->best_step : state.step;
@@ -145,16 +131,32 @@ void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
     line[measure] = *validation->best_value;
     value = fmt::format(", {} {:.4f}", measure, *validation->best_value);
   }
-  metrics.Write(line);
-  metrics.Sync();
   setup.model->set_calibration(CalibrationOf(setup));
   setup.model->Save(folder.model(), CardOf(setup, validation, step));
+  metrics.Write(line);
+  metrics.Sync();
   Note(fmt::format("{}: the model of step {}{}", folder.model().native(), step, value));
   if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);
 }
 
+// The last line of metrics.jsonl; null where there is none that is whole.
+nlohmann::json LastLine(const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.metrics())) return nullptr;
+  std::string text = ReadFile(folder.metrics());
+  if (!text.ends_with('\n')) return nullptr;
+  text.pop_back();
+  const size_t before = text.rfind('\n');
+  return nlohmann::json::parse(text.substr(before == std::string::npos ? 0 : before + 1), nullptr,
+                               /*allow_exceptions=*/false);
+}
+
+// Whether the run has come to its end at its last checkpoint and its model is written.
 bool IsFinished(const RunFolder& folder) {
-  return std::filesystem::exists(folder.model()) && folder.LatestCheckpoint().has_value();
+  const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
+  if (!checkpoint || !std::filesystem::exists(folder.model())) return false;
+  const nlohmann::json line = LastLine(folder);
+  return line.is_object() && line.value("finished", false) &&
+         line.value("step", int64_t{-1}) == *checkpoint;
 }
 
 // The observers of a run, in the order in which the loop calls them.
@@ -211,21 +213,34 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
                              : "interrupted before the first step; start again with --resume");
 }
 
-// `profilers`: a ProfileObserver, or none.
-void TrainIn(const RunFolder& folder, Setup& setup, std::vector<LoopObserver*> profilers,
-             const StopRequest& stop) {
-  const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
-  folder.Prepare();
-  if (!std::filesystem::exists(folder.recipe())) {
-    WriteFileAtomically(folder.recipe(), ResolvedRecipeText(setup));
+void WriteRecords(const RunFolder& folder, const Setup& setup, const RunOptions& options,
+                  bool extended) {
+  if (extended || !std::filesystem::exists(folder.recipe())) {
+    WriteFileAtomically(
+        folder.recipe(),
+        ResolvedRecipeText(setup.loaded, {.version = options.version,
+                                          .isa = tensor::IsaName(),
+                                          .learning_rate_note = setup.learning_rate_note}));
   }
+  WriteFileAtomically(folder.given_recipe(),
+                      GivenRecipeText(setup.loaded, options.version, options.flags));
+}
+
+// `profilers`: a ProfileObserver, or none.
+void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continuation,
+             const RunOptions& options, std::vector<LoopObserver*> profilers) {
+  const std::optional<int64_t> checkpoint = continuation.checkpoint;
+  folder.Prepare();
+  if (continuation.extended) ForgetEnd(folder, continuation);
+  WriteRecords(folder, setup, options, continuation.extended);
   LineLog metrics(folder.metrics(), MetricsBytes(folder, checkpoint));
   LineLog timing(folder.timing(), std::nullopt);
-  timing.Write({{"threads", setup.threads},
+  timing.Write({{"version", options.version},
+                {"threads", setup.threads},
                 {"precision", tensor::PrecisionName(setup.precision)},
                 {"isa", tensor::IsaName()},
                 {"resumed_from", checkpoint.value_or(0)}});
-  RunObservers observers(setup, folder, metrics, timing, stop);
+  RunObservers observers(setup, folder, metrics, timing, options.stop);
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);
   Loop loop(PartsOf(setup), LoopOptionsOf(setup), list);
@@ -235,7 +250,7 @@ void TrainIn(const RunFolder& folder, Setup& setup, std::vector<LoopObserver*> p
     // A kill may have cut the pruning short.
     folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
   }
-  RunLoop(loop, folder, stop);
+  RunLoop(loop, folder, options.stop);
   SaveModel(setup, folder, loop.state(), observers.validation(), metrics);
 }
 
@@ -247,6 +262,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   if (output.empty()) {
     throw UsageError("there is no run folder to write to: give --output, or output in the recipe");
   }
+  if (output == "-") throw UsageError("--output - is no folder, and a run needs one: give a path");
   const RunFolder folder(output);
   std::optional<RunLock> lock;
   // A folder in which another process trains is not one to resume, nor one that "exists already".
@@ -261,22 +277,23 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
     lock.emplace(folder.lock());
     folder.CheckUsable(options.resume);
   }
+  Continuation continuation;
   if (options.resume) {
-    CheckSameRecipe(*setup, folder);
-    if (const auto step = folder.LatestCheckpoint()) CheckSameInputs(*setup, folder, *step);
-    if (IsFinished(folder)) {
+    continuation = CompareWithRecord(*setup, folder);
+    if (continuation.checkpoint) CheckSameInputs(*setup, folder, *continuation.checkpoint);
+    if (!continuation.extended && IsFinished(folder)) {
       Note(fmt::format("{}: this run is finished; its model is {}", output.native(),
                        folder.model().native()));
       return "";
     }
   }
   if (options.profile_format.empty()) {
-    TrainIn(folder, *setup, {}, options.stop);
+    TrainIn(folder, *setup, continuation, options, {});
     return "";
   }
   StepProfile profile;
   ProfileObserver profiler(profile);
-  TrainIn(folder, *setup, {&profiler}, options.stop);
+  TrainIn(folder, *setup, continuation, options, {&profiler});
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
       options.profile_format);

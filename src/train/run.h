@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/recipe_parse.h"
 #include "train/interrupt.h"
@@ -14,15 +15,17 @@ namespace tandem::train {
 struct RunOptions {
   std::filesystem::path output;  // empty: the recipe's
   bool resume = false;
-  std::string profile_format;  // text, tsv or json; empty: no profile
-  StopRequest stop;            // empty: nothing stops the run before its end
+  std::string profile_format;      // text, tsv or json; empty: no profile
+  std::string version;             // of the program, for the run folder's records
+  std::vector<std::string> flags;  // that went over the recipe beside --set: "--seed 7"
+  StopRequest stop;                // empty: nothing stops the run before its end
 };
 
 // Trains and writes the run folder (docs/training.md). Reads everything before it writes anything.
 // Tensor operations run on the threads that the program has given libtorch (tensor/process.h).
-// Throws what the parts throw; UsageError where the output is missing or there is a run already,
-// RecipeError where a resumed run's recipe differs in what may not change, DataError where its data
-// differ, Interrupted after saving.
+// Throws what the parts throw; UsageError where the output is missing, there is a run already or
+// another process trains in the folder, RecipeError where a resumed run's recipe differs in what
+// may not change (train/extension.h), DataError where its data differ, Interrupted after saving.
 // Returns the profile of the steps that were made, in the format that was asked for.
 std::string RunTraining(config::LoadedRecipe recipe, const RunOptions& options);
 

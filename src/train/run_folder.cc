@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "train/checkpoint.h"
 
 namespace tandem::train {
 namespace {
@@ -174,12 +176,19 @@ void RunFolder::Prune(const RunPlan& plan, int64_t step, int64_t best_step) cons
     Remove(Checkpoint(planned.front()));
     planned.erase(planned.begin());
   }
-  KeepBests({best_step});
+  KeepBests(best_step);
 }
 
-void RunFolder::KeepBests(std::initializer_list<int64_t> steps) const {
+void RunFolder::RemoveCheckpoint(int64_t step) const { Remove(Checkpoint(step)); }
+
+void RunFolder::KeepBests(int64_t best_step) const {
+  std::vector<int64_t> kept = {best_step};
+  for (const int64_t step : Checkpoints()) {
+    const nlohmann::json state = ReadState(Checkpoint(step));
+    kept.push_back(state.value("/loop/best_step"_json_pointer, int64_t{0}));
+  }
   for (const int64_t number : NumbersIn(checkpoints(), kBest)) {
-    if (std::find(steps.begin(), steps.end(), number) == steps.end()) Remove(Best(number));
+    if (std::find(kept.begin(), kept.end(), number) == kept.end()) Remove(Best(number));
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -39,9 +38,10 @@ class RunFolder {
   // Keeps the last checkpoints that the plan asks for, as many as it says, the one at `step`, and
   // the best weights; removes the others. What is kept does not depend on interruptions.
   void Prune(const RunPlan& plan, int64_t step, int64_t best_step) const;
-  // Removes all best weights but those of these steps. Between two checkpoints a run keeps the best
-  // of the last checkpoint, from which a killed run goes on, and the best of now.
-  void KeepBests(std::initializer_list<int64_t> steps) const;
+  void RemoveCheckpoint(int64_t step) const;
+  // Removes all best weights but those of `best_step` and those that were the best at a checkpoint
+  // that is there, from which a run may go on.
+  void KeepBests(int64_t best_step) const;
 
  private:
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "config/catalogue.h"
-#include "config/recipe_text.h"
 #include "data/fingerprint.h"
 #include "eval/measure.h"
 #include "model/fingerprint.h"
@@ -208,16 +206,6 @@ void StartOpenBias(Setup& setup) {
                     .chunk_tokens = setup.recipe().train.chunk_tokens}));
 }
 
-// A relative path stays as it was given; of an absolute one the last part is kept, so that the
-// same run in another place writes the same bytes.
-std::string PortablePath(const std::string& text) {
-  const std::filesystem::path path(text);
-  if (!path.is_absolute()) return text;
-  const std::filesystem::path normal = path.lexically_normal();
-  return normal.has_filename() ? normal.filename().native()
-                               : normal.parent_path().filename().native();
-}
-
 void MakeObjective(Setup& setup) {
   for (const std::string& note : ResolveObjective(setup.loaded, *setup.model)) Note(note);
   const config::Recipe& recipe = setup.recipe();
@@ -298,23 +286,6 @@ LoopOptions LoopOptionsOf(const Setup& setup) {
           .chunk_tokens = recipe.train.chunk_tokens,
           .seed = static_cast<uint64_t>(recipe.seed),
           .precision = setup.precision};
-}
-
-std::string ResolvedRecipeText(const Setup& setup) {
-  config::Recipe recipe = setup.recipe();
-  recipe.output.clear();
-  recipe.model.base = PortablePath(recipe.model.base);
-  if (recipe.model.document_base) {
-    recipe.model.document_base = PortablePath(*recipe.model.document_base);
-  }
-  recipe.data.train = PortablePath(recipe.data.train);
-  if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
-  const std::string& note = setup.learning_rate_note;
-  return fmt::format(
-      "# A record of this run's recipe with every value resolved; computed on {}.\n"
-      "# Paths are cut to their last part: to run it again, give yours.\n{}{}",
-      tensor::IsaName(), note.empty() ? "" : fmt::format("# In it {}.\n", note),
-      config::FormatRecipe(recipe, setup.recipe(), setup.loaded.catalogues));
 }
 
 }  // namespace tandem::train

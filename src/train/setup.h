@@ -56,7 +56,4 @@ void SetSteps(Setup& setup, int64_t steps);
 LoopParts PartsOf(Setup& setup);
 LoopOptions LoopOptionsOf(const Setup& setup);
 
-// The recipe as a run folder keeps it: resolved, absolute paths cut to their last part, no output.
-std::string ResolvedRecipeText(const Setup& setup);
-
 }  // namespace tandem::train

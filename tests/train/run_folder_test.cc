@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ std::set<std::string> Names(const std::filesystem::path& folder) {
     names.insert(entry.path().filename().native());
   }
   return names;
+}
+
+void MakeCheckpoint(const RunFolder& folder, int64_t step, int64_t best) {
+  std::filesystem::create_directories(folder.Checkpoint(step));
+  const nlohmann::json state = {{"loop", {{"best_step", best}}}};
+  WriteFileAtomically(folder.Checkpoint(step) / "state.json", state.dump());
 }
 
 TEST(RunFolder, UsableOnlyAsAsked) {
@@ -44,14 +51,16 @@ TEST(RunFolder, KeepsTheLastTwoPlannedCheckpointsAndTheBest) {
   const RunPlan plan{.steps = 100, .checkpoint_every = 10};
   folder.Prepare();
   const auto made = [&](int64_t step, int64_t best) {
-    std::filesystem::create_directory(folder.Checkpoint(step));
+    MakeCheckpoint(folder, step, best);
     std::filesystem::create_directory(folder.Best(best));
     folder.Prune(plan, step, best);
     return Names(temporary.path() / "checkpoints");
   };
   using Set = std::set<std::string>;
   EXPECT_EQ(made(10, 5), (Set{"step-00000010", "best-00000005"}));
-  EXPECT_EQ(made(20, 20), (Set{"step-00000010", "step-00000020", "best-00000020"}));
+  // The best at step 10 stays as long as a run can go on from there.
+  EXPECT_EQ(made(20, 20),
+            (Set{"step-00000010", "step-00000020", "best-00000005", "best-00000020"}));
   EXPECT_EQ(made(30, 20), (Set{"step-00000020", "step-00000030", "best-00000020"}));
   // An interruption's checkpoint goes as soon as a planned one follows.
   EXPECT_EQ(made(33, 20), (Set{"step-00000030", "step-00000033", "best-00000020"}));
@@ -66,7 +75,7 @@ TEST(RunFolder, KeepsAsManyCheckpointsAsThePlanSays) {
   folder.Prepare();
   const auto left_of_five = [&](int64_t keep) {
     for (int64_t step = 10; step <= 50; step += 10) {
-      std::filesystem::create_directories(folder.Checkpoint(step));
+      MakeCheckpoint(folder, step, 0);
     }
     folder.Prune({.steps = 100, .checkpoint_every = 10, .keep_checkpoints = keep}, 50, 0);
     return folder.Checkpoints();
@@ -76,14 +85,15 @@ TEST(RunFolder, KeepsAsManyCheckpointsAsThePlanSays) {
   EXPECT_EQ(left_of_five(9), (std::vector<int64_t>{10, 20, 30, 40, 50}));
 }
 
-TEST(RunFolder, BetweenCheckpointsTheCheckpointsBestAndTheBestOfNowStay) {
+TEST(RunFolder, BetweenCheckpointsTheirBestsAndTheBestOfNowStay) {
   const TemporaryFolder temporary;
   const RunFolder folder(temporary.path());
   folder.Prepare();
-  for (const int64_t step : {10, 12, 14}) std::filesystem::create_directory(folder.Best(step));
-  folder.KeepBests({10, 14});
+  MakeCheckpoint(folder, 11, 10);
+  for (const int64_t step : {8, 10, 12, 14}) std::filesystem::create_directory(folder.Best(step));
+  folder.KeepBests(14);
   EXPECT_EQ(Names(temporary.path() / "checkpoints"),
-            (std::set<std::string>{"best-00000010", "best-00000014"}));
+            (std::set<std::string>{"step-00000011", "best-00000010", "best-00000014"}));
 }
 
 TEST(RunFolder, RemovesWhatAKilledProcessLeft) {

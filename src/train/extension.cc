@@ -1,0 +1,172 @@
+#include "train/extension.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "config/quantity.h"
+#include "config/recipe_text.h"
+#include "train/checkpoint.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr const char* kLengths[] = {"train.steps", "train.epochs"};
+
+bool IsLength(const std::string& key) {
+  return std::find(std::begin(kLengths), std::end(kLengths), key) != std::end(kLengths);
+}
+
+// The key that gives a recipe's length, for messages.
+const char* LengthKey(const config::Recipe& recipe) {
+  return recipe.train.steps ? "train.steps" : "train.epochs";
+}
+
+// The recipe as the folder records it, and its plan.
+struct Record {
+  config::Recipe recipe;
+  RunPlan plan;
+};
+
+// What is a share of the run's steps keeps its number of steps: in a run that becomes longer, and
+// in one that became longer before, whose record then has the number. A share that is given anew
+// is taken as it is.
+void KeepShares(Setup& setup, const Record& record, bool extended) {
+  config::Recipe& recipe = setup.loaded.recipe;
+  const config::Recipe& before = record.recipe;
+  const auto keep = [extended](config::Quantity& given, const config::Quantity& recorded,
+                               int64_t steps, std::string_view key) {
+    if (!given.share || given.IsZero()) return;
+    if (!recorded.share) {
+      given = recorded;
+      Note(fmt::format("{} stays {}, as the run folder's recipe.resolved.toml has it", key,
+                       config::FormatQuantity(recorded, "steps")));
+    } else if (extended && given == recorded) {
+      given = config::Quantity::Count(steps);
+    }
+  };
+  keep(recipe.schedule.warmup, before.schedule.warmup, record.plan.warmup, "schedule.warmup");
+  keep(recipe.train.checkpoint_every, before.train.checkpoint_every, record.plan.checkpoint_every,
+       "train.checkpoint_every");
+  if (recipe.validation.enabled()) {
+    keep(recipe.validation.every, before.validation.every, record.plan.validate_every,
+         "validation.every");
+  }
+  setup.plan = MakePlan(recipe, *setup.sampler);
+  SetSteps(setup, setup.plan.steps);
+}
+
+// The first step before `steps` that another length gives another rate; none: there is no such one.
+std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const RunPlan& before,
+                                      int64_t longer) {
+  constexpr int64_t kLooks = 1000;  // spread over the steps; a schedule is smooth
+  const int64_t stride = std::max<int64_t>(1, before.steps / kLooks);
+  for (int64_t step = 0; step < before.steps; step += stride) {
+    const double had = optim::ScheduleFactor(schedule, {step, before.warmup, before.steps});
+    if (had != optim::ScheduleFactor(schedule, {step, before.warmup, longer})) return step;
+  }
+  return std::nullopt;
+}
+
+void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record& record) {
+  const char* key = LengthKey(setup.recipe());
+  const auto other = FirstOtherRate(*setup.schedule, record.plan, setup.plan.steps);
+  if (other) {
+    throw setup.loaded.ErrorAt(
+        key, fmt::format("makes a run of {0} steps of the {1} that it was started with, but its "
+                         "schedule {2} spreads the learning rate over the whole run: step {3} and "
+                         "those behind it would have had other rates. Only a run with "
+                         "schedule.name = \"constant\" can be made longer; start a new one from "
+                         "this one's model (model.base = \"{4}\")",
+                         setup.plan.steps, record.plan.steps, setup.recipe().schedule.name,
+                         *other + 1, folder.model().native()));
+  }
+  const auto latest = folder.LatestCheckpoint();
+  if (!latest) return;
+  const nlohmann::json state = ReadState(folder.Checkpoint(*latest));
+  if (!state.value("/loop/stopped_early"_json_pointer, false)) return;
+  throw setup.loaded.ErrorAt(
+      key, fmt::format("makes the run longer, but it stopped at step {} because {} validations "
+                       "brought no improvement (validation.patience); a longer one would have "
+                       "stopped there too. Start a new run from its model (model.base = \"{}\")",
+                       *latest, setup.recipe().validation.patience, folder.model().native()));
+}
+
+// Whether the run would have written the same up to `step` if it had been of the new length.
+bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setup) {
+  if (step < before.steps) return true;
+  const bool validation_due = before.validate_every == 0 || setup.plan.ValidationDue(step);
+  return validation_due && step % setup.recipe().logging.every == 0;
+}
+
+// Whether the best weights of a checkpoint are there. The base's (step 0) may be missing in a
+// folder of an earlier version, which did not measure it.
+bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
+  const nlohmann::json state = ReadState(folder.Checkpoint(checkpoint));
+  const int64_t best = state.value("/loop/best_step"_json_pointer, int64_t{0});
+  const bool measured = best > 0 || state.contains("/loop/base_value"_json_pointer);
+  return !measured || std::filesystem::exists(folder.Best(best));
+}
+
+std::optional<int64_t> CheckpointToExtend(const Setup& setup, const RunFolder& folder,
+                                          const RunPlan& before) {
+  std::vector<int64_t> steps = folder.Checkpoints();
+  if (steps.empty()) return std::nullopt;
+  std::reverse(steps.begin(), steps.end());
+  for (const int64_t step : steps) {
+    if (HoldsNothingOfTheEnd(step, before, setup) && HasItsBest(folder, step)) return step;
+  }
+  Warn(fmt::format(
+      "the run goes on from its end, step {}, where metrics.jsonl has a line or a validation that "
+      "a run of {} steps would not have there; the checkpoint before it, or its best weights, are "
+      "gone (train.keep_checkpoints)",
+      steps.front(), setup.plan.steps));
+  return steps.front();
+}
+
+}  // namespace
+
+Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.recipe())) return {folder.LatestCheckpoint()};
+  Record record{config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {},
+                                    setup.loaded.catalogues, config::IdleKeys::kAccept)
+                    .recipe,
+                {}};
+  record.plan = MakePlan(record.recipe, *setup.sampler);
+  const bool extended = setup.plan.steps > record.plan.steps;
+  const bool same_warmup = setup.recipe().schedule.warmup == record.recipe.schedule.warmup;
+  KeepShares(setup, record, extended);
+  std::vector<std::string> changed =
+      config::ChangedKeys(record.recipe, setup.recipe(), setup.loaded.catalogues);
+  if (extended) {
+    std::erase_if(changed, [same_warmup](const std::string& key) {
+      return IsLength(key) || (same_warmup && key == "schedule.warmup");
+    });
+  }
+  if (!changed.empty()) {
+    throw setup.loaded.ErrorAt(
+        changed.front(),
+        fmt::format("differs from what the run in {} was started with (all that differ: {}); a "
+                    "resumed run may change only paths, logging, how often it validates and saves, "
+                    "and become longer where its schedule allows it",
+                    folder.path().native(), fmt::join(changed, ", ")));
+  }
+  if (!extended) return {folder.LatestCheckpoint()};
+  CheckCanBeLonger(setup, folder, record);
+  return {CheckpointToExtend(setup, folder, record.plan), true};
+}
+
+void ForgetEnd(const RunFolder& folder, const Continuation& continuation) {
+  for (const int64_t step : folder.Checkpoints()) {
+    if (step > continuation.checkpoint.value_or(0)) folder.RemoveCheckpoint(step);
+  }
+}
+
+}  // namespace tandem::train
