@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace tandem {
 namespace {
@@ -21,6 +24,15 @@ uint64_t CgroupLimit() {
 }
 
 }  // namespace
+
+uint64_t MostResidentMemory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr std::string_view kKey = "VmHWM:";
+    if (line.starts_with(kKey)) return std::stoull(line.substr(kKey.size())) * 1024;  // "N kB"
+  }
+  throw std::runtime_error("/proc/self/status does not say how much memory was resident");
+}
 
 uint64_t UsableMemory() {
   const auto machine =

@@ -8,4 +8,9 @@ namespace tandem {
 // Bytes: the smaller of the machine's memory and its cgroup's limit.
 uint64_t UsableMemory();
 
+// Bytes: the most memory that this program has held at once (the resident set's high-water mark),
+// mapped files that it has read included. Does not count what the process was before it became this
+// program, which getrusage does. Throws std::runtime_error where the system does not say.
+uint64_t MostResidentMemory();
+
 }  // namespace tandem

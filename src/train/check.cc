@@ -1,22 +1,18 @@
 // `tandem train --check`.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 
 #include "base/progress.h"
-#include "optim/gradients.h"
+#include "train/memory_need.h"
 #include "train/run.h"
 #include "train/setup.h"
 
 namespace tandem::train {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr size_t kBins = 8;
@@ -61,47 +57,48 @@ std::string Counts(const Setup& setup) {
   return text;
 }
 
-struct TimedStep {
-  double seconds = 0;
-  int64_t tokens = 0;
-};
-
-// The second of two: the first one also pays for what is made once. Gradients are thrown away.
-TimedStep TimeStep(Setup& setup) {
-  TimedStep timed;
-  const auto parameters = setup.model->Parameters();
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    const Clock::time_point start = Clock::now();
-    timed.tokens = 0;
-    for (int64_t part = 0; part < setup.recipe().train.accumulate; ++part) {
-      const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
-      ForwardBackward(*setup.model, batch, setup.objective, setup.states,
-                      {.forward = {.precision = setup.precision, .training = true},
-                       .chunk_tokens = setup.recipe().train.chunk_tokens,
-                       .weights_stay = setup.recipe().train.accumulate > 1});
-      timed.tokens += batch.tokens();
-    }
-    optim::GradientNorm(parameters);
-    optim::ClearGradients(parameters);
-    timed.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  return timed;
+std::string Mebibytes(uint64_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / kMebibyte);
 }
 
-std::string Estimate(Setup& setup) {
-  const TimedStep timed = TimeStep(setup);
-  struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const double peak = static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts KiB
+std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
+  std::string text =
+      fmt::format("memory: about {:.0f} MiB resident at most, with program and data; in it\n",
+                  static_cast<double>(need.resident) / kMebibyte);
+  const auto line = [&text](std::string_view what, uint64_t bytes, const std::string& remark) {
+    text += fmt::format("  {:<22} {:>12}{}{}\n", what, Mebibytes(bytes), remark.empty() ? "" : "  ",
+                        remark);
+  };
+  line("parameters", need.parameters, "");
+  line("optimizer's state", need.optimizer,
+       need.optimizer_touched == need.optimizer
+           ? ""
+           : fmt::format("{} of it take memory: the other rows of the vocabulary have no text",
+                         Mebibytes(need.optimizer_touched)));
+  line("tensors of a step", need.step,
+       fmt::format("at most at once, for the largest batch, of {} tokens",
+                   need.largest_batch_tokens));
+  line("  gradients", need.gradients, "among them");
+  line("token ids", setup.texts.queries.bytes() + setup.texts.documents.bytes(), "");
+  return text;
+}
+
+std::string DiskText(const Setup& setup, const DiskNeed& need) {
   return fmt::format(
-      "memory: about {:.0f} MiB (peak so far, with one step and the optimizer's state); token ids "
-      "{:.1f} MiB of it\n"
-      "time: about {} for {} steps, from one timed step of {} tokens without the optimizer's "
-      "update ({:.0f} tokens/s); validation and checkpoints come on top\n",
-      peak,
-      static_cast<double>(setup.texts.queries.bytes() + setup.texts.documents.bytes()) / kMebibyte,
-      FormatDuration(timed.seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
-      timed.tokens, static_cast<double>(timed.tokens) / timed.seconds);
+      "disk: at most {} in the run folder, for {} checkpoints of {} that are kept "
+      "(train.keep_checkpoints), one that is being written, {}and the model\n",
+      Mebibytes(need.run), setup.plan.keep_checkpoints, Mebibytes(need.checkpoint),
+      setup.validator == nullptr
+          ? ""
+          : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)));
+}
+
+std::string TimeText(const Setup& setup, const MemoryNeed& need) {
+  return fmt::format(
+      "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); validation "
+      "and checkpoints come on top\n",
+      FormatDuration(need.step_seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
+      need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds);
 }
 
 }  // namespace
@@ -109,9 +106,11 @@ std::string Estimate(Setup& setup) {
 std::string CheckTraining(config::LoadedRecipe loaded) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
   const config::ModelRecipe& model = setup->recipe().model;
+  const MemoryNeed need = MeasureMemoryNeed(*setup);
+  const std::string costs =
+      MemoryText(*setup, need) + DiskText(*setup, DiskNeedOf(*setup)) + TimeText(*setup, need);
   return Counts(*setup) + Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
-         Lengths(setup->texts.documents, "documents", *model.max_document_tokens) +
-         Estimate(*setup);
+         Lengths(setup->texts.documents, "documents", *model.max_document_tokens) + costs;
 }
 
 }  // namespace tandem::train

@@ -51,7 +51,8 @@ void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTens
   weights::WriteSafetensors(path, views);
 }
 
-// Writes what is not there yet: zeros of moments, which take no memory, then still take none.
+// Copies only those pieces that differ. The system gives memory to a page of zeros when it is first
+// written to: moments that are zero, as most of a vocabulary's are, then take no memory.
 void CopyWhatDiffers(std::string_view bytes, char* to) {
   constexpr size_t kPiece = 4096;
   for (size_t i = 0; i < bytes.size(); i += kPiece) {
@@ -79,7 +80,8 @@ void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTenso
     }
     CopyWhatDiffers({view->bytes.data(), view->bytes.size()},
                     static_cast<char*>(tensor.value.data_ptr()));
-    tensor.value.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
+    tensor.value.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+    file.ReleasePages();  // a mapped page that was read counts as this process's memory
   }
   if (file.tensors().size() != tensors.size()) {
     throw ModelError(path.native(), "",

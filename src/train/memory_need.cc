@@ -1,0 +1,220 @@
+#include "train/memory_need.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/memory.h"
+#include "optim/gradients.h"
+#include "tensor/allocation_count.h"
+#include "tensor/row_gradient.h"
+
+namespace tandem::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Batches that are looked at for the largest one. An epoch of a million queries has about as many;
+// later ones differ little from these.
+constexpr int64_t kMostBatches = 20000;
+
+// Ids of the tokens that a tower reads, each once.
+class SeenTokens {
+ public:
+  void Add(const TokenStore& texts, size_t text) {
+    if (seen_texts_.size() < texts.size()) seen_texts_.resize(texts.size());
+    if (seen_texts_[text]) return;
+    seen_texts_[text] = true;
+    ids_.clear();
+    texts.Append(text, &ids_);
+    for (const int32_t id : ids_) Mark(static_cast<size_t>(id));
+  }
+  void Add(const SeenTokens& other) {
+    for (size_t id = 0; id < other.tokens_.size(); ++id) {
+      if (other.tokens_[id]) Mark(id);
+    }
+  }
+  std::vector<int64_t> Rows() const {
+    std::vector<int64_t> rows;
+    for (size_t id = 0; id < tokens_.size(); ++id) {
+      if (tokens_[id]) rows.push_back(static_cast<int64_t>(id));
+    }
+    return rows;
+  }
+
+ private:
+  void Mark(size_t id) {
+    if (tokens_.size() <= id) tokens_.resize(id + 1);
+    tokens_[id] = true;
+  }
+
+  std::vector<bool> seen_texts_;
+  std::vector<bool> tokens_;
+  std::vector<int32_t> ids_;
+};
+
+// What the run's batches are, without making them.
+struct Batches {
+  sampling::Batch largest;  // by tokens
+  int64_t largest_tokens = 0;
+  SeenTokens queries;
+  SeenTokens documents;
+};
+
+int64_t TokensOf(const sampling::Batch& batch, const ExampleTexts& texts) {
+  size_t tokens = 0;
+  for (const uint32_t q : batch.queries) tokens += texts.queries.length(texts.query_texts[q]);
+  for (const uint32_t d : batch.documents) tokens += texts.documents.length(d);
+  return static_cast<int64_t>(tokens);
+}
+
+// The sampler stands where it stood, afterwards.
+Batches LookAtBatches(Setup& setup) {
+  const nlohmann::json state = setup.sampler->State();
+  const ExampleTexts& texts = setup.texts;
+  Batches batches;
+  const int64_t all = setup.plan.steps * setup.recipe().train.accumulate;
+  for (int64_t b = 0; b < std::min(all, kMostBatches); ++b) {
+    sampling::Batch batch = setup.sampler->Next();
+    for (const uint32_t q : batch.queries) {
+      batches.queries.Add(texts.queries, texts.query_texts[q]);
+    }
+    for (const uint32_t d : batch.documents) batches.documents.Add(texts.documents, d);
+    const int64_t tokens = TokensOf(batch, texts);
+    if (tokens <= batches.largest_tokens) continue;
+    batches.largest_tokens = tokens;
+    batches.largest = std::move(batch);
+  }
+  setup.sampler->Restore(state);
+  return batches;
+}
+
+// As the loop's step, at a learning rate of 0. Returns its tokens.
+int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
+             const sampling::Batch& plan) {
+  optim::ClearGradients(parameters);
+  int64_t tokens = 0;
+  for (int64_t part = 0; part < setup.recipe().train.accumulate; ++part) {
+    const TrainingBatch batch = setup.batches->Make(plan);
+    ForwardBackward(*setup.model, batch, setup.objective, setup.states,
+                    {.forward = {.precision = setup.precision, .training = true},
+                     .chunk_tokens = setup.recipe().train.chunk_tokens,
+                     .weights_stay = setup.recipe().train.accumulate > 1});
+    tokens += batch.tokens();
+  }
+  optim::GradientNorm(parameters);
+  setup.optimizer->Step(0, 1);
+  return tokens;
+}
+
+uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
+  uint64_t bytes = 0;
+  for (const model::NamedParameter& parameter : parameters) {
+    const at::Tensor& gradient = parameter.value.grad();
+    if (!gradient.defined()) continue;
+    bytes += gradient.is_sparse() ? gradient._values().nbytes() + gradient._indices().nbytes()
+                                  : gradient.nbytes();
+  }
+  return bytes;
+}
+
+// The rows of a table (a parameter with a sparse gradient) that the run reads.
+std::vector<int64_t> RowsOf(const Setup& setup, const Batches& batches, const std::string& name) {
+  if (!setup.model->shared()) {
+    return name.starts_with("query.") ? batches.queries.Rows() : batches.documents.Rows();
+  }
+  SeenTokens both = batches.queries;
+  both.Add(batches.documents);
+  return both.Rows();
+}
+
+// Steps of the optimizer on gradients of zero: it writes to all that it keeps of these rows. Slices
+// of them take less than a step's activations do.
+void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameters,
+               const at::Tensor& table, std::span<const int64_t> rows) {
+  constexpr size_t kSlice = 1024;
+  for (size_t begin = 0; begin < rows.size(); begin += kSlice) {
+    const std::span<const int64_t> slice =
+        rows.subspan(begin, std::min(kSlice, rows.size() - begin));
+    const auto count = static_cast<int64_t>(slice.size());
+    optim::ClearGradients(parameters);
+    const at::Tensor indices = at::empty({count}, at::kLong);
+    std::memcpy(indices.data_ptr(), slice.data(), slice.size_bytes());
+    tensor::AddRowGradient(table, {indices, at::zeros({count, table.size(1)}, at::kFloat)});
+    setup.optimizer->Step(0, 1);
+  }
+}
+
+// Counts what the optimizer keeps; what it keeps of a table's rows counts as touched for the rows
+// that the run reads.
+void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tables,
+                    const Batches& batches, MemoryNeed& need) {
+  for (const optim::StateTensor& state : setup.optimizer->State()) {
+    need.optimizer += state.value.nbytes();
+    const auto table = std::find_if(tables.begin(), tables.end(), [&](const auto& parameter) {
+      return state.name.ends_with("/" + parameter.name) &&
+             state.value.sizes() == parameter.value.sizes();
+    });
+    if (table == tables.end()) {
+      need.optimizer_touched += state.value.nbytes();
+    } else {
+      need.optimizer_touched += RowsOf(setup, batches, table->name).size() *
+                                static_cast<size_t>(state.value.size(1)) * sizeof(float);
+    }
+  }
+}
+
+}  // namespace
+
+MemoryNeed MeasureMemoryNeed(Setup& setup) {
+  const Batches batches = LookAtBatches(setup);
+  const std::vector<model::NamedParameter> parameters = setup.model->Parameters();
+  MemoryNeed need{.largest_batch_tokens = batches.largest_tokens};
+  for (const auto& parameter : parameters) need.parameters += parameter.value.nbytes();
+  tensor::AllocationCount count;
+  Step(setup, parameters, setup.sampler->Next());  // pays for what is made once
+  const Clock::time_point start = Clock::now();
+  need.step_tokens = Step(setup, parameters, setup.sampler->Next());
+  need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  count.ResetMost();
+  Step(setup, parameters, batches.largest);
+  need.step = count.most();
+  need.gradients = GradientBytes(parameters);
+  std::vector<model::NamedParameter> tables;
+  for (const auto& parameter : parameters) {
+    const at::Tensor& gradient = parameter.value.grad();
+    if (gradient.defined() && gradient.is_sparse()) tables.push_back(parameter);
+  }
+  // Validation meets the gradients of the step before it, and so it does here.
+  if (setup.validator != nullptr) {
+    setup.validator->Measure(*setup.model, setup.states, [](double) { return false; });
+  }
+  for (const auto& table : tables) {
+    TouchRows(setup, parameters, table.value, RowsOf(setup, batches, table.name));
+  }
+  CountOptimizer(setup, tables, batches, need);
+  need.resident = MostResidentMemory();
+  return need;
+}
+
+DiskNeed DiskNeedOf(Setup& setup) {
+  DiskNeed need;
+  for (const auto& parameter : SavedParameters(*setup.model, setup.states)) {
+    need.best += parameter.value.nbytes();
+  }
+  need.checkpoint = need.best;
+  for (const auto& state : setup.optimizer->State()) need.checkpoint += state.value.nbytes();
+  const auto kept = static_cast<uint64_t>(setup.plan.keep_checkpoints);
+  const uint64_t bests = setup.validator != nullptr ? kept + 1 : 0;
+  need.run = (kept + 1) * need.checkpoint + bests * need.best + need.best;
+  return need;
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,35 @@
+// What a run takes of memory and disk, found out by doing what it does.
+#pragma once
+
+#include <cstdint>
+
+#include "train/setup.h"
+
+namespace tandem::train {
+
+// Bytes, if nothing else is said. Tensors are counted exactly.
+struct MemoryNeed {
+  uint64_t parameters = 0;
+  uint64_t gradients = 0;          // after a step of the largest batch
+  uint64_t optimizer = 0;          // what the optimizer keeps: moments
+  uint64_t optimizer_touched = 0;  // of it: rows of tables that no batch reads take no memory
+  uint64_t step = 0;               // most at once in that step: activations, gradients, scratch
+  uint64_t resident = 0;           // most that the process has held, program and data included
+  int64_t largest_batch_tokens = 0;
+  double step_seconds = 0;  // of a usual step, the optimizer's update included
+  int64_t step_tokens = 0;
+};
+
+// Makes steps as the run would (the first batches, then the one with most tokens of all), lets the
+// optimizer touch every row that the run's texts read, and validates one window. The model and the
+// optimizer of `setup` are worth nothing afterwards.
+MemoryNeed MeasureMemoryNeed(Setup& setup);
+
+struct DiskNeed {
+  uint64_t checkpoint = 0;  // one of them
+  uint64_t best = 0;        // weights of a best validation
+  uint64_t run = 0;         // the whole run folder at most, a checkpoint that is being written too
+};
+DiskNeed DiskNeedOf(Setup& setup);
+
+}  // namespace tandem::train
