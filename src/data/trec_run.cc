@@ -71,8 +71,8 @@ bool CanBeField(std::string_view text) {
 void CheckTrecId(const std::filesystem::path& file, std::string_view id) {
   if (!CanBeField(id)) {
     throw DataError(file.native(), 0, id,
-                    "a TREC run separates its fields by blanks and cannot hold this id, which is "
-                    "empty or has some");
+                    "a TREC run separates its fields by blanks: an id must not be empty or have "
+                    "blanks");
   }
 }
 

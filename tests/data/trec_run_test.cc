@@ -87,7 +87,9 @@ TEST(WriteTrecRun, IdsAndTagsWithBlanksAreRefused) {
   data::Run run;
   run.AddQuery("q").results.push_back({"a b", 1});
   EXPECT_EQ(DataErrorOf([&] { WriteTrecRun(path, run, "t"); }),
-            path.native() + ": a TREC run cannot hold an id with blanks (id a b)");
+            path.native() +
+                ": a TREC run separates its fields by blanks: an id must not be empty or have blanks "
+                "(id a b)");
   EXPECT_THROW(WriteTrecRun(path, data::Run(), "my tag"), UsageError);
   EXPECT_THROW(WriteTrecRun(path, data::Run(), ""), UsageError);
   EXPECT_FALSE(std::filesystem::exists(path));
