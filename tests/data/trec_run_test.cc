@@ -86,10 +86,11 @@ TEST(WriteTrecRun, IdsAndTagsWithBlanksAreRefused) {
   const auto path = folder.path() / "run";
   data::Run run;
   run.AddQuery("q").results.push_back({"a b", 1});
-  EXPECT_EQ(DataErrorOf([&] { WriteTrecRun(path, run, "t"); }),
-            path.native() +
-                ": a TREC run separates its fields by blanks: an id must not be empty or have blanks "
-                "(id a b)");
+  EXPECT_EQ(
+      DataErrorOf([&] { WriteTrecRun(path, run, "t"); }),
+      path.native() +
+          ": a TREC run separates its fields by blanks: an id must not be empty or have blanks "
+          "(id a b)");
   EXPECT_THROW(WriteTrecRun(path, data::Run(), "my tag"), UsageError);
   EXPECT_THROW(WriteTrecRun(path, data::Run(), ""), UsageError);
   EXPECT_FALSE(std::filesystem::exists(path));
