@@ -12,11 +12,13 @@
 namespace tandem::tensor {
 namespace {
 
-// Takes memory from another allocator and remembers how much. Data and context are one address, as
-// those parts of libtorch need it that ask for plain memory.
+// Allocates with another allocator and counts the bytes. The data pointer and the context of an
+// allocation are the same address, because some parts of libtorch ask for plain memory and rely on
+// that.
 class CountingAllocator final : public c10::Allocator {
  public:
-  // There is one, which is never destroyed: its tensors may be freed at any time.
+  // The only object. It is never destroyed, because tensors that it allocated may be freed at any
+  // time.
   static CountingAllocator& Get() {
     static auto* allocator = new CountingAllocator;
     return *allocator;

@@ -5,21 +5,22 @@
 
 namespace tandem::tensor {
 
-// While one is alive, every CPU tensor that libtorch allocates is counted, whatever its size and
-// whoever allocates it; tensors that were there before are not, also when they are freed. One at a
-// time. Each allocation takes a lock then: for measurements, not for training.
+// While an object of this class is alive, it counts every CPU tensor that libtorch allocates,
+// whatever the tensor's size and whoever allocates it. It ignores tensors that were allocated
+// before, also when they are freed. Only one object may be alive at a time. Each allocation takes a
+// lock meanwhile, so use the count for measurements, not in training.
 //
 //   const AllocationCount count;
 //   ... work ...
 //   report(count.most());
 class AllocationCount {
  public:
-  // Puts a counting allocator before the one that libtorch has (tensor/process.h). Tensors that it
-  // makes may outlive it.
+  // Makes libtorch use a counting allocator, which calls the one that was in use before
+  // (tensor/process.h). Tensors that it allocates may outlive it.
   AllocationCount();
   AllocationCount(const AllocationCount&) = delete;
   AllocationCount& operator=(const AllocationCount&) = delete;
-  // Puts the allocator back that was there before.
+  // Makes libtorch use the former allocator again.
   ~AllocationCount();
 
   uint64_t now() const;   // bytes of the tensors that are alive

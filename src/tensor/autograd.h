@@ -13,8 +13,8 @@ namespace tandem::tensor {
 // A tensor may be undefined where an input needs no gradient. Runs with gradients disabled.
 using Backward = std::function<std::vector<at::Tensor>(const at::Tensor& grad_out)>;
 
-// The same for an operation with several outputs, from their gradients in their order. The gradient
-// of an output that nothing reads is undefined; at least one is defined.
+// Backward for an operation with several outputs: takes the gradients of the outputs, in their
+// order. The gradient of an output that nothing reads is undefined; at least one is defined.
 using BackwardOfSeveral =
     std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>& grads)>;
 
@@ -25,7 +25,7 @@ bool NeedsGradient(at::ArrayRef<at::Tensor> inputs);
 // it everything that it holds, is released once the backward pass has run.
 at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tensor> inputs,
                         Backward backward);
-// The same for several outputs.
+// WithBackward for an operation with several outputs.
 void WithBackward(const char* name, at::ArrayRef<at::Tensor> outs, at::ArrayRef<at::Tensor> inputs,
                   BackwardOfSeveral backward);
 

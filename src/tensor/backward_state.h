@@ -20,9 +20,10 @@ struct SavedNorm {
   at::Tensor inverse_gamma;      // [H], or undefined
 
   static SavedNorm Make(const at::Tensor& like, bool wanted);
-  // For an operation whose output `out` is the normalisation's. Whoever reads the output saves it
-  // anyway, so it is shared if it is float and the rows before gamma and beta can be computed from
-  // it exactly enough. (From a bf16 output they would be rounded twice.)
+  // The state of an operation whose output `out` is the result of the normalisation. The operation
+  // that reads `out` saves it anyway. So this state shares `out` where it is float and the rows
+  // before gamma and beta can be computed from it exactly enough. (From a bf16 output they would be
+  // rounded twice.)
   static SavedNorm ShareOutput(const at::Tensor& out, const LayerNorm& norm, bool wanted);
 
   template <typename A>
@@ -42,8 +43,8 @@ struct LinearSums {
     return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), bias.data_ptr<float>()};
   }
 
-  // Appends the gradients of the single weights, then of the biases, as Linear::parameters has
-  // them.
+  // Appends the gradients of the single weights, then those of the biases, in the order of
+  // Linear::parameters.
   void AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const;
 };
 

@@ -25,7 +25,7 @@ void ForType(const at::Tensor& x, const Body& body) {
   }
 }
 
-// Null for an undefined tensor.
+// The data pointer of a tensor; null for an undefined tensor.
 template <typename A>
 A* Data(const at::Tensor& x) {
   return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;

@@ -15,16 +15,17 @@
 
 namespace tandem::tensor {
 
-// How a graph's edges own their nodes: std::shared_ptr<Node>, and in newer versions
-// c10::intrusive_ptr<Node>.
+// The pointer type by which a graph's edges own their nodes: std::shared_ptr<Node>, or
+// c10::intrusive_ptr<Node> in newer versions.
 using NodePointer = decltype(torch::autograd::Edge::function);
 
 // A node of type `Derived` that the graph can own, made from `arguments`.
 template <typename Derived, typename... Arguments>
 NodePointer MakeNode(Arguments&&... arguments) {
   if constexpr (std::is_same_v<NodePointer, std::shared_ptr<torch::autograd::Node>>) {
-    // libtorch's deleteNode takes long chains of nodes apart without recursion. Versions with
-    // shared_ptr have it; the others do not, so its name may only be looked up by the argument.
+    // libtorch's deleteNode destroys long chains of nodes without recursion. Only the versions with
+    // shared_ptr have it. `node` is generic, so that compilers look the name up only where this
+    // lambda is used.
     return NodePointer(new Derived(std::forward<Arguments>(arguments)...),
                        [](auto* node) { deleteNode(node); });
   } else {

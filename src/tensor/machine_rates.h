@@ -1,4 +1,4 @@
-// Measured rates of this machine, which speeds are compared with.
+// Measures this machine's rates, so that speeds can be compared with them.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 namespace tandem::tensor {
 
 // FLOP/s of products x B of a tile of rows with a constant B. All threads of libtorch multiply at
-// the same time, each all `shapes` in turn, with the multiplier that the encoder uses here or with
-// oneDNN. The result is the best of several tile heights and attempts; 0 for no shapes. Takes about
-// half a second.
+// the same time, and each thread computes the products of all `shapes` one after the other. They
+// use the implementation that the encoder uses on this processor, or oneDNN. The result is the best
+// of several tile heights and attempts; 0 for no shapes. Takes about half a second.
 double ProductRate(std::span<const ProductShape> shapes, Precision precision,
                    cpu::Multiplier multiplier = cpu::Multiplier::kFastest);
 

@@ -37,7 +37,7 @@ void AddRowGradient(const at::Tensor& table, const RowGradient& gradient) {
   if (!sum.defined()) {
     sum = Sparse(gradient, table.sizes());
   } else if (sum.is_sparse()) {
-    // Coalesced in every pass, or the list of rows would grow with each.
+    // The sum is coalesced in every pass; else the list of rows would grow with each.
     sum = sum.add(Sparse(gradient, table.sizes())).coalesce();
   } else {
     sum.index_add_(0, gradient.rows, gradient.values);

@@ -201,7 +201,8 @@ void Backward(const AttentionTask<Bf16>& task) {
   }
 }
 
-// Texts from the longest to the shortest: threads that start with the long ones end together.
+// The indices of the texts, the longest text first: when threads begin with the long texts, they
+// all end at about the same time.
 std::vector<size_t> LongestFirst(const int32_t* starts, size_t texts) {
   std::vector<size_t> order(texts);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -211,7 +212,7 @@ std::vector<size_t> LongestFirst(const int32_t* starts, size_t texts) {
   return order;
 }
 
-// Null stays null.
+// `from` moved by `elements`; null where it is null.
 template <typename A>
 A* Advance(A* from, size_t elements) {
   return from == nullptr ? nullptr : from + elements;

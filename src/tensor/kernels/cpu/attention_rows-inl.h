@@ -58,8 +58,8 @@ HWY_INLINE void PrefetchRowsOfNext(const AttentionTask<A>& task, size_t begin, s
   PrefetchToL2(next.grad_out, task.out_stride, begin, end, width);
 }
 
-// Called for every block of queries: prefetches as many rows of the next task's inputs, and with
-// the last block all that are left.
+// Kernels call this for every block of queries. It prefetches as many rows of the next task's
+// inputs as the block has, and with the last block all rows that are left.
 template <typename A>
 HWY_INLINE void PrefetchNext(const AttentionTask<A>& task, size_t begin, size_t block) {
   const bool last = begin + block >= task.length;
@@ -89,7 +89,7 @@ HWY_INLINE void LoadRows(const StridedRows<const A>& from, size_t rows, size_t a
   }
 }
 
-// The inverse: `from` [rows, width] times `factor`.
+// The inverse of LoadRows: stores `from` [rows, width] times `factor`.
 template <bool kNativeBf16 = false, typename A>
 HWY_INLINE void StoreRows(const float* from, size_t rows, float factor, const StridedRows<A>& to) {
   const FloatTag d;

@@ -60,8 +60,8 @@ inline constexpr float kLargestUnshiftedExponent = 60.0F;
 inline constexpr size_t kTileUnit = kProductRows / 3;
 static_assert(kProductRows % 3 == 0 && kForwardBlock % kTileUnit == 0);
 
-// The larger of `largest` and |score|, as the bits of floats, which order as their values do; a NaN
-// is above every number.
+// The larger of `largest` and |score|, as the bits of floats. Bits of floats above 0 have the same
+// order as the floats; those of a NaN are above those of every number.
 HWY_INLINE WordVec MaxMagnitude(WordVec largest, FloatVec score) {
   const WordTag d;
   return hn::Max(largest, hn::And(hn::BitCast(d, score), hn::Set(d, 0x7FFFFFFFU)));

@@ -16,7 +16,8 @@ inline constexpr size_t kBackwardBlock = 36;
 // multiplied twice. As the depth of a product it is one whole tile.
 inline constexpr size_t kTileBlock = 32;
 
-// What the task reads that this thread probably runs next: the same fields as in AttentionTask.
+// The inputs of the task that this thread probably runs next, for prefetches. The fields have the
+// same meanings as in AttentionTask.
 template <typename A>
 struct NextTask {
   const A* qkv;

@@ -406,7 +406,8 @@ class TextOnTiles {
     StoreRows<true>(m_.sums, count, part == 1 ? factor_ : 1.0F, GradientRows(task_, part, key));
   }
 
-  // Prefetches two rows of what the next task reads and this one writes.
+  // Prefetches two rows of the arrays that the next task reads, and two of the array that this task
+  // writes.
   HWY_INLINE void Prefetch(size_t row) const {
     PrefetchRowsOfNext(task_, row, row + 2);
     if (row < length_) PrefetchGradients(task_, row, std::min<size_t>(2, length_ - row));

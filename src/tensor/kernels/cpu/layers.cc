@@ -101,7 +101,8 @@ class AffineSums {
                         .sum = part.weight,
                         .add = std::exchange(part.has_weight, true)});
   }
-  // Each thread calls this after its last AddProduct: a thread without rows has the sum 0.
+  // Each thread calls this after its last AddProduct. It sets the sum of a thread without rows to
+  // 0.
   void EndPart(Part& part) const {
     if (part.weight && !part.has_weight) std::fill_n(part.weight, out_ * in_, 0.0F);
   }

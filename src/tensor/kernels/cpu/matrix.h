@@ -1,5 +1,4 @@
-// Matrices as the products of products.h take them, and the products that are not of packed
-// factors.
+// The operands of the products in products.h, and the products whose factors are not packed.
 #pragma once
 
 #include <cstdint>

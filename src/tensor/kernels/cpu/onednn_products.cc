@@ -94,8 +94,8 @@ Product& FindProduct(const ProductKey& key, const auto& make) {
   return products.emplace(key, make()).first->second;
 }
 
-// The operands of a call. oneDNN takes pointers that are not const, but only reads what is const
-// here.
+// The operands of a call. oneDNN takes pointers to data that are not const, but does not write to
+// the sources.
 struct Operands {
   const void* a;
   const void* b;  // null: the factor is `packed`
@@ -189,8 +189,8 @@ void MultiplyByOneDnn(const OneDnnProduct& p) {
 }
 
 void MultiplyTransposedByOneDnn(const WeightGradient& p) {
-  // A batch may end at any row. Splitting off what is left over 128 rows keeps the depths, and so
-  // the primitives, that a thread needs few.
+  // A batch may end at any row. This computes the rows beyond a multiple of 128 as a product of
+  // their own, so that a thread needs few different depths, and with them few primitives.
   constexpr int64_t kDepthStep = 128;
   if (const int64_t rest = p.depth % kDepthStep; rest > 0 && rest < p.depth) {
     const int64_t whole = p.depth - rest, size = p.type == Type::kFloat ? 4 : 2;

@@ -1,4 +1,4 @@
-// Chooses who multiplies: oneDNN, or the kernels of panel_products.h and tiled_products.h.
+// Chooses which code multiplies: oneDNN, or the kernels of panel_products.h and tiled_products.h.
 #include "tensor/kernels/cpu/products.h"
 
 #include <hwy/aligned_allocator.h>
@@ -34,7 +34,7 @@ bool UsesTiles(int64_t depth, int64_t columns, Type type) {
 
 }  // namespace
 
-// One of the three is there.
+// Exactly one of the three members is set.
 struct PackedMatrix::Storage {
   std::optional<OneDnnMatrix> onednn;
   hwy::AlignedFreeUniquePtr<float[]> panels;

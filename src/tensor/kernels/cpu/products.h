@@ -1,6 +1,6 @@
-// Matrix products on the CPU, each by whoever is fastest on this processor: panel_products.h for
-// floats with AVX2 or AVX-512, tiled_products.h for bf16 with AMX, onednn_products.h for everything
-// else.
+// Matrix products on the CPU. Each runs on the implementation that is fastest on this processor:
+// panel_products.h for floats with AVX2 or AVX-512, tiled_products.h for bf16 with AMX,
+// onednn_products.h for everything else.
 //
 // A product is one thread's work on a tile of rows: callers split rows over OpenMP threads and call
 // from inside the parallel region. Tiles of 64 rows already run at nearly the full rate of a core,
@@ -15,7 +15,8 @@
 
 namespace tandem::tensor::cpu {
 
-// Who multiplies: whoever is fastest here, or oneDNN, to compare with.
+// Which implementation multiplies: the one that is fastest on this processor, or oneDNN, as a
+// comparison.
 enum class Multiplier { kFastest, kOneDnn };
 
 // The constant factor of `x B`, B [depth, columns], in the layout that its multiplier reads.
@@ -88,7 +89,7 @@ void MultiplyToGeluGradient(const GeluGradientProduct<A>& product);
 
 void MultiplyTransposed(const WeightGradient& product);
 
-// On all threads.
+// Runs on all OpenMP threads.
 void MultiplyRowsByRows(const RowsByRows& product);
 
 // Makes oneDNN use no instructions above this level ("baseline", "avx2", "avx512", "avx512_bf16",

@@ -77,7 +77,7 @@ class ThreadSums {
     if (sum && thread > 0) std::fill_n(sum, count_, 0.0F);
     return sum;
   }
-  // The same without a value, for every thread, 0 too, to overwrite.
+  // Like Zeroed, but without a value: every thread, thread 0 included, overwrites its array.
   float* Uninitialized(int thread) {
     if (count_ == 0) return nullptr;
     if (thread == 0) return destination_;

@@ -184,8 +184,8 @@ HWY_INLINE void AddColumnsOf(const A* in, float* sums, size_t rows, size_t width
 
 template <typename A>
 void ColumnSumsT(const A* in, float* sums, size_t rows, size_t width) {
-  // So many vectors are whole cache lines of a row, and independent additions enough to hide the
-  // latency of one.
+  // Eight vectors cover whole cache lines of a row. Their additions are independent of each other,
+  // and enough to hide the latency of one addition.
   constexpr size_t kAtOnce = 8;
   const size_t lanes = hn::Lanes(FloatTag());
   size_t c = 0;

@@ -62,8 +62,8 @@ struct ResidualNormBackward {
 template <typename A>
 void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width);
 
-// out = dropout(in); `in` and `out` may be the same array. The gradient is made by the same
-// function.
+// out = dropout(in); `in` and `out` may be the same array. The backward pass applies the same
+// function to the gradient.
 template <typename A>
 void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width);
 

@@ -199,8 +199,8 @@ struct RegisterTile {
   }
 };
 
-// A product calls its hook's Step() once for so many elements of the depth. A hook spreads other
-// work, such as prefetches for the next product, over this one.
+// A product calls its hook's Step() once for every kStepDepth elements of the depth. A hook spreads
+// other work, such as prefetches for the next product, over this one.
 inline constexpr size_t kStepDepth = 4;
 struct NoHook {
   HWY_INLINE void Step() {}

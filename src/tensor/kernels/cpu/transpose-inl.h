@@ -150,8 +150,8 @@ HWY_INLINE void TransposeBlock(const WordRows& from, size_t first, size_t first_
 
 #endif
 
-// Transposes a whole square, for callers that never miss a part of one. Its side is as many words
-// as a vector holds where a fast transpose exists, else one.
+// Transposes a square block, for callers whose blocks are always complete. The side of the block is
+// as many words as a vector holds where a fast transpose exists, else one.
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr size_t kSquareSide = 16;
 HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first_word,
