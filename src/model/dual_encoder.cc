@@ -50,7 +50,7 @@ class SharedEncoder final : public DualEncoder {
   Tower tower_;
 };
 
-// Refuses options that fit a base of one encoder only.
+// Throws for options that apply only to a base of one encoder.
 void CheckFitsTwoEncoders(const std::filesystem::path& folder, Towers towers,
                           const LoadOptions& options) {
   if (options.towers.value_or(towers) != towers) {

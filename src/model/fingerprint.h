@@ -1,5 +1,5 @@
-// Tells models apart, so that what was made with one (kept embeddings, checkpoints of a run) is not
-// used again with another.
+// Tells models apart. What was made with one model (kept embeddings, checkpoints of a run) must not
+// be used with another.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ class Tower {
   // Throws as DualEncoder::Load.
   Tower(weights::ModelFolder folder, const LoadOptions& options, const weights::TandemFile& file);
 
-  // As DualEncoder's.
+  // See DualEncoder::Prepare.
   void Prepare(tensor::Precision precision, tensor::Passes passes) {
     encoder_->Prepare(precision, passes);
   }
