@@ -51,8 +51,9 @@ void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTens
   weights::WriteSafetensors(path, views);
 }
 
-// Copies only those pieces that differ. The system gives memory to a page of zeros when it is first
-// written to: moments that are zero, as most of a vocabulary's are, then take no memory.
+// Copies only those pieces that differ. The system provides memory for a page of zeros only when
+// the page is written to. Moments that are zero, as most of a vocabulary's are, then take no
+// memory.
 void CopyWhatDiffers(std::string_view bytes, char* to) {
   constexpr size_t kPiece = 4096;
   for (size_t i = 0; i < bytes.size(); i += kPiece) {

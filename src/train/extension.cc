@@ -35,9 +35,10 @@ struct Record {
   RunPlan plan;
 };
 
-// What is a share of the run's steps keeps its number of steps: in a run that becomes longer, and
-// in one that became longer before, whose record then has the number. A share that is given anew
-// is taken as it is.
+// Keeps the numbers of steps that the recipe gives as shares of the run ("10%"). Where the run
+// becomes longer now, a share is replaced by the number of steps that it was in the recorded run.
+// Where the run became longer before, its record has that number already. A share that the user has
+// changed is taken as it is.
 void KeepShares(Setup& setup, const Record& record, bool extended) {
   config::Recipe& recipe = setup.loaded.recipe;
   const config::Recipe& before = record.recipe;
@@ -99,15 +100,15 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
                        *latest, setup.recipe().validation.patience, folder.model().native()));
 }
 
-// Whether the run would have written the same up to `step` if it had been of the new length.
+// Whether a run of the new length would have written the same bytes up to `step`.
 bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setup) {
   if (step < before.steps) return true;
   const bool validation_due = before.validate_every == 0 || setup.plan.ValidationDue(step);
   return validation_due && step % setup.recipe().logging.every == 0;
 }
 
-// Whether the best weights of a checkpoint are there. The base's (step 0) may be missing in a
-// folder of an earlier version, which did not measure it.
+// Whether the folder holds the best weights that a checkpoint refers to. Those of the base (step 0)
+// may be missing in a folder of an earlier version, which did not measure the base.
 bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
   const nlohmann::json state = ReadState(folder.Checkpoint(checkpoint));
   const int64_t best = state.value("/loop/best_step"_json_pointer, int64_t{0});

@@ -1,5 +1,5 @@
-// How a resumed run's recipe stands to the one that the run folder records: the same, or of a
-// longer run.
+// Compares the recipe of a resumed run with the one that the run folder records: it is the same
+// recipe, or that of a longer run.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ struct Continuation {
   bool extended = false;              // the run becomes longer than the folder records
 };
 
-// Compares `setup` with the recipe that `folder` records, if it got that far, and says where to go
-// on.
+// Compares `setup` with the recipe that `folder` records, where there is a record, and returns the
+// checkpoint to go on from.
 //
-// A run may be made longer by train.steps or train.epochs where its schedule gives the steps that
-// are made already the rates that they had: `constant`. What the recipe gives as a share of the
-// run's steps (warm-up, checkpoints, validation) keeps its number of steps, in setup.loaded and
-// setup.plan too, so that the run ends in the bytes of one that was given these numbers and this
-// length at its start. Where a checkpoint holds what happened only because the run ended there (a
-// line of metrics, a validation), the run goes on from the checkpoint before; where that is gone,
-// from the last one, which a warning says.
+// A user may make a run longer by train.steps or train.epochs, if its schedule gives the steps that
+// were made the same learning rates in the longer run: the schedule `constant`. What the recipe
+// gives as a share of the run's steps (warm-up, checkpoints, validation) keeps its number of steps,
+// also in setup.loaded and setup.plan. The run then writes the same bytes as a run that had these
+// numbers and this length from its start. A checkpoint may hold what happened only because the run
+// ended there (a line of metrics, a validation). The run then goes on from the checkpoint before
+// it, or, where that one is gone, from the last one, with a warning.
 //
-// Throws RecipeError where the recipe differs in what may not change, where the run would become
-// shorter, where its rates would have been others, and where it has stopped early: the longer one
-// would have stopped there too.
+// Throws RecipeError where the recipe differs in a key that may not change, where the run would
+// become shorter, where earlier steps would have had other rates, and where the run has stopped
+// early: the longer run would have stopped there too.
 Continuation CompareWithRecord(Setup& setup, const RunFolder& folder);
 
-// Removes what belongs to the run's former end: the checkpoints behind the one to go on from.
+// Removes the checkpoints after the one that the run goes on from.
 void ForgetEnd(const RunFolder& folder, const Continuation& continuation);
 
 }  // namespace tandem::train

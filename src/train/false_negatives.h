@@ -17,8 +17,9 @@ namespace tandem::train {
 //  - score: s > score
 //  - absolute_margin: s > s+ - absolute_margin
 //  - relative_margin: s > s+ - relative_margin |s+|
-// Source: NV-Retriever (Moreira et al. 2024), TopK-Abs, TopK-MarginPos and TopK-PercPos. The last
-// is there a share p of s+; `relative_margin` is 1 - p, which also lowers the bound where s+ < 0.
+// Source: NV-Retriever (Moreira et al. 2024), TopK-Abs, TopK-MarginPos and TopK-PercPos. The paper
+// gives TopK-PercPos as a share p of s+; `relative_margin` is 1 - p, which also lowers the bound
+// where s+ < 0.
 struct FalseNegativeRules {
   std::optional<double> score;
   std::optional<double> absolute_margin;

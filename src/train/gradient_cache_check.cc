@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A gradient that is smaller than this share of the largest one is compared as if it were so large:
-// it may be rounding alone.
+// A gradient below this share of the largest one is compared as if it had that size, because it may
+// consist of rounding errors alone.
 constexpr double kSmallShare = 1e-3;
 
 // How far two sums of the same numbers in different orders may be apart: bfloat16 has 8 bits, and a

@@ -45,8 +45,8 @@ class Loop {
   // The loop calls the observers in this order; they outlive it.
   Loop(const LoopParts& parts, const LoopOptions& options, std::vector<LoopObserver*> observers);
 
-  // Steps until the last step of the run or until an observer asks to stop. Returns false where an
-  // observer interrupted the run. Throws NumericError where a loss or a gradient is not finite,
+  // Makes steps until the run's last step, or until an observer asks to stop. Returns false where
+  // an observer interrupted the run. Throws NumericError where a loss or a gradient is not finite,
   // naming the step and what to try.
   bool Run();
 

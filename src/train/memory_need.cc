@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Batches that are looked at for the largest one. An epoch of a million queries has about as many;
-// later ones differ little from these.
+// How many batches are searched for the largest one. An epoch of a million queries has about as
+// many; later batches differ little from these.
 constexpr int64_t kMostBatches = 20000;
 
 // Ids of the tokens that a tower reads, each once.
@@ -60,7 +60,7 @@ class SeenTokens {
   std::vector<int32_t> ids_;
 };
 
-// What the run's batches are, without making them.
+// Figures of the run's batches, which the sampler plans and nobody builds.
 struct Batches {
   sampling::Batch largest;  // by tokens
   int64_t largest_tokens = 0;
@@ -75,7 +75,7 @@ int64_t TokensOf(const sampling::Batch& batch, const ExampleTexts& texts) {
   return static_cast<int64_t>(tokens);
 }
 
-// The sampler stands where it stood, afterwards.
+// Puts the sampler back to where it was.
 Batches LookAtBatches(Setup& setup) {
   const nlohmann::json state = setup.sampler->State();
   const ExampleTexts& texts = setup.texts;
@@ -135,8 +135,8 @@ std::vector<int64_t> RowsOf(const Setup& setup, const Batches& batches, const st
   return both.Rows();
 }
 
-// Steps of the optimizer on gradients of zero: it writes to all that it keeps of these rows. Slices
-// of them take less than a step's activations do.
+// Makes optimizer steps with gradients of zero, so that the optimizer writes to its state of these
+// rows. It takes the rows in slices that need less memory than the activations of a step.
 void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameters,
                const at::Tensor& table, std::span<const int64_t> rows) {
   constexpr size_t kSlice = 1024;
@@ -179,7 +179,7 @@ MemoryNeed MeasureMemoryNeed(Setup& setup) {
   MemoryNeed need{.largest_batch_tokens = batches.largest_tokens};
   for (const auto& parameter : parameters) need.parameters += parameter.value.nbytes();
   tensor::AllocationCount count;
-  Step(setup, parameters, setup.sampler->Next());  // pays for what is made once
+  Step(setup, parameters, setup.sampler->Next());  // what is made only once is made here
   const Clock::time_point start = Clock::now();
   need.step_tokens = Step(setup, parameters, setup.sampler->Next());
   need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -192,7 +192,7 @@ MemoryNeed MeasureMemoryNeed(Setup& setup) {
     const at::Tensor& gradient = parameter.value.grad();
     if (gradient.defined() && gradient.is_sparse()) tables.push_back(parameter);
   }
-  // Validation meets the gradients of the step before it, and so it does here.
+  // A validation runs while the gradients of the step before it are in memory, here as in training.
   if (setup.validator != nullptr) {
     setup.validator->Measure(*setup.model, setup.states, [](double) { return false; });
   }

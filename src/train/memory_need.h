@@ -1,4 +1,4 @@
-// What a run takes of memory and disk, found out by doing what it does.
+// Measures the memory and the disk space that a run needs, by doing what the run does.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct MemoryNeed {
   int64_t step_tokens = 0;
 };
 
-// Makes steps as the run would (the first batches, then the one with most tokens of all), lets the
-// optimizer touch every row that the run's texts read, and validates one window. The model and the
-// optimizer of `setup` are worth nothing afterwards.
+// Makes steps as the run would (the first batches, then the batch with the most tokens), lets the
+// optimizer update every row that the run's texts read, and validates one window. The model and the
+// optimizer of `setup` must not be used afterwards.
 MemoryNeed MeasureMemoryNeed(Setup& setup);
 
 struct DiskNeed {

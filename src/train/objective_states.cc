@@ -29,7 +29,7 @@ at::Tensor CopyOf(std::span<const float> scores) {
 
 void SetNumber(const at::Tensor& number, double value) {
   *static_cast<float*>(number.data_ptr()) = static_cast<float>(value);
-  number.unsafeGetTensorImpl()->bump_version();  // written behind libtorch's back
+  number.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
 }
 
 double NumberOf(const at::Tensor& number) {

@@ -1,4 +1,5 @@
-// Times the operations of each step but the first of a process, which pays for what is made once.
+// Times the operations of each step, except for the first step of a process, which includes work
+// that is done only once.
 #pragma once
 
 #include <optional>

@@ -45,8 +45,9 @@ void KeepNegatives(config::LoadedRecipe& loaded, const RunFolder& folder) {
   loaded.recipe.data.negatives = ResolvedRecipe(folder, loaded.catalogues).recipe.data.negatives;
 }
 
-// With the checkpoint of `step`, which is resumed. Another tokenizer makes another base of the same
-// data, so data come first.
+// Throws where data or model differ from those of the checkpoint of `step`, from which the run
+// resumes. Data are compared first: they do not depend on the tokenizer, while the base's
+// fingerprint depends on both.
 void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
   const nlohmann::json state = ReadState(folder.Checkpoint(step));
   if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
@@ -70,8 +71,8 @@ uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& che
   return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
 }
 
-// Scale and bias that the objective learned; none where it learns none, so that those of the base
-// are not written: the scores are no more what they were learned for.
+// The scale and bias that the objective learned; none where it learns none. Those of the base are
+// not written then, because they do not fit the trained model's scores.
 std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
   std::optional<weights::Calibration> calibration = setup.states.Calibration();
   if (!calibration) return std::nullopt;
@@ -118,8 +119,9 @@ void WarnOfNoImprovement(const std::string& measure, const ValidationState& vali
                   validation.best_trained_step));
 }
 
-// The best weights become the run's model. The line that says so is the last thing that a run
-// writes: whoever finds it finds the model of this end, not of one before the run became longer.
+// Saves the best weights as the run's model, and then writes the line that says so as the last one
+// of metrics.jsonl. So where a run ends with this line, the saved model is that of this end, not of
+// an earlier end after which the run became longer.
 void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics) {
   const int64_t step = validation != nullptr ? validation->best_step : state.step;
@@ -173,7 +175,7 @@ class RunObservers {
     validation_.emplace(*setup.validator, folder, setup.plan, setup.recipe().validation.patience);
   }
 
-  // Checkpoints come after everything that they save.
+  // The checkpoint observer follows all observers whose state it saves.
   std::vector<LoopObserver*> List() {
     std::vector<LoopObserver*> list = {&signals_, &metrics_, &progress_, &warnings_};
     if (validation_) list.push_back(&*validation_);

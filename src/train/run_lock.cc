@@ -19,8 +19,8 @@
 namespace tandem::train {
 namespace {
 
-// A process that starts looks at a lock for a moment only, and one that has just taken it has not
-// written its name yet: both are over after a few attempts.
+// Two states last only a moment: another process tests the lock when it starts, or a process has
+// taken the lock and has not written its name yet. A few attempts wait for both.
 constexpr int kAttempts = 10;
 constexpr auto kPause = std::chrono::milliseconds(50);
 

@@ -9,7 +9,7 @@
 namespace tandem::train {
 namespace {
 
-// A comment ends with its line, whatever a value holds.
+// Replaces line ends by spaces, because a line end would also end the comment that holds the text.
 std::string OnOneLine(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';

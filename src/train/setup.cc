@@ -67,7 +67,7 @@ void UsePromptOfData(Setup& setup) {
   recipe.query_prompt = prompt;
   if (setup.model->prompt(model::TextKind::kQuery) == prompt) return;
   Note(fmt::format("the query prompt is that of data.train, \"{}\"", prompt));
-  setup.model.reset();  // not two models at a time
+  setup.model.reset();  // so that there are never two models in memory
   setup.model = LoadModel(recipe, static_cast<uint64_t>(setup.loaded.recipe.seed));
 }
 
@@ -164,8 +164,8 @@ void CheckFirstBatch(const Setup& setup) {
           batch.rows(), batch.columns()));
 }
 
-// Changes with the model's parameters, its settings, and its tokenizer, which the token ids of the
-// run's texts stand for.
+// Changes with the model's parameters, with its settings, and, through the token ids of the run's
+// texts, with its tokenizer.
 uint64_t BaseFingerprint(const Setup& setup) {
   data::Fingerprint fingerprint;
   fingerprint.Add(model::Fingerprint(*setup.model));
@@ -233,8 +233,8 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   UsePromptOfData(*setup);
   // From here on the model is validated and saved by the similarity that it is trained by.
   setup->model->set_similarity(setup->objective.similarity);
-  setup->further =
-      ResolveNegatives(setup->loaded, setup->data.set, setup->data.training, setup->objective.needs);
+  setup->further = ResolveNegatives(setup->loaded, setup->data.set, setup->data.training,
+                                    setup->objective.needs);
   Resolve(*setup);
   setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
                                   setup->data.training, *setup->model, setup->threads);

@@ -98,7 +98,8 @@ TrainingLoss TrainingLossOf(const at::Tensor& embeddings, const TrainingBatch& b
                             const StepOptions& options) {
   const tensor::ProfileScope scope("scores and loss");
   ScoredBatch scored = ScoresOf(embeddings, batch, objective, /*training=*/true);
-  // Before the loss, whose gradient takes as much memory: together they would need more.
+  // Computed before the loss: beside the loss's gradient, which takes as much memory, it would
+  // raise the peak.
   const double equal_scores_loss =
       options.with_equal_scores_loss
           ? EqualScoresLoss(scored, objective, states.View(/*with_bank=*/false))

@@ -14,7 +14,7 @@
 
 namespace tandem::train {
 
-// A validation calls it now and then with the share that is done; false stops the validation.
+// A validation calls this now and then with the share of its work that is done; false stops it.
 using ValidationProgress = std::function<bool(double share)>;
 
 class Validator {
