@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstring>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -106,13 +107,17 @@ NpyShape ReadNpyShape(const std::filesystem::path& path) {
 }
 
 NpyMatrix ReadNpy(const std::filesystem::path& path) {
-  const MappedFile file(path);
+  MappedFile file(path);
   std::string_view values;
   const NpyShape shape = ReadHeader(path, file.bytes(), &values);
-  NpyMatrix matrix{.rows = shape.rows, .columns = shape.columns, .values = {}};
-  matrix.values.resize(matrix.rows * matrix.columns);
-  std::memcpy(matrix.values.data(), values.data(), matrix.values.size() * sizeof(float));
-  return matrix;
+  if (reinterpret_cast<uintptr_t>(values.data()) % alignof(float) != 0) {
+    throw DataError(path.native(), 0, "",
+                    "its .npy header is not padded to a multiple of 4 bytes, as NumPy pads it");
+  }
+  return {.rows = shape.rows,
+          .columns = shape.columns,
+          .file = std::move(file),
+          .values = {reinterpret_cast<const float*>(values.data()), shape.rows * shape.columns}};
 }
 
 }  // namespace tandem

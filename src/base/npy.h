@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <vector>
 
 #include "base/files.h"
 
@@ -35,10 +34,13 @@ struct NpyShape {
 // Throws as ReadNpy does; the values are not read.
 NpyShape ReadNpyShape(const std::filesystem::path& path);
 
+// A matrix whose values stay in the file: the system reads them when they are looked at, and holds
+// them in memory once.
 struct NpyMatrix {
   size_t rows = 0;
   size_t columns = 0;
-  std::vector<float> values;  // [rows, columns]
+  MappedFile file;
+  std::span<const float> values;  // [rows, columns], in `file`
 };
 
 // Throws DataError when the file is not a little-endian float32 C-order matrix or is cut short.

@@ -70,7 +70,7 @@ std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const st
                                 "the folder, and they are made again",
                                 matrix.rows, matrix.columns, texts, width));
   }
-  // The tensor keeps the matrix that was read: no second copy.
+  // The tensor is a view of the file's pages and keeps them: no second copy.
   return at::from_blob(
       const_cast<float*>(matrix.values.data()), {static_cast<int64_t>(texts), width},
       [held](void*) {}, at::kFloat);

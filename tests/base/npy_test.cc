@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/resident_memory.h"
 #include "base/temporary_folder.h"
 
 namespace tandem {
@@ -21,7 +22,25 @@ TEST(Npy, ReadsBackWhatItWrote) {
   const NpyMatrix matrix = ReadNpy(path);
   EXPECT_EQ(matrix.rows, 3U);
   EXPECT_EQ(matrix.columns, 3U);
-  EXPECT_EQ(matrix.values, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(std::vector<float>(matrix.values.begin(), matrix.values.end()),
+            (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+// Kept embeddings of a corpus are most of what a search holds; a copy would double them.
+TEST(Npy, ReadingMakesNoCopy) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "m.npy";
+  {
+    const std::vector<float> values(kBytes / sizeof(float), 1);
+    NpyWriter writer(path, 1024);
+    writer.Append(values);
+    writer.Commit();
+  }
+  const size_t before = ResidentBytes();
+  const NpyMatrix matrix = ReadNpy(path);
+  EXPECT_LT(ResidentBytes(), before + kBytes / 4);
+  EXPECT_EQ(matrix.values.size() * sizeof(float), kBytes);
 }
 
 TEST(Npy, HeaderIsWhatNumPyExpects) {
@@ -47,6 +66,8 @@ TEST(Npy, CutShortOrForeignFilesAreDataErrors) {
     WriteFileAtomically(path, bytes.substr(0, length));
     EXPECT_THROW(ReadNpy(path), DataError) << length;
   }
+  WriteFileAtomically(path, bytes.substr(0, 8) + char(0x77) + bytes.substr(9) + '\0');
+  EXPECT_THROW(ReadNpy(path), DataError);
 }
 
 }  // namespace

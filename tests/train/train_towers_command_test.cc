@@ -50,7 +50,8 @@ every = 1
                    "--kind", kind, "--quiet"},
                   "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    return ReadNpy(Path("embeddings/embeddings.npy")).values;
+    const NpyMatrix matrix = ReadNpy(Path("embeddings/embeddings.npy"));
+    return {matrix.values.begin(), matrix.values.end()};
   }
   void ExpectFailure(int exit_code, const std::string& text,
                      const std::vector<std::string>& further) const {
