@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/captured_messages.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "train/run_data.h"
@@ -112,9 +113,9 @@ TEST_F(FurtherDocuments, FewerThanAskedForAreAWarning) {
   Write(Columns({0, 2, 5}));
   const auto warning = [&](int64_t asked) {
     loaded_.recipe.data.negatives = asked;
-    testing::internal::CaptureStderr();
+    const CapturedMessages captured;
     Resolve(kRanking);
-    return testing::internal::GetCapturedStderr();
+    return captured.text();
   };
   EXPECT_THAT(warning(5),
               HasSubstr("data.negatives = 5, but 2 of 3 training queries have fewer judged "

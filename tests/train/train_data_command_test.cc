@@ -57,13 +57,13 @@ TEST_F(TrainData, NegativesOfTripletsAreTrainedOn) {
   EXPECT_THAT(without.err, HasSubstr("data.negatives = 0: 8 of 8 training queries have judged "
                                      "negatives (1 each)"));
   EXPECT_EQ(MetricOf("with", "tokens").at(0), MetricOf("without", "tokens").at(0) / 8 * 12);
-  const ProgramResult check = Train("none", {"--check"});
+  const ProgramResult check = Train("", {"--check"});
   EXPECT_THAT(check.out, HasSubstr("data.negatives: 1 (8 of 8 training queries have judged "
                                    "negatives (1 each))\n"));
 }
 
 TEST_F(TrainData, NegativesThatAreNotThere) {
-  const ProgramResult fewer = Train("fewer", {"--set", "data.negatives=5", "--check"});
+  const ProgramResult fewer = Train("", {"--set", "data.negatives=5", "--check"});
   EXPECT_EQ(fewer.exit_code, 0) << fewer.err;
   EXPECT_THAT(fewer.err, HasSubstr("warning: data.negatives = 5, but 8 of 8 training queries have "
                                    "fewer judged negatives (0 of them none)"));
@@ -110,9 +110,9 @@ TEST_F(TrainData, DuplicatesThatForceSmallBatches) {
 }
 
 TEST_F(TrainData, CountsSayWhatTheyCount) {
-  EXPECT_THAT(Train("ranking", {"--check"}).err, HasSubstr("8 queries with 8 positives"));
+  EXPECT_THAT(Train("", {"--check"}).err, HasSubstr("8 queries with 8 positives"));
   const ProgramResult graded =
-      Train("graded", {"--check", "--set", "objective.name=bixse", "--set", "data.binarize_at=1"});
+      Train("", {"--check", "--set", "objective.name=bixse", "--set", "data.binarize_at=1"});
   EXPECT_THAT(graded.err, HasSubstr("8 queries with 16 labelled documents"));
   EXPECT_THAT(graded.out, HasSubstr("labelled documents: 16\n"));
 }
