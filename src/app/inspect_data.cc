@@ -142,6 +142,8 @@ Json SplitRow(const data::SplitSummary& split) {
           {"above_0", judgements.above_zero},
           {"at_0", judgements.zero},
           {"below_0", judgements.below_zero},
+          {"lowest_grade", judgements.lowest_grade},
+          {"highest_grade", judgements.highest_grade},
           {"relevant_per_query", fmt::format("{} to {}, median {}", relevant.lowest(),
                                              relevant.highest(), relevant.median())},
           {"repeated", judgements.repeated},
@@ -190,7 +192,9 @@ Json InspectBeir(const fs::path& path) {
     found["splits"].push_back(SplitRow(split));
     WarnOfContradictions(path / "qrels" / (split.name + ".tsv"), split.judgements.contradicting);
   }
-  found["grades"] = GradesOfSplits(summary);
+  // Judgements of very many grades are not counted by grade: no rows, which would read as "none".
+  Json grades = GradesOfSplits(summary);
+  if (!grades.empty()) found["grades"] = std::move(grades);
   found["shared_by_splits"] = Json::array();
   for (const data::SplitOverlap& overlap : summary.overlaps) {
     found["shared_by_splits"].push_back({{"splits", overlap.first + ", " + overlap.second},
@@ -211,16 +215,18 @@ Json InspectJudgements(const fs::path& path) {
   const data::JudgementSummary judgements = data::SummarizeJudgements(path, warnings);
   WarnOfContradictions(path, judgements.contradicting);
   warnings.Report();
-  return {{"kind", "judgements"},
-          {"queries", judgements.queries},
-          {"judgements", judgements.judgements},
-          {"documents", judgements.documents},
-          {"exact", judgements.is_exact},
-          {"repeated", judgements.repeated},
-          {"relevant_per_query", Spread(judgements.relevant_per_query)},
-          {"lowest_grade", judgements.lowest_grade},
-          {"highest_grade", judgements.highest_grade},
-          {"grades", GradeRows(judgements)}};
+  Json found = {{"kind", "judgements"},
+                {"queries", judgements.queries},
+                {"judgements", judgements.judgements},
+                {"documents", judgements.documents},
+                {"exact", judgements.is_exact},
+                {"repeated", judgements.repeated},
+                {"relevant_per_query", Spread(judgements.relevant_per_query)},
+                {"lowest_grade", judgements.lowest_grade},
+                {"highest_grade", judgements.highest_grade}};
+  Json grades = GradeRows(judgements);
+  if (!grades.empty()) found["grades"] = std::move(grades);
+  return found;
 }
 
 Json InspectTrecRun(const fs::path& path) {

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/inspection.h"
@@ -38,25 +40,31 @@ std::string Pairs(const Json& object) {
   return text;
 }
 
+constexpr size_t kLineWidth = 80;  // columns of a usual terminal
+
 // Rows of objects, each column as wide as its widest cell, numbers to the right; above them the
-// names of the columns, where there are more than two. A row may lack a column.
+// names of the columns, where there are more than two. A row may lack a column. A table whose lines
+// are too long for a terminal is turned: a line for each column, with the values of all rows.
 class Table {
  public:
-  explicit Table(const Json& rows) : rows_(rows) {
-    for (const Json& row : rows) {
+  explicit Table(Json rows, bool turned = false) : rows_(std::move(rows)), turned_(turned) {
+    for (const Json& row : rows_) {
       for (const auto& [key, value] : row.items()) {
         Column& column = ColumnOf(key);
         column.width = std::max(column.width, Printable(value).size());
         column.is_number &= value.is_number();
       }
     }
-    has_names_ = columns_.size() > 2;
+    has_names_ = columns_.size() > 2 && !turned_;
     for (Column& column : columns_) {
       if (has_names_) column.width = std::max(column.width, Label(Printable(column.key)).size());
     }
   }
 
   std::string Text() const {
+    size_t width = 0;
+    for (const Column& column : columns_) width += column.width + kGap.size();
+    if (width > kLineWidth && !turned_) return Table(Turned(), true).Text();
     std::string text;
     if (has_names_) {
       text += Line([](const Column& column) { return Label(Printable(column.key)); });
@@ -83,18 +91,36 @@ class Table {
     return columns_.emplace_back(Column{key});
   }
 
+  // A row for each column: its name, then its value in each row.
+  Json Turned() const {
+    Json turned = Json::array();
+    for (const Column& column : columns_) {
+      Json line = {{"name", Label(Printable(column.key))}};
+      for (size_t i = 0; i < rows_.size(); ++i) {
+        const bool has = rows_[i].contains(column.key);
+        line[std::to_string(i)] = has ? Printable(rows_[i][column.key]) : std::string();
+      }
+      turned.push_back(std::move(line));
+    }
+    return turned;
+  }
+
+  static constexpr std::string_view kGap = "  ";
+
   template <typename Cell>
   std::string Line(const Cell& cell) const {
-    std::string line = " ";
+    std::string line;
     for (const Column& column : columns_) {
-      line += column.is_number ? fmt::format(" {:>{}}", cell(column), column.width)
-                               : fmt::format(" {:<{}}", cell(column), column.width);
+      line += kGap;
+      line += column.is_number ? fmt::format("{:>{}}", cell(column), column.width)
+                               : fmt::format("{:<{}}", cell(column), column.width);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";
   }
 
-  const Json& rows_;
+  const Json rows_;
+  const bool turned_;
   std::vector<Column> columns_;
   bool has_names_ = false;
 };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -34,15 +35,22 @@ std::string Spellings(const MeasureInfo& info) {
   return fmt::format("{0}, {0}@k", info.name);
 }
 
-// Our name for a name of trec_eval: "precision@5" for "P_5". "" for other words.
+bool EqualWithoutCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+// Our name for a name of trec_eval: "precision@5" for "P_5", "P.5" or "P@5". "" for other words.
 std::string FromTrecEval(std::string_view name) {
   for (const MeasureInfo* info : Measures()) {
     if (!info->trec_eval_name.empty() && name == info->trec_eval_name) {
       return std::string(info->name);
     }
     const std::string_view prefix = info->trec_eval_cut_name;
-    if (!prefix.empty() && name.size() > prefix.size() + 1 && name.starts_with(prefix) &&
-        (name[prefix.size()] == '_' || name[prefix.size()] == '.')) {
+    if (!prefix.empty() && name.size() > prefix.size() + 1 &&
+        EqualWithoutCase(name.substr(0, prefix.size()), prefix) &&
+        std::string_view("_.@").find(name[prefix.size()]) != std::string_view::npos) {
       return fmt::format("{}@{}", info->name, name.substr(prefix.size() + 1));
     }
   }
@@ -52,7 +60,12 @@ std::string FromTrecEval(std::string_view name) {
 std::string Unknown(std::string_view name, std::string_view base) {
   std::string suggestion = FromTrecEval(name);
   if (suggestion.empty()) {
-    const std::string_view nearest = NearestName(base, config::EntryNames(Measures()));
+    // Behind a cut-off only a measure that takes one helps.
+    std::vector<std::string_view> names;
+    for (const MeasureInfo* info : Measures()) {
+      if (base == name || info->cut_off != CutOff::kNone) names.push_back(info->name);
+    }
+    const std::string_view nearest = NearestName(base, names);
     if (!nearest.empty()) suggestion = fmt::format("{}{}", nearest, name.substr(base.size()));
   }
   std::vector<std::string> known;

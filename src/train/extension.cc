@@ -132,6 +132,21 @@ std::optional<int64_t> CheckpointToExtend(const Setup& setup, const RunFolder& f
   return steps.front();
 }
 
+// " (it was 0.02 then and is 0.05 now)"; "" where one of the two has no value.
+std::string BothValues(const config::Recipe& before, const config::Recipe& after,
+                       std::string_view path, config::RecipeCatalogues catalogues) {
+  const auto value_in = [&](const config::Recipe& recipe) {
+    for (const config::RecipeKey& key : config::RecipeKeys(recipe, catalogues)) {
+      if (key.path() == path) return config::FormatValue(key.value);
+    }
+    return std::string();
+  };
+  const std::string then = value_in(before);
+  const std::string now = value_in(after);
+  return then.empty() || now.empty() ? ""
+                                     : fmt::format(" (it was {} then and is {} now)", then, now);
+}
+
 }  // namespace
 
 Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
@@ -154,10 +169,13 @@ Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
   if (!changed.empty()) {
     throw setup.loaded.ErrorAt(
         changed.front(),
-        fmt::format("differs from what the run in {} was started with (all that differ: {}); a "
-                    "resumed run may change only paths, logging, how often it validates and saves, "
-                    "and become longer where its schedule allows it",
-                    folder.path().native(), fmt::join(changed, ", ")));
+        fmt::format(
+            "differs from what the run in {} was started with{} (all that differ: {}); a "
+            "resumed run may change only paths, logging, how often it validates and saves, "
+            "and become longer where its schedule allows it",
+            folder.path().native(),
+            BothValues(record.recipe, setup.recipe(), changed.front(), setup.loaded.catalogues),
+            fmt::join(changed, ", ")));
   }
   if (!extended) return {folder.LatestCheckpoint()};
   CheckCanBeLonger(setup, folder, record);

@@ -153,7 +153,7 @@ TEST_F(InspectCommand, DataFiles) {
             "documents           2\nexact               true\nrepeated            0\n"
             "relevant per query  lowest 1, median 1, highest 1\n"
             "lowest grade        0.0\nhighest grade       1.0\n"
-            "grades\n  0.0 1\n  1.0 2\n");
+            "grades\n  0.0  1\n  1.0  2\n");
 }
 
 TEST_F(InspectCommand, AModelNeedsATokenizerThatFits) {
@@ -224,6 +224,25 @@ TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   EXPECT_EQ(found["shared_by_splits"][0]["queries"], 0);
   EXPECT_EQ(found["shared_by_splits"][0]["query_texts"], 1);
   EXPECT_EQ(found["shared_by_splits"][0]["relevant_documents"], 1);
+  // The table of splits is too wide for a terminal: a line for each of its columns.
+  EXPECT_THAT(Inspect("beir").out, HasSubstr("splits\n"
+                                             "  split               test                train\n"
+                                             "  queries             1                   2\n"));
+}
+
+TEST_F(InspectCommand, JudgementsOfVeryManyGradesShowTheirRange) {
+  std::string lines;
+  for (int i = 1; i <= 40; ++i)
+    lines += "q1\td" + std::to_string(i) + "\t0." + std::to_string(10 + i) + "\n";
+  Write("many/corpus.jsonl", "{\"_id\": \"d1\", \"text\": \"a\"}\n");
+  Write("many/queries.jsonl", "{\"_id\": \"q1\", \"text\": \"a\"}\n");
+  Write("many/qrels/train.tsv", lines);
+  for (const char* path : {"many", "many/qrels/train.tsv"}) {
+    const ProgramResult result = Inspect(path);
+    EXPECT_THAT(result.out, testing::Not(testing::ContainsRegex("grades +none")));
+    EXPECT_THAT(result.out, testing::ContainsRegex("lowest grade +0.11"));
+    EXPECT_THAT(result.out, testing::ContainsRegex("highest grade +0.5"));
+  }
 }
 
 TEST_F(InspectCommand, ATrainingRun) {

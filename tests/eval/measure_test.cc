@@ -9,6 +9,7 @@ namespace tandem::eval {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::string ErrorOf(std::string_view list) {
@@ -45,9 +46,17 @@ TEST(ParseMeasures, CapitalsAreNoReasonToMissTheNearest) {
   EXPECT_THAT(ErrorOf("Recall@100"), HasSubstr("did you mean recall@100?"));
 }
 
+TEST(ParseMeasures, SuggestionsAreMeasuresThatThereAre) {
+  EXPECT_THAT(ErrorOf("mapp"), HasSubstr("did you mean map?"));
+  EXPECT_THAT(ErrorOf("mapp@10"), Not(HasSubstr("map@10?")));
+  EXPECT_THAT(ErrorOf("aucs@10"), Not(HasSubstr("auc@10?")));
+}
+
 TEST(ParseMeasures, NamesOfTrecEvalAreTranslated) {
   EXPECT_THAT(ErrorOf("ndcg_cut_10"), HasSubstr("did you mean ndcg@10?"));
   EXPECT_THAT(ErrorOf("P.5"), HasSubstr("did you mean precision@5?"));
+  EXPECT_THAT(ErrorOf("P@5"), HasSubstr("did you mean precision@5?"));
+  EXPECT_THAT(ErrorOf("p@5"), HasSubstr("did you mean precision@5?"));
   EXPECT_THAT(ErrorOf("recip_rank"), HasSubstr("did you mean mrr?"));
 }
 

@@ -183,6 +183,8 @@ TEST_F(TrainErrors, ResumeWithAnotherRecipe) {
   ASSERT_EQ(RunTandem(Arguments({})).exit_code, 0);
   ExpectFailure(2, "optimizer.learning_rate differs from what the run in",
                 {"--resume", "--set", "optimizer.learning_rate=0.1"});
+  ExpectFailure(2, "(it was 0.05 then and is 0.02 now) (all that differ: objective.temperature)",
+                {"--resume", "--set", "objective.temperature=0.02"});
   ExpectFailure(2, "(all that differ: threads, train.batch)",
                 {"--resume", "--threads", "2", "--set", "train.batch=9"});
   // Changes that --resume allows.
