@@ -44,7 +44,8 @@ constexpr size_t kLineWidth = 80;  // columns of a usual terminal
 
 // Rows of objects, each column as wide as its widest cell, numbers to the right; above them the
 // names of the columns, where there are more than two. A row may lack a column. A table whose lines
-// are too long for a terminal is turned: a line for each column, with the values of all rows.
+// are too long for a terminal and that has few rows is turned: a line for each column, with the
+// values of all rows.
 class Table {
  public:
   explicit Table(Json rows, bool turned = false) : rows_(std::move(rows)), turned_(turned) {
@@ -62,9 +63,10 @@ class Table {
   }
 
   std::string Text() const {
-    size_t width = 0;
-    for (const Column& column : columns_) width += column.width + kGap.size();
-    if (width > kLineWidth && !turned_) return Table(Turned(), true).Text();
+    if (Width() > kLineWidth && !turned_ && rows_.size() < columns_.size()) {
+      const Table turned(Turned(), true);
+      if (turned.Width() < Width()) return turned.Text();
+    }
     std::string text;
     if (has_names_) {
       text += Line([](const Column& column) { return Label(Printable(column.key)); });
@@ -105,13 +107,20 @@ class Table {
     return turned;
   }
 
-  static constexpr std::string_view kGap = "  ";
+  // Names of several words need more room between them than single words.
+  std::string_view Gap() const { return has_names_ || turned_ ? "  " : " "; }
+
+  size_t Width() const {
+    size_t width = 0;
+    for (const Column& column : columns_) width += Gap().size() + column.width;
+    return width;
+  }
 
   template <typename Cell>
   std::string Line(const Cell& cell) const {
     std::string line;
     for (const Column& column : columns_) {
-      line += kGap;
+      line += line.empty() ? "  " : Gap();
       line += column.is_number ? fmt::format("{:>{}}", cell(column), column.width)
                                : fmt::format("{:<{}}", cell(column), column.width);
     }

@@ -73,10 +73,10 @@ TEST_F(InspectCommand, ModelAsText) {
       "prompts             none\n"
       "default prompt name none\n"
       "carried tensors\n"
-      "  name                    dtype shape  bytes\n"
-      "  embeddings.position_ids I64   [1,24]   192\n"
-      "  pooler.dense.bias       F32   [8]       32\n"
-      "  pooler.dense.weight     F32   [8,8]    256\n");
+      "  name                     dtype  shape   bytes\n"
+      "  embeddings.position_ids  I64    [1,24]    192\n"
+      "  pooler.dense.bias        F32    [8]        32\n"
+      "  pooler.dense.weight      F32    [8,8]     256\n");
 }
 
 TEST_F(InspectCommand, ModelAsJson) {
@@ -125,9 +125,9 @@ TEST_F(InspectCommand, Safetensors) {
             "metadata            format pt\n"
             "elements            5\n"
             "tensors\n"
-            "  name  dtype shape bytes\n"
-            "  a?[2J F32   [1]       4\n"  // the escape does not reach the terminal
-            "  b     U8    [2,2]     4\n");
+            "  name   dtype  shape  bytes\n"
+            "  a?[2J  F32    [1]        4\n"  // the escape does not reach the terminal
+            "  b      U8     [2,2]      4\n");
   const auto found = nlohmann::json::parse(Inspect("w.safetensors", "json").out);
   EXPECT_EQ(found["tensors"][1],
             nlohmann::json::parse(R"({"name": "b", "dtype": "U8", "shape": [2, 2], "bytes": 4})"));
@@ -153,7 +153,7 @@ TEST_F(InspectCommand, DataFiles) {
             "documents           2\nexact               true\nrepeated            0\n"
             "relevant per query  lowest 1, median 1, highest 1\n"
             "lowest grade        0.0\nhighest grade       1.0\n"
-            "grades\n  0.0  1\n  1.0  2\n");
+            "grades\n  0.0 1\n  1.0 2\n");
 }
 
 TEST_F(InspectCommand, AModelNeedsATokenizerThatFits) {
@@ -226,8 +226,8 @@ TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   EXPECT_EQ(found["shared_by_splits"][0]["relevant_documents"], 1);
   // The table of splits is too wide for a terminal: a line for each of its columns.
   EXPECT_THAT(Inspect("beir").out, HasSubstr("splits\n"
-                                             "  split               test                train\n"
-                                             "  queries             1                   2\n"));
+                                             "  split               test              train\n"
+                                             "  queries             1                 2\n"));
 }
 
 TEST_F(InspectCommand, JudgementsOfVeryManyGradesShowTheirRange) {

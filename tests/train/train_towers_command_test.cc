@@ -112,7 +112,7 @@ TEST_F(TrainTowers, TheOtherCommandsTakeTheModel) {
   const ProgramResult inspected = RunTandem({"inspect", Path("run/model")});
   EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
   EXPECT_THAT(inspected.out, HasSubstr("towers              separate_shared_projection\n"));
-  EXPECT_THAT(inspected.out, HasSubstr("  document Dense       32 -> 12, no bias, "));
+  EXPECT_THAT(inspected.out, HasSubstr("  document  Dense        32 -> 12, no bias, "));
   EXPECT_THAT(inspected.out, HasSubstr("embedding width     12\n"));
   // Training goes on from it.
   WriteFileAtomically(Path("again.toml"),
