@@ -47,7 +47,7 @@ struct Dataset {
   std::vector<JudgedQuery> judged;  // of the split that was read, in file order of first mention
   std::string file;                 // with the judgements; for messages
   ScoreKind scores = ScoreKind::kNone;
-  // What the lines put before every query's text; the texts are without it. Empty: nothing.
+  // The prompt that the lines put before every query; the texts do not include it. Empty: none.
   std::string query_prompt;
   bool has_grades = false;  // else a grade only tells positives (1) from negatives (0) of a line
 };

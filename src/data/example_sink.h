@@ -26,10 +26,10 @@ class ExampleSink {
 
   // What the line's scores are. Throws DataError where an earlier line's were something else.
   virtual void SetScoreKind(ScoreKind kind) = 0;
-  // What all lines put before the texts of their queries, which are without it; "": nothing. Called
-  // once, behind the last line, by formats that have prompts.
+  // The prompt that all lines put before their queries, whose texts do not include it; "": no
+  // prompt. Readers of formats with prompts call this once, after the last line.
   virtual void SetQueryPrompt(std::string_view /*prompt*/) {}
-  // A line has a value that no training reads.
+  // Counts a value of a line that no training reads.
   virtual void CountIgnored(std::string_view key) = 0;
 };
 

@@ -31,7 +31,8 @@ Dataset ReadFlagEmbedding(const std::filesystem::path& path, Warnings* warnings 
 // The same from an open reader.
 Dataset ReadFlagEmbedding(LineReader& reader);
 
-// The same line by line into `sink`; a file without lines is its owner's to refuse.
+// Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
+// refuses it.
 void ReadFlagEmbedding(LineReader& reader, ExampleSink& sink);
 
 }  // namespace tandem::data

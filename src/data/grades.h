@@ -1,4 +1,4 @@
-// Makes the grades and teacher scores that training uses of those that a data set gives (METHODS
+// Makes the grades and teacher scores that training uses from those that a data set gives (METHODS
 // sections 1 and 2).
 #pragma once
 

@@ -42,7 +42,7 @@ class HashSample {
   }
 
   size_t size() const { return values_.size(); }
-  // How many there are of what the sample has `count` of.
+  // Estimates how many things there are in all, from the `count` of them that the sample holds.
   uint64_t Estimate(uint64_t count) const { return count << halvings_; }
   bool is_exact() const { return halvings_ == 0; }
 

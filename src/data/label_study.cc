@@ -38,8 +38,8 @@ std::vector<bool> Staying(TrainingSet& set, std::span<const uint32_t> which, dou
   return {shuffled.begin(), shuffled.end()};
 }
 
-// Moves the judgements of `list` that do not stay to `unused`. `next` is the place in `staying` of
-// the first judgement; it is advanced to that behind the last.
+// Moves the judgements of `list` that do not stay to `unused`. `next` is the index in `staying` of
+// the list's first judgement; the call advances it past the list's last one.
 void Cut(std::vector<Judgement>& list, const std::vector<bool>& staying, size_t& next,
          std::vector<Judgement>& unused) {
   std::vector<Judgement> kept;

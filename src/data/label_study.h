@@ -14,9 +14,9 @@ namespace tandem::data {
 // is the study's control.
 enum class CutOff { kBest, kRandom };
 
-// Moves judged documents below `minimum_grade` (in the set's grades) of the examples `which` to
-// `unused`; with kRandom as many, drawn over all of these examples together. Returns those of
-// `which` that still have an own document.
+// Moves the judged documents below `minimum_grade` (in the set's grades) of the examples `which` to
+// `unused`. With kRandom it moves as many documents, drawn from all judged documents of these
+// examples. Returns those of `which` that still have an own document.
 std::vector<uint32_t> CutGrades(TrainingSet& set, std::span<const uint32_t> which,
                                 double minimum_grade, CutOff cut_off, uint64_t seed);
 

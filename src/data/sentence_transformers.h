@@ -40,7 +40,8 @@ Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings = null
 // The same from an open reader.
 Dataset ReadColumns(LineReader& reader);
 
-// The same line by line into `sink`; a file without lines is its owner's to refuse.
+// Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
+// refuses it.
 void ReadColumns(LineReader& reader, ExampleSink& sink);
 
 }  // namespace tandem::data

@@ -28,7 +28,8 @@ Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings = nul
 // The same from an open reader.
 Dataset ReadTevatron(LineReader& reader);
 
-// The same line by line into `sink`; a file without lines is its owner's to refuse.
+// Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
+// refuses it.
 void ReadTevatron(LineReader& reader, ExampleSink& sink);
 
 }  // namespace tandem::data
