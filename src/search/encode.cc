@@ -66,7 +66,8 @@ Batch BatchFrom(const EncodedTexts& texts, const std::vector<size_t>& order, siz
   return batch;
 }
 
-// All texts in batches; `budget` gives a batch's tokens from how many are left.
+// Splits all texts into batches. `budget` returns the most tokens of the next batch, given how many
+// tokens are left.
 template <typename Budget>
 std::vector<Batch> BatchesOf(const EncodedTexts& texts, const std::vector<size_t>& order,
                              const Budget& budget) {
@@ -95,7 +96,7 @@ void EncodeBatch(const model::DualEncoder& model, const EncodedTexts& texts,
   }
 }
 
-// Tokens of an empty text, its special tokens and the prompt.
+// Tokens of an empty text: its special tokens and those of the prompt.
 size_t EmptyLength(const model::DualEncoder& model, model::TextKind kind) {
   std::vector<int32_t> ids;
   model.tokenizer(kind).Encode(model.prompt(kind), model.max_tokens(kind), &ids);
@@ -143,8 +144,8 @@ class Encoding {
       for (const Batch& batch : BatchesOf(texts, order, budget)) encode(batch);
       return rows;
     }
-    // Threads that do not wait for each other: 4 to 5 % faster in fp32. Towards the end batches are
-    // smaller, so that they stop together.
+    // Each thread encodes batches of its own and waits for no other: 4 to 5 % faster in fp32.
+    // Batches become smaller towards the end, so that the threads stop at about the same time.
     const std::vector<Batch> batches = BatchesOf(texts, order, [&](size_t left) {
       return std::clamp(left / (2 * threads), (of_thread + 3) / 4, of_thread);
     });

@@ -1,4 +1,4 @@
-// Score samples for an AUC from what a search found: eval/auc.h says what they are.
+// Makes score samples for an AUC from the results of a search: eval/auc.h says what they are.
 //
 //   positives[q] = PositivesOf(judged[q], relevance_level);
 //   search.Watch(positives);  // of an ExactSearch at least kNegativesPerQuery + positives[q] deep
