@@ -115,7 +115,8 @@ void BertNormalizer::Normalize(std::string_view text, std::string* out) const {
   const char* const end = p + text.size();
   while (p < end) {
     p = NormalizePlain(p, end, out);
-    // A block with something else in it: by character, then try whole blocks again.
+    // The next block holds more than printable ASCII. Handle it character by character, then try
+    // whole blocks again.
     const char* const stop = p + std::min<size_t>(kBlock, static_cast<size_t>(end - p));
     while (p < stop) {
       const char* const begin = p;

@@ -29,7 +29,8 @@ class ByteTrie {
   // `entries` ascending by key (bytes), no key twice.
   explicit ByteTrie(std::span<const Entry> entries);
 
-  // Moves `node` along `byte`; false (and `node` as it was) where no key goes on so.
+  // Moves `node` along `byte`. Returns false, and leaves `node` as it is, where no key goes on with
+  // this byte.
   bool Step(uint32_t* node, unsigned char byte) const {
     const uint32_t next = nodes_[*node].base ^ byte;
     if ((nodes_[next].info & kByteMask) != byte) return false;

@@ -15,7 +15,7 @@ constexpr size_t kPartBytes = 4096;
 constexpr size_t kMinPartBytes = 256;
 constexpr size_t kBytesPerId = 6;  // a little more than in English
 
-// The first part of `text`: about `bytes` long, what is left of it starts with a space.
+// The first part of `text`, about `bytes` long. The rest, where there is one, starts with a space.
 std::string_view FirstPart(std::string_view text, size_t bytes) {
   if (text.size() <= bytes) return text;
   const size_t before = text.substr(0, bytes + 1).rfind(' ');

@@ -7,7 +7,7 @@
 
 namespace tandem::text {
 
-// `TemplateProcessing` and `BertProcessing` of one text come to this.
+// The ids that `TemplateProcessing` and `BertProcessing` put around a single text.
 struct SpecialTokens {
   std::vector<int32_t> before;  // [CLS]
   std::vector<int32_t> after;   // [SEP]

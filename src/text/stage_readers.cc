@@ -46,7 +46,8 @@ std::unique_ptr<const Normalizer> ReadBertNormalizer(const JsonView& view,
   stages.lowercase = view.Member("lowercase").Boolean();
   const std::optional<JsonView> strip_accents = view.Find("strip_accents");
   stages.strip_accents = strip_accents ? strip_accents->Boolean() : stages.lowercase;
-  // After strip_accents took its default from the file: accents stay where the file keeps them.
+  // This follows strip_accents, whose default is the file's own `lowercase`: asking for lower case
+  // does not strip accents that the file keeps.
   stages.lowercase |= options.lower_case;
   return std::make_unique<BertNormalizer>(stages);
 }

@@ -11,8 +11,8 @@
 
 namespace tandem::text {
 
-// Whoever makes words guarantees that this many bytes from a word's beginning can be read, whatever
-// its length.
+// The code that makes words guarantees that this many bytes from a word's beginning can be read,
+// whatever the word's length.
 inline constexpr size_t kWordPadding = WordKey::kMaxBytes;
 
 class SubwordModel {

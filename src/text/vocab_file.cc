@@ -58,7 +58,8 @@ BertNormalizerOptions NormalizerOptions(const SettingsFile& config,
   stages.lowercase = config.Boolean("do_lower_case").value_or(true);
   stages.strip_accents = config.Boolean("strip_accents").value_or(stages.lowercase);
   stages.handle_chinese_chars = config.Boolean("tokenize_chinese_chars").value_or(true);
-  // After strip_accents took its default from the file: accents stay where the file keeps them.
+  // This follows strip_accents, whose default is the file's own lower-casing: asking for lower case
+  // does not strip accents that the file keeps.
   stages.lowercase |= options.lower_case;
   return stages;
 }
