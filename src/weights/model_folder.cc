@@ -28,8 +28,8 @@ std::string RunHint(const std::filesystem::path& path) {
                    "yet: finish it with `tandem train RECIPE --resume`");
 }
 
-// Names that other programs give to the prompt of documents. sentence-transformers looks them up
-// behind "document", which is always there: what they hold is given to no text.
+// Warns of document prompts under the names that other programs give them. sentence-transformers
+// looks these names up only after "document", which every model has: no text gets such a prompt.
 void WarnOfUnusedDocumentPrompt(const Settings& settings, const ModelFolder& folder) {
   const nlohmann::json* prompts = settings.Find("prompts");
   if (prompts == nullptr || prompts->contains("document")) return;

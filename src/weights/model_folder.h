@@ -87,9 +87,9 @@ struct ModelFolder {
   // has for sentence-transformers: empty where the file does not give them.
   std::map<std::string, std::string> prompts;
   std::string default_prompt_name;  // empty: none; one of `prompts`
-  // What texts get unless asked otherwise: the prompts "query" and "document". So do
-  // sentence-transformers' encode_query and encode_document: other names ("passage", "corpus") and
-  // `default_prompt_name` never come into it, since those two names are always there.
+  // The prompts that texts get unless the caller gives others: those named "query" and "document".
+  // sentence-transformers' encode_query and encode_document use the same two. They never use other
+  // names ("passage", "corpus") or `default_prompt_name`, because these two are always there.
   const std::string& query_prompt() const { return prompts.at("query"); }
   const std::string& document_prompt() const { return prompts.at("document"); }
   Similarity similarity = Similarity::kCosine;
@@ -114,8 +114,9 @@ std::string SupportedArchitectures();
 // The name of AddProjection's module.
 inline constexpr const char* kProjectionFolder = "projection";
 
-// Puts a new Dense module without bias and activation behind the head, in front of a Normalize that
-// ends it. It has no weights: whoever writes the folder gives "projection/linear.weight".
+// Adds a new Dense module without bias and activation at the end of the head, or before a Normalize
+// that ends the head. The module has no weights yet: the caller that writes the folder gives
+// "projection/linear.weight".
 void AddProjection(ModelFolder* folder, int64_t width);
 
 // Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws

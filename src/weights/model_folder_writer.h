@@ -34,9 +34,9 @@ struct FolderChanges {
   std::map<std::string, std::string> further_files;  // name in the folder -> bytes ("tandem.json")
 };
 
-// Throws unless `path` may be written over as a model that comes from `source`: it is nothing, an
-// empty folder, or a model folder that does not hold the source. Throws OutputError for a file,
-// UsageError.
+// Checks that a model which comes from `source` may be written to `path`: nothing is there, an
+// empty folder, or a model folder that does not hold the source. Throws OutputError for a file, and
+// UsageError for anything else.
 void CheckModelTarget(const ModelFolder& source, const std::filesystem::path& path);
 
 // Writes `path` complete or not at all: into a folder beside it, flushed to the disk, then put in

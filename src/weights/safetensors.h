@@ -73,7 +73,8 @@ class SafetensorsFile {
   // Null when there is none of that name.
   const TensorView* Find(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  // Gives the file's pages back (MappedFile): for after the tensors were copied.
+  // Gives the file's pages back (MappedFile::ReleasePages); to be called after the tensors were
+  // copied.
   void ReleasePages() const { file_.ReleasePages(); }
 
  private:
