@@ -46,7 +46,7 @@ config::Catalogue ScheduleCatalogue();
 
 // A schedule with the values of its parameters.
 struct Schedule {
-  // With the default parameters; implicit, so that an entry stands for itself.
+  // With the default parameters. Implicit, so that callers can pass an entry as a schedule.
   Schedule(const ScheduleInfo& which) : info(&which), params(which.params) {}
   // `values` are those of `which.params`.
   Schedule(const ScheduleInfo& which, config::Params values)
