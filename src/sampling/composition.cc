@@ -12,8 +12,8 @@ constexpr uint32_t kNone = UINT32_MAX;
 // their keys with few others, so that one or two are enough; the exchange is for the rest.
 constexpr int kTries = 8;
 
-// Which query a node has in a batch: a hash table with linear probing, at most half full. An entry
-// that was erased keeps its place, for the same node and batch to come again.
+// Finds the query that has a given node in a given batch: a hash table with linear probing, at most
+// half full. An erased entry keeps its slot, because the same node and batch may come again.
 class CellTable {
  public:
   explicit CellTable(size_t expected) { Allocate(2 * expected + 2); }
@@ -105,8 +105,8 @@ struct KeyCounts {
   }
 };
 
-// Queries are edges between two nodes, their text and their document. A node that has one query
-// only forbids nothing and counts as none (kNone).
+// Queries are edges between two nodes, their text and their document. A node with a single query
+// forbids nothing, so it counts as no node (kNone).
 class Composer {
  public:
   Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random)
@@ -201,17 +201,19 @@ class Composer {
     }
   }
 
-  // A batch in which no query has the node. There is one, since no node has more queries than there
-  // are batches, and this one is not placed yet. The batches before it are remembered, so that all
-  // calls together look at each batch of a node about once.
+  // Returns a batch in which no query has the node. There is one: no node has more queries than
+  // there are batches, and one of this node's queries is not placed yet. first_free_ remembers
+  // where the last search ended, so that all calls together look at each batch of a node about
+  // once.
   uint32_t FreeBatch(uint32_t node) {
     while (!IsFree(node, first_free_[node])) ++first_free_[node];
     return first_free_[node];
   }
 
-  // Koenig's step: a batch that is free at the text and one that is free at the document are
-  // exchanged along the path of the two from the document on, which cannot reach the text. Batches
-  // may become larger than their quota.
+  // Places a query by Koenig's step. One batch is free at the query's text, another one at its
+  // document. The step follows the path of queries of these two batches that begins at the
+  // document, and exchanges the batches along it. The path cannot reach the text, so the first
+  // batch is then free at both. Batches may become larger than their quota.
   void PlaceByExchange(uint32_t query) {
     const auto [text, document] = nodes_[query];
     const uint32_t at_text = FreeBatch(text != kNone ? text : document);
@@ -222,8 +224,8 @@ class Composer {
     Put(query, at_text);
   }
 
-  // The queries of the path that begins with `query`, away from `node`, which is one of its nodes:
-  // of the batch of `query` and of `other` by turns.
+  // The path that begins with `query` and leads away from `node`, one of its two nodes. Its queries
+  // belong to the batch of `query` and to the batch `other` by turns.
   std::vector<uint32_t> Path(uint32_t query, uint32_t node, uint32_t other) const {
     std::vector<uint32_t> path;
     uint32_t next = other;

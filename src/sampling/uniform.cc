@@ -78,7 +78,7 @@ class SharedKeys {
     return {text_[query], document_[own]};
   }
 
-  // No pass has more queries with one text or one document.
+  // An upper bound of the number of a pass's queries that have one text, or one document.
   size_t most() const { return most_; }
 
  private:
@@ -182,7 +182,8 @@ class Pass {
     owns_ = std::move(owns);
   }
 
-  // Own documents are there already, so that of two equal texts the further one gives way.
+  // Own documents enter the set first: of two equal texts, the own document stays and the further
+  // one is left out.
   void AddFurther(Batch& batch) {
     std::unordered_set<uint64_t> taken;  // document hashes of the batch
     for (const uint32_t own : batch.documents) taken.insert(source_.examples.document_hash(own));
@@ -243,7 +244,8 @@ class Uniform final : public Sampler {
     }
     if (epochs == whole) return total;
     const auto batches = static_cast<double>(BatchesOf(static_cast<uint64_t>(whole)));
-    // 2.2 - 2 is a little more than 0.2: what is that close to a whole number is one.
+    // 2.2 - 2 is a little more than 0.2, so a result that close to a whole number counts as that
+    // number.
     return total + static_cast<uint64_t>(std::ceil((epochs - whole) * batches - 1e-6));
   }
 
