@@ -123,7 +123,7 @@ class LambdaLoss final : public Formula {
                                            : leader.grade > other.grade;
   }
 
-  // j leads k; ranks from 1.
+  // The weight of the pair in which document j leads document k. Ranks count from 1.
   double Weight(const std::vector<Candidate>& ranking, size_t j, size_t k,
                 const InverseDiscounts& inverse_discounts) const {
     if (weighting_ == Weighting::kNdcg1) return ranking[j].gain * inverse_discounts[j + 1];

@@ -54,8 +54,8 @@ class Objective {
   Loss Evaluate(const Scores& scores, const Labels& labels) const {
     return Evaluate(scores, labels, States());
   }
-  // Where a learned bias starts that nobody gave: from the scores and labels of the first batch
-  // (StatePlan). 0 for an objective that has none.
+  // The start of a learned bias that neither the recipe nor the model gives, from the scores and
+  // labels of the first batch (StatePlan). 0 for an objective without a bias.
   virtual double StartingBias(const Scores& scores, const Labels& labels,
                               const States& states) const = 0;
 };
