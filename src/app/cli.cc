@@ -118,7 +118,7 @@ int RunCommandLine(int argc, const char* const* argv) {
     sub->parse_complete_callback([&run, ready = command->configure(flags)] { run = ready; });
     AddGlobalFlags(flags);
   }
-  // Last, since commands would take it over.
+  // Set last, because the commands would inherit it.
   app.footer("`tandem COMMAND --help` prints the flags of a command.");
   try {
     app.parse(argc, argv);

@@ -63,7 +63,7 @@ void RunEncode(const EncodeCommandOptions& options) {
       [&](size_t, const at::Tensor& rows) {
         writer.Append({rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
       });
-  search::ForgetKept(folder);  // what a search kept here is no more what it says
+  search::ForgetKept(folder);  // the files replace embeddings that a search kept here
   writer.Commit();
   ids.Commit();
   search::ReportCounts(counts, query ? "queries" : "documents", model->max_tokens(kind));

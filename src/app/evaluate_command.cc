@@ -89,7 +89,7 @@ void CheckInputs(const EvaluateOptions& options) {
   if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
 }
 
-// Everything that can be wrong with the flags shows before a file is opened.
+// Checks all flags before any file is opened.
 void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   eval::ParseMeasures(options.measures);

@@ -58,9 +58,9 @@ class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(app) {}
 
-  // "--name": a flag with a value; "name": an argument known by its place. A value that does not
-  // read as the variable's type is an error, and so is a flag given twice, except for a vector,
-  // which takes the values of all times.
+  // "--name": a flag with a value; "name": a positional argument. A value that cannot be read as
+  // the variable's type is an error. So is a flag that is given twice, unless the variable is a
+  // vector, which collects all values.
   Flag Add(std::string_view name, std::string& value, std::string_view help);
   Flag Add(std::string_view name, std::vector<std::string>& values, std::string_view help);
   Flag Add(std::string_view name, int& value, std::string_view help);

@@ -66,7 +66,7 @@ Json ModuleRows(const weights::ModelFolder& folder) {
   return rows;
 }
 
-// Of tandem.json, which goes before every other file.
+// Adds the lengths of tandem.json, which take precedence over those of every other file.
 void AddLengths(const weights::TandemFile& file, Json* found) {
   if (file.max_query_tokens) (*found)["max_query_tokens"] = *file.max_query_tokens;
   if (file.max_document_tokens) (*found)["max_document_tokens"] = *file.max_document_tokens;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 using Inspector = Json (*)(const fs::path& path);
 
-// A file is known by how its name ends.
+// The end of a file's name decides what the file is.
 struct FileKind {
   std::string_view ending;
   Inspector inspect;
@@ -35,7 +35,7 @@ constexpr FileKind kFileKinds[] = {
     {".qrels", InspectJudgements},
 };
 
-// A folder is known by a file or folder in it; the first entry that fits counts.
+// A file or folder inside a folder decides what the folder is; the first entry that fits counts.
 struct FolderKind {
   std::string_view holds;
   Inspector inspect;

@@ -44,7 +44,8 @@ size_t Resolve(const data::Qrels& qrels, data::Dataset& dataset, data::Warnings&
 JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view split) {
   data::Warnings warnings;
   JudgedData data;
-  data.qrels = data::LoadBeirQrels(folder, split, &warnings);  // first: a wrong split shows at once
+  // The judgements are read first, so that a wrong split fails at once.
+  data.qrels = data::LoadBeirQrels(folder, split, &warnings);
   data.dataset.file = (folder / "qrels" / fmt::format("{}.tsv", split)).native();
   data.dataset.has_grades = true;
   data.dataset.queries = data::LoadBeirQueries(folder, &warnings);

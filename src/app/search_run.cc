@@ -89,7 +89,7 @@ data::Dataset ReadQueries(const SearchOptions& options) {
   return dataset;
 }
 
-// Any of them may become a line of the run; what cannot shows before the work, not after.
+// Checks the ids before anything is encoded: any of them may become a line of the run.
 void CheckIds(const data::Dataset& dataset, const std::string& file) {
   for (const data::JudgedQuery& query : dataset.judged) {
     data::CheckTrecId(file, dataset.queries.id(query.query));
@@ -107,7 +107,7 @@ void WriteRun(const std::string& output, const data::Run& run) {
 }
 
 void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
-  std::optional<AtomicFile> writable;  // a path that cannot be written shows before the work too
+  std::optional<AtomicFile> writable;  // fails before the work where the path cannot be written
   if (options.output != "-") writable.emplace(options.output);
   const auto model = LoadModel(options.model);
   const data::Dataset dataset = ReadQueries(options);

@@ -43,7 +43,7 @@ struct Rules {
   std::string prompt;
 };
 
-// As `encode --kind` does it: the kind's encoder, length and prompt.
+// The rules that `encode --kind` follows: the kind's encoder, length and prompt.
 Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
   const weights::TowerFolders towers = weights::ReadTowerFolders(folder);
   const weights::ModelFolder& tower = query || !towers.document ? towers.query : *towers.document;
@@ -53,8 +53,8 @@ Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
           .prompt = query ? tower.query_prompt() : tower.document_prompt()};
 }
 
-// Of texts of no kind: no prompt, and a document's length. The folder may lack everything but a
-// tokenizer.
+// The rules for texts of no kind: no prompt, and the length limit of documents. The folder may lack
+// everything but a tokenizer.
 Rules RulesOfTexts(const std::filesystem::path& folder) {
   const weights::TandemFile file = weights::ReadTandemFile(folder);
   if (file.towers != weights::Towers::kShared) {

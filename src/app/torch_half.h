@@ -10,8 +10,8 @@
 //
 //   [[gnu::weak]] void RunEncode(const EncodeCommandOptions&) { ReplaceByTorchHalf(); }
 //
-// The function in NAME_run.cc starts with tensor::SetThreads, because libtorch begins with one
-// thread.
+// The function in NAME_run.cc starts with tensor::SetUpProcess (or LoadModel, which calls it),
+// because libtorch begins with one thread.
 #pragma once
 
 namespace tandem::app {
