@@ -56,7 +56,7 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .ShowDefault("all of a run, 1000 of a model");
   flags
       .Add("--score-precision", options.score_precision,
-           "In which scores are compared: single (trec_eval 9) or double (trec_eval 10)")
+           "Precision of comparing scores: single (trec_eval 9) or double (trec_eval 10)")
       .OneOf({"single", "double"})
       .ShowDefault();
   flags.Add("--format", options.format, "text, tsv or json")

@@ -37,7 +37,7 @@ std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<SearchOptions>();
   flags.Add("--model", options->model.model, "Model folder").Required();
   flags.Add("--dataset", options->dataset, "BEIR folder with the corpus").Required();
-  flags.Add("--split", options->split, "Whose judged queries are searched (default test)");
+  flags.Add("--split", options->split, "Split whose judged queries are searched (default test)");
   flags.Add("--queries", options->queries_file,
             "Search for the queries of this file instead, judged or not: JSON lines "
             "{\"_id\", \"text\"}, also .gz");
@@ -48,7 +48,7 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--output", options->output, "TREC run to write; - for standard output");
   flags.Add("--embeddings", options->embeddings,
             "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
-  flags.Add("--format", options->format, "Of the hits for --query: text, json or tsv")
+  flags.Add("--format", options->format, "Format of the hits for --query: text, json or tsv")
       .OneOf({"text", "json", "tsv"})
       .ShowDefault();
   AddLengthFlags(flags, options->model);

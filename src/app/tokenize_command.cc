@@ -156,12 +156,12 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--model", options->model, "Model folder with tokenizer.json or vocab.txt").Required();
   flags
       .Add("--kind", options->kind,
-           "query or document: behind the prompt and cut at the length of these, as encode does "
-           "(default: no prompt, a document's length)")
+           "query or document: put this kind's prompt before each line and cut at this kind's "
+           "length, as encode does (default: no prompt, the length of documents)")
       .OneOf({"document", "query"});
   flags
       .Add("--max-length", options->max_length,
-           "Tokens of a line at most, special tokens counted; 0: no limit "
+           "Cut lines at this many tokens, special tokens counted; 0: no limit "
            "(default: the model's)")
       .Between(0, 2147483647);
   flags.SetFooter(

@@ -26,14 +26,14 @@ void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
                      .Excludes(run.check_gradient_cache);
   flags
       .Add("--profile-steps", options.profile_steps,
-           "Make so many steps only, print where their time went, write nothing")
+           "Make only this many steps, print where their time went, write nothing")
       .Between(1, 1'000'000'000)
       .Excludes(profile)
       .Excludes(run.output)
       .Excludes(run.resume)
       .Excludes(run.check)
       .Excludes(run.check_gradient_cache);
-  flags.Add("--format", options.format, "Of the profile: text, tsv or json")
+  flags.Add("--format", options.format, "Format of the profile: text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault("text");
 }
@@ -49,7 +49,8 @@ void CheckFormat(TrainOptions& options) {
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
-  flags.Add("--set", options->sets, "KEY=VALUE over the recipe (repeatable)").OneValueEachTime();
+  flags.Add("--set", options->sets, "Set a key of the recipe: KEY=VALUE (repeatable)")
+      .OneValueEachTime();
   Flag output =
       flags.Add("--output", options->output, "Run folder; wins over the recipe's `output`");
   Flag resume = flags.AddSwitch("--resume", options->resume, "Continue the run in the run folder");

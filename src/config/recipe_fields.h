@@ -68,8 +68,8 @@ inline constexpr ChoiceInfo kCutOffs[] = {
 inline constexpr ChoiceInfo kLearningRateScalings[] = {
     {"none", "the rate of the run"},
     {"sqrt_batch",
-     "the rate of steps of `reference_batch` queries; the run's is it times the root of how many "
-     "times as many queries its own steps have (BiXSE)"}};
+     "the rate for steps of `reference_batch` queries; the run's rate is this one times "
+     "sqrt(queries of its steps / `reference_batch`) (BiXSE)"}};
 
 // Nothing learns at a larger one.
 inline constexpr double kMaxLearningRate = 10;
@@ -190,15 +190,17 @@ void VisitMasks(R& masks, Visitor& visitor) {
                 {.doc = "documents that score above are no negatives",
                  .unit = "score units",
                  .unset_doc = "off"});
-  visitor.Field("false_negative_absolute_margin", masks.false_negative_absolute_margin,
-                {.doc = "documents that score above the own document's score less this are none",
-                 .unit = "score units",
-                 .range = {0, 1e6},
-                 .unset_doc = "off"});
-  visitor.Field("false_negative_relative_margin", masks.false_negative_relative_margin,
-                {.doc = "the same with a share of the own document's score (NV-Retriever: 0.05)",
-                 .range = {0, 10},
-                 .unset_doc = "off"});
+  visitor.Field(
+      "false_negative_absolute_margin", masks.false_negative_absolute_margin,
+      {.doc = "documents that score above the own document's score minus this are no negatives",
+       .unit = "score units",
+       .range = {0, 1e6},
+       .unset_doc = "off"});
+  visitor.Field(
+      "false_negative_relative_margin", masks.false_negative_relative_margin,
+      {.doc = "the same, but this is a share of the own document's score (NV-Retriever: 0.05)",
+       .range = {0, 10},
+       .unset_doc = "off"});
 }
 
 template <MaybeConst<DataRecipe> R, typename Visitor>
@@ -213,12 +215,13 @@ void VisitData(R& data, Visitor& visitor) {
   visitor.Field(
       "positive_grade", data.positive_grade,
       {.doc = "a judged document is a positive from this grade on", .condition = kNotBinarized});
-  visitor.Field("negatives", data.negatives,
-                {.doc = "judged negatives of each query; for graded objectives further labelled documents",
-                 .unit = "documents",
-                 .range = {0, 1024},
-                 .unset_doc = "the lower median of what the training queries have, at most 7",
-                 .elsewhere = "FlagEmbedding, Tevatron: `train_group_size` less 1"});
+  visitor.Field(
+      "negatives", data.negatives,
+      {.doc = "judged negatives of each query; for graded objectives further labelled documents",
+       .unit = "documents",
+       .range = {0, 1024},
+       .unset_doc = "the lower median of what the training queries have, at most 7",
+       .elsewhere = "FlagEmbedding, Tevatron: `train_group_size` less 1"});
   visitor.Field("scores", data.scores,
                 {.doc = "what scores in the lines of `train` are",
                  .choices = kScoreUses,
@@ -265,7 +268,8 @@ void VisitOptimizer(R& optimizer, Visitor& visitor) {
 
 template <MaybeConst<TrainRecipe> R, typename Visitor>
 void VisitTrain(R& train, Visitor& visitor) {
-  visitor.Table("train", "How long and in which portions; give `epochs` or `steps`, not both");
+  visitor.Table("train",
+                "How long training is, and in which batches; give `epochs` or `steps`, not both");
   visitor.Field("batch", train.batch,
                 {.doc = "queries in a batch",
                  .unit = "queries",
@@ -299,7 +303,7 @@ void VisitTrain(R& train, Visitor& visitor) {
                  .unit = "steps",
                  .on_resume = OnResume::kMayChange});
   visitor.Field("keep_checkpoints", train.keep_checkpoints,
-                {.doc = "the last so many checkpoints stay in the run folder, beside the best "
+                {.doc = "how many of the last checkpoints stay in the run folder, beside the best "
                         "weights",
                  .unit = "checkpoints",
                  .range = {1, 1e6},
@@ -358,7 +362,7 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   VisitValidation(recipe.validation, visitor);
   visitor.Table("logging", "What is written while training");
   visitor.Field("every", recipe.logging.every,
-                {.doc = "a line of metrics.jsonl every so many steps",
+                {.doc = "steps from one line of metrics.jsonl to the next",
                  .unit = "steps",
                  .range = {1, 1e9},
                  .on_resume = OnResume::kMayChange});

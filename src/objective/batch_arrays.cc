@@ -116,7 +116,7 @@ void UseLabelled(const LabelledCells& labelled, const Needs& needs, Batch& batch
 void CheckColumns(const Batch& batch) {
   for (int64_t i = 0; i < batch.queries; ++i) {
     if (batch.positive[i] < 0 || batch.positive[i] >= batch.documents) {
-      throw std::logic_error("labels.positive names a column that there is not");
+      throw std::logic_error("labels.positive names a column that does not exist");
     }
   }
 }

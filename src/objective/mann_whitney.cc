@@ -95,8 +95,8 @@ constexpr config::ParamInfo kParams[] = {
         .Elsewhere("as in infonce: sentence-transformers' `scale` is 1 / temperature"),
     config::Choice("normalization", "what the sum over pairs becomes", "mean", kNormalizations),
     config::Integer("bank", "scores",
-                    "how many of the last positive, and of the last negative scores are kept to "
-                    "be compared against; 0: none",
+                    "how many of the latest positive scores, and of the latest negative ones, are "
+                    "kept to compare batches with; 0: none",
                     0, {0, 1e12}),
     config::Integer("bank_max_age", "steps", "kept scores are dropped after so many; 0: never", 0,
                     {0, 1e9})

@@ -84,8 +84,8 @@ class SoftInfoNce final : public Formula {
 // 0.05: as infonce, whose soft form it is.
 constexpr config::ParamInfo kParams[] = {
     Temperature(0.05),
-    config::Boolean("spread_negatives",
-                    "whether what the grade lacks to 1 is spread over the negatives", true),
+    config::Boolean("spread_negatives", "whether 1 minus the grade is spread over the negatives",
+                    true),
     SimilarityKind()};
 
 }  // namespace

@@ -65,10 +65,11 @@ std::optional<at::Tensor> ReadKept(const std::filesystem::path& folder, const st
   const auto held = std::make_shared<const NpyMatrix>(ReadNpy(folder / kEmbeddings));
   const NpyMatrix& matrix = *held;
   if (matrix.rows != texts || matrix.columns != static_cast<size_t>(width)) {
-    throw DataError((folder / kEmbeddings).native(), 0, "",
-                    fmt::format("has {} rows of {} values where {} documents of {} belong; remove "
-                                "the folder, and they are made again",
-                                matrix.rows, matrix.columns, texts, width));
+    throw DataError(
+        (folder / kEmbeddings).native(), 0, "",
+        fmt::format("has {} rows of {} values; expected {} rows, one for each document, "
+                    "of {} values. Remove the folder, and the next search makes it again",
+                    matrix.rows, matrix.columns, texts, width));
   }
   // The tensor is a view of the file's pages and keeps them: no second copy.
   return at::from_blob(

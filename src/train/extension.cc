@@ -83,7 +83,7 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
     throw setup.loaded.ErrorAt(
         key, fmt::format("makes a run of {0} steps of the {1} that it was started with, but its "
                          "schedule {2} spreads the learning rate over the whole run: step {3} and "
-                         "those behind it would have had other rates. Only a run with "
+                         "those after it would have had other rates. Only a run with "
                          "schedule.name = \"constant\" can be made longer; start a new one from "
                          "this one's model (model.base = \"{4}\")",
                          setup.plan.steps, record.plan.steps, setup.recipe().schedule.name,

@@ -161,10 +161,11 @@ data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRec
   if (needs.teacher) CheckHasTeacher(dataset, recipe.objective.name);
   const bool expected = dataset.has_grades && dataset.scores == data::ScoreKind::kProbabilities;
   if (scale && expected) {
-    throw loaded.ErrorAt("data.grade_scale",
-                         fmt::format("is for grades, but those of {} are expected under a judge's "
-                                     "probabilities and in [0, 1] already; leave it out",
-                                     dataset.file));
+    throw loaded.ErrorAt(
+        "data.grade_scale",
+        fmt::format("maps grades to [0, 1], but those of {} are computed from a judge's "
+                    "probabilities and lie in [0, 1] already; leave it out",
+                    dataset.file));
   }
   data::ScaleGrades(dataset, {.scale = scale, .reason = Reason(recipe, needs, dataset)});
   return data::BuildTrainingSet(
@@ -193,7 +194,7 @@ std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> 
   }
   if (training.empty()) {
     throw DataError(set.file, 0, "",
-                    "no training query is left behind data.minimum_grade and data.flip_labels");
+                    "no training query is left after data.minimum_grade and data.flip_labels");
   }
   return training;
 }

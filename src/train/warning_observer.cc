@@ -54,11 +54,11 @@ void WarningObserver::CountFiltered(const Loop& loop, const StepReport& report) 
 
 void WarningObserver::End(const Loop& loop) {
   if (equal_steps_ >= std::max(kManySteps / 4, loop.steps() / 10)) {
-    Warn(
-        fmt::format("the run ends with a loss that a model has which gives all documents the same "
-                    "score (for the last {} steps): the model has collapsed or has learned "
-                    "nothing; try a lower optimizer.learning_rate or a longer schedule.warmup",
-                    equal_steps_));
+    Warn(fmt::format(
+        "for its last {} steps the run had the loss of a model that gives all documents "
+        "the same score: the model has collapsed or has learned nothing; try a lower "
+        "optimizer.learning_rate or a longer schedule.warmup",
+        equal_steps_));
   }
   if (filtered_steps_ > 1) {
     Warn(fmt::format("in {} of {} steps the false-negative filter left out most negatives",

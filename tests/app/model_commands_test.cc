@@ -235,7 +235,9 @@ TEST_F(ModelCommands, KeptEmbeddingsOfAnotherShapeAreAnError) {
   writer.Commit();
   const ProgramResult result = Evaluate(flags);
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("has 1 rows of 2 values where 60 documents of 32 belong"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("has 1 rows of 2 values; expected 60 rows, one for each document, of 32 values"));
 }
 
 TEST_F(ModelCommands, DataThatCannotBeEvaluated) {

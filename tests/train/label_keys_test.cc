@@ -141,10 +141,9 @@ TEST_F(LabelKeys, ExpectedGradesNeedNoScale) {
       R"({"anchor": "a", "positive": "p", "negative": "n", "probabilities": [[0, 1], [0.5, 0.5]]})");
   EXPECT_EQ(Grades(Read(kGraded)), (Counts{{0.5, 1}, {1, 1}}));
   data().grade_scale = config::Range{0, 2};
-  ExpectFailure(
-      ExitCode::kUsage, kGraded,
-      "f.jsonl are expected under a judge's probabilities and in [0, 1] already; leave it "
-      "out");
+  ExpectFailure(ExitCode::kUsage, kGraded,
+                "f.jsonl are computed from a judge's probabilities and lie in [0, 1] already; "
+                "leave it out");
 }
 
 TEST_F(LabelKeys, TeacherScoresThatAreMissing) {
@@ -210,7 +209,7 @@ TEST_F(LabelKeys, StudiesTouchTrainingQueriesOnly) {
   data().binarize_at.reset();
   data().minimum_grade = 3;
   ExpectFailure(ExitCode::kData, kGraded,
-                "train.tsv: no training query is left behind data.minimum_grade and "
+                "train.tsv: no training query is left after data.minimum_grade and "
                 "data.flip_labels");
 }
 
