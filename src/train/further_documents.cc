@@ -91,9 +91,10 @@ FurtherCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::Trainin
     }
     if (found.fewer > 0) {
       Warn(
-          fmt::format("data.negatives = {}, but {} of {} training queries have fewer {} ({} of "
-                      "them none); they bring what they have",
-                      asked, found.fewer, found.queries, found.name(), found.without));
+          fmt::format("data.negatives = {}, but {} of {} training queries have fewer {}{}; they "
+                      "bring what they have",
+                      asked, found.fewer, found.queries, found.name(),
+                      found.without > 0 ? fmt::format(" ({} of them none)", found.without) : ""));
     }
     return found;
   }
