@@ -28,8 +28,8 @@ void CheckCache(config::LoadedRecipe loaded) {
                   report.worst, report.bound));
 }
 
-// Puts the flags that every command takes over the recipe; returns those that were given.
-std::vector<std::string> TakeGlobals(config::Recipe& recipe) {
+// Applies the flags that every command has to the recipe; returns those that were given.
+std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
   const Globals& globals = GlobalOptions();
   std::vector<std::string> given;
   if (globals.threads > 0) {
@@ -51,7 +51,7 @@ std::vector<std::string> TakeGlobals(config::Recipe& recipe) {
 
 void RunTrain(const TrainOptions& options) {
   config::LoadedRecipe loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
-  const std::vector<std::string> flags = TakeGlobals(loaded.recipe);
+  const std::vector<std::string> flags = ApplyGlobals(loaded.recipe);
   tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
   if (options.check) {
     const std::string report = train::CheckTraining(std::move(loaded));

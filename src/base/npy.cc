@@ -29,7 +29,7 @@ std::string Header(size_t rows, size_t columns) {
 }
 
 // Reads the number at the start of `text` and removes it from there.
-size_t TakeNumber(std::string_view& text, const std::filesystem::path& path) {
+size_t ReadNumber(std::string_view& text, const std::filesystem::path& path) {
   const size_t start = text.find_first_of("0123456789");
   size_t value = 0;
   if (start != std::string_view::npos) {
@@ -86,8 +86,8 @@ NpyShape ReadHeader(const std::filesystem::path& path, std::string_view bytes,
   }
   std::string_view shape = header.substr(shape_position);
   NpyShape matrix;
-  matrix.rows = TakeNumber(shape, path);
-  matrix.columns = TakeNumber(shape, path);
+  matrix.rows = ReadNumber(shape, path);
+  matrix.columns = ReadNumber(shape, path);
   const std::string_view body = bytes.substr(10 + length);
   if (matrix.columns != 0 && matrix.rows > body.size() / sizeof(float) / matrix.columns) {
     throw DataError(path.native(), 0, "",

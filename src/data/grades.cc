@@ -15,7 +15,7 @@ void ForEach(Dataset& dataset, const Body& body) {
   }
 }
 
-void TakeScoresAsGrades(Dataset& dataset) {
+void UseScoresAsGrades(Dataset& dataset) {
   if (dataset.scores == ScoreKind::kNone) {
     throw DataError(dataset.file, 0, "", "has no scores that could be grades");
   }
@@ -54,7 +54,7 @@ void TakeScoresAsGrades(Dataset& dataset) {
 void ApplyScores(Dataset& dataset, ScoreUse use) {
   switch (use) {
     case ScoreUse::kGrades:
-      return TakeScoresAsGrades(dataset);
+      return UseScoresAsGrades(dataset);
     case ScoreUse::kIgnored:
       return ForEach(dataset, [](uint32_t, Judgement& judgement) { judgement.score = kNoScore; });
     case ScoreUse::kTeacher:

@@ -150,7 +150,7 @@ class Adafactor final : public UpdateRule {
     };
     const double scale = point.gradient_scale;
     pieces([&](Piece& piece, Tensor& tensor, const float* gradient) {
-      TakeSquares(piece, tensor, gradient, scale, beta);
+      UpdateSecondMoments(piece, tensor, gradient, scale, beta);
     });
     tensors([&](Tensor& tensor) {
       if (tensor.factored) MakeFactors(tensor, beta);
@@ -184,8 +184,8 @@ class Adafactor final : public UpdateRule {
  private:
   // Updates second moments from the gradient. Of a matrix: the means of its rows, and this piece's
   // part of the sums of its columns.
-  void TakeSquares(Piece& piece, Tensor& tensor, const float* gradient, double scale,
-                   double beta) const {
+  void UpdateSecondMoments(Piece& piece, Tensor& tensor, const float* gradient, double scale,
+                           double beta) const {
     const int64_t first = piece.begin * tensor.columns;
     const int64_t end = piece.end * tensor.columns;
     if (options_.scale_parameter) {

@@ -145,8 +145,8 @@ void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& 
   }
 }
 
-void TakeScores(data::Dataset& dataset, const config::Recipe& recipe,
-                const objective::Needs& needs) {
+void UseScores(data::Dataset& dataset, const config::Recipe& recipe,
+               const objective::Needs& needs) {
   if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades)
     return;  // its grades are judgements
   data::ApplyScores(dataset, ScoreUseOf(recipe.data.scores, needs, dataset.scores));

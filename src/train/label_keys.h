@@ -15,10 +15,9 @@ void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& 
 // Uses the scores of lines as `data.scores` says. With "auto" they are a teacher's where the
 // objective needs one, grades where it needs those or where a line's only pair has a score, and are
 // ignored otherwise. Throws DataError where they cannot be grades.
-void TakeScores(data::Dataset& dataset, const config::Recipe& recipe,
-                const objective::Needs& needs);
+void UseScores(data::Dataset& dataset, const config::Recipe& recipe, const objective::Needs& needs);
 
-// The training set of a data set that TakeScores has seen. Its grades are mapped by
+// The training set of a data set that UseScores has seen. Its grades are mapped by
 // `data.grade_scale` and split at `data.positive_grade` or `data.binarize_at`; they are not binary
 // yet. Throws DataError naming file and line for grades outside the scale and for teacher scores
 // that the objective needs and the data lack; DataError where the default `data.positive_grade`

@@ -136,7 +136,7 @@ double RunData::RelevanceLevel(const config::DataRecipe& recipe) const {
 RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
   data::Dataset train = data::ReadDataset(recipe.data.train, recipe.data.format, recipe.data.split);
-  TakeScores(train, recipe, needs);
+  UseScores(train, recipe, needs);
   RunData data{.query_prompt = train.query_prompt};
   data.set = MakeTrainingSet(std::move(train), loaded, needs);
   if (data.set.documents.size() < 2) {
@@ -148,7 +148,7 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   std::iota(data.training.begin(), data.training.end(), 0);
   if (recipe.validation.data) {
     data.validation = ReadValidation(recipe, data.set);
-    TakeScores(*data.validation, recipe, needs);
+    UseScores(*data.validation, recipe, needs);
     CheckSamePrompt(*data.validation, data.query_prompt);
   }
   data.fingerprint = FingerprintOf(data);
