@@ -12,7 +12,7 @@ namespace tandem::app {
 // DataError for broken data, UsageError for what is not there or not known.
 nlohmann::ordered_json Inspect(const std::filesystem::path& path);
 
-// To stdout: "json" as it is, "text" as lines and tables.
+// Prints to stdout: "json" as it is, "text" as lines and tables.
 void PrintInspection(const nlohmann::ordered_json& inspection, std::string_view format);
 
 }  // namespace tandem::app

@@ -14,7 +14,7 @@ struct JudgedData {
   // one whose judged documents are all missing from the corpus (it has no judgements here).
   data::Dataset dataset;
   // Every judgement of the split's file, also those of queries without text and of documents that
-  // the corpus lacks: whoever averages over these queries averages as trec_eval -c does.
+  // the corpus lacks. A mean over these queries is the mean of trec_eval -c.
   data::Qrels qrels;
 };
 

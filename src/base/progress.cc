@@ -35,7 +35,7 @@ struct LineParts {
   std::string rate;             // ", 0.52/s"
   std::vector<std::string> details;
 
-  // With a bar of so many cells; 0: without.
+  // The line with a bar of so many cells; 0: without a bar.
   std::string Join(int cells) const {
     std::string line = label;
     if (share && cells > 0) {

@@ -30,8 +30,8 @@ struct EvaluationOptions {
 struct MeasureValues {
   Measure measure;
   std::optional<double> mean;  // none where no query has a value
-  // Beside Evaluation::queries; empty for a measure that pools its queries. None only for
-  // auc_per_query, where a query has no negative or no positive.
+  // The values of Evaluation::queries, in their order; empty for a measure that pools its queries.
+  // A value is missing only for auc_per_query, where a query has no negative or no positive.
   std::vector<std::optional<double>> per_query;
 };
 

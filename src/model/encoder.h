@@ -1,4 +1,4 @@
-// From packed token ids to one row of hidden values for each token.
+// The encoder: turns packed token ids into one row of hidden values for each token.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -19,7 +19,7 @@ struct ForwardOptions {
 
 struct NamedParameter {
   std::string name;   // as in the weights file
-  at::Tensor value;   // float32 leaf with requires_grad; whoever writes to its memory without
+  at::Tensor value;   // float32 leaf with requires_grad; code that writes to its memory without
                       // libtorch must call value.unsafeGetTensorImpl()->bump_version()
   bool decay = true;  // false for biases and normalisation weights
 };

@@ -24,7 +24,7 @@ class Optimizer {
   // Throws std::invalid_argument for a parameter that is not contiguous float32.
   Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters,
             const config::Params& params);
-  // With the default parameters.
+  // An optimizer with the default parameters.
   Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters);
 
   // Updates every parameter that has a gradient. The rule sees the gradient times `gradient_scale`,

@@ -1,4 +1,4 @@
-// From a model and a data set to a ranking of the corpus for each judged query, and the score
+// Ranks the corpus of a data set for each judged query by a model's scores, and collects the score
 // samples of an AUC.
 #pragma once
 

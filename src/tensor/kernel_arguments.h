@@ -1,4 +1,4 @@
-// From tensors to the pointers and types of the CPU kernels.
+// Turns tensors into the pointers and types of the CPU kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -40,7 +40,7 @@ class Profile {
     Work work;
   };
 
-  // In the order of their first call.
+  // The operations in the order of their first call.
   const std::vector<Operation>& operations() const { return operations_; }
   // Shapes of the products that were made.
   const std::set<ProductShape>& products() const { return products_; }

@@ -1,5 +1,6 @@
-// From a component of tokenizer.json to a stage: one table for each kind of component. A further
-// component is a file of its own and one line in its table. For source files of this room only.
+// Makes the stages of a tokenizer from the components of tokenizer.json, with one table for each
+// kind of component. A further component is a file of its own and one line in its table. For source
+// files of this room only.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// From a sampler's plan to what a step computes on: token ids and labels.
+// Turns a sampler's plan into what a step computes on: token ids and labels.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ void CheckpointObserver::AfterValidation(const Loop& loop, const ValidationRepor
   if (report.best) folder_.KeepBests(loop.state().step);
 }
 
-// Before the first step there is nothing that a resumed run would not do again.
+// Saves nothing before the first step: a resumed run would do all of it again.
 void CheckpointObserver::Interrupt(const Loop& loop) {
   if (loop.state().step > 0) SaveNow(loop);
 }

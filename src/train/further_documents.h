@@ -39,7 +39,7 @@ struct FurtherCounts {
   std::string Text() const;
 };
 
-// Of the examples `training` of `set`. `asked` is `data.negatives`, or 0.
+// Counts the examples `training` of `set`. `asked` is `data.negatives`, or 0.
 FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_t> training,
                            bool graded_own, size_t asked);
 

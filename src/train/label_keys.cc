@@ -44,7 +44,7 @@ std::string Reason(const config::Recipe& recipe, const objective::Needs& needs,
   if (needs.grades) return fmt::format("objective {} needs", recipe.objective.name);
   if (recipe.data.flip_labels > 0) return "data.flip_labels needs";
   const bool from_scores = dataset.has_grades && dataset.scores != data::ScoreKind::kNone;
-  return from_scores ? "is where grades that lines give as scores lie" : "";
+  return from_scores ? "is the range of grades that lines give as scores" : "";
 }
 
 void CheckHasGrades(const data::Dataset& dataset, const config::Recipe& recipe) {

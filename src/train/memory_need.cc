@@ -96,7 +96,7 @@ Batches LookAtBatches(Setup& setup) {
   return batches;
 }
 
-// As the loop's step, at a learning rate of 0. Returns its tokens.
+// Makes a step as the loop does, at a learning rate of 0. Returns its tokens.
 int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
              const sampling::Batch& plan) {
   optim::ClearGradients(parameters);

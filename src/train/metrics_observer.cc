@@ -9,7 +9,7 @@
 namespace tandem::train {
 namespace {
 
-// To a millionth: a person reads it.
+// Rounds to a millionth, because a person reads it.
 double Rounded(double epoch) { return std::round(1e6 * epoch) / 1e6; }
 
 }  // namespace

@@ -52,7 +52,7 @@ class LoopObserver {
  public:
   virtual ~LoopObserver() = default;
 
-  // Before the first step of this process, which may be in the middle of a resumed run.
+  // Called before the first step of this process, which may be in the middle of a resumed run.
   virtual Next Begin(const Loop& /*loop*/) { return Next::kGoOn; }
   virtual Next BeforeStep(const Loop& /*loop*/) { return Next::kGoOn; }
   // After each step; the loop's state counts it already.

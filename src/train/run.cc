@@ -38,8 +38,8 @@ config::LoadedRecipe ResolvedRecipe(const RunFolder& folder,
                              config::IdleKeys::kAccept);
 }
 
-// A run keeps the number of negatives that it began with, also where the recipe leaves it to the
-// data: earlier versions took none then.
+// A resumed run keeps the number of negatives that it began with, also where the recipe leaves it
+// to the data: earlier versions took none then.
 void KeepNegatives(config::LoadedRecipe& loaded, const RunFolder& folder) {
   if (loaded.recipe.data.negatives || !std::filesystem::exists(folder.recipe())) return;
   loaded.recipe.data.negatives = ResolvedRecipe(folder, loaded.catalogues).recipe.data.negatives;

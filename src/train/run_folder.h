@@ -46,7 +46,7 @@ class RunFolder {
  private:
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   bool HoldsNothing() const;
-  // Beside the checkpoints.
+  // What a killed process left half-written beside the checkpoints.
   std::vector<std::filesystem::path> OwnLeftovers() const;
 
   std::filesystem::path path_;

@@ -28,7 +28,7 @@ struct TrainingObjective {
   FalseNegativeRules false_negative_rules;  // training steps only
 };
 
-// Without a filter of false negatives. Throws UsageError for an unknown name.
+// Makes an objective without a false-negative filter. Throws UsageError for an unknown name.
 TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe);
 
 // The states that the objective starts with.

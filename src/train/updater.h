@@ -1,4 +1,4 @@
-// From the gradients of a step to new weights: clipping, learning rate, optimizers.
+// Turns the gradients of a step into new weights: clipping, learning rate, optimizers.
 #pragma once
 
 #include <cstdint>

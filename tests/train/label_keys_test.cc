@@ -108,8 +108,8 @@ TEST_F(LabelKeys, ScoresAreGradesWhereTheObjectiveWantsThemOrAPairHasOne) {
       "{\"sentence1\": \"a\", \"sentence2\": \"n\", \"score\": 1}");
   ExpectFailure(
       ExitCode::kData, kPlain,
-      "f.jsonl:1: query 1, document 1:sentence2: grade 4 is outside [0, 1], which is where "
-      "grades that lines give as scores lie; give data.grade_scale = [lowest, highest]");
+      "f.jsonl:1: query 1, document 1:sentence2: grade 4 is outside [0, 1], which is the "
+      "range of grades that lines give as scores; give data.grade_scale = [lowest, highest]");
   data().grade_scale = config::Range{0, 5};
   data().positive_grade = 3;
   EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0.2, 1}, {0.8, 1}}));

@@ -67,8 +67,8 @@ TEST_F(TrainLabels, GradesOutsideTheirScale) {
   ExpectFailure(
       3,
       Path("f.jsonl").native() +
-          ":2: query 2, document 2:sentence2: grade 2 is outside [0, 1], which is where "
-          "grades that lines give as scores lie; give data.grade_scale = [lowest, highest]",
+          ":2: query 2, document 2:sentence2: grade 2 is outside [0, 1], which is the "
+          "range of grades that lines give as scores; give data.grade_scale = [lowest, highest]",
       {});
   ExpectFailure(
       3,

@@ -46,7 +46,8 @@ struct OneDnnProduct {
 };
 void MultiplyByOneDnn(const OneDnnProduct& product);
 
-// As MultiplyTransposed and MultiplyRowsByRows of products.h; the depth is at least 1.
+// These compute what MultiplyTransposed and MultiplyRowsByRows of products.h do. The depth is at
+// least 1.
 void MultiplyTransposedByOneDnn(const WeightGradient& product);
 void MultiplyRowsByRowsByOneDnn(const RowsByRows& product);
 
