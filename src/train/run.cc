@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "tensor/page_arena.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_observer.h"
 #include "train/extension.h"
@@ -253,6 +254,7 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
     folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
   }
   RunLoop(loop, folder, options.stop);
+  tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
   SaveModel(setup, folder, loop.state(), observers.validation(), metrics);
 }
 
