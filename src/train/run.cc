@@ -39,11 +39,22 @@ config::LoadedRecipe ResolvedRecipe(const RunFolder& folder,
                              config::IdleKeys::kAccept);
 }
 
-// A resumed run keeps the number of negatives that it began with, also where the recipe leaves it
-// to the data: earlier versions took none then.
-void KeepNegatives(config::LoadedRecipe& loaded, const RunFolder& folder) {
-  if (loaded.recipe.data.negatives || !std::filesystem::exists(folder.recipe())) return;
-  loaded.recipe.data.negatives = ResolvedRecipe(folder, loaded.catalogues).recipe.data.negatives;
+// A resumed run keeps what it began with where the recipe leaves the choice to Tandem: an earlier
+// version may have had other defaults for the objective's parameters, and took no negatives then.
+void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.recipe())) return;
+  const config::Recipe begun = ResolvedRecipe(folder, loaded.catalogues).recipe;
+  config::Recipe& recipe = loaded.recipe;
+  if (!recipe.data.negatives) recipe.data.negatives = begun.data.negatives;
+  if (recipe.objective.name != begun.objective.name) return;
+  const config::Params& params = begun.objective.params;
+  for (size_t i = 0; i < params.infos().size(); ++i) {
+    const std::string_view name = params.infos()[i].name;
+    const config::Value& value = params.value(i);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    if (loaded.positions.contains(fmt::format("objective.{}", name))) continue;
+    recipe.objective.params.Set(name, value);
+  }
 }
 
 // Throws where data or model differ from those of the checkpoint of `step`, from which the run
@@ -273,7 +284,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   if (std::filesystem::exists(folder.lock())) lock.emplace(folder.lock());
   folder.CheckUsable(options.resume);
   if (options.resume && !lock) lock.emplace(folder.lock());
-  if (options.resume) KeepNegatives(loaded, folder);
+  if (options.resume) KeepChoices(loaded, folder);
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
   if (!lock) {
     // Nothing is written before model and data are read; another process may have begun meanwhile.

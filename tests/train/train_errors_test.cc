@@ -208,6 +208,18 @@ TEST_F(TrainErrors, ResumeOfARunThatKeptKeysThatDoNothing) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
 
+// As where the default was another when the run began.
+TEST_F(TrainErrors, ResumeKeepsTheObjectiveParametersThatTheRecipeDoesNotGive) {
+  ASSERT_EQ(RunTandem(Arguments({"--set", "train.steps=2"})).exit_code, 0);
+  const std::string recipe = "run/recipe.resolved.toml";
+  ASSERT_THAT(ReadFile(Path(recipe)), testing::HasSubstr("temperature = 0.05"));
+  Replace(recipe, "temperature = 0.05", "temperature = 0.03");
+  const ProgramResult again = RunTandem(Arguments({"--set", "train.steps=2", "--resume"}));
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  ExpectFailure(2, "objective.temperature",
+                {"--resume", "--set", "train.steps=2", "--set", "objective.temperature=0.04"});
+}
+
 TEST_F(TrainErrors, ResumeWithOtherData) {
   ASSERT_EQ(RunTandem(Arguments({})).exit_code, 0);
   Replace("data/corpus.jsonl", "alpha", "gamma");
