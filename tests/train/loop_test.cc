@@ -265,8 +265,7 @@ TEST_F(LoopTest, ARunThatTellsNothingApartWarns) {
                                  "has been that of a model that gives all "
                                  "documents the same score (1.7918)"));
   EXPECT_THAT(captured.text(),
-              testing::ContainsRegex("warning: for its last [0-9]+ steps the run had the loss"));
-  EXPECT_THAT(captured.text(), testing::HasSubstr("(for the last 30 steps)"));
+              testing::HasSubstr("warning: for its last 30 steps the run had the loss"));
 }
 
 TEST_F(LoopTest, ARunThatLearnsDoesNotWarn) {

@@ -19,7 +19,7 @@ class PackingCommand : public EventfulRunTest {
     for (const std::string& setting : settings) {
       arguments.insert(arguments.end(), {"--set", setting});
     }
-    const ProgramResult result = Train("run", arguments);
+    const ProgramResult result = Train("", arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const nlohmann::json profile = nlohmann::json::parse(result.out);
     for (const nlohmann::json& row : profile["operations"]) {

@@ -104,7 +104,7 @@ TEST_F(TrainErrors, ABankThatMemoryDoesNotHold) {
 
 TEST_F(TrainErrors, NoNegatives) {
   ExpectFailure(2, "train.batch makes a first batch of 1 queries and 1 documents without any",
-                {"--set", "train.batch=1"});
+                {"--set", "train.batch=1", "--set", "data.negatives=0"});
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
   // One document for all queries.
   std::string qrels = "query-id\tcorpus-id\tscore\n";

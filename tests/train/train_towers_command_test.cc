@@ -136,7 +136,7 @@ TEST_F(TrainTowers, Mistakes) {
   const std::string wide = fmt::format("model.document_base={}", Path("wide"));
   ExpectFailure(2, "model.towers", {"--set", "model.towers=seperate"});
   ExpectFailure(2, "did you mean separate", {"--set", "model.towers=seperate"});
-  ExpectFailure(2, "model.document_base is for two encoders",
+  ExpectFailure(2, "model.document_base does nothing here: it needs model.towers = \"separate\"",
                 {"--set", "model.towers=shared", "--set", wide});
   ExpectFailure(4, "behind encoders of one hidden size", {"--set", wide});
   std::string recipe = ReadFile(Path("recipe.toml"));
