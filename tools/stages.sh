@@ -10,7 +10,7 @@
 #
 # STAGES_BEFORE (environment) says how many stages the caller has announced already, STAGES_STARTED
 # when the first one began.
-stages=0
+stages=1
 stage_number=${STAGES_BEFORE:-0}
 stages_started=${STAGES_STARTED:-$(date +%s)}
 
