@@ -37,14 +37,14 @@ skip() {
 check_suite() {
   root=$PWD/.cache/debian/$suite
   sh tools/bare_debian.sh "$suite" "$root" true
-  rm -rf "$root/root/tandem"
-  git clone -q "$PWD" "$root/root/tandem"
+  rm -rf "$root/srv/tandem"
+  git clone -q "$PWD" "$root/srv/tandem"
   if [ -d ../shared ]; then
-    mkdir -p "$root/root/shared"
-    cp -ru ../shared/data ../shared/vectors "$root/root/shared/"
+    mkdir -p "$root/srv/shared"
+    cp -ru ../shared/data ../shared/vectors "$root/srv/shared/"
   fi
   sh tools/bare_debian.sh "$suite" "$root" \
-    "cd /root/tandem && export CCACHE_DIR=/root/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test"
+    "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test"
 }
 
 check_suites() {

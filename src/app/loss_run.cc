@@ -178,7 +178,7 @@ std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dt
   return rows;
 }
 
-// Bounds of METHODS, "Vector format".
+// The largest error that --check accepts (docs/cli.md).
 double Bound(at::ScalarType dtype) { return dtype == at::kFloat ? 1e-5 : 1e-11; }
 
 // JSON has no infinity.

@@ -26,7 +26,7 @@ struct ModelRecipe {
   bool operator==(const ModelRecipe&) const = default;
 };
 
-// Which cells are kept out of the negatives (METHODS section 1).
+// Which cells are kept out of the negatives (docs/training.md, "A step").
 struct MaskRecipe {
   bool copies = true;
   bool known_positives = true;

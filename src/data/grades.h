@@ -1,5 +1,5 @@
-// Makes the grades and teacher scores that training uses from those that a data set gives (METHODS
-// sections 1 and 2).
+// Makes the grades and teacher scores that training uses from those that a data set gives
+// (docs/training.md, "Labels").
 #pragma once
 
 #include <optional>

@@ -11,7 +11,7 @@
 namespace tandem::data {
 
 // The expected grade, in [0, 1], of a judge that gives the grades 0..N with probabilities p(0..N):
-// (1/N) sum_s s p(s) (METHODS section 2, BiXSE). Throws DataError at the reader's line for fewer
+// (1/N) sum_s s p(s) (BiXSE). Throws DataError at the reader's line for fewer
 // than two probabilities, one outside [0, 1], and a sum that is not 1 within 1 %: mass that a judge
 // puts elsewhere would lower every grade.
 double ExpectedGrade(const LineReader& reader, std::string_view key,

@@ -46,7 +46,7 @@ struct TrainingSet {
   std::string file;                     // with the judgements; for messages
 };
 
-// Splits the judgements of `dataset` at `positive_grade` (METHODS section 1). Judged queries that
+// Splits the judgements of `dataset` at `positive_grade` (docs/training.md). Judged queries that
 // have no document to be their own are left out and counted in `warnings` (stderr where null): for
 // kPositive those without a positive, for kAnyGrade those with nothing judged 0 or above. Throws
 // UsageError for a positive_grade that is not a positive number, DataError when no query is left.

@@ -17,7 +17,7 @@ struct Judged {
 };
 
 // Queries 0, 1, ... with their judgements. A judged document is a positive of its query when its
-// grade is at least `positive_grade` (METHODS section 1).
+// grade is at least `positive_grade` (docs/training.md).
 class Examples {
  public:
   // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.

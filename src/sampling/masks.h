@@ -24,14 +24,14 @@ struct Masks {
   std::vector<uint8_t> document_negative;  // [Q, Q]: the same between own documents
 };
 
-// METHODS section 1. `negative[i][j]` is 0 where j is
+// docs/training.md, "A step". `negative[i][j]` is 0 where j is
 //  - the own document of i (always),
 //  - judged for i with a grade above 0 or a positive (`known_positives`): a document of a lower
 //    grade than a positive is neither a positive nor a negative,
 //  - own document with a grade above 0 or, under `known_positives`, judged relevant for another row
 //    with the text of query i (`same_query`),
-//  - a copy, by document or text, of any of these (`copies`). METHODS asks for copies of the own
-//    document only; but a copy of another positive is as relevant.
+//  - a copy, by document or text, of any of these (`copies`). The papers do not mask them;
+//    but a copy of another positive is as relevant.
 // A document that is judged irrelevant stays a negative unless it is such a copy. In the square
 // matrices the diagonal is 0, and so are pairs of rows with the same query text (`same_query`) and
 // pairs of own documents that are copies (`copies`).

@@ -79,7 +79,7 @@ TEST_F(ReadFlagEmbeddingTest, APairWithTwoScoresKeepsTheFirst) {
                                                "(first at line 2)"));
 }
 
-// METHODS: z = (1/N) sum_s s p(s).
+// BiXSE: z = (1/N) sum_s s p(s).
 TEST_F(ReadFlagEmbeddingTest, AJudgesProbabilitiesBecomeItsExpectedGrade) {
   Warnings warnings;
   const Dataset dataset = Read(

@@ -1,4 +1,4 @@
-// Adam's rule against the formula of METHODS in double precision, written out for one weight.
+// Adam's rule against the formula in double precision, written out for one weight.
 #include "optim/moments.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The masks against a second implementation of METHODS section 1 that decides cell by cell.
+// The masks against a second implementation of the rules that decides cell by cell.
 #include "sampling/masks.h"
 
 #include <gtest/gtest.h>
