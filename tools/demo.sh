@@ -74,18 +74,18 @@ ask() {
     --query "read scientific papers and manage their references"
 }
 
-stage 60 "data: find the package for a job ($size)"
+stage 10 "data: find the package for a job ($size)"
 python3 tools/package_dataset.py --index demo/index --output "$data" --size "$size"
-stage "$(seconds_of 130)" "measure the base model"
+stage "$(seconds_of 54)" "measure the base model"
 measure base
 for objective in $objectives; do
-  stage "$(seconds_of 180)" "train with $objective"
+  stage "$(seconds_of 66)" "train with $objective"
   train "$objective"
-  stage "$(seconds_of 130)" "measure after $objective"
+  stage "$(seconds_of 54)" "measure after $objective"
   measure "$objective"
 done
 
-stage 20 "ask each model the same questions"
+stage 4 "ask each model the same questions"
 for name in base $objectives; do
   ask "$name"
 done
