@@ -23,6 +23,7 @@
 #include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/attention_task.h"
 #include "tensor/kernels/cpu/row_pairs-inl.h"
+#include "tensor/kernels/cpu/scratch.h"
 #include "tensor/kernels/cpu/small_product-inl.h"
 #include "tensor/kernels/cpu/transpose-inl.h"
 

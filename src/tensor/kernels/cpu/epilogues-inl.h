@@ -1,6 +1,6 @@
-// Epilogues of products on AMX: how the sums of a block, rows of 32 floats in memory, become
-// results. tiled_products.cc runs an epilogue row by row while the next block is multiplied.
-// Included once per target by tiled_products.cc.
+// Epilogues of products on AMX, and the hook that runs them beside a product: how the sums of a
+// block, rows of 32 floats in memory, become results. tiled_products.cc runs an epilogue row by row
+// while the next block is multiplied. Included once per target by tiled_products.cc.
 #if defined(TANDEM_TENSOR_EPILOGUES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_EPILOGUES_INL_H_
 #undef TANDEM_TENSOR_EPILOGUES_INL_H_
@@ -11,6 +11,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "tensor/kernels/cpu/gelu-inl.h"
@@ -112,6 +113,71 @@ struct NoEpilogue {
   HWY_INLINE void Begin(size_t, size_t) {}
   HWY_INLINE void Row(const float*) {}
   HWY_INLINE void End() {}
+};
+
+// Prefetches lines of memory, `stride` bytes apart, to the second-level cache, a few in each step.
+struct LinePrefetch {
+  const void* next = nullptr;
+  size_t stride = 0;
+  size_t lines = 0;  // left to prefetch
+  size_t lines_per_step = 0;
+
+  HWY_INLINE void Step() {
+    for (size_t i = std::min(lines_per_step, lines); i > 0; --i, --lines) {
+      __builtin_prefetch(next, 0, 2);
+      next = static_cast<const std::byte*>(next) + stride;
+    }
+  }
+};
+
+// Sums of a block: `rows` rows, `stride` floats apart, of results that begin at (row, column).
+struct BlockSums {
+  size_t row;
+  size_t column;
+  size_t rows;
+  const float* sums;
+  size_t stride;
+};
+
+// The hook of a block's product. In each step it prefetches a part of the next panel and runs the
+// epilogue for some rows of the block before.
+template <typename Epilogue>
+class EpilogueHook {
+ public:
+  explicit EpilogueHook(const Epilogue& epilogue) : epilogue_(epilogue) {}
+
+  HWY_INLINE void Step() {
+    prefetch.Step();
+    RunRows(rows_per_step_);
+  }
+  // Spreads the epilogue of a block over the `steps` steps of the next product.
+  HWY_INLINE void SpreadOver(size_t steps) { rows_per_step_ = (kTiledUnit + steps - 1) / steps; }
+  // Finishes the epilogue of the block before. Further steps run that of `block`.
+  HWY_INLINE void Begin(const BlockSums& block) {
+    RunRows(kTiledUnit);
+    sums_ = block.sums;
+    stride_ = block.stride;
+    rows_left_ = block.rows;
+    epilogue_.Begin(block.row, block.column);
+  }
+  HWY_INLINE void Finish() { RunRows(kTiledUnit); }
+
+  LinePrefetch prefetch;
+
+ private:
+  HWY_INLINE void RunRows(size_t rows) {
+    if (rows_left_ == 0) return;
+    const size_t count = std::min(rows, rows_left_);
+    for (size_t r = 0; r < count; ++r, sums_ += stride_) epilogue_.Row(sums_);
+    rows_left_ -= count;
+    if (rows_left_ == 0) epilogue_.End();
+  }
+
+  Epilogue epilogue_;
+  size_t rows_per_step_ = kTiledUnit;
+  const float* sums_ = nullptr;
+  size_t stride_ = 0;
+  size_t rows_left_ = 0;
 };
 
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
