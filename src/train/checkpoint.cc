@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/atomic_folder.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "weights/atomic_folder.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
 
@@ -96,7 +96,7 @@ void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTenso
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
                     std::span<const optim::StateTensor> tensors, const nlohmann::json& state) {
-  weights::AtomicFolder atomic(folder);
+  AtomicFolder atomic(folder);
   WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
   WriteTensors(atomic.staging() / kOptimizer, TensorsOf(tensors));
   WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
@@ -105,7 +105,7 @@ void SaveCheckpoint(const std::filesystem::path& folder,
 
 void SaveWeights(const std::filesystem::path& folder,
                  std::span<const model::NamedParameter> parameters, const nlohmann::json& state) {
-  weights::AtomicFolder atomic(folder);
+  AtomicFolder atomic(folder);
   WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
   WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
   atomic.Commit();

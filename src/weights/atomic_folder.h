@@ -1,27 +1,10 @@
-// A folder that appears under its name only when it is complete.
+// The folder that appears under its name only when it is complete, under the name of this room.
 #pragma once
 
-#include <filesystem>
+#include "base/atomic_folder.h"
 
 namespace tandem::weights {
 
-// Files go to `staging()`, a hidden folder beside `path`; Commit flushes it and puts it in place,
-// exchanging it with an existing folder in one step where the file system can. Without Commit the
-// destructor removes it and what was at `path` stays. Throws OutputError.
-class AtomicFolder {
- public:
-  explicit AtomicFolder(std::filesystem::path path);
-  AtomicFolder(const AtomicFolder&) = delete;
-  AtomicFolder& operator=(const AtomicFolder&) = delete;
-  ~AtomicFolder();
-
-  const std::filesystem::path& staging() const { return staging_; }
-  void Commit();
-
- private:
-  std::filesystem::path path_;
-  std::filesystem::path staging_;
-  bool committed_ = false;
-};
+using tandem::AtomicFolder;
 
 }  // namespace tandem::weights

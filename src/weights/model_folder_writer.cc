@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/atomic_folder.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "weights/atomic_folder.h"
 #include "weights/settings_file.h"
 #include "weights/tandem_file.h"
 

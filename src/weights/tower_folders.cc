@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "base/atomic_folder.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "weights/atomic_folder.h"
 
 namespace tandem::weights {
 namespace {

@@ -1,4 +1,4 @@
-#include "weights/atomic_folder.h"
+#include "base/atomic_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/files.h"
 
-namespace tandem::weights {
+namespace tandem {
 namespace {
 
 // "folder/" names the same folder as "folder".
@@ -105,4 +105,4 @@ void AtomicFolder::Commit() {
   std::filesystem::remove_all(staging_, error);  // now holds what was at path_ before
 }
 
-}  // namespace tandem::weights
+}  // namespace tandem
