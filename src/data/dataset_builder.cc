@@ -54,7 +54,7 @@ uint32_t DatasetBuilder::InternText(Interned& interned, std::string_view text,
 }
 
 uint32_t DatasetBuilder::InternId(Interned& interned, std::string_view what, std::string_view id,
-                                  std::string_view text) {
+                                  std::string_view text, size_t title_bytes) {
   if (const auto found = interned.texts.Find(id)) {
     if (interned.texts.text(*found) == text) return *found;
     throw reader_.Error(
@@ -64,7 +64,7 @@ uint32_t DatasetBuilder::InternId(Interned& interned, std::string_view what, std
         id);
   }
   CountIfEmpty(text);
-  interned.texts.Add(id, text);
+  interned.texts.Add(id, text, title_bytes);
   return static_cast<uint32_t>(interned.texts.size() - 1);
 }
 
@@ -77,13 +77,14 @@ uint32_t DatasetBuilder::QueryOfText(std::string_view text, std::string_view id)
   return Judged(InternText(queries_, text, id));
 }
 uint32_t DatasetBuilder::QueryOfId(std::string_view id, std::string_view text) {
-  return Judged(InternId(queries_, "query", id, text));
+  return Judged(InternId(queries_, "query", id, text, 0));
 }
 uint32_t DatasetBuilder::DocumentOfText(std::string_view text, std::string_view id) {
   return InternText(documents_, text, id);
 }
-uint32_t DatasetBuilder::DocumentOfId(std::string_view id, std::string_view text) {
-  return InternId(documents_, "document", id, text);
+uint32_t DatasetBuilder::DocumentOfId(std::string_view id, std::string_view text,
+                                      size_t title_bytes) {
+  return InternId(documents_, "document", id, text, title_bytes);
 }
 
 void DatasetBuilder::Judge(uint32_t query, uint32_t document, double grade, double score) {

@@ -28,7 +28,7 @@ class DatasetBuilder final : public ExampleSink {
   uint32_t DocumentOfText(std::string_view text, std::string_view id) override;
   // Throws DataError where the id had another text before.
   uint32_t QueryOfId(std::string_view id, std::string_view text) override;
-  uint32_t DocumentOfId(std::string_view id, std::string_view text) override;
+  uint32_t DocumentOfId(std::string_view id, std::string_view text, size_t title_bytes) override;
 
   // A document that is positive and negative of one query stays positive, one with two scores keeps
   // the first; both are counted.
@@ -52,7 +52,7 @@ class DatasetBuilder final : public ExampleSink {
   };
   uint32_t InternText(Interned& interned, std::string_view text, std::string_view id);
   uint32_t InternId(Interned& interned, std::string_view what, std::string_view id,
-                    std::string_view text);
+                    std::string_view text, size_t title_bytes);
   uint32_t Judged(uint32_t query);
   void CountIfEmpty(std::string_view text);
   void Merge(Judgement& standing, const Judgement& found);

@@ -19,7 +19,8 @@ class ExampleSink {
   virtual uint32_t DocumentOfText(std::string_view text, std::string_view id) = 0;
   // One query for each id. May throw DataError where the id had another text before.
   virtual uint32_t QueryOfId(std::string_view id, std::string_view text) = 0;
-  virtual uint32_t DocumentOfId(std::string_view id, std::string_view text) = 0;
+  // The text begins with a title of `title_bytes` bytes and a space, if that is not 0.
+  virtual uint32_t DocumentOfId(std::string_view id, std::string_view text, size_t title_bytes) = 0;
 
   // A document of the line: grade 1 for a positive, 0 for a negative.
   virtual void Judge(uint32_t query, uint32_t document, double grade, double score) = 0;

@@ -32,14 +32,14 @@ std::string_view RequireText(const LineReader& reader, std::span<const JsonField
   return field->text;
 }
 
-std::string_view RequireDocumentText(const LineReader& reader, std::span<const JsonField> fields,
-                                     std::string_view id, std::string* joined) {
+DocumentText RequireDocumentText(const LineReader& reader, std::span<const JsonField> fields,
+                                 std::string_view id, std::string* joined) {
   const std::string_view text = RequireText(reader, fields, "text", id);
-  if (!IsGiven(FindField(fields, "title"))) return text;
+  if (!IsGiven(FindField(fields, "title"))) return {text};
   const std::string_view title = RequireText(reader, fields, "title", id);
-  if (title.empty()) return text;
+  if (title.empty()) return {text};
   joined->assign(title).append(" ").append(text);
-  return *joined;
+  return {*joined, title.size()};
 }
 
 }  // namespace tandem::data

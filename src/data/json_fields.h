@@ -21,9 +21,15 @@ std::string_view RequireId(const LineReader& reader, std::span<const JsonField> 
 std::string_view RequireText(const LineReader& reader, std::span<const JsonField> fields,
                              std::string_view key, std::string_view id);
 
-// A document's text: "title text" where there is a title that is not empty, else "text"; a null
-// title, as some exporters write it, is none. `joined` holds a text that was put together.
-std::string_view RequireDocumentText(const LineReader& reader, std::span<const JsonField> fields,
-                                     std::string_view id, std::string* joined);
+// A document's text and how many of its first bytes are the title.
+struct DocumentText {
+  std::string_view text;
+  size_t title_bytes = 0;
+};
+
+// "title text" where there is a title that is not empty, else "text"; a null title, as some
+// exporters write it, is none. `joined` holds a text that was put together.
+DocumentText RequireDocumentText(const LineReader& reader, std::span<const JsonField> fields,
+                                 std::string_view id, std::string* joined);
 
 }  // namespace tandem::data

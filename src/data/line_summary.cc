@@ -30,7 +30,7 @@ class CountingSink final : public ExampleSink {
   uint32_t DocumentOfText(std::string_view text, std::string_view) override {
     return Document(TextHash(text), text);
   }
-  uint32_t DocumentOfId(std::string_view id, std::string_view text) override {
+  uint32_t DocumentOfId(std::string_view id, std::string_view text, size_t) override {
     return Document(TextHash(id), text);
   }
 

@@ -58,8 +58,8 @@ class TevatronReader {
     }
     for (const JsonField::Object& passage : passages->objects) {
       const std::string_view id = RequireId(reader_, passage, "docid");
-      const uint32_t document =
-          sink_.DocumentOfId(id, RequireDocumentText(reader_, passage, id, &joined_));
+      const DocumentText read = RequireDocumentText(reader_, passage, id, &joined_);
+      const uint32_t document = sink_.DocumentOfId(id, read.text, read.title_bytes);
       sink_.Judge(query, document, grade, Score(passage, id));
     }
     return passages->objects.size();

@@ -13,7 +13,8 @@
 
 namespace tandem::data {
 
-// Ids and texts in file order. A document's text is title + " " + text where there is a title.
+// Ids and texts in file order. A document's text is title + " " + text where there is a title; how
+// long its title is stays known, for those who write it again.
 // A copy shares the ids and texts of its original, so that a corpus is in memory once, whoever uses
 // it. Views stay valid as long as one of the copies.
 class Texts {
@@ -21,19 +22,28 @@ class Texts {
   size_t size() const { return content_ == nullptr ? 0 : content_->ids.size(); }
   std::string_view id(size_t index) const { return content_->ids[index]; }
   std::string_view text(size_t index) const { return content_->texts[index]; }
+  // The title that `text` begins with, and what follows it. "" and the whole text without one.
+  std::string_view title(size_t index) const { return text(index).substr(0, title_bytes(index)); }
+  std::string_view body(size_t index) const;
   std::optional<uint32_t> Find(std::string_view id) const;
 
-  // False, and nothing is added, when the id is there already. Throws std::length_error beyond
-  // 2^32 - 1 texts, and std::logic_error where a copy shares the texts.
-  bool Add(std::string_view id, std::string_view text);
+  // `text` begins with a title of `title_bytes` bytes and a space behind it, if that is not 0.
+  // False, and nothing is added, when the id is there already. Throws std::length_error beyond 2^32
+  // - 1 texts or for a longer title, and std::logic_error where a copy shares the texts.
+  bool Add(std::string_view id, std::string_view text, size_t title_bytes = 0);
 
  private:
   struct Content {
     Arena arena;
     std::vector<std::string_view> ids;
     std::vector<std::string_view> texts;
+    std::vector<uint32_t> title_bytes;  // of the texts up to the last one with a title
     SlotTable index;
   };
+  size_t title_bytes(size_t index) const {
+    return index < content_->title_bytes.size() ? content_->title_bytes[index] : 0;
+  }
+
   std::shared_ptr<Content> content_;  // null: no texts
 };
 

@@ -33,16 +33,20 @@ bool TextStream::Next(std::string_view* id, std::string_view* text) {
   any_ = true;
   const std::span<const JsonField> fields = parser_.Parse(reader_, line);
   *id = IdOf(reader_, fields);
-  *text = role_ == TextRole::kDocument ? RequireDocumentText(reader_, fields, *id, &joined_)
-                                       : RequireText(reader_, fields, "text", *id);
+  const DocumentText read = role_ == TextRole::kDocument
+                                ? RequireDocumentText(reader_, fields, *id, &joined_)
+                                : DocumentText{RequireText(reader_, fields, "text", *id)};
+  *text = read.text;
+  title_bytes_ = read.title_bytes;
   if (IsEmptyText(*text)) {
     reader_.warnings().Count(reader_.file(), "empty texts, kept", reader_.line_number(), *id);
   }
   return true;
 }
 
-void UniqueTexts::Add(const LineReader& reader, std::string_view id, std::string_view text) {
-  if (!texts_.Add(id, text)) {
+void UniqueTexts::Add(const LineReader& reader, std::string_view id, std::string_view text,
+                      size_t title_bytes) {
+  if (!texts_.Add(id, text, title_bytes)) {
     throw reader.Error(fmt::format("has the same \"_id\" as line {}", lines_[*texts_.Find(id)]),
                        id);
   }
@@ -58,7 +62,7 @@ Texts ReadTexts(LineReader& reader, TextRole role) {
   UniqueTexts texts;
   TextStream stream(reader, role);
   std::string_view id, text;
-  while (stream.Next(&id, &text)) texts.Add(reader, id, text);
+  while (stream.Next(&id, &text)) texts.Add(reader, id, text, stream.title_bytes());
   return texts.Take();
 }
 

@@ -29,12 +29,15 @@ class TextStream {
   // False at the end. The views are valid until the next call. Throws DataError, also at the end of
   // a file without any text.
   bool Next(std::string_view* id, std::string_view* text);
+  // How many of the last text's first bytes are its title.
+  size_t title_bytes() const { return title_bytes_; }
 
  private:
   LineReader& reader_;
   TextRole role_;
   JsonLineParser parser_;
   std::string joined_;
+  size_t title_bytes_ = 0;
   bool any_ = false;
 };
 
@@ -43,7 +46,8 @@ class TextStream {
 class UniqueTexts {
  public:
   // Adds the text of the reader's line. Throws DataError where the id was there already.
-  void Add(const LineReader& reader, std::string_view id, std::string_view text);
+  void Add(const LineReader& reader, std::string_view id, std::string_view text,
+           size_t title_bytes = 0);
 
   // The texts so far; there are none afterwards.
   Texts Take();
