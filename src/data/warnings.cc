@@ -7,14 +7,15 @@
 namespace tandem::data {
 
 void Warnings::Count(std::string_view file, std::string_view kind, int64_t line,
-                     std::string_view id) {
+                     std::string_view id, uint64_t count) {
+  if (count == 0) return;
   for (Entry& entry : entries_) {  // few kinds: a linear search is fast
     if (entry.kind == kind && entry.file == file) {
-      ++entry.count;
+      entry.count += count;
       return;
     }
   }
-  entries_.push_back({std::string(file), std::string(kind), line, std::string(id), 1});
+  entries_.push_back({std::string(file), std::string(kind), line, std::string(id), count});
 }
 
 uint64_t Warnings::count(std::string_view kind) const {

@@ -10,10 +10,11 @@ namespace tandem::data {
 
 class Warnings {
  public:
-  // Counts one more of `kind` in `file`. `kind` is a plural noun phrase that says what became of
-  // them: "documents with an empty text, kept". The first line and id of a kind are remembered;
-  // line 0 and an empty id mean "not known".
-  void Count(std::string_view file, std::string_view kind, int64_t line, std::string_view id = {});
+  // Counts one more of `kind` in `file`, or `count` of them (0: nothing happens). `kind` is a
+  // plural noun phrase that says what became of them: "documents with an empty text, kept". The
+  // first line and id of a kind are remembered; line 0 and an empty id mean "not known".
+  void Count(std::string_view file, std::string_view kind, int64_t line, std::string_view id = {},
+             uint64_t count = 1);
 
   bool empty() const { return entries_.empty(); }
   uint64_t count(std::string_view kind) const;  // over all files
