@@ -19,6 +19,7 @@ std::function<void()> Configure(Flags& flags) {
   flags
       .Add("--output", options->output,
            "Folder for embeddings.npy (float32 [N, E]) and ids.txt, in input order")
+      .Folder("embeddings and ids are two files")
       .Required();
   flags
       .Add("--kind", options->kind,

@@ -6,7 +6,6 @@
 
 #include "app/encode_command.h"
 #include "app/load_model.h"
-#include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/npy.h"
@@ -43,9 +42,6 @@ class InputTexts {
 }  // namespace
 
 void RunEncode(const EncodeCommandOptions& options) {
-  if (options.output == "-") {
-    throw UsageError("--output - is no folder; embeddings and ids are two files: give a folder");
-  }
   const bool query = options.kind == "query";
   const auto kind = query ? model::TextKind::kQuery : model::TextKind::kDocument;
   const auto model = LoadModel(options.model);

@@ -30,8 +30,7 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
   flags.Add("--model", options.model.model, "Model folder to evaluate instead of a run");
   flags.Add("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
   flags.Add("--split", options.split, "Split of the data set (default test)");
-  flags.Add("--embeddings", options.embeddings,
-            "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
+  AddEmbeddingsFlag(flags, options.embeddings);
   AddLengthFlags(flags, options.model);
 }
 

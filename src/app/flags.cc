@@ -133,6 +133,17 @@ Flag Flag::Between(int64_t lowest, int64_t highest) {
   return *this;
 }
 
+Flag Flag::Folder(std::string_view what_it_holds) {
+  option_->check(
+      [what = std::string(what_it_holds), flag = option_->get_name()](const std::string& word) {
+        if (word == "-") {
+          throw UsageError(fmt::format("{} - is no folder; {}: give a folder", flag, what));
+        }
+        return std::string();
+      });
+  return *this;
+}
+
 Flag Flag::Excludes(Flag other) {
   option_->excludes(other.option_);
   return *this;

@@ -38,6 +38,9 @@ class Flag {
   // An integer outside [lowest, highest] is an error, and so is a word that is no integer; the
   // bounds stand in the help (the upper one only below 10^9).
   Flag Between(int64_t lowest, int64_t highest);
+  // The value is a folder: "-", standard input or output elsewhere, is an error that says why
+  // (`what_it_holds`, such as "embeddings are several files").
+  Flag Folder(std::string_view what_it_holds);
   // Giving it together with `other` is an error, in either order.
   Flag Excludes(Flag other);
   // Each time it is given, it takes one value; what follows is the next argument. (Otherwise a flag

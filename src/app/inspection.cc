@@ -9,6 +9,7 @@
 
 #include "app/inspections.h"
 #include "base/error.h"
+#include "data/read_dataset.h"
 
 namespace tandem::app {
 namespace {
@@ -54,7 +55,15 @@ constexpr FolderKind kFolderKinds[] = {
     {"embeddings.npy", InspectEmbeddings},
 };
 
+// Whether the file is a log of the run in its folder.
+bool IsLogOfRun(const fs::path& path) {
+  const fs::path name = path.filename();
+  return (name == "metrics.jsonl" || name == "timing.jsonl") &&
+         fs::exists(path.parent_path() / "metrics.jsonl");
+}
+
 Json InspectFile(const fs::path& path) {
+  if (IsLogOfRun(path)) return InspectTrainingRun(path.parent_path());
   const std::string name = path.filename().native();
   std::string endings;
   for (const FileKind& kind : kFileKinds) {
@@ -62,6 +71,7 @@ Json InspectFile(const fs::path& path) {
     endings += fmt::format("{}{}", endings.empty() ? "" : ", ", kind.ending);
   }
   if (fs::exists(path)) {
+    data::RefuseParquet(path);
     throw UsageError(
         fmt::format("{}: the ending does not tell what the file holds; known endings are {}",
                     path.native(), endings));

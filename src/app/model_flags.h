@@ -15,6 +15,9 @@ struct ModelFlags {
   std::optional<size_t> max_document_tokens;
 };
 
+// --embeddings: the folder of search/kept_embeddings.h.
+void AddEmbeddingsFlag(Flags& flags, std::string& folder);
+
 // --max-query-tokens and --max-document-tokens; --model is the command's own.
 void AddLengthFlags(Flags& flags, ModelFlags& model);
 

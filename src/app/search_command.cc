@@ -46,8 +46,7 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--top-k", options->top_k, "Hits per query (default 100; 10 with --query)")
       .Between(1, 1'000'000'000);
   flags.Add("--output", options->output, "TREC run to write; - for standard output");
-  flags.Add("--embeddings", options->embeddings,
-            "Folder that keeps the corpus's embeddings, so that nothing is encoded twice");
+  AddEmbeddingsFlag(flags, options->embeddings);
   flags.Add("--format", options->format, "Format of the hits for --query: text, json or tsv")
       .OneOf({"text", "json", "tsv"})
       .ShowDefault();

@@ -31,16 +31,19 @@ void CheckPath(const std::filesystem::path& path) {
                     "there is no such file or folder; expected a BEIR folder or a file of JSON "
                     "lines");
   }
-  if (path.extension() == ".parquet") {
-    throw DataError(path.native(), 0, "",
-                    fmt::format("is a Parquet file, which is not read; write it as JSON lines, in "
-                                "Python: pandas.read_parquet(\"{0}.parquet\").to_json("
-                                "\"{0}.jsonl\", orient=\"records\", lines=True)",
-                                path.stem().native()));
-  }
+  RefuseParquet(path);
 }
 
 }  // namespace
+
+void RefuseParquet(const std::filesystem::path& path) {
+  if (path.extension() != ".parquet") return;
+  throw DataError(path.native(), 0, "",
+                  fmt::format("is a Parquet file, which is not read; write it as JSON lines, in "
+                              "Python: pandas.read_parquet(\"{0}.parquet\").to_json("
+                              "\"{0}.jsonl\", orient=\"records\", lines=True)",
+                              path.stem().native()));
+}
 
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings) {

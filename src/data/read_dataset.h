@@ -14,6 +14,10 @@ namespace tandem::data {
 // DataError for a file that cannot be read or has no line.
 std::string_view FormatOfLines(const std::filesystem::path& path);
 
+// Throws DataError for a Parquet file, which nothing here reads, with a line of Python that writes
+// it as JSON lines.
+void RefuseParquet(const std::filesystem::path& path);
+
 // `format` as recipes spell it: beir, sentence_transformers, flag_embedding, tevatron, or auto: a
 // folder is beir, and the keys of a file's first line tell the others apart (`positive_passages`:
 // tevatron; `pos`: flag_embedding; else columns). `split` is for folders. Throws what the readers

@@ -17,15 +17,24 @@
 namespace tandem::weights {
 namespace {
 
-// Where the model is that the user may have meant: a run folder of `tandem train` holds one.
+// Where the model is that the user may have meant: the run folder of `tandem train` holds one,
+// beside the folder `checkpoints`.
 std::string RunHint(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path / "recipe.resolved.toml")) return "";
-  const std::filesystem::path model = path / "model";
+  const bool is_run = std::filesystem::exists(path / "recipe.resolved.toml");
+  const bool is_checkpoint = std::filesystem::exists(path / "state.json") &&
+                             std::filesystem::exists(path / "weights.safetensors");
+  if (!is_run && !is_checkpoint) return "";
+  // parent_path() of "run/" is "run".
+  const std::filesystem::path folder = (path / "").parent_path();
+  const std::filesystem::path run = is_run ? folder : folder.parent_path().parent_path();
+  const char* what = is_run ? "a training run" : "a checkpoint of a training run";
+  const std::filesystem::path model = run / "model";
   return std::filesystem::is_directory(model)
-             ? fmt::format("; it is a training run, whose model is {}", model.native())
-             : std::string(
-                   "; it is a training run that has not finished, so that it has no model "
-                   "yet: finish it with `tandem train RECIPE --resume`");
+             ? fmt::format("; it is {}, whose model is {}", what, model.native())
+             : fmt::format(
+                   "; it is {} that has not finished, so that it has no model yet: finish it with "
+                   "`tandem train RECIPE --resume`",
+                   what);
 }
 
 // Warns of document prompts under the names that other programs give them. sentence-transformers

@@ -264,6 +264,25 @@ TEST_F(InspectCommand, ATrainingRun) {
   EXPECT_EQ(under_way["validations"].size(), 2U);
 }
 
+// Its logs are lines of JSON, but no texts.
+TEST_F(InspectCommand, ALogOfARunShowsTheRun) {
+  Write("run/recipe.resolved.toml",
+        "[model]\nbase = \"b\"\n[data]\ntrain = \"d\"\n[objective]\nname = \"infonce\"\n");
+  Write("run/metrics.jsonl", "{\"step\": 3, \"loss\": 0.5}\n");
+  Write("run/timing.jsonl", "{\"version\": \"0\"}\n");
+  const ProgramResult whole = Inspect("run");
+  EXPECT_THAT(whole.out, HasSubstr("training_run"));
+  for (const char* log : {"run/metrics.jsonl", "run/timing.jsonl"}) {
+    EXPECT_EQ(Inspect(log).out, whole.out) << log;
+  }
+  // Alone it is what its name says; another file of lines beside it is not.
+  Write("copied/metrics.jsonl", "{\"step\": 4, \"loss\": 0.5}\n");
+  EXPECT_EQ(nlohmann::json::parse(Inspect("copied/metrics.jsonl", "json").out)["step"], 4);
+  Write("copied/texts.jsonl", "{\"_id\": \"1\", \"text\": \"a\"}\n");
+  EXPECT_THAT(Inspect("copied/texts.jsonl").out,
+              testing::StartsWith("kind                texts\n"));
+}
+
 TEST_F(InspectCommand, EmbeddingsNeedAnIdForEachRow) {
   std::filesystem::create_directory(Path("e"));
   NpyWriter npy(Path("e/embeddings.npy"), 2);
@@ -315,6 +334,11 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
   ExpectError("picture.png", 2,
               ": the ending does not tell what the file holds; known endings are .safetensors, "
               ".npy, .jsonl, .jsonl.gz, .trec, .run, .tsv, .tsv.gz, .qrels");
+  Write("train.parquet", "PAR1");
+  ExpectError("train.parquet", 3,
+              ": is a Parquet file, which is not read; write it as JSON lines, in Python: "
+              "pandas.read_parquet(\"train.parquet\").to_json(\"train.jsonl\", "
+              "orient=\"records\", lines=True)");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // encode, search and evaluate --model on a small model, as a user runs them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <map>
@@ -10,51 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "app/run_tandem.h"
-#include "base/files.h"
-#include "base/npy.h"
-#include "base/temporary_folder.h"
-#include "model/tiny_model.h"
-#include "train/tiny_data.h"
+#include "app/model_commands_fixture.h"
 
 namespace tandem {
 namespace {
 
 using testing::HasSubstr;
 
-class ModelCommands : public testing::Test {
- protected:
-  ModelCommands() {
-    WriteTinyModel(folder_.path() / "model");
-    WriteTinyData(folder_.path() / "data", TinyWords());
-  }
-  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
-  void Write(const std::string& name, const std::string& text) const {
-    WriteFileAtomically(folder_.path() / name, text);
-  }
-  ProgramResult Encode(const std::string& input, const std::vector<std::string>& more = {},
-                       const std::string& standard_input = "") const {
-    std::vector<std::string> arguments = {"encode", "--model",  Path("model"),      "--input",
-                                          input,    "--output", Path("embeddings"), "--quiet"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunTandem(arguments, standard_input);
-  }
-  ProgramResult Search(const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments = {"search",    "--model",    Path("model"),
-                                          "--dataset", Path("data"), "--quiet"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunTandem(arguments);
-  }
-  ProgramResult Evaluate(const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments = {"evaluate",  "--model",    Path("model"),
-                                          "--dataset", Path("data"), "--quiet"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunTandem(arguments);
-  }
-  NpyMatrix Embeddings() const { return ReadNpy(Path("embeddings/embeddings.npy")); }
-
-  TemporaryFolder folder_;
-};
+using ModelCommands = ModelCommandsTest;
 
 TEST_F(ModelCommands, EncodeWritesARowForEachTextInInputOrder) {
   const std::string lines =
@@ -90,6 +52,7 @@ TEST_F(ModelCommands, EncodeCountsEmptyAndTruncatedTexts) {
 }
 
 // What a model was trained at rules every command, and a flag rules that.
+
 TEST_F(ModelCommands, LengthsOfTandemJsonRule) {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "alpha ";
@@ -113,38 +76,6 @@ TEST_F(ModelCommands, LengthsOfTandemJsonRule) {
   EXPECT_EQ(cut, measured({"--max-query-tokens", "4", "--max-document-tokens", "4"}));
 }
 
-TEST_F(ModelCommands, EncodeErrorsLeaveNothingHalfWritten) {
-  const ProgramResult broken = Encode("-", {}, "{\"_id\": \"a\", \"text\": \"b\"}\n{\"_id\": \n");
-  EXPECT_EQ(broken.exit_code, 3);
-  EXPECT_THAT(broken.err, HasSubstr(":2: "));
-  EXPECT_FALSE(std::filesystem::exists(Path("embeddings/embeddings.npy")));
-  EXPECT_FALSE(std::filesystem::exists(Path("embeddings/ids.txt")));
-  const ProgramResult twice =
-      Encode("-", {}, "{\"_id\": \"a\", \"text\": \"b\"}\n{\"_id\": \"a\", \"text\": \"c\"}\n");
-  EXPECT_EQ(twice.exit_code, 3);
-  EXPECT_THAT(twice.err, HasSubstr(":2: has the same \"_id\" as line 1 (id a)"));
-  const ProgramResult nothing = Encode("-", {}, "\n");
-  EXPECT_EQ(nothing.exit_code, 3);
-  EXPECT_THAT(nothing.err, HasSubstr("holds no document"));
-  const ProgramResult missing = Encode(Path("none.jsonl"));
-  EXPECT_EQ(missing.exit_code, 3);
-  EXPECT_THAT(missing.err, HasSubstr("none.jsonl: cannot be read: No such file"));
-  Write("file", "x");
-  const ProgramResult below = RunTandem({"encode", "--model", Path("model"), "--input",
-                                         Path("data/corpus.jsonl"), "--output", Path("file/x")});
-  EXPECT_EQ(below.exit_code, 2);
-  EXPECT_THAT(below.err, HasSubstr("file/x"));
-}
-
-TEST_F(ModelCommands, FoldersThatAreNoModel) {
-  std::filesystem::create_directory(Path("empty"));
-  const ProgramResult result = RunTandem({"encode", "--model", Path("empty"), "--input",
-                                          Path("data/corpus.jsonl"), "--output", Path("out")});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr(Path("empty")));
-  EXPECT_FALSE(std::filesystem::exists(Path("out")));
-}
-
 TEST_F(ModelCommands, EvaluateMeasuresTheAucOfAModelUnlessToldWhat) {
   const ProgramResult result = Evaluate({"--split", "dev", "--format", "json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -152,20 +83,6 @@ TEST_F(ModelCommands, EvaluateMeasuresTheAucOfAModelUnlessToldWhat) {
   EXPECT_EQ(measures.size(), 6U);
   EXPECT_GT(measures["auc"], 0);
   EXPECT_THAT(result.err, testing::Not(HasSubstr("--top-k")));  // the samples are complete
-}
-
-TEST_F(ModelCommands, ARunFolderForAModelNamesItsModel) {
-  std::filesystem::create_directory(Path("run"));
-  Write("run/recipe.resolved.toml", "");
-  const auto error = [&] {
-    const ProgramResult result = RunTandem(
-        {"search", "--model", Path("run"), "--dataset", Path("data"), "--query", "alpha"});
-    EXPECT_EQ(result.exit_code, 4);
-    return result.err;
-  };
-  EXPECT_THAT(error(), HasSubstr("it is a training run that has not finished"));
-  std::filesystem::create_directory(Path("run/model"));
-  EXPECT_THAT(error(), HasSubstr("it is a training run, whose model is " + Path("run/model")));
 }
 
 TEST_F(ModelCommands, SearchWritesATrecRunThatEvaluateReads) {
@@ -227,37 +144,10 @@ TEST_F(ModelCommands, EncodeOverKeptEmbeddingsTakesTheirMarkAway) {
   EXPECT_EQ(Evaluate(flags).exit_code, 2);
 }
 
-TEST_F(ModelCommands, KeptEmbeddingsOfAnotherShapeAreAnError) {
-  const std::vector<std::string> flags = {"--split", "dev", "--embeddings", Path("kept")};
-  ASSERT_EQ(Evaluate(flags).exit_code, 0);
-  NpyWriter writer(Path("kept/embeddings.npy"), 2);
-  writer.Append(std::vector<float>{1, 2});
-  writer.Commit();
-  const ProgramResult result = Evaluate(flags);
-  EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(
-      result.err,
-      HasSubstr("has 1 rows of 2 values; expected 60 rows, one for each document, of 32 values"));
-}
-
-TEST_F(ModelCommands, DataThatCannotBeEvaluated) {
-  const ProgramResult split = Evaluate({"--split", "test"});
-  EXPECT_EQ(split.exit_code, 3);
-  EXPECT_THAT(split.err, HasSubstr("test"));
-  const ProgramResult level = Evaluate({"--split", "dev", "--relevance-level", "3"});
-  EXPECT_EQ(level.exit_code, 3);
-  EXPECT_THAT(level.err, HasSubstr("none of the 16 evaluated queries has a document of grade 3 or "
-                                   "more, so that mrr@10 would be 0 whatever is found"));
-  Write("data/corpus.jsonl", "{\"_id\": \"d0\", \"text\": \"alpha\"}\n");
-  Write("data/queries.jsonl", "{\"_id\": \"q0\", \"text\": \"alpha\"}\n");
-  Write("data/qrels/dev.tsv", "query-id\tcorpus-id\tscore\nq0\td0\t2\n");
-  const ProgramResult one = Evaluate({"--split", "dev"});
-  EXPECT_EQ(one.exit_code, 3);
-  EXPECT_THAT(one.err, HasSubstr("the corpus has one document"));
-}
-
 // A judged query whose documents are missing, and one without a text, count as in trec_eval -c:
+
 // with 0, and not at all by being left out.
+
 TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
   const std::string judged = "query-id\tcorpus-id\tscore\nq48\td48\t1\n";
   const auto values = [&](const std::string& qrels, const std::vector<std::string>& more = {}) {
@@ -298,6 +188,7 @@ TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
 }
 
 // recall@5000 of a corpus of 1200 is 1 only where all results are looked at.
+
 TEST_F(ModelCommands, MaxResultsAboveAThousandAndAll) {
   WriteTinyData(Path("data"), TinyWords(), {.documents = 1200});
   std::string qrels = "query-id\tcorpus-id\tscore\n";
@@ -335,60 +226,6 @@ TEST_F(ModelCommands, SearchRanksQueriesThatNobodyJudged) {
 }
 
 // Nobody waits for an encoded corpus to hear that there is no place for what was made of it.
-TEST_F(ModelCommands, WhatCannotBeWrittenShowsBeforeTheWork) {
-  std::filesystem::create_directories(Path("run.trec"));  // a folder where a file is to be
-  std::filesystem::create_directories(Path("embeddings/ids.txt"));
-  std::filesystem::create_directories(Path("kept/embeddings.npy"));
-  Write("file", "x");
-  // The model's folder does not exist: whoever comes so far as to load it ends with 4.
-  const auto search = [&](const std::string& output) {
-    return RunTandem({"search", "--model", Path("no model"), "--dataset", Path("data"), "--split",
-                      "dev", "--output", output});
-  };
-  for (const std::string& output :
-       {Path("run.trec"), Path("none/run.trec"), Path("file/run.trec")}) {
-    const ProgramResult result = search(output);
-    EXPECT_EQ(result.exit_code, 2) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(output));
-  }
-  EXPECT_EQ(search(Path("fine.trec")).exit_code, 4);
-  const ProgramResult ids = RunTandem({"encode", "--model", Path("model"), "--input",
-                                       Path("data/corpus.jsonl"), "--output", Path("embeddings")});
-  EXPECT_EQ(ids.exit_code, 2);
-  EXPECT_EQ(ids.err, fmt::format("error: {}/ids.txt: cannot be written as a file: Is a directory\n",
-                                 Path("embeddings")));
-  const ProgramResult kept =
-      RunTandem({"evaluate", "--model", Path("model"), "--dataset", Path("data"), "--split", "dev",
-                 "--embeddings", Path("kept")});
-  EXPECT_EQ(kept.exit_code, 2);
-  EXPECT_THAT(kept.err, testing::Not(HasSubstr("encode documents")));
-  // An id that no run can hold.
-  Write("data/corpus.jsonl",
-        ReadFile(Path("data/corpus.jsonl")) + "{\"_id\": \"d 61\", \"text\": \"alpha\"}\n");
-  const ProgramResult blank =
-      RunTandem({"search", "--model", Path("model"), "--dataset", Path("data"), "--split", "dev",
-                 "--output", Path("fine.trec")});
-  EXPECT_EQ(blank.exit_code, 3);
-  EXPECT_THAT(blank.err, HasSubstr("(id d 61)"));
-  EXPECT_THAT(blank.err, testing::Not(HasSubstr("encode")));
-  EXPECT_FALSE(std::filesystem::exists(Path("fine.trec")));
-}
-
-TEST_F(ModelCommands, ErrorsComeWithoutAnEmptyCount) {
-  const ProgramResult broken =
-      RunTandem({"encode", "--model", Path("model"), "--input", "-", "--output", Path("out")},
-                "{\"_id\": \n");
-  EXPECT_EQ(broken.exit_code, 3);
-  EXPECT_THAT(broken.err, testing::StartsWith("error: "));
-}
-
-TEST_F(ModelCommands, StandardOutputIsNoFolder) {
-  const ProgramResult result = RunTandem(
-      {"encode", "--model", Path("model"), "--input", Path("data/corpus.jsonl"), "--output", "-"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--output - is no folder"));
-  EXPECT_FALSE(std::filesystem::exists("-"));
-}
 
 }  // namespace
 }  // namespace tandem
