@@ -131,6 +131,7 @@ Json InspectTowers(const weights::TowerFolders& folders) {
 
 Json InspectModel(const std::filesystem::path& path) {
   const weights::TowerFolders folders = weights::ReadTowerFolders(path);
+  weights::WarnOfUnusedDocumentPrompt(folders.document ? *folders.document : folders.query);
   if (folders.document) return InspectTowers(folders);
   const weights::ModelFolder& folder = folders.query;
   Json found = {{"kind", "model"}, {"architecture", folder.config.model_type}};

@@ -96,7 +96,11 @@ std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& fold
   const bool same_scores = !options.projection && options.document_folder.empty();
   const auto calibration = same_scores ? folders.file.calibration : std::nullopt;
   std::unique_ptr<DualEncoder> model;
-  if (std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options)) {
+  std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options);
+  if (!options.document_prompt) {
+    weights::WarnOfUnusedDocumentPrompt(two ? *two->document : folders.query);
+  }
+  if (two) {
     model = MakeTwoTowers(std::move(*two), options);
   } else {
     model = std::make_unique<SharedEncoder>(Tower(std::move(folders.query), options, folders.file));

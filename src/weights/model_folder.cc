@@ -37,20 +37,15 @@ std::string RunHint(const std::filesystem::path& path) {
                    what);
 }
 
-// Warns of document prompts under the names that other programs give them. sentence-transformers
-// looks these names up only after "document", which every model has: no text gets such a prompt.
-void WarnOfUnusedDocumentPrompt(const Settings& settings, const ModelFolder& folder) {
+// ModelFolder::unused_document_prompt, from config_sentence_transformers.json.
+std::string UnusedDocumentPrompt(const Settings& settings, const ModelFolder& folder) {
   const nlohmann::json* prompts = settings.Find("prompts");
-  if (prompts == nullptr || prompts->contains("document")) return;
+  if (prompts == nullptr || prompts->contains("document")) return "";
   for (const char* name : {"passage", "corpus"}) {
     const auto found = folder.prompts.find(name);
-    if (found == folder.prompts.end() || found->second.empty()) continue;
-    Warn(fmt::format(
-        "{}: documents get no prompt, as in sentence-transformers: its prompt \"{}\" is "
-        "not called \"document\". Rename it there, or give model.document_prompt",
-        settings.file(), name));
-    return;
+    if (found != folder.prompts.end() && !found->second.empty()) return name;
   }
+  return "";
 }
 
 void ReadPrompts(const Settings& settings, ModelFolder* folder) {
@@ -67,7 +62,7 @@ void ReadPrompts(const Settings& settings, ModelFolder* folder) {
       !folder->prompts.contains(folder->default_prompt_name)) {
     settings.Fail("default_prompt_name", "the name of one of the prompts");
   }
-  WarnOfUnusedDocumentPrompt(settings, *folder);
+  folder->unused_document_prompt = UnusedDocumentPrompt(settings, *folder);
 }
 
 void ReadModelSettings(ModelFolder* folder) {
@@ -154,6 +149,14 @@ void AddProjection(ModelFolder* folder, int64_t width) {
                                                              .activation = Activation::kIdentity,
                                                              .weights = nullptr});
   folder->embedding_width = width;
+}
+
+void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
+  if (folder.unused_document_prompt.empty()) return;
+  Warn(fmt::format(
+      "{}: documents get no prompt, as in sentence-transformers: its prompt \"{}\" is "
+      "not called \"document\". Rename it there, or give model.document_prompt",
+      (folder.path / "config_sentence_transformers.json").native(), folder.unused_document_prompt));
 }
 
 ModelFolder ReadModelFolder(const std::filesystem::path& path) {

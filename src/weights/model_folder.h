@@ -92,6 +92,9 @@ struct ModelFolder {
   // names ("passage", "corpus") or `default_prompt_name`, because these two are always there.
   const std::string& query_prompt() const { return prompts.at("query"); }
   const std::string& document_prompt() const { return prompts.at("document"); }
+  // The name of a prompt that other programs give to documents ("passage", "corpus") where the file
+  // has no prompt named "document"; empty: there is none.
+  std::string unused_document_prompt;
   Similarity similarity = Similarity::kCosine;
 
   std::shared_ptr<const WeightFiles> weights;
@@ -118,6 +121,10 @@ inline constexpr const char* kProjectionFolder = "projection";
 // that ends the head. The module has no weights yet: the caller that writes the folder gives
 // "projection/linear.weight".
 void AddProjection(ModelFolder* folder, int64_t width);
+
+// Warns where folder.unused_document_prompt is one; for callers that give documents the folder's
+// own prompt.
+void WarnOfUnusedDocumentPrompt(const ModelFolder& folder);
 
 // Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws
 // ModelError naming file and key or tensor: no folder, no model in it, unsupported architecture,

@@ -78,6 +78,29 @@ TEST_F(SavedSettings, AFlagGoesBeforeTandemJsonAndThatBeforeOtherFiles) {
   }
 }
 
+// A prompt that no text gets is worth a warning only where documents get the folder's own.
+TEST_F(SavedSettings, AGivenDocumentPromptNeedsNoWarning) {
+  Write("base/config_sentence_transformers.json",
+        R"({"prompts": {"query": "Q: ", "passage": "P: "}})");
+  const auto said = [&](const LoadOptions& options) {
+    const CapturedMessages captured;
+    DualEncoder::Load(Path("base"), options);
+    return captured.text();
+  };
+  for (const auto& towers : {std::optional<Towers>(), std::optional(Towers::kSeparate)}) {
+    const std::string warning = said({.towers = towers});
+    const size_t first = warning.find("documents get no prompt");
+    EXPECT_NE(first, std::string::npos) << warning;
+    EXPECT_EQ(warning.find("documents get no prompt", first + 1), std::string::npos) << warning;
+    EXPECT_EQ(said({.document_prompt = "P: ", .towers = towers}), "");
+    EXPECT_EQ(said({.document_prompt = "", .towers = towers}), "");
+  }
+  // Queries' prompts say nothing about it, and neither does the query tower's folder.
+  EXPECT_THAT(said({.query_prompt = "P: "}), HasSubstr("documents get no prompt"));
+  WriteTinyModel(Path("other"));
+  EXPECT_EQ(said({.towers = Towers::kSeparate, .document_folder = Path("other")}), "");
+}
+
 TEST_F(SavedSettings, TwoEncodersKeepALengthEach) {
   Write("base/tandem.json", R"({"format": 1, "max_query_tokens": 8, "max_document_tokens": 40})");
   DualEncoder::Load(Path("base"), {.max_document_tokens = 24, .towers = Towers::kSeparate})

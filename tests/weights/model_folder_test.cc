@@ -327,6 +327,8 @@ TEST_F(SmallModel, PromptsAreThoseThatSentenceTransformersTakes) {
     Write("config_sentence_transformers.json", one.settings);
     const CapturedMessages captured;
     const ModelFolder folder = Read();
+    EXPECT_EQ(captured.text(), "");  // who gives documents a prompt of its own hears nothing
+    WarnOfUnusedDocumentPrompt(folder);
     const std::string printed = captured.text();
     EXPECT_EQ(folder.query_prompt(), one.query) << one.settings;
     EXPECT_EQ(folder.document_prompt(), one.document) << one.settings;
