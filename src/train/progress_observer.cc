@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "train/loop.h"
 
@@ -46,7 +47,10 @@ bool ProgressObserver::DuringValidation(const Loop& loop, double share) {
 }
 
 void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
-  validation_ = fmt::format("{} {:.4f}", report.measure, report.value);
+  // "loss" alone is the training loss, which stands before it.
+  const bool is_loss = std::string_view(report.measure) == "loss";
+  validation_ =
+      fmt::format("{}{} {:.4f}", is_loss ? "validation " : "", report.measure, report.value);
   bar_->Update(static_cast<uint64_t>(loop.state().step), Detail());
   // The validation before the first step says nothing about how long steps take.
   if (last_.empty()) bar_->RestartClock();

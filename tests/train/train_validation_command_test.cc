@@ -122,6 +122,16 @@ TEST_F(TrainValidation, ALogEndsWithTheMeanLossAndTheLastValidation) {
       << "another line of progress comes after the last step's";
 }
 
+// The training loss stands beside it.
+TEST_F(TrainValidation, TheProgressOfALossSaysThatItIsTheValidations) {
+  const ProgramResult result =
+      Train("run", {"--set", "logging.every=10", "--set", "validation.measure=loss"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(fmt::format(", loss {:.4f}, validation loss {:.4f}, ",
+                                                MetricOf("run", "loss").back(),
+                                                Validations("run", "loss").at(30))));
+}
+
 // An earlier version did not measure the start, and wrote the epoch.
 TEST_F(TrainValidation, ACheckpointOfAnEarlierVersionIsResumed) {
   ASSERT_EQ(Train("whole").exit_code, 0);
