@@ -1,16 +1,15 @@
 // The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "app/evaluate_command.h"
 #include "app/evaluation_output.h"
-#include "app/judged_data.h"
 #include "app/load_model.h"
 #include "base/error.h"
+#include "data/judged_data.h"
 #include "eval/evaluate.h"
 #include "search/retrieve.h"
+#include "search/score_samples.h"
 
 namespace tandem::app {
 namespace {
@@ -35,31 +34,12 @@ bool NeedsSamples(const std::vector<eval::Measure>& measures) {
   });
 }
 
-// Positives that the corpus lacks have no score, and a query without text has none at all: an AUC
-// counts them below every score, as it does where a run lacks them. Samples are views into `data`.
-void CountMissingPositives(const JudgedData& data, double relevance_level,
-                           std::vector<eval::QuerySamples>& samples) {
-  std::unordered_map<std::string_view, size_t> positives;  // by query
-  for (const data::QueryJudgements& query : data.qrels.queries()) {
-    positives[query.query] = static_cast<size_t>(
-        std::count_if(query.judgements.begin(), query.judgements.end(),
-                      [&](const auto& judged) { return judged.grade >= relevance_level; }));
-  }
-  for (eval::QuerySamples& of_query : samples) {
-    const auto all = positives.extract(of_query.query);
-    of_query.missing_positives = all.mapped() - of_query.positives.size();
-  }
-  for (const auto& [query, all] : positives) {
-    samples.push_back({.query = query, .missing_positives = all});
-  }
-}
-
 }  // namespace
 
 void RunEvaluateModel(const EvaluateOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const auto model = LoadModel(options.model);
-  const JudgedData judged = LoadJudgedData(options.dataset, options.split);
+  const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
   const data::Dataset& dataset = judged.dataset;
   if (dataset.documents.size() < 2) {
     throw DataError(options.dataset, 0, "",
@@ -73,7 +53,7 @@ void RunEvaluateModel(const EvaluateOptions& options) {
                         .encode = BulkOptions(),
                         .embeddings = options.embeddings});
   if (NeedsSamples(measures)) {
-    CountMissingPositives(judged, options.relevance_level, retrieved.samples);
+    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
   }
   eval::EvaluationOptions evaluation{
       .complete = true, .threads = BulkOptions().threads, .samples = retrieved.samples};

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "app/hits_text.h"
-#include "app/judged_data.h"
 #include "app/load_model.h"
 #include "app/search_command.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "data/beir.h"
+#include "data/judged_data.h"
 #include "data/texts_file.h"
 #include "data/trec_run.h"
 #include "search/retrieve.h"
@@ -80,7 +80,7 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
 // What is searched for: all queries of a file, or those of the split that are judged.
 data::Dataset ReadQueries(const SearchOptions& options) {
   if (options.queries_file.empty()) {
-    return std::move(LoadJudgedData(options.dataset, options.split).dataset);
+    return std::move(data::LoadJudgedData(options.dataset, options.split).dataset);
   }
   data::Dataset dataset;
   dataset.queries = data::ReadTexts(options.queries_file, data::TextRole::kQuery);

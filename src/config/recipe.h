@@ -108,6 +108,7 @@ struct ValidationRecipe {
   Quantity every = Quantity::Percent(10);  // of the run's steps
   int64_t patience = 3;                    // validations without improvement; 0: never stop early
   bool enabled() const { return data.has_value() || holdout.has_value(); }
+  bool by_loss() const { return measure == "loss"; }  // the one measure that eval does not have
   bool operator==(const ValidationRecipe&) const = default;
 };
 

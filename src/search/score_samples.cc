@@ -1,6 +1,8 @@
 #include "search/score_samples.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace tandem::search {
 
@@ -24,6 +26,23 @@ eval::QuerySamples SamplesOf(std::string_view query, const QueryHits& found,
     }
   }
   return samples;
+}
+
+void CountMissingPositives(const data::Qrels& qrels, double relevance_level,
+                           std::vector<eval::QuerySamples>& samples) {
+  std::unordered_map<std::string_view, size_t> positives;  // by query
+  for (const data::QueryJudgements& query : qrels.queries()) {
+    positives[query.query] = static_cast<size_t>(
+        std::count_if(query.judgements.begin(), query.judgements.end(),
+                      [&](const auto& judged) { return judged.grade >= relevance_level; }));
+  }
+  for (eval::QuerySamples& of_query : samples) {
+    const auto all = positives.extract(of_query.query);
+    if (!all.empty()) of_query.missing_positives = all.mapped() - of_query.positives.size();
+  }
+  for (const auto& [query, all] : positives) {
+    samples.push_back({.query = query, .missing_positives = all});
+  }
 }
 
 }  // namespace tandem::search

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/qrels.h"
 #include "eval/auc.h"
 #include "search/exact.h"
 
@@ -23,5 +24,11 @@ std::vector<uint32_t> PositivesOf(const data::JudgedQuery& query, double relevan
 // that are not among `positives` (ascending) the negatives. `query` must outlive the samples.
 eval::QuerySamples SamplesOf(std::string_view query, const QueryHits& found,
                              std::span<const uint32_t> positives);
+
+// Positives of `qrels` that the corpus lacks have no score, and a query without text has none at
+// all: an AUC counts them below every score, as it does where a run lacks them. `samples` has those
+// of the queries that were searched; the others are added to it, as views into `qrels`.
+void CountMissingPositives(const data::Qrels& qrels, double relevance_level,
+                           std::vector<eval::QuerySamples>& samples);
 
 }  // namespace tandem::search

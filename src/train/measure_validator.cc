@@ -36,9 +36,10 @@ class MeasureValidator final : public Validator {
                 .window_texts = kWindowTexts} {
     for (const data::JudgedQuery& query : corpus_.judged) {
       positives_.push_back(search::PositivesOf(query, relevance_level));
+      if (corpus_.qrels != nullptr) continue;
       for (const data::Judgement& judgement : query.judgements) {
-        qrels_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
-                   judgement.grade);
+        judged_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
+                    judgement.grade);
       }
     }
     CheckPositives();
@@ -110,7 +111,12 @@ class MeasureValidator final : public Validator {
     return search.Take();
   }
 
-  // The measure's mean over the queries; 0 where no query has a value.
+  const data::Qrels& AllJudgements() const {
+    return corpus_.qrels != nullptr ? *corpus_.qrels : judged_;
+  }
+
+  // The measure's mean over the judged queries, as trec_eval -c takes it; 0 where no query has a
+  // value.
   double MeanOf(const std::vector<search::QueryHits>& found) const {
     data::Run run;
     std::vector<eval::QuerySamples> samples;
@@ -122,8 +128,9 @@ class MeasureValidator final : public Validator {
       }
       if (NeedsSamples()) samples.push_back(search::SamplesOf(query, found[q], positives_[q]));
     }
+    if (NeedsSamples()) search::CountMissingPositives(AllJudgements(), relevance_level_, samples);
     const eval::Evaluation evaluation =
-        eval::EvaluateRun(run, qrels_, measures_,
+        eval::EvaluateRun(run, AllJudgements(), measures_,
                           {.ranking = {.relevance_level = relevance_level_},
                            .complete = true,
                            .threads = encode_.threads,
@@ -136,7 +143,7 @@ class MeasureValidator final : public Validator {
   double relevance_level_;
   search::EncodeOptions encode_;
   std::vector<std::vector<uint32_t>> positives_;  // of each judged query, ascending
-  data::Qrels qrels_;
+  data::Qrels judged_;  // corpus_.judged; empty where there is corpus_.qrels
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "data/beir.h"
 #include "data/fingerprint.h"
+#include "data/judged_data.h"
 #include "data/read_dataset.h"
 #include "data/text_hash.h"
 #include "train/label_keys.h"
@@ -45,6 +46,20 @@ std::vector<uint64_t> HashesOf(const data::Texts& texts) {
   return hashes;
 }
 
+// Adds all judgements where some of them name queries or documents that are missing.
+void AddMissing(Fingerprint& fingerprint, const data::Dataset& dataset, const data::Qrels& qrels) {
+  size_t there = 0;
+  for (const data::JudgedQuery& query : dataset.judged) there += query.judgements.size();
+  if (there == qrels.judgement_count()) return;
+  for (const data::QueryJudgements& query : qrels.queries()) {
+    fingerprint.Add(query.query);
+    for (const data::GradedDocument& judged : query.judgements) {
+      fingerprint.Add(judged.document);
+      fingerprint.Add(judged.grade);
+    }
+  }
+}
+
 uint64_t FingerprintOf(const RunData& data) {
   Fingerprint fingerprint;
   Add(fingerprint, data.set.queries, data.set.query_hashes);
@@ -54,6 +69,7 @@ uint64_t FingerprintOf(const RunData& data) {
     Add(fingerprint, query.positives);
     Add(fingerprint, query.others);
   }
+  if (data.validation_qrels) AddMissing(fingerprint, *data.validation, *data.validation_qrels);
   if (data.validation) {
     Add(fingerprint, data.validation->queries, HashesOf(data.validation->queries));
     Add(fingerprint, data.validation->documents, HashesOf(data.validation->documents));
@@ -106,20 +122,35 @@ bool IsSameFolder(const std::string& one, const std::string& other) {
 }
 
 // Reads `validation.data`. Where it is the folder of `data.train`, which must be BEIR's, only its
-// judgements are read and the texts are shared.
-data::Dataset ReadValidation(const config::Recipe& recipe, const data::TrainingSet& set) {
+// judgements are read and the texts are shared. A measure also counts what is judged and missing; a
+// loss, which needs texts, does not.
+void ReadValidation(const config::Recipe& recipe, RunData& data) {
   const std::string& path = *recipe.validation.data;
-  if (IsSameFolder(path, recipe.data.train)) {
-    return data::LoadBeirSplit(path, recipe.validation.split, {set.documents, set.queries});
+  const std::string& split = recipe.validation.split;
+  const data::BeirTexts shared{data.set.documents, data.set.queries};
+  const bool is_same = IsSameFolder(path, recipe.data.train);
+  if (recipe.validation.by_loss()) {
+    data.validation =
+        is_same ? data::LoadBeirSplit(path, split, shared) : data::ReadDataset(path, "auto", split);
+  } else if (std::error_code error; std::filesystem::is_directory(path, error)) {
+    data::JudgedData judged = data::LoadJudgedData(path, split, is_same ? &shared : nullptr);
+    data.validation = std::move(judged.dataset);
+    data.validation_qrels = std::move(judged.qrels);
+  } else {
+    data.validation = data::ReadDataset(path, "auto", split);
   }
-  return data::ReadDataset(path, "auto", recipe.validation.split);
 }
 
 }  // namespace
 
 JudgedCorpus RunData::ValidationCorpus() const {
-  if (validation) return {&validation->documents, &validation->queries, validation->judged};
-  JudgedCorpus corpus{&set.documents, &set.queries, {}};
+  if (validation) {
+    return {.documents = &validation->documents,
+            .queries = &validation->queries,
+            .judged = validation->judged,
+            .qrels = validation_qrels ? &*validation_qrels : nullptr};
+  }
+  JudgedCorpus corpus{.documents = &set.documents, .queries = &set.queries};
   for (const uint32_t e : held_out) {
     const data::TrainingQuery& example = set.examples[e];
     data::JudgedQuery query{.query = example.query, .judgements = example.positives};
@@ -147,7 +178,7 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   data.training.resize(data.set.examples.size());
   std::iota(data.training.begin(), data.training.end(), 0);
   if (recipe.validation.data) {
-    data.validation = ReadValidation(recipe, data.set);
+    ReadValidation(recipe, data);
     UseScores(*data.validation, recipe, needs);
     CheckSamePrompt(*data.validation, data.query_prompt);
   }

@@ -9,6 +9,7 @@
 
 #include "config/recipe_parse.h"
 #include "data/dataset.h"
+#include "data/qrels.h"
 #include "data/training_set.h"
 #include "objective/catalogue.h"
 #include "sampling/examples.h"
@@ -20,6 +21,9 @@ struct JudgedCorpus {
   const data::Texts* documents = nullptr;
   const data::Texts* queries = nullptr;
   std::vector<data::JudgedQuery> judged;
+  // Everything that is judged, also of queries and documents that are missing here, which a measure
+  // counts; null: that is `judged`.
+  const data::Qrels* qrels = nullptr;
 };
 
 struct RunData {
@@ -27,6 +31,9 @@ struct RunData {
   std::vector<uint32_t> training;           // of set.examples: trained on
   std::vector<uint32_t> held_out;           // of set.examples: `validation.holdout`
   std::optional<data::Dataset> validation;  // `validation.data`, its grades as they were read
+  // Every judgement of a BEIR folder of `validation.data` that is ranked, also of queries and
+  // documents that the folder lacks.
+  std::optional<data::Qrels> validation_qrels;
   std::string query_prompt;  // what lines of the training data put before queries; empty: nothing
   // Changes with every id, text, judgement and grade that was read.
   uint64_t fingerprint = 0;

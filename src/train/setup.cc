@@ -23,11 +23,9 @@
 namespace tandem::train {
 namespace {
 
-constexpr const char* kLoss = "loss";  // the one measure that eval does not have
-
 void CheckMeasure(const config::LoadedRecipe& loaded) {
   const config::ValidationRecipe& validation = loaded.recipe.validation;
-  if (!validation.enabled() || validation.measure == kLoss) return;
+  if (!validation.enabled() || validation.by_loss()) return;
   const std::string problem = eval::MeasureProblem(validation.measure);
   if (!problem.empty()) {
     throw loaded.ErrorAt("validation.measure", fmt::format("is no measure: {}", problem));
@@ -135,7 +133,7 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
   const config::Recipe& recipe = setup.recipe();
   if (!recipe.validation.enabled()) return nullptr;
   const ValidatorOptions options{.precision = setup.precision, .threads = setup.threads};
-  if (recipe.validation.measure == kLoss) {
+  if (recipe.validation.by_loss()) {
     return MakeLossValidator(setup.data, setup.loaded, setup.objective, *setup.model, options);
   }
   return MakeMeasureValidator(setup.data.ValidationCorpus(), recipe.validation.measure,

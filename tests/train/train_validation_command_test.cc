@@ -132,6 +132,36 @@ TEST_F(TrainValidation, TheProgressOfALossSaysThatItIsTheValidations) {
                                                 Validations("run", "loss").at(30))));
 }
 
+// A judged query whose documents the corpus lacks counts with 0, one without a text too, and a
+// judged document that is missing is one that is not found: as in trec_eval -c.
+TEST_F(TrainValidation, MeasuresWhatEvaluateMeasures) {
+  const std::string dev = ReadFile(Path("data/qrels/dev.tsv"));
+  std::filesystem::create_directories(Path("elsewhere"));
+  std::filesystem::copy(Path("data"), Path("elsewhere"), std::filesystem::copy_options::recursive);
+  for (const std::string data : {"data", "elsewhere"}) {
+    WriteFileAtomically(Path(data + "/qrels/dev.tsv"),
+                        dev + "q0\tgone\t2\nq48\tgone\t2\nnobody\td1\t2\n");
+    for (const std::string measure : {"ndcg@10", "recall@10", "auc"}) {
+      const std::string run = data + measure;
+      ASSERT_EQ(Train(run, {"--set", "train.steps=1", "--set", "validation.measure=" + measure,
+                            "--set", "validation.data=" + Path(data)})
+                    .exit_code,
+                0);
+      const ProgramResult evaluated = RunTandem(
+          {"evaluate", "--model", Path("base"), "--dataset", Path(data), "--split", "dev",
+           "--measures", measure, "--relevance-level", "2", "--format", "json", "--quiet"});
+      EXPECT_NEAR(Validations(run, measure).at(0),
+                  nlohmann::json::parse(evaluated.out)["measures"][measure].get<double>(), 1e-6)
+          << run;
+    }
+  }
+  // What is missing is a part of what was read.
+  WriteFileAtomically(Path("data/qrels/dev.tsv"), dev + "q0\tgone\t2\nnobody\td1\t2\n");
+  const ProgramResult changed = Train("datandcg@10", {"--resume", "--set", "train.steps=1", "--set",
+                                                      "validation.data=" + Path("data")});
+  EXPECT_EQ(changed.exit_code, 3) << changed.err;
+}
+
 // An earlier version did not measure the start, and wrote the epoch.
 TEST_F(TrainValidation, ACheckpointOfAnEarlierVersionIsResumed) {
   ASSERT_EQ(Train("whole").exit_code, 0);

@@ -1,4 +1,4 @@
-#include "app/judged_data.h"
+#include "data/judged_data.h"
 
 #include <fmt/format.h>
 
@@ -7,23 +7,22 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/beir.h"
 
-namespace tandem::app {
+namespace tandem::data {
 namespace {
 
 // Fills dataset.judged from the judgements; returns how many of these name what is there.
-size_t Resolve(const data::Qrels& qrels, data::Dataset& dataset, data::Warnings& warnings) {
+size_t Resolve(const Qrels& qrels, Dataset& dataset, Warnings& warnings) {
   size_t resolved = 0;
-  for (const data::QueryJudgements& read : qrels.queries()) {
+  for (const QueryJudgements& read : qrels.queries()) {
     const std::optional<uint32_t> query = dataset.queries.Find(read.query);
     if (!query) {
       warnings.Count(dataset.file, "judged queries without a text in queries.jsonl, not searched",
                      0, read.query);
       continue;
     }
-    data::JudgedQuery judged{.query = *query};
-    for (const data::GradedDocument& judgement : read.judgements) {
+    JudgedQuery judged{.query = *query};
+    for (const GradedDocument& judgement : read.judgements) {
       const std::optional<uint32_t> document = dataset.documents.Find(judgement.document);
       if (!document) {
         warnings.Count(dataset.file, "judgements of documents that corpus.jsonl lacks, never found",
@@ -41,23 +40,24 @@ size_t Resolve(const data::Qrels& qrels, data::Dataset& dataset, data::Warnings&
 
 }  // namespace
 
-JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view split) {
-  data::Warnings warnings;
+JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view split,
+                          const BeirTexts* texts, Warnings* warnings) {
+  WarningScope scope(warnings);
   JudgedData data;
   // The judgements are read first, so that a wrong split fails at once.
-  data.qrels = data::LoadBeirQrels(folder, split, &warnings);
+  data.qrels = LoadBeirQrels(folder, split, &scope.get());
   data.dataset.file = (folder / "qrels" / fmt::format("{}.tsv", split)).native();
   data.dataset.has_grades = true;
-  data.dataset.queries = data::LoadBeirQueries(folder, &warnings);
-  data.dataset.documents = data::LoadBeirCorpus(folder, &warnings);
-  const size_t resolved = Resolve(data.qrels, data.dataset, warnings);
+  data.dataset.queries = texts != nullptr ? texts->queries : LoadBeirQueries(folder, &scope.get());
+  data.dataset.documents =
+      texts != nullptr ? texts->documents : LoadBeirCorpus(folder, &scope.get());
+  const size_t resolved = Resolve(data.qrels, data.dataset, scope.get());
   if (resolved == 0) {
     throw DataError(data.dataset.file, 0, data.qrels.queries().front().query,
                     "none of the judgements names a query and a document that the folder has: do "
                     "its files belong together?");
   }
-  warnings.Report();
   return data;
 }
 
-}  // namespace tandem::app
+}  // namespace tandem::data
