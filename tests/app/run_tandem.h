@@ -21,31 +21,45 @@ struct ProgramResult {
   std::string err;
 };
 
-// `input` becomes standard input.
-inline ProgramResult RunTandem(const std::vector<std::string>& arguments,
-                               const std::string& input = "") {
-  const TemporaryFolder folder;
-  const auto out = folder.path() / "out";
-  const auto err = folder.path() / "err";
-  const auto in = folder.path() / "in";
-  WriteFileAtomically(in, input);
+// Where the program's standard streams lead; an empty path: where this process's lead.
+struct StandardStreams {
+  std::filesystem::path in;
+  std::filesystem::path out;
+  std::filesystem::path err;
+};
+
+// Starts the program and returns at once, so that the caller can watch or kill it.
+inline pid_t StartTandem(const std::vector<std::string>& arguments,
+                         const StandardStreams& streams = {}) {
   std::vector<std::string> words = {TANDEM_BINARY};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(::open(in.c_str(), O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-    ::dup2(::open(out.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600), STDOUT_FILENO);
-    ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600), STDERR_FILENO);
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
-  }
+  if (child != 0) return child;
+  const auto redirect = [](const std::filesystem::path& path, int flags, int stream) {
+    if (!path.empty()) ::dup2(::open(path.c_str(), flags | O_CLOEXEC, 0600), stream);
+  };
+  redirect(streams.in, O_RDONLY, STDIN_FILENO);
+  redirect(streams.out, O_CREAT | O_WRONLY | O_TRUNC, STDOUT_FILENO);
+  redirect(streams.err, O_CREAT | O_WRONLY | O_TRUNC, STDERR_FILENO);
+  ::execv(argv[0], argv.data());
+  ::_exit(127);
+}
+
+// `input` becomes standard input.
+inline ProgramResult RunTandem(const std::vector<std::string>& arguments,
+                               const std::string& input = "") {
+  const TemporaryFolder folder;
+  const StandardStreams streams{
+      .in = folder.path() / "in", .out = folder.path() / "out", .err = folder.path() / "err"};
+  WriteFileAtomically(streams.in, input);
+  const pid_t child = StartTandem(arguments, streams);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), ReadFile(out),
-          ReadFile(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), ReadFile(streams.out),
+          ReadFile(streams.err)};
 }
 
 }  // namespace tandem

@@ -76,19 +76,9 @@ TEST_F(ExtendCommand, KilledWhileItBecomesLonger) {
                                           "schedule.warmup=\"1 steps\""};
   ASSERT_EQ(TrainConstant("whole", whole).exit_code, 0);
   ASSERT_EQ(TrainConstant("run", first).exit_code, 0);
-  std::vector<std::string> words = {TANDEM_BINARY};
-  const std::vector<std::string> longer = Arguments(
-      "run",
-      {"--resume", "--quiet", "--set", "train.steps=300", "--set", "schedule.name=constant"});
-  words.insert(words.end(), longer.begin(), longer.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
-  }
+  const pid_t child =
+      StartTandem(Arguments("run", {"--resume", "--quiet", "--set", "train.steps=300", "--set",
+                                    "schedule.name=constant"}));
   const std::filesystem::path behind_the_end = Path("run/checkpoints/step-00000032");
   while (!std::filesystem::exists(behind_the_end) && ::waitpid(child, nullptr, WNOHANG) == 0) {
   }

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <regex>
@@ -22,17 +21,9 @@ class MemoryCommand : public RunTest {
  protected:
   // Long documents: activations are a good part of the memory.
   MemoryCommand()
-      : RunTest(R"(
-threads = 1
-precision = "fp32"
-[model]
-base = "{0}/base"
-[data]
-train = "{0}/data"
+      : RunTest(kQuickRecipe + R"(
 positive_grade = 2
 negatives = 1
-[objective]
-name = "infonce"
 [train]
 batch = 16
 steps = 4
@@ -51,16 +42,7 @@ patience = 0
 
   // The most memory that a run of these arguments holds.
   double PeakMebibytes(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words = {TANDEM_BINARY};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
+    const pid_t child = StartTandem(arguments);
     int status = 0;
     struct rusage usage {};
     EXPECT_EQ(::wait4(child, &status, 0, &usage), child);

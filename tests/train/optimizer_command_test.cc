@@ -19,15 +19,7 @@ using testing::Not;
 class OptimizerCommand : public RunTest {
  protected:
   OptimizerCommand()
-      : RunTest(R"(
-threads = 1
-precision = "fp32"
-[model]
-base = "{0}/base"
-[data]
-train = "{0}/data"
-[objective]
-name = "infonce"
+      : RunTest(kQuickRecipe + R"(
 [optimizer]
 learning_rate = 1e-3
 [train]

@@ -1,10 +1,8 @@
 // `tandem train` is ended from outside and resumed, and leaves the bytes of an untouched run.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,19 +31,7 @@ class ResumeCommand : public EventfulRunTest {
 
   // Starts a run that can be killed.
   pid_t Start(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words = {TANDEM_BINARY};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const std::string err = Path("child.err");
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::dup2(::open(err.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600), STDERR_FILENO);
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    return child;
+    return StartTandem(arguments, {.err = Path("child.err")});
   }
 
   // Starts a run and waits until it trains.

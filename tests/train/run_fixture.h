@@ -23,6 +23,17 @@ namespace tandem {
 // File contents by their path in a run folder.
 using Contents = std::map<std::string, std::string>;
 
+// How the recipe of a quick run begins; further keys of [data] and other tables may follow.
+inline const std::string kQuickRecipe = R"(
+threads = 1
+precision = "fp32"
+[objective]
+name = "infonce"
+[model]
+base = "{0}/base"
+[data]
+train = "{0}/data")";
+
 class RunTest : public testing::Test {
  protected:
   // `recipe` has {0} where the folder of `base` and `data` belongs.
@@ -90,18 +101,9 @@ class RunTest : public testing::Test {
 class EventfulRunTest : public RunTest {
  protected:
   EventfulRunTest()
-      : RunTest(R"(
-seed = 3
-threads = 1
-precision = "fp32"
-[model]
-base = "{0}/base"
-[data]
-train = "{0}/data"
+      : RunTest("seed = 3\n" + kQuickRecipe + R"(
 positive_grade = 2
 negatives = 1
-[objective]
-name = "infonce"
 [optimizer]
 learning_rate = 1e-3
 [train]

@@ -19,18 +19,10 @@ using Json = nlohmann::json;
 class TrainSettings : public RunTest {
  protected:
   TrainSettings()
-      : RunTest(R"(
-threads = 1
-precision = "fp32"
-[model]
-base = "{0}/base"
-[data]
-train = "{0}/data"
+      : RunTest(kQuickRecipe + R"(
 grade_scale = [0, 2]
 positive_grade = 2
 negatives = 1
-[objective]
-name = "infonce"
 [optimizer]
 learning_rate = 1e-2
 [train]
