@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -56,6 +57,15 @@ class CaseReader {
     std::vector<double> numbers;
     for (const json& value : list) numbers.push_back(ToNumber(field, value));
     return numbers;
+  }
+
+  // One number for each query; none where the case does not have the field.
+  std::vector<double> OptionalNumbers(const char* field, int64_t queries) const {
+    if (!Has(field)) return {};
+    std::vector<double> numbers = Numbers(field, Get(field));
+    if (std::ssize(numbers) == queries) return numbers;
+    Fail(field, fmt::format("must have {} numbers, one for each query, found {}", queries,
+                            numbers.size()));
   }
 
   // A matrix of as many rows and columns as wanted; -1: any number above 0.
@@ -167,6 +177,13 @@ void ReadPositive(const CaseReader& reader, LossCase& out) {
   }
 }
 
+void ReadWeights(const CaseReader& reader, LossCase& out) {
+  out.weights = reader.OptionalNumbers("weights", out.queries.rows);
+  for (const double weight : out.weights) {
+    if (weight < 0) reader.Fail("weights", fmt::format("must be 0 or more, found {}", weight));
+  }
+}
+
 void CheckGrades(const CaseReader& reader, const LossCase& parsed) {
   for (size_t i = 0; i < parsed.relevance.values.size(); ++i) {
     const double grade = parsed.relevance.values[i];
@@ -207,12 +224,14 @@ LossCase ReadCase(const CaseReader& reader, bool with_expected) {
   out.queries = reader.ReadMatrix<double>("queries", -1, -1);
   out.documents = reader.ReadMatrix<double>("documents", -1, out.queries.columns);
   ReadPositive(reader, out);
+  ReadWeights(reader, out);
   ReadLabels(reader, out);
   if (with_expected) {
     const int64_t width = out.queries.columns;
-    out.expected = ExpectedLoss{
-        reader.Number("loss"), reader.ReadMatrix<double>("grad_queries", out.queries.rows, width),
-        reader.ReadMatrix<double>("grad_documents", out.documents.rows, width)};
+    out.expected =
+        ExpectedLoss{reader.Number("loss"), reader.OptionalNumbers("losses", out.queries.rows),
+                     reader.ReadMatrix<double>("grad_queries", out.queries.rows, width),
+                     reader.ReadMatrix<double>("grad_documents", out.documents.rows, width)};
   }
   return out;
 }

@@ -21,6 +21,7 @@ struct Matrix {
 
 struct ExpectedLoss {
   double loss = 0;
+  std::vector<double> losses;     // [Q], or empty: not compared
   Matrix<double> grad_queries;    // [Q, E], with respect to the raw embeddings
   Matrix<double> grad_documents;  // [D, E]
 };
@@ -37,6 +38,7 @@ struct LossCase {
   Matrix<uint8_t> query_negative;     // [Q, Q], or empty
   Matrix<uint8_t> document_negative;  // [Q, Q], or empty
   Matrix<double> teacher;             // [Q, D], or empty
+  std::vector<double> weights;        // [Q], or empty: all are 1
   std::vector<double> bank_positives;
   std::vector<double> bank_negatives;
   std::optional<ExpectedLoss> expected;

@@ -2,12 +2,14 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <span>
+#include <vector>
 
 #include "app/globals.h"
 #include "app/loss_cases.h"
@@ -23,8 +25,9 @@ namespace {
 
 struct LossResult {
   double loss = 0;
-  at::Tensor grad_queries;    // [Q, E], of the dtype asked for
-  at::Tensor grad_documents;  // [D, E]
+  std::vector<double> losses;  // [Q]
+  at::Tensor grad_queries;     // [Q, E], of the dtype asked for
+  at::Tensor grad_documents;   // [D, E]
 };
 
 at::Tensor Double(const Matrix<double>& matrix) {
@@ -75,7 +78,8 @@ objective::Labels MakeLabels(const LossCase& one) {
           .negative = Mask(one.negative),
           .query_negative = Mask(one.query_negative),
           .document_negative = Mask(one.document_negative),
-          .labelled = LabelledCellsOf(one)};
+          .labelled = LabelledCellsOf(one),
+          .weights = one.weights};
 }
 
 at::Tensor Leaf(const Matrix<double>& matrix, at::ScalarType dtype) {
@@ -98,7 +102,7 @@ LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
   const auto gradient = [](const at::Tensor& leaf) {
     return leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf);
   };
-  return {loss.value.item<double>(), gradient(queries), gradient(documents)};
+  return {loss.value.item<double>(), loss.losses, gradient(queries), gradient(documents)};
 }
 
 template <typename T>
@@ -126,12 +130,17 @@ void AppendGradient(std::string_view name, const at::Tensor& gradient, std::stri
   }
 }
 
+void AppendNumbers(std::string_view name, std::span<const double> numbers, std::string& out) {
+  out += fmt::format(", \"{}\": [{}]", name, fmt::join(numbers, ", "));
+}
+
 void PrintResults(std::span<const LossCase> cases, at::ScalarType dtype) {
   std::string out = "[";
   for (size_t i = 0; i < cases.size(); ++i) {
     const LossResult result = Evaluate(cases[i], dtype);
     out += fmt::format("{}\n {{\"objective\": \"{}\", \"loss\": {}", i == 0 ? "" : ",",
                        cases[i].objective->name, result.loss);
+    AppendNumbers("losses", result.losses, out);
     AppendGradient("grad_queries", result.grad_queries, out);
     AppendGradient("grad_documents", result.grad_documents, out);
     out += '}';
@@ -160,7 +169,7 @@ double WorstError(const at::Tensor& got, const Matrix<double>& want) {
 struct CheckRow {
   size_t index = 0;
   std::string_view objective;
-  double loss = 0;
+  double loss = 0;  // the worst error of the loss or of a query's loss
   double queries = 0;
   double documents = 0;
   double Worst() const { return std::max({loss, queries, documents}); }
@@ -171,7 +180,9 @@ std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dt
   for (size_t i = 0; i < cases.size(); ++i) {
     const LossResult got = Evaluate(cases[i], dtype);
     const ExpectedLoss& want = *cases[i].expected;
-    rows.push_back({i, cases[i].objective->name, WorstError({&got.loss, 1}, {&want.loss, 1}),
+    const double loss =
+        std::max(WorstError({&got.loss, 1}, {&want.loss, 1}), WorstError(got.losses, want.losses));
+    rows.push_back({i, cases[i].objective->name, loss,
                     WorstError(got.grad_queries, want.grad_queries),
                     WorstError(got.grad_documents, want.grad_documents)});
   }

@@ -93,16 +93,16 @@ class FormulaObjective final : public Objective {
     Gradient gradient = {.query_document = MutableDoubles(gradients.tensors[0]),
                          .query_query = MutableDoubles(gradients.tensors[1]),
                          .document_document = MutableDoubles(gradients.tensors[2])};
-    const Evaluation result = formula_->Evaluate(arrays.batch, wanted ? &gradient : nullptr);
+    Evaluation result = formula_->Evaluate(arrays.batch, wanted ? &gradient : nullptr);
     if (!wanted) {
       return {at::scalar_tensor(result.loss, scores.query_document.options().dtype(at::kDouble)),
-              result.count};
+              result.count, std::move(result.losses)};
     }
     if (gradients.tensors[3].defined()) gradients.tensors[3].fill_(gradient.scale);
     if (gradients.tensors[4].defined()) gradients.tensors[4].fill_(gradient.bias);
     return {FormulaFunction::apply(Given(inputs[0]), Given(inputs[1]), Given(inputs[2]),
                                    Given(inputs[3]), Given(inputs[4]), result.loss, gradients),
-            result.count};
+            result.count, std::move(result.losses)};
   }
 
   double StartingBias(const Scores& scores, const Labels& labels,

@@ -44,6 +44,8 @@ struct Batch {
   const bool* query_negative = nullptr;     // [Q, Q]
   const bool* document_negative = nullptr;  // [Q, Q]
 
+  const double* weights = nullptr;  // [Q], 0 or more: of each query's loss; null: all are 1
+
   const LabelledCell* labelled = nullptr;   // as in LabelledCells
   const int64_t* labelled_begin = nullptr;  // [Q + 1]
 
@@ -58,6 +60,7 @@ struct Batch {
   double PositiveScore(int64_t query) const {
     return query_document[query * documents + positive[query]];
   }
+  double Weight(int64_t query) const { return weights == nullptr ? 1 : weights[query]; }
   std::span<const LabelledCell> Labelled(int64_t query) const {
     const int64_t begin = labelled_begin[query];
     return {labelled + begin, static_cast<size_t>(labelled_begin[query + 1] - begin)};
@@ -73,11 +76,19 @@ struct Gradient {
   double bias = 0;
 };
 
-// A loss, and how many things it is a mean over: losses of micro-batches that are separable by row
+// A loss, and how many terms it is a mean over: losses of micro-batches that are separable by row
 // add up exactly when each is weighted by its count.
+//
+//   loss = 1/count sum_i Weight(i) n_i losses[i],  count = sum_i n_i
+//
+// n_i is the number of query i's terms: 1 where the loss is a mean over queries; else its pairs, so
+// that losses[i] is the mean over them (0 where it has none). Weights do not enter the count: where
+// a sampler thins out queries and lets those that stay weigh more, the expected gradient stays.
+// Banked positives have terms too, which weigh 1 and belong to no query.
 struct Evaluation {
   double loss = 0;
   double count = 0;
+  std::vector<double> losses = {};  // [Q]: of each query, whatever it weighs
 };
 
 }  // namespace tandem::objective

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "base/error.h"
 
@@ -113,6 +114,19 @@ void UseLabelled(const LabelledCells& labelled, const Needs& needs, Batch& batch
   batch.own_teacher = labelled.own_teachers.data();
 }
 
+// Points `batch` at the weights, if there are any.
+void UseWeights(const std::vector<double>& weights, Batch& batch) {
+  if (weights.empty()) return;
+  if (std::ssize(weights) != batch.queries) {
+    throw std::logic_error("labels.weights has a wrong shape");
+  }
+  for (const double weight : weights) {
+    if (weight >= 0 && std::isfinite(weight)) continue;
+    throw std::logic_error(fmt::format("labels.weights has the weight {}", weight));
+  }
+  batch.weights = weights.data();
+}
+
 void CheckColumns(const Batch& batch) {
   for (int64_t i = 0; i < batch.queries; ++i) {
     if (batch.positive[i] < 0 || batch.positive[i] >= batch.documents) {
@@ -153,6 +167,7 @@ BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const St
              .bias = Scalar(states.bias),
              .threads = at::get_num_threads()};
   CheckColumns(a.batch);
+  UseWeights(labels.weights, a.batch);
   if (needs.grades || needs.teacher) UseLabelled(labels.labelled, needs, a.batch);
   return a;
 }

@@ -10,7 +10,7 @@
 namespace tandem::objective {
 
 // CPU copies (or the tensors themselves, where they are float64 there already) that `batch` points
-// into. Labelled cells are not copied: `batch` points into the labels.
+// into. Labelled cells and weights are not copied: `batch` points into the labels.
 struct BatchArrays {
   at::Tensor query_document, query_query, document_document;
   at::Tensor positive, negative, query_negative, document_negative;
@@ -19,7 +19,8 @@ struct BatchArrays {
 };
 
 // Throws NumericError for a score, grade or teacher score that is not finite, std::logic_error for
-// what `needs` asks for and is not there or has a wrong shape (a caller's mistake, not a user's).
+// what `needs` asks for and is not there or has a wrong shape, and for a weight that is negative or
+// not finite (a caller's mistake, not a user's).
 // `scores` and `labels` must outlive the arrays.
 BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const States& states,
                             const Needs& needs);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "objective/candidates.h"
 #include "objective/catalogue.h"
@@ -28,6 +30,7 @@ a = scale, b = bias, sigma = the logistic function; j are the labelled documents
 their grades z, and its allowed negatives with z = 0. b starts at logit(mean z) - a mean(s) of the
 first batch.)";
 
+// Sums over a row, not yet weighted.
 struct RowSum {
   double loss = 0;
   double scale = 0;  // d loss / d scale
@@ -51,17 +54,20 @@ class Bixse final : public Formula {
     const double bias = given ? *given : StartingBias(batch);
     const auto queries = static_cast<double>(batch.queries);
     const auto add = [&](int64_t row) { return AddRow(batch, row, scale, bias, gradient); };
-    RowSum sum;
-    for (const RowSum& row : MapRows(batch, add)) {
-      sum.loss += row.loss;
-      sum.scale += row.scale;
-      sum.bias += row.bias;
+    const std::vector<RowSum> rows = MapRows(batch, add);
+    std::vector<double> losses;
+    double scale_slope = 0, bias_slope = 0;
+    for (int64_t row = 0; row < batch.queries; ++row) {
+      const RowSum& sum = rows[static_cast<size_t>(row)];
+      scale_slope += batch.Weight(row) * sum.scale;
+      bias_slope += batch.Weight(row) * sum.bias;
+      losses.push_back(sum.loss);
     }
     if (gradient != nullptr) {
-      gradient->scale += sum.scale / queries;
-      gradient->bias += sum.bias / queries;
+      gradient->scale += scale_slope / queries;
+      gradient->bias += bias_slope / queries;
     }
-    return {sum.loss / queries, queries};
+    return MeanOverQueries(batch, std::move(losses));
   }
 
   // 0 for a batch without labelled documents and negatives.
@@ -84,7 +90,7 @@ class Bixse final : public Formula {
   static RowSum AddRow(const Batch& batch, int64_t row, double scale, double bias,
                        Gradient* gradient) {
     RowSum sum;
-    const double share = 1 / static_cast<double>(batch.queries);
+    const double share = batch.Weight(row) / static_cast<double>(batch.queries);
     ForEachCandidate(batch, row, [&](int64_t column, double grade) {
       const int64_t cell = row * batch.documents + column;
       const double score = batch.query_document[cell];

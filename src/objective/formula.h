@@ -13,11 +13,12 @@ class Formula {
 
   // The loss of a batch of finite scores. Where `gradient` is given, adds d loss / d score to its
   // arrays, which the caller has zeroed. Sums run in an order that does not depend on threads.
-  // Rows without anything to compare contribute nothing; a batch of such rows has loss 0.
+  // Rows without anything to compare contribute nothing; a batch of such rows has loss 0. Weights
+  // of 1 give the same bits as none.
   virtual Evaluation Evaluate(const Batch& batch, Gradient* gradient) const = 0;
 
   // The value at which a bias starts that the recipe does not give, computed from the run's first
-  // batch. `batch.scale` is used as in Evaluate.
+  // batch. `batch.scale` is used as in Evaluate; weights do not count.
   virtual double StartingBias(const Batch& /*batch*/) const { return 0; }
 };
 

@@ -3,6 +3,9 @@
 // Source: MW paper eq. 4, after van den Oord et al. 2018; both directions: SamToNe section 2.
 // Differs: masked cells (copies, known positives) are left out of the sum. A row without negatives
 // contributes 0.
+#include <utility>
+#include <vector>
+
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
 #include "objective/softmax.h"
@@ -28,9 +31,10 @@ class InfoNce final : public Formula {
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
     const CandidateBlock negatives = Negatives(batch, gradient);
-    double loss = RowSoftmax(batch, {&negatives, 1}, options_, gradient);
-    if (both_) loss += ColumnSoftmax(batch, {}, options_, gradient);
-    return {loss, static_cast<double>(batch.queries)};
+    std::vector<double> losses(static_cast<size_t>(batch.queries));
+    double loss = RowSoftmax(batch, {&negatives, 1}, options_, gradient, losses);
+    if (both_) loss += ColumnSoftmax(batch, {}, options_, gradient, losses);
+    return {loss, static_cast<double>(batch.queries), std::move(losses)};
   }
 
  private:

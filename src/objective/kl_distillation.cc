@@ -29,9 +29,8 @@ class KlDistillation final : public Formula {
         inverse_teacher_temperature_(1 / params.Number("teacher_temperature")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    const auto queries = static_cast<double>(batch.queries);
-    const double sum = SumRows(batch, [&](int64_t row) { return AddRow(batch, row, gradient); });
-    return {sum / queries, queries};
+    return MeanOverQueries(
+        batch, MapRows(batch, [&](int64_t row) { return AddRow(batch, row, gradient); }));
   }
 
  private:
@@ -46,7 +45,8 @@ class KlDistillation final : public Formula {
     if (model.empty()) return 0;
     const double model_log = model.log();
     const double teacher_log = teacher.log();
-    const double factor = inverse_temperature_ / static_cast<double>(batch.queries);
+    const double factor =
+        inverse_temperature_ / static_cast<double>(batch.queries) * batch.Weight(row);
     double loss = 0;
     for (const LabelledCell& cell : batch.Labelled(row)) {
       const double log_p = cell.teacher * inverse_teacher_temperature_ - teacher_log;

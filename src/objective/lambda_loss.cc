@@ -8,6 +8,7 @@
 #include <functional>
 #include <numbers>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "objective/candidates.h"
@@ -102,14 +103,16 @@ class LambdaLoss final : public Formula {
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
     const InverseDiscounts inverse_discounts(batch.documents);
     const auto add = [&](int64_t row) { return AddRow(batch, row, inverse_discounts, gradient); };
-    RowSum sum;
+    std::vector<double> sums, pairs;
     for (const RowSum& row : MapRows(batch, add)) {
-      sum.loss += row.loss;
-      sum.pairs += row.pairs;
+      sums.push_back(row.loss);
+      pairs.push_back(row.pairs);
     }
-    if (sum.pairs == 0) return {0, 0};
-    if (gradient != nullptr) DivideGradient(batch, sum.pairs, gradient->query_document);
-    return {sum.loss / sum.pairs, sum.pairs};
+    Evaluation result = MeanOverPairs(batch, std::move(sums), pairs);
+    if (gradient != nullptr && result.count > 0) {
+      DivideGradient(batch, result.count, gradient->query_document);
+    }
+    return result;
   }
 
  private:
@@ -140,13 +143,14 @@ class LambdaLoss final : public Formula {
     return weight * gain;
   }
 
-  // Loss and gradient of a row, not yet divided by the number of pairs of the batch.
+  // The loss of a row and its weighted gradient, not yet divided by the number of pairs of the
+  // batch.
   RowSum AddRow(const Batch& batch, int64_t row, const InverseDiscounts& inverse_discounts,
                 Gradient* gradient) const {
     const std::vector<Candidate> ranking = Ranking(batch, row, inverse_discounts);
     double* slopes =
         gradient == nullptr ? nullptr : gradient->query_document + row * batch.documents;
-    const double factor = scale_ / std::numbers::ln2;
+    const double factor = scale_ / std::numbers::ln2 * batch.Weight(row);
     RowSum sum;
     for (size_t j = 0; j < ranking.size(); ++j) {
       if (ranking[j].grade <= 0) continue;

@@ -2,9 +2,12 @@
 //
 // Source: MW paper eq. 2 and 3. Differs: eq. 3 has neither temperature nor 1/N; `normalization` =
 // "sum" leaves out 1/N. Masked cells (copies, known positives) are not negatives. The score bank is
-// ours: with it the loss is nearer to the AUC of the whole data than to the batch's. A batch
-// without negatives has loss 0.
+// ours: with it the loss is nearer to the AUC of the whole data than to the batch's. A pair weighs
+// as the query of its positive; pairs of banked positives weigh 1. The loss of a query is the mean
+// over the pairs whose positive is its own document ("sum": the sum). A batch without negatives has
+// loss 0.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "objective/catalogue.h"
@@ -37,20 +40,26 @@ class MannWhitney final : public Formula {
     const std::vector<double> positives = Positives(batch);
     const double negatives = static_cast<double>(CountNegatives(batch));
     const double divisor = static_cast<double>(positives.size()) * (mean_ ? negatives : 1.0);
-    if (negatives == 0) return {0, 0};
+    const auto queries = static_cast<size_t>(batch.queries);
+    if (negatives == 0) return {.losses = std::vector<double>(queries)};
     const PairTask task{.batch = batch,
                         .positives = positives,
                         .temperature = temperature_,
+                        .weights = {batch.weights, batch.weights == nullptr ? 0 : queries},
+                        .own = queries,
                         .cell_gradient = gradient == nullptr ? nullptr : gradient->query_document,
                         .slope_factor = 1 / (temperature_ * divisor)};
-    const PairSums sums = FastWins(static_cast<double>(positives.size()), negatives)
-                              ? SumPairsFast(task)
-                              : SumPairsTiled(task);
+    PairSums sums = FastWins(static_cast<double>(positives.size()), negatives)
+                        ? SumPairsFast(task)
+                        : SumPairsTiled(task);
     for (int64_t i = 0; i < batch.queries && gradient != nullptr; ++i) {
       gradient->query_document[i * batch.documents + batch.positive[i]] -=
-          task.slope_factor * sums.positive_slopes[static_cast<size_t>(i)];
+          batch.Weight(i) * task.slope_factor * sums.positive_slopes[static_cast<size_t>(i)];
     }
-    return {sums.loss / divisor, divisor};
+    if (mean_) {
+      for (double& loss : sums.positive_losses) loss /= negatives;
+    }
+    return {sums.loss / divisor, divisor, std::move(sums.positive_losses)};
   }
 
  private:

@@ -32,9 +32,13 @@ constexpr size_t kCellsInParallel = 8192;
 // The scores of one side, positives or negatives, their cells, and sums for each cell.
 struct Side {
   CellSet cells;
-  std::vector<Series> moments;  // of each cell; moments[0] is its number of scores
-  std::vector<Series> slopes;   // slopes from the other side's near cells, as a series of position
-  std::vector<double> far_slopes;  // slopes from its far cells, the same for all scores of a cell
+  std::vector<Series> moments;  // of each cell, weighted; moments[0] is the weight of its scores
+  // Sums over the other side's near cells, as series of position. Losses are there for positives
+  // only.
+  std::vector<Series> losses, slopes;
+  // Sums over its far cells: those of slopes are the same for all scores of a cell, those of losses
+  // are for its middle.
+  std::vector<double> far_losses, far_slopes;
 };
 
 void CheckScore(double score, double temperature) {
@@ -45,14 +49,14 @@ void CheckScore(double score, double temperature) {
                   score, temperature));
 }
 
-// Calls visit(stripe, body) for every stripe of a side, where `visit` calls body(score).
+// Calls visit(stripe, body) for every stripe of a side, where `visit` calls body(score, weight).
 template <typename Visit>
 void CollectCells(const PairTask& task, size_t stripes, const Visit& visit, Side& side) {
   const ScoreGrid grid(task.temperature);
   std::vector<CellSet> sets(stripes);
   ParallelFor(stripes, 1, task.batch.threads, [&](size_t begin, size_t end) {
     for (size_t s = begin; s < end; ++s) {
-      visit(s, [&](double score) {
+      visit(s, [&](double score, double) {
         CheckScore(score, task.temperature);
         sets[s].Add(grid.CellOf(score));
       });
@@ -73,9 +77,9 @@ void AddUpMoments(const PairTask& task, size_t stripes, const Visit& visit, doub
     for (size_t s = begin; s < end; ++s) {
       std::vector<Series>& table = tables[parallel ? s : 0];
       table.resize(side.cells.size());
-      visit(s, [&](double score) {
+      visit(s, [&](double score, double weight) {
         const int64_t cell = grid.CellOf(score);
-        AddMoments(sign * grid.PositionIn(cell, score), table[side.cells.IndexOf(cell)]);
+        AddMoments(sign * grid.PositionIn(cell, score), weight, table[side.cells.IndexOf(cell)]);
       });
     }
   });
@@ -91,7 +95,9 @@ Side PositiveSide(const PairTask& task) {
   const auto visit = [&](size_t stripe, const auto& body) {
     const size_t count = task.positives.size();
     const size_t end = count * (stripe + 1) / kPositiveStripes;
-    for (size_t i = count * stripe / kPositiveStripes; i < end; ++i) body(task.positives[i]);
+    for (size_t i = count * stripe / kPositiveStripes; i < end; ++i) {
+      body(task.positives[i], task.Weight(i));
+    }
   };
   Side side;
   CollectCells(task, kPositiveStripes, visit, side);
@@ -103,7 +109,7 @@ Side NegativeSide(const PairTask& task) {
   const auto visit = [&](size_t stripe, const auto& body) {
     NegativeTile tile;
     ForEachNegativeTile(task.batch, stripe, tile, [&](const NegativeTile& full) {
-      for (size_t n = 0; n < full.size; ++n) body(full.scores[n]);
+      for (size_t n = 0; n < full.size; ++n) body(full.scores[n], 1.0);
     });
   };
   Side side;
@@ -116,6 +122,7 @@ Side NegativeSide(const PairTask& task) {
 // positives from the highest down, so that it only adds distances: subtracting them would lose
 // digits.
 double AddFarAbove(const Side& negatives, Side& positives) {
+  positives.far_losses.assign(positives.cells.size(), 0);
   positives.far_slopes.assign(positives.cells.size(), 0);
   double loss = 0, count = 0, distance = 0, positions = 0;  // of the negatives far above
   size_t next = negatives.cells.size();                     // above it all are taken
@@ -132,22 +139,23 @@ double AddFarAbove(const Side& negatives, Side& positives) {
     }
     const Series& own = positives.moments[a];
     loss += own[0] * (distance + positions) + count * own[1];
+    positives.far_losses[a] = distance + positions;
     positives.far_slopes[a] = count;
   }
   return loss;
 }
 
-// Counts for each cell of negatives the positives that are far below it.
-void CountFarBelow(const Side& positives, Side& negatives) {
+// Sums up for each cell of negatives the weights of the positives that are far below it.
+void WeighFarBelow(const Side& positives, Side& negatives) {
   negatives.far_slopes.assign(negatives.cells.size(), 0);
-  double count = 0;
+  double weight = 0;
   size_t next = 0;
   for (size_t b = 0; b < negatives.cells.size(); ++b) {
     const int64_t reach = negatives.cells.cell(b) - kReach;
     for (; next < positives.cells.size() && positives.cells.cell(next) < reach; ++next) {
-      count += positives.moments[next][0];
+      weight += positives.moments[next][0];
     }
-    negatives.far_slopes[b] = count;
+    negatives.far_slopes[b] = weight;
   }
 }
 
@@ -171,15 +179,17 @@ void ForEachNear(const CellSet& other, int64_t cell, bool upwards, const Body& b
   }
 }
 
-// The loss of the near pairs. Also computes the positives' slopes where a gradient is asked for.
+// The loss of the near pairs. Keeps the positives' losses, and their slopes where a gradient is
+// asked for.
 double AddNear(const PairTask& task, const Side& negatives, Side& positives) {
   const PairExpansions& expansions = GetPairExpansions();
   const bool wanted = task.cell_gradient != nullptr;
   if (wanted) positives.slopes.resize(positives.cells.size());
+  positives.losses.resize(positives.cells.size());
   std::vector<double> losses(positives.cells.size());
   ParallelFor(losses.size(), 8, task.batch.threads, [&](size_t begin, size_t end) {
     for (size_t a = begin; a < end; ++a) {
-      Series loss{};
+      Series& loss = positives.losses[a];
       ForEachNear(negatives.cells, positives.cells.cell(a), true, [&](size_t b, size_t index) {
         AddProduct(expansions.softplus[index], negatives.moments[b], loss);
         if (wanted) AddProduct(expansions.slope[index], negatives.moments[b], positives.slopes[a]);
@@ -202,29 +212,41 @@ void AddNearSlopes(const PairTask& task, const Side& positives, Side& negatives)
   });
 }
 
-// The slope that a score of this side gets: the sum over all scores of the other side.
-double SlopeAt(const Side& side, const ScoreGrid& grid, double sign, double score) {
-  const int64_t cell = grid.CellOf(score);
-  const size_t index = side.cells.IndexOf(cell);
-  return side.far_slopes[index] + ValueOf(side.slopes[index], sign * grid.PositionIn(cell, score));
-}
-
-void ReadSlopes(const PairTask& task, const Side& positives, const Side& negatives,
-                std::vector<double>& positive_slopes) {
+// The sums over all negatives, for each positive that they are wanted of.
+void ReadPositives(const PairTask& task, const Side& side, PairSums& sums) {
   const ScoreGrid grid(task.temperature);
-  positive_slopes.resize(task.positives.size());
-  ParallelFor(positive_slopes.size(), 4096, task.batch.threads, [&](size_t begin, size_t end) {
+  sums.positive_losses.resize(task.own);
+  sums.positive_slopes.resize(task.cell_gradient == nullptr ? 0 : task.own);
+  ParallelFor(task.own, 4096, task.batch.threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      positive_slopes[i] = SlopeAt(positives, grid, -1, task.positives[i]);
+      const int64_t cell = grid.CellOf(task.positives[i]);
+      const size_t index = side.cells.IndexOf(cell);
+      const double position = -grid.PositionIn(cell, task.positives[i]);
+      sums.positive_losses[i] = side.far_losses[index] + side.far_slopes[index] * position +
+                                ValueOf(side.losses[index], position);
+      if (sums.positive_slopes.empty()) continue;
+      sums.positive_slopes[i] = side.far_slopes[index] + ValueOf(side.slopes[index], position);
     }
   });
+}
+
+// The weighted sum of slopes over all positives, for a negative.
+double SlopeAt(const Side& negatives, const ScoreGrid& grid, double score) {
+  const int64_t cell = grid.CellOf(score);
+  const size_t index = negatives.cells.IndexOf(cell);
+  return negatives.far_slopes[index] +
+         ValueOf(negatives.slopes[index], grid.PositionIn(cell, score));
+}
+
+void AddNegativeSlopes(const PairTask& task, const Side& negatives) {
+  const ScoreGrid grid(task.temperature);
   ParallelFor(kNegativeStripes, 1, task.batch.threads, [&](size_t begin, size_t end) {
     NegativeTile tile;
     for (size_t s = begin; s < end; ++s) {
       ForEachNegativeTile(task.batch, s, tile, [&](const NegativeTile& full) {
         for (size_t n = 0; n < full.size && !full.banked; ++n) {
           task.cell_gradient[full.cells[n]] +=
-              task.slope_factor * SlopeAt(negatives, grid, 1, full.scores[n]);
+              task.slope_factor * SlopeAt(negatives, grid, full.scores[n]);
         }
       });
     }
@@ -238,10 +260,11 @@ PairSums SumPairsFast(const PairTask& task) {
   Side negatives = NegativeSide(task);
   PairSums sums;
   sums.loss = AddFarAbove(negatives, positives) + AddNear(task, negatives, positives);
+  ReadPositives(task, positives, sums);
   if (task.cell_gradient == nullptr) return sums;
-  CountFarBelow(positives, negatives);
+  WeighFarBelow(positives, negatives);
   AddNearSlopes(task, positives, negatives);
-  ReadSlopes(task, positives, negatives, sums.positive_slopes);
+  AddNegativeSlopes(task, negatives);
   return sums;
 }
 

@@ -16,13 +16,20 @@ struct PairTask {
   const Batch& batch;                 // negatives: its allowed cells, then its banked ones
   std::span<const double> positives;  // own documents' scores, then banked ones
   double temperature = 1;
-  double* cell_gradient = nullptr;  // [Q, D]; null: only the loss is computed
-  double slope_factor = 0;  // each negative's sum of slopes times this is added to cell_gradient
+  std::span<const double> weights;  // of the first positives; those after them weigh 1
+  size_t own = 0;                   // sums for each positive are wanted of the first so many
+  double* cell_gradient = nullptr;  // [Q, D]; null: only losses are computed
+  // Each negative's weighted sum of slopes times this is added to cell_gradient.
+  double slope_factor = 0;
+
+  double Weight(size_t positive) const { return positive < weights.size() ? weights[positive] : 1; }
 };
 
 struct PairSums {
-  double loss = 0;  // over all pairs, of softplus((negative - positive) / temperature)
-  // The sum over all negatives of the slope of softplus, for each positive; empty without gradient.
+  double loss = 0;  // over all pairs, of weight * softplus((negative - positive) / temperature)
+  // [PairTask::own] The sums over all negatives of softplus and of its slope, for each positive,
+  // whatever it weighs. No slopes without gradient.
+  std::vector<double> positive_losses;
   std::vector<double> positive_slopes;
 };
 
@@ -30,9 +37,9 @@ struct PairSums {
 PairSums SumPairsTiled(const PairTask& task);
 
 // Computes the sums by expansions in O(P + N) time, as mann_whitney_fast.cc explains. The loss and
-// every slope differ from the exact ones by at most 1e-12 of their value plus e^-40 for each pair,
-// rounding included, for any scores. Throws NumericError for a score that is more than 2^50
-// temperatures from 0.
+// every sum differ from the exact ones by at most 1e-12 of their value plus e^-40 for each pair (by
+// its weight), rounding included, for any scores. Throws NumericError for a score that is more than
+// 2^50 temperatures from 0.
 PairSums SumPairsFast(const PairTask& task);
 
 // The negatives of one tile: their scores, and the cells of the batch that the scores are from.

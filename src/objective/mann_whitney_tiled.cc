@@ -9,26 +9,37 @@ namespace {
 
 using Slopes = std::array<double, NegativeTile::kCapacity>;
 
-// Adds a tile's pairs to the sums, and each negative's slopes to `slopes`.
+PairSums Zero(const PairTask& task) {
+  const size_t slopes = task.cell_gradient == nullptr ? 0 : task.own;
+  return {.positive_losses = std::vector<double>(task.own),
+          .positive_slopes = std::vector<double>(slopes)};
+}
+
+// Adds a tile's pairs to the sums, and each negative's weighted slopes to `slopes`.
 void AddTile(const PairTask& task, const NegativeTile& tile, PairSums& sums, Slopes& slopes) {
   const double inverse_temperature = 1 / task.temperature;
   for (size_t i = 0; i < task.positives.size(); ++i) {
+    const double weight = task.Weight(i);
     double loss = 0;
     double slope = 0;
     for (size_t n = 0; n < tile.size; ++n) {
       const Softplus pair = SoftplusOf((tile.scores[n] - task.positives[i]) * inverse_temperature);
       loss += pair.value;
       slope += pair.slope;
-      slopes[n] += pair.slope;
+      slopes[n] += weight * pair.slope;
     }
-    sums.loss += loss;
-    if (!sums.positive_slopes.empty()) sums.positive_slopes[i] += slope;
+    sums.loss += weight * loss;
+    if (i < sums.positive_losses.size()) sums.positive_losses[i] += loss;
+    if (i < sums.positive_slopes.size()) sums.positive_slopes[i] += slope;
   }
 }
 
+void AddAll(const std::vector<double>& from, std::vector<double>& to) {
+  for (size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+}
+
 PairSums SumStripe(const PairTask& task, size_t stripe, NegativeTile& tile) {
-  PairSums sums;
-  if (task.cell_gradient != nullptr) sums.positive_slopes.resize(task.positives.size());
+  PairSums sums = Zero(task);
   Slopes slopes;
   ForEachNegativeTile(task.batch, stripe, tile, [&](const NegativeTile& full) {
     std::fill_n(slopes.begin(), full.size, 0.0);
@@ -49,13 +60,11 @@ PairSums SumPairsTiled(const PairTask& task) {
     NegativeTile tile;
     for (size_t s = begin; s < end; ++s) stripes[s] = SumStripe(task, s, tile);
   });
-  PairSums total;
-  if (task.cell_gradient != nullptr) total.positive_slopes.resize(task.positives.size());
+  PairSums total = Zero(task);
   for (const PairSums& stripe : stripes) {
     total.loss += stripe.loss;
-    for (size_t i = 0; i < total.positive_slopes.size(); ++i) {
-      total.positive_slopes[i] += stripe.positive_slopes[i];
-    }
+    AddAll(stripe.positive_losses, total.positive_losses);
+    AddAll(stripe.positive_slopes, total.positive_slopes);
   }
   return total;
 }

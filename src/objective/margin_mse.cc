@@ -2,6 +2,10 @@
 //
 // No in-batch negatives. Source: BiXSE section 5, baseline (Hofstaetter et al. 2020). A batch
 // without labelled non-own documents has loss 0.
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
@@ -25,19 +29,21 @@ class MarginMse final : public Formula {
   explicit MarginMse(const config::Params& params) : scale_(params.Number("scale")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    double count = 0;
+    std::vector<double> margins;  // of each row
     for (int64_t row = 0; row < batch.queries; ++row) {
-      for (const LabelledCell& cell : batch.Labelled(row)) {
-        count += cell.column != batch.positive[row] ? 1 : 0;
-      }
+      const std::span<const LabelledCell> labelled = batch.Labelled(row);
+      margins.push_back(static_cast<double>(std::count_if(
+          labelled.begin(), labelled.end(),
+          [&](const LabelledCell& cell) { return cell.column != batch.positive[row]; })));
     }
-    if (count == 0) return {0, 0};
-    const double sum =
-        SumRows(batch, [&](int64_t row) { return AddRow(batch, row, count, gradient); });
-    return {sum / count, count};
+    const double count = std::accumulate(margins.begin(), margins.end(), 0.0);
+    if (count == 0) return {.losses = std::vector<double>(margins.size())};
+    const auto add = [&](int64_t row) { return AddRow(batch, row, count, gradient); };
+    return MeanOverPairs(batch, MapRows(batch, add), margins);
   }
 
  private:
+  // The sum over the row's margins; `count` is the number of margins of the batch.
   double AddRow(const Batch& batch, int64_t row, double count, Gradient* gradient) const {
     const double* scores = batch.query_document + row * batch.documents;
     const int64_t own = batch.positive[row];
@@ -49,7 +55,7 @@ class MarginMse final : public Formula {
           scale_ * (scores[own] - scores[cell.column]) - (batch.own_teacher[row] - cell.teacher);
       loss += error * error;
       if (gradient == nullptr) continue;
-      const double slope = 2 * scale_ * error / count;
+      const double slope = batch.Weight(row) * 2 * scale_ * error / count;
       own_slope += slope;
       gradient->query_document[row * batch.documents + cell.column] -= slope;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "config/params.h"
 #include "objective/batch.h"
@@ -14,11 +15,12 @@ namespace tandem::objective {
 
 // What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
-  at::Tensor positive;           // int64 [Q]: column of each query's own document
-  at::Tensor negative;           // bool [Q, D]: may document j count as a negative of query i?
-  at::Tensor query_negative;     // bool [Q, Q]
-  at::Tensor document_negative;  // bool [Q, Q], positives against positives
-  LabelledCells labelled;        // where documents are labelled, with grades and teacher scores
+  at::Tensor positive;               // int64 [Q]: column of each query's own document
+  at::Tensor negative;               // bool [Q, D]: may document j count as a negative of query i?
+  at::Tensor query_negative;         // bool [Q, Q]
+  at::Tensor document_negative;      // bool [Q, Q], positives against positives
+  LabelledCells labelled;            // where documents are labelled, with grades and teacher scores
+  std::vector<double> weights = {};  // [Q], 0 or more: of each query's loss; empty: all are 1
 };
 
 // Similarities of a batch, one floating dtype. The last two are there only for objectives whose
@@ -38,10 +40,12 @@ struct States {
 };
 
 // A float64 scalar (differentiable once, 0-dimensional) with what it is a mean over, so that
-// micro-batches add exactly where the objective is separable by row.
+// micro-batches add exactly where the objective is separable by row. `losses` [Q] has the loss of
+// each query, whatever it weighs, as objective::Evaluation defines it; it carries no gradient.
 struct Loss {
   at::Tensor value;
   double count = 0;
+  std::vector<double> losses = {};
 };
 
 class Objective {
@@ -55,7 +59,8 @@ class Objective {
     return Evaluate(scores, labels, States());
   }
   // The start of a learned bias that neither the recipe nor the model gives, from the scores and
-  // labels of the first batch (StatePlan). 0 for an objective without a bias.
+  // labels of the first batch (StatePlan), whatever its queries weigh. 0 for an objective without a
+  // bias.
   virtual double StartingBias(const Scores& scores, const Labels& labels,
                               const States& states) const = 0;
 };

@@ -3,6 +3,9 @@
 // Source: SamToNe eq. 3, after PAIR (Ren et al. 2021). SamToNe prints the second term without the
 // positive in its denominator; PAIR has it: `include_positive` = false gives the printed form. A
 // row without candidates contributes 0 to the term that has none.
+#include <utility>
+#include <vector>
+
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
 #include "objective/softmax.h"
@@ -23,19 +26,20 @@ denominator.)";
 class Pair final : public Formula {
  public:
   explicit Pair(const config::Params& params)
-      : query_{.temperature = params.Number("temperature"), .weight = 1 - params.Number("alpha")},
+      : query_{.temperature = params.Number("temperature"), .share = 1 - params.Number("alpha")},
         document_{.temperature = params.Number("temperature"),
-                  .weight = params.Number("alpha"),
+                  .share = params.Number("alpha"),
                   .include_positive = params.Boolean("include_positive")},
         both_(params.String("directions") == "both") {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
     const CandidateBlock negatives = Negatives(batch, gradient);
     const CandidateBlock documents = SameTowerDocuments(batch, gradient);
-    double loss = RowSoftmax(batch, {&negatives, 1}, query_, gradient);
-    if (both_) loss += ColumnSoftmax(batch, {}, query_, gradient);
-    loss += RowSoftmax(batch, {&documents, 1}, document_, gradient);
-    return {loss, static_cast<double>(batch.queries)};
+    std::vector<double> losses(static_cast<size_t>(batch.queries));
+    double loss = RowSoftmax(batch, {&negatives, 1}, query_, gradient, losses);
+    if (both_) loss += ColumnSoftmax(batch, {}, query_, gradient, losses);
+    loss += RowSoftmax(batch, {&documents, 1}, document_, gradient, losses);
+    return {loss, static_cast<double>(batch.queries), std::move(losses)};
   }
 
  private:

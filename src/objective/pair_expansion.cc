@@ -13,7 +13,7 @@ PairMatrix Transform(Series& nodes) {
   PairMatrix transform{};
   for (size_t p = 0; p < kTerms; ++p) {
     nodes[p] = std::cos(std::numbers::pi * (static_cast<double>(p) + 0.5) / kTerms);
-    AddMoments(nodes[p], transform[p]);
+    AddMoments(nodes[p], 1, transform[p]);
     for (size_t k = 0; k < kTerms; ++k) transform[p][k] *= (k == 0 ? 1.0 : 2.0) / kTerms;
   }
   return transform;

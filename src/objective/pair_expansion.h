@@ -13,10 +13,10 @@ namespace tandem::objective {
 inline constexpr size_t kTerms = 16;
 using Series = std::array<double, kTerms>;
 
-// Adds T_0(x) ... T_15(x).
-inline void AddMoments(double x, Series& moments) {
-  double before = 1;
-  double now = x;
+// Adds weight times T_0(x) ... T_15(x).
+inline void AddMoments(double x, double weight, Series& moments) {
+  double before = weight;
+  double now = weight * x;
   for (size_t k = 0; k < kTerms; ++k) {
     moments[k] += before;
     const double next = 2 * x * now - before;

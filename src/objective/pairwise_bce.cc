@@ -3,6 +3,8 @@
 // Source: BiXSE appendix (Burges et al. 2005). Only documents with a grade above 0 lead a pair, so
 // that a query costs O(labelled x D) time and nothing beside the scores. A batch without pairs has
 // loss 0.
+#include <numeric>
+#include <vector>
 
 #include "objective/candidates.h"
 #include "objective/catalogue.h"
@@ -37,19 +39,21 @@ class PairwiseBce final : public Formula {
   explicit PairwiseBce(const config::Params& params) : scale_(params.Number("scale")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    const double pairs = SumRows(batch, [&](int64_t row) { return CountPairs(batch, row); });
-    if (pairs == 0) return {0, 0};
-    const double sum =
-        SumRows(batch, [&](int64_t row) { return AddRow(batch, row, pairs, gradient); });
-    return {sum / pairs, pairs};
+    const std::vector<double> pairs =
+        MapRows(batch, [&](int64_t row) { return CountPairs(batch, row); });
+    const double count = std::accumulate(pairs.begin(), pairs.end(), 0.0);
+    if (count == 0) return {.losses = std::vector<double>(pairs.size())};
+    const auto add = [&](int64_t row) { return AddRow(batch, row, count, gradient); };
+    return MeanOverPairs(batch, MapRows(batch, add), pairs);
   }
 
  private:
+  // The sum over the row's pairs; `pairs` is the number of pairs of the batch.
   double AddRow(const Batch& batch, int64_t row, double pairs, Gradient* gradient) const {
     const double* scores = batch.query_document + row * batch.documents;
     double* slopes =
         gradient == nullptr ? nullptr : gradient->query_document + row * batch.documents;
-    const double factor = scale_ / pairs;
+    const double factor = scale_ / pairs * batch.Weight(row);
     double loss = 0;
     for (const LabelledCell& leader : batch.Labelled(row)) {
       if (leader.grade <= 0) continue;

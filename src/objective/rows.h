@@ -1,10 +1,13 @@
-// Loops over the rows of a batch, on its threads.
+// Loops over the rows of a batch, on its threads, and what their losses add up to.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/threads.h"
@@ -36,12 +39,29 @@ auto MapRows(const Batch& batch, const Body& body) {
   return values;
 }
 
-// Sums one number for each row, in the order of rows, whatever threads computed them.
-template <typename Body>
-double SumRows(const Batch& batch, const Body& body) {
+// The sum over queries of weight times value, in the order of rows. values [Q].
+inline double WeightedSum(const Batch& batch, std::span<const double> values) {
   double sum = 0;
-  for (const double value : MapRows(batch, body)) sum += value;
+  for (int64_t row = 0; row < batch.queries; ++row) {
+    sum += batch.Weight(row) * values[static_cast<size_t>(row)];
+  }
   return sum;
+}
+
+// The evaluation of a formula that is a mean over queries, from each query's loss [Q].
+inline Evaluation MeanOverQueries(const Batch& batch, std::vector<double> losses) {
+  const auto queries = static_cast<double>(batch.queries);
+  return {WeightedSum(batch, losses) / queries, queries, std::move(losses)};
+}
+
+// The evaluation of a formula that is a mean over pairs: `sums` [Q] has the sum over each query's
+// pairs, `pairs` [Q] their number. A batch without pairs has loss 0.
+inline Evaluation MeanOverPairs(const Batch& batch, std::vector<double> sums,
+                                std::span<const double> pairs) {
+  const double count = std::accumulate(pairs.begin(), pairs.end(), 0.0);
+  const double loss = count == 0 ? 0 : WeightedSum(batch, sums) / count;
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = pairs[i] == 0 ? 0 : sums[i] / pairs[i];
+  return {loss, count, std::move(sums)};
 }
 
 }  // namespace tandem::objective

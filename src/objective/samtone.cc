@@ -4,6 +4,8 @@
 // numerator has sim(q_i, p_j); we take -log and sim(q_i, p_i). A row without candidates contributes
 // 0.
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
@@ -39,13 +41,14 @@ class SamToNe final : public Formula {
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
     const std::array blocks = {Negatives(batch, gradient), SameTowerQueries(batch, gradient)};
-    double loss = RowSoftmax(batch, blocks, options_, gradient);
+    std::vector<double> losses(static_cast<size_t>(batch.queries));
+    double loss = RowSoftmax(batch, blocks, options_, gradient, losses);
     if (both_directions_) {
       const CandidateBlock same_tower =
           both_towers_ ? SameTowerDocuments(batch, gradient) : CandidateBlock();
-      loss += ColumnSoftmax(batch, same_tower, options_, gradient);
+      loss += ColumnSoftmax(batch, same_tower, options_, gradient, losses);
     }
-    return {loss, static_cast<double>(batch.queries)};
+    return {loss, static_cast<double>(batch.queries), std::move(losses)};
   }
 
  private:

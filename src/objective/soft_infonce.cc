@@ -29,9 +29,8 @@ class SoftInfoNce final : public Formula {
         spread_(params.Boolean("spread_negatives")) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
-    const auto queries = static_cast<double>(batch.queries);
-    const double sum = SumRows(batch, [&](int64_t row) { return AddRow(batch, row, gradient); });
-    return {sum / queries, queries};
+    return MeanOverQueries(
+        batch, MapRows(batch, [&](int64_t row) { return AddRow(batch, row, gradient); }));
   }
 
  private:
@@ -66,7 +65,8 @@ class SoftInfoNce final : public Formula {
 
   void AddRowGradient(const Batch& batch, int64_t row, const Targets& targets, double log_total,
                       Gradient* gradient) const {
-    const double factor = inverse_temperature_ / static_cast<double>(batch.queries);
+    const double factor =
+        inverse_temperature_ / static_cast<double>(batch.queries) * batch.Weight(row);
     for (int64_t j = 0; j < batch.documents; ++j) {
       const int64_t cell = row * batch.documents + j;
       const bool own = j == batch.positive[row];

@@ -62,6 +62,14 @@ void AddPositiveGradient(const Batch& batch, int64_t row, const RowResult& resul
   gradient[row * batch.documents + batch.positive[row]] -= factor * share;
 }
 
+// Adds a term's part of each query's loss to `losses` and returns its part of the batch's. `values`
+// [Q] are the term's losses before its share.
+double AddTerm(const Batch& batch, std::span<const double> values, const SoftmaxOptions& options,
+               std::vector<double>& losses) {
+  for (size_t i = 0; i < values.size(); ++i) losses[i] += options.share * values[i];
+  return options.share / static_cast<double>(batch.queries) * WeightedSum(batch, values);
+}
+
 }  // namespace
 
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient) {
@@ -80,10 +88,10 @@ CandidateBlock SameTowerDocuments(const Batch& batch, Gradient* gradient) {
 }
 
 double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,
-                  const SoftmaxOptions& options, Gradient* gradient) {
+                  const SoftmaxOptions& options, Gradient* gradient, std::vector<double>& losses) {
   const double inverse_temperature = 1 / options.temperature;
-  const double factor = options.weight / static_cast<double>(batch.queries) * inverse_temperature;
-  const double total = SumRows(batch, [&](int64_t row) {
+  const double share = options.share / static_cast<double>(batch.queries);
+  const std::vector<double> rows = MapRows(batch, [&](int64_t row) {
     LogSum sum;
     for (const CandidateBlock& block : candidates) {
       AddBlockRow(block, row, inverse_temperature, sum);
@@ -91,20 +99,22 @@ double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates
     const RowResult result =
         Finish(sum, batch.PositiveScore(row) * inverse_temperature, options.include_positive);
     if (gradient == nullptr || result.empty) return result.loss;
+    const double factor = share * inverse_temperature * batch.Weight(row);
     for (const CandidateBlock& block : candidates) {
       AddBlockGradient(block, row, result, inverse_temperature, factor);
     }
     AddPositiveGradient(batch, row, result, options, factor, gradient->query_document);
     return result.loss;
   });
-  return options.weight / static_cast<double>(batch.queries) * total;
+  return AddTerm(batch, rows, options, losses);
 }
 
 double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
-                     const SoftmaxOptions& options, Gradient* gradient) {
+                     const SoftmaxOptions& options, Gradient* gradient,
+                     std::vector<double>& losses) {
   const auto queries = static_cast<size_t>(batch.queries);
   const double inverse_temperature = 1 / options.temperature;
-  const double factor = options.weight / static_cast<double>(batch.queries) * inverse_temperature;
+  const double factor = options.share / static_cast<double>(batch.queries) * inverse_temperature;
   const auto cell = [&](int64_t row, size_t own) {
     return row * batch.documents + batch.positive[own];
   };
@@ -126,18 +136,20 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
         const int64_t at = cell(row, i);
         if (!batch.negative[at]) continue;
         gradient->query_document[at] +=
-            factor *
+            factor * batch.Weight(static_cast<int64_t>(i)) *
             std::exp(batch.query_document[at] * inverse_temperature - results[i].log_total);
       }
       const RowResult& result = results[static_cast<size_t>(row)];
       if (result.empty) return;
-      AddBlockGradient(same_tower, row, result, inverse_temperature, factor);
-      AddPositiveGradient(batch, row, result, options, factor, gradient->query_document);
+      const double weighted = factor * batch.Weight(row);
+      AddBlockGradient(same_tower, row, result, inverse_temperature, weighted);
+      AddPositiveGradient(batch, row, result, options, weighted, gradient->query_document);
     });
   }
-  double total = 0;
-  for (const RowResult& result : results) total += result.loss;
-  return options.weight / static_cast<double>(batch.queries) * total;
+  std::vector<double> columns;
+  columns.reserve(queries);
+  for (const RowResult& result : results) columns.push_back(result.loss);
+  return AddTerm(batch, columns, options, losses);
 }
 
 }  // namespace tandem::objective

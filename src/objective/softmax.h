@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "objective/batch.h"
 
@@ -18,20 +19,24 @@ struct CandidateBlock {
 
 struct SoftmaxOptions {
   double temperature = 1;
-  double weight = 1;             // of this term in the loss
+  double share = 1;              // of this term in the loss
   bool include_positive = true;  // whether the own document is part of the denominator
 };
 
-// weight/Q * sum over i of -log( e^{s_i+/t} / (e^{s_i+/t} + sum over allowed candidates of
-// e^{s/t}) ). A row without allowed candidates contributes 0.
+// share/Q * sum over i of w_i l_i, where w_i is the query's weight and
+//
+//   l_i = -log( e^{s_i+/t} / (e^{s_i+/t} + sum over allowed candidates of e^{s/t}) )
+//
+// Adds share l_i to losses[i] of `losses` [Q]. A row without allowed candidates contributes 0.
 double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,
-                  const SoftmaxOptions& options, Gradient* gradient);
+                  const SoftmaxOptions& options, Gradient* gradient, std::vector<double>& losses);
 
 // The document-to-query direction: the candidates of own document i are the queries j whose mask
 // negative[j][positive(i)] allows it, and the cells of row i of `same_tower` where that has
-// columns.
+// columns. l_i is then the loss of own document i and weighs as query i does.
 double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
-                     const SoftmaxOptions& options, Gradient* gradient);
+                     const SoftmaxOptions& options, Gradient* gradient,
+                     std::vector<double>& losses);
 
 // The cells that batch.negative allows.
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient);

@@ -15,6 +15,7 @@ struct Batch {
   std::vector<uint32_t> queries;         // [Q] queries of the Examples
   std::vector<uint32_t> documents;       // [D]
   std::vector<uint32_t> further_starts;  // [Q + 1]: row i has columns [starts[i], starts[i + 1])
+  std::vector<double> weights = {};      // [Q], 0 or more: of the queries' losses; empty: all are 1
 
   size_t rows() const { return queries.size(); }
   size_t columns() const { return documents.size(); }

@@ -75,6 +75,7 @@ TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {
   for (const uint32_t query : batch.queries) add(texts_.queries, texts_.query_texts[query]);
   for (const uint32_t document : batch.documents) add(texts_.documents, document);
   made.labels = LabelsOf(sampling::MakeMasks(texts_.examples, batch, rules_), batch.rows());
+  made.labels.weights = batch.weights;
   if (needs_.grades || needs_.teacher) {
     made.labels.labelled = LabelledCellsOf(texts_.examples, batch);
   }

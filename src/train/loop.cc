@@ -130,7 +130,8 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
   StepOutcome outcome =
       ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
   parts_.states = std::move(outcome.states);
-  parts_.sampler.AddFeedback({.batch = &plan, .cosines = outcome.cosines, .losses = {}});
+  parts_.sampler.AddFeedback(
+      {.batch = &plan, .cosines = outcome.cosines, .losses = outcome.losses});
   sums.weight += weight;
   sums.loss += weight * outcome.loss;
   sums.equal_scores_loss += weight * outcome.equal_scores_loss;

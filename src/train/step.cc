@@ -49,7 +49,11 @@ ScoredBatch ScoresOf(const at::Tensor& embeddings, const TrainingBatch& batch,
                                             objective.similarity, objective.needs),
       .labels = batch.labels,
       .cosines = {}};
-  if (training) Filter(objective.false_negative_rules, scored);
+  if (training) {
+    Filter(objective.false_negative_rules, scored);
+  } else {
+    scored.labels.weights.clear();
+  }
   const at::NoGradGuard no_gradient;
   const at::Tensor cosines =
       at::cosine_similarity(queries, documents.narrow(0, 0, batch.queries)).contiguous();
@@ -80,7 +84,8 @@ BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                     .count = loss.count,
                     .negatives = batch.negatives,
                     .false_negatives = batch.false_negatives,
-                    .cosines = std::move(batch.cosines)}};
+                    .cosines = std::move(batch.cosines),
+                    .losses = {loss.losses.begin(), loss.losses.end()}}};
   if (!std::isfinite(result.outcome.loss)) {
     throw NumericError(fmt::format("the loss is {}", result.outcome.loss));
   }

@@ -44,7 +44,8 @@ struct StepOptions {
   // first without a graph and then again for the gradient, so that memory holds the activations of
   // one chunk. The result is the same up to rounding; the price is a second forward pass. 0: off.
   int64_t chunk_tokens = 0;
-  // The gradient is that of so many times the loss. The loss that comes back is not scaled.
+  // The gradient is that of so many times the loss. The loss that comes back is not scaled. The
+  // weights of queries are apart from it: they are the batch's (objective::Labels).
   double weight = 1;
   // Whether the outcome has BatchOutcome::equal_scores_loss, which costs a second evaluation of the
   // objective.
@@ -57,13 +58,15 @@ struct StepOptions {
 
 // What a batch's loss is and what it was made of.
 struct BatchOutcome {
-  double loss = 0;
+  double loss = 0;   // queries weigh as the batch's labels say, but in Forward
   double count = 0;  // how many terms the loss is a mean over
   // Where the false-negative filter is on: the cells that masks allow as negatives, and how many of
   // these the filter took out.
   int64_t negatives = 0;
   int64_t false_negatives = 0;
   std::vector<float> cosines;  // [Q]: of each query and its own document
+  // [Q]: of each query, whatever it weighs (objective::Evaluation).
+  std::vector<float> losses;
   // The loss of a model that gives every pair of this batch the mean score: it cannot tell
   // documents apart. Only in training steps that ask for it.
   double equal_scores_loss = 0;
@@ -81,9 +84,9 @@ StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batc
                             const TrainingObjective& objective, ObjectiveStates states,
                             const StepOptions& options);
 
-// The loss alone: without gradient, dropout, score bank and false-negative filter, so that values
-// of different steps can be compared. A model that gives high scores to everything could filter all
-// negatives and would then have loss 0.
+// The loss alone: without gradient, dropout, score bank, false-negative filter and weights of
+// queries, so that values of different steps can be compared. A model that gives high scores to
+// everything could filter all negatives and would then have loss 0.
 BatchOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch,
                      const TrainingObjective& objective, const ObjectiveStates& states,
                      const StepOptions& options);

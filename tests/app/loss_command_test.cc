@@ -60,6 +60,37 @@ TEST_F(LossCommand, PrintsLossAndGradients) {
   EXPECT_NEAR(printed[0]["grad_documents"][0][1].get<double>(), share / 2, 1e-15);
 }
 
+// The second query has no negative: its loss is 0.
+TEST_F(LossCommand, PrintsLossesOfQueriesAndTakesTheirWeights) {
+  json one = SmallCase();
+  one["negative_mask"][1][0] = 0;
+  json weighted = one;
+  weighted["weights"] = {0.5, 3};
+  const json printed = json::parse(Run(json::array({one, weighted})).out);
+  const double loss = std::log1p(std::exp(-1.0));
+  for (const json& result : printed) {
+    ASSERT_EQ(result["losses"].size(), 2u);
+    EXPECT_NEAR(result["losses"][0].get<double>(), loss, 1e-15);
+    EXPECT_EQ(result["losses"][1], 0.0);
+  }
+  EXPECT_NEAR(printed[0]["loss"].get<double>(), loss / 2, 1e-15);
+  EXPECT_NEAR(printed[1]["loss"].get<double>(), loss / 4, 1e-15);
+  EXPECT_EQ(printed[1]["grad_queries"][0][1].get<double>(),
+            printed[0]["grad_queries"][0][1].get<double>() / 2);
+}
+
+TEST_F(LossCommand, ChecksLossesOfQueriesWhereTheCaseHasThem) {
+  json one = SmallCase();
+  one["weights"] = {0.5, 3};
+  const json printed = json::parse(Run(json::array({one})).out);
+  for (const char* field : {"loss", "losses", "grad_queries", "grad_documents"}) {
+    one[field] = printed[0][field];
+  }
+  EXPECT_EQ(Run(json::array({one}), {"--check"}).exit_code, 0);
+  one["losses"][1] = one["losses"][1].get<double>() + 1e-10;
+  EXPECT_EQ(Run(json::array({one}), {"--check"}).exit_code, 6);
+}
+
 TEST_F(LossCommand, PrintsNumbersThatReadBackToTheSameBits) {
   const json first = json::parse(Run(json::array({SmallCase()})).out);
   json expected = SmallCase();
@@ -120,6 +151,10 @@ TEST_F(LossCommand, NamesCaseAndFieldOfBrokenInput) {
               "case 1: positive must name columns from 0 to 1, found 2");
   ExpectError(with("positive", {0}), 3,
               "case 1: positive must name 2 columns, one for each query, found 1");
+  ExpectError(with("weights", {1}), 3,
+              "case 1: weights must have 2 numbers, one for each query, found 1");
+  ExpectError(with("weights", {1, -0.5}), 3, "case 1: weights must be 0 or more, found -0.5");
+  ExpectError(with("weights", 2), 3, "case 1: weights must be a list, found number");
   ExpectError(with("negative_mask", {{0, 1}}), 3,
               "case 1: negative_mask must have 2 rows, found 1");
   ExpectError(with("negative_mask", {{0, 2}, {1, 0}}), 3,

@@ -1,4 +1,5 @@
 // Objectives called with tensors: losses and gradients through libtorch's graph.
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +33,8 @@ struct Tensors {
                .negative = Bools(batch.negative, batch.q),
                .query_negative = Bools(batch.query_negative, batch.q),
                .document_negative = Bools(batch.document_negative, batch.q),
-               .labelled = batch.Labelled()} {}
+               .labelled = batch.Labelled(),
+               .weights = batch.weights} {}
   Scores scores;
   Labels labels;
 };
@@ -57,6 +59,36 @@ TEST(EveryObjectiveOnTensors, HasTheFormulasLossAndGradient) {
     for (int64_t i = 0; i < got.numel(); ++i) {
       EXPECT_EQ(got.data_ptr<double>()[i], 2 * want.query_document[static_cast<size_t>(i)]);
     }
+  }
+}
+
+TEST(EveryObjectiveOnTensors, HasTheFormulasLossesAndWeights) {
+  for (const Variant& variant : AllVariants()) {
+    SCOPED_TRACE(variant.name);
+    RandomBatch batch(16, {});
+    batch.weights = {2, 0, 0.5, 1, 3};
+    const Tensors tensors(batch);
+    const Graded want = EvaluateWithGradient(*variant.Make(), batch);
+    const Loss loss = Evaluate(variant, tensors);
+    EXPECT_EQ(loss.value.item<double>(), want.evaluation.loss);
+    EXPECT_EQ(loss.losses, want.evaluation.losses);
+    EXPECT_EQ(loss.losses.size(), batch.q);
+    loss.value.backward();
+    const at::Tensor got = tensors.scores.query_document.grad();
+    for (int64_t i = 0; i < got.numel(); ++i) {
+      EXPECT_EQ(got.data_ptr<double>()[i], want.query_document[static_cast<size_t>(i)]);
+    }
+    const at::NoGradGuard no_gradient;
+    EXPECT_EQ(Evaluate(variant, tensors).losses, want.evaluation.losses);
+  }
+}
+
+TEST(EveryObjectiveOnTensors, TakesBrokenWeightsForABug) {
+  for (const std::vector<double>& weights :
+       {std::vector<double>{1, 1, 1, 1}, {1, 1, 1, 1, -1}, {1, 1, 1, 1, std::nan("")}}) {
+    RandomBatch batch(17, {});
+    batch.weights = weights;
+    EXPECT_THROW(Evaluate(AllVariants().front(), Tensors(batch)), std::logic_error);
   }
 }
 

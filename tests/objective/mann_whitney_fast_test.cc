@@ -3,6 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -17,43 +18,62 @@ namespace {
 
 struct Direct {
   double loss = 0;
-  std::vector<double> positive_slopes, negative_slopes;
+  std::vector<double> positive_losses, positive_slopes, negative_slopes;
 };
 
-// log(1 + e^x) and its slope, written out for every pair.
+// log(1 + e^x) and its slope, written out for every pair. Positives weigh as `weights` say, those
+// after its end 1.
 Direct SumDirectly(const std::vector<double>& positives, const std::vector<double>& negatives,
-                   double temperature) {
-  Direct sums{0, std::vector<double>(positives.size()), std::vector<double>(negatives.size())};
+                   const std::vector<double>& weights, double temperature) {
+  Direct sums{0, std::vector<double>(positives.size()), std::vector<double>(positives.size()),
+              std::vector<double>(negatives.size())};
   for (size_t i = 0; i < positives.size(); ++i) {
+    const double weight = i < weights.size() ? weights[i] : 1;
     for (size_t n = 0; n < negatives.size(); ++n) {
       const double x = (negatives[n] - positives[i]) / temperature;
       const double e = std::exp(-std::fabs(x));
-      sums.loss += std::max(x, 0.0) + std::log1p(e);
+      const double loss = std::max(x, 0.0) + std::log1p(e);
+      sums.loss += weight * loss;
+      sums.positive_losses[i] += loss;
       const double slope = (x >= 0 ? 1 : e) / (1 + e);
       sums.positive_slopes[i] += slope;
-      sums.negative_slopes[n] += slope;
+      sums.negative_slopes[n] += weight * slope;
     }
   }
   return sums;
 }
 
 // The bound that mann_whitney_pairs.h states.
-bool Within(double got, double want, size_t pairs) {
-  return std::fabs(got - want) <= 1e-12 * want + std::exp(-40.0) * static_cast<double>(pairs);
+bool Within(double got, double want, double weight_of_pairs) {
+  return std::fabs(got - want) <= 1e-12 * want + std::exp(-40.0) * weight_of_pairs;
 }
 
 void ExpectWithinBound(const std::vector<double>& positives, const std::vector<double>& negatives,
-                       double temperature) {
+                       const std::vector<double>& weights, double temperature) {
   PairBatch batch(positives, negatives);
+  batch.weights = weights;
   const PairSums fast = SumPairsFast(batch.Task(temperature));
-  const Direct direct = SumDirectly(positives, negatives, temperature);
-  RC_ASSERT(Within(fast.loss, direct.loss, positives.size() * negatives.size()));
+  const Direct direct = SumDirectly(positives, negatives, weights, temperature);
+  const auto count = static_cast<double>(negatives.size());
+  const double weight = std::accumulate(weights.begin(), weights.end(), 0.0) +
+                        static_cast<double>(positives.size() - weights.size());
+  RC_ASSERT(Within(fast.loss, direct.loss, weight * count));
   for (size_t i = 0; i < positives.size(); ++i) {
-    RC_ASSERT(Within(fast.positive_slopes[i], direct.positive_slopes[i], negatives.size()));
+    RC_ASSERT(Within(fast.positive_losses[i], direct.positive_losses[i], count));
+    RC_ASSERT(Within(fast.positive_slopes[i], direct.positive_slopes[i], count));
   }
   for (size_t n = 0; n < negatives.size(); ++n) {
-    RC_ASSERT(Within(batch.negative_slopes()[n], direct.negative_slopes[n], positives.size()));
+    RC_ASSERT(Within(batch.negative_slopes()[n], direct.negative_slopes[n], weight));
   }
+}
+
+// Of the first positives, or of none; some are 0.
+std::vector<double> Weights(size_t positives, RandomStream& random) {
+  std::vector<double> weights(random.Below(2) == 0 ? 0 : random.Below(positives + 1));
+  for (double& weight : weights) {
+    weight = random.Below(4) == 0 ? 0 : std::pow(10, 3 * random.Uniform());
+  }
+  return weights;
 }
 
 // Draws scores like cosines; some kinds have ties, outliers, or one value only.
@@ -80,7 +100,8 @@ RC_GTEST_PROP(MannWhitneyFast, IsWithinItsBoundOfEveryPairWrittenOut, ()) {
   const double temperature = std::pow(10.0, *rc::gen::inRange(-30, 1) / 10.0);  // 1e-3 ... 1
   RandomStream random({.seed = seed, .purpose = "pairs"});
   const std::vector<double> p = Scores(positives, kind, random);
-  ExpectWithinBound(p, Scores(negatives, kind, random), temperature);
+  const std::vector<double> n = Scores(negatives, kind, random);
+  ExpectWithinBound(p, n, Weights(positives, random), temperature);
 }
 
 TEST(MannWhitneyFast, AgreesWithTheTiledFormOnABatchWithBanks) {
@@ -89,6 +110,7 @@ TEST(MannWhitneyFast, AgreesWithTheTiledFormOnABatchWithBanks) {
     RandomStream random({.seed = 3, .purpose = "bank"});
     for (int i = 0; i < 37; ++i) batch.bank_positives.push_back(random.Uniform());
     for (int i = 0; i < 2100; ++i) batch.bank_negatives.push_back(random.Uniform() - 1);
+    for (size_t i = 0; i < batch.q; ++i) batch.weights.push_back(2 * random.Uniform());
     const auto make = [&](const char* form) {
       config::Params params(kMannWhitney.params);
       EXPECT_EQ(params.Set("temperature", temperature) + params.Set("form", std::string(form)), "");
@@ -98,6 +120,11 @@ TEST(MannWhitneyFast, AgreesWithTheTiledFormOnABatchWithBanks) {
     const Graded fast = make("fast");
     EXPECT_NEAR(fast.evaluation.loss, tiled.evaluation.loss, 1e-12 * tiled.evaluation.loss);
     EXPECT_EQ(fast.evaluation.count, tiled.evaluation.count);
+    ASSERT_EQ(fast.evaluation.losses.size(), batch.q);
+    for (size_t i = 0; i < batch.q; ++i) {
+      EXPECT_NEAR(fast.evaluation.losses[i], tiled.evaluation.losses[i],
+                  1e-12 * tiled.evaluation.losses[i]);
+    }
     for (size_t cell = 0; cell < batch.q * batch.d; ++cell) {
       EXPECT_NEAR(fast.query_document[cell], tiled.query_document[cell],
                   1e-12 * std::fabs(tiled.query_document[cell]) + 1e-17);
@@ -114,6 +141,7 @@ TEST(MannWhitneyFast, GivesTheSameBitsForAnyNumberOfThreads) {
     const std::vector<double> slopes = batch.negative_slopes();
     const PairSums three = SumPairsFast(batch.Task(temperature, 3));
     EXPECT_EQ(one.loss, three.loss);
+    EXPECT_TRUE(one.positive_losses == three.positive_losses);
     EXPECT_TRUE(one.positive_slopes == three.positive_slopes);
     EXPECT_TRUE(slopes == batch.negative_slopes());
   }
@@ -123,10 +151,11 @@ TEST(MannWhitneyFast, GivesTheSameLossWithoutGradient) {
   RandomStream random({.seed = 6, .purpose = "pairs"});
   PairBatch batch(Scores(50, 0, random), Scores(60, 2, random));
   PairTask task = batch.Task(0.1);
-  const double loss = SumPairsFast(task).loss;
+  const PairSums whole = SumPairsFast(task);
   task.cell_gradient = nullptr;
   const PairSums alone = SumPairsFast(task);
-  EXPECT_EQ(alone.loss, loss);
+  EXPECT_EQ(alone.loss, whole.loss);
+  EXPECT_EQ(alone.positive_losses, whole.positive_losses);
   EXPECT_TRUE(alone.positive_slopes.empty());
 }
 

@@ -34,9 +34,14 @@ class PairBatch {
     return {.batch = batch_,
             .positives = positives_,
             .temperature = temperature,
+            .weights = weights,
+            .own = positives_.size(),
             .cell_gradient = gradient_.data(),
             .slope_factor = 1};
   }
+  // Of the first positives; none: all weigh 1.
+  std::vector<double> weights;
+
   // The gradients of the negatives, in their order, once a sum was taken.
   const std::vector<double>& negative_slopes() const { return gradient_; }
 

@@ -92,6 +92,7 @@ struct RandomBatch {
             .negative = negative.cells.get(),
             .query_negative = query_negative.cells.get(),
             .document_negative = document_negative.cells.get(),
+            .weights = weights.empty() ? nullptr : weights.data(),
             .labelled = cells_.data(),
             .labelled_begin = begin_.data(),
             .bank_positives = bank_positives,
@@ -112,6 +113,7 @@ struct RandomBatch {
   std::vector<int64_t> positive;
   std::vector<double> grades, teacher;
   MaskStore labelled, negative, query_negative, document_negative;
+  std::vector<double> weights;  // [Q], or empty
   std::vector<double> bank_positives, bank_negatives;
   std::optional<double> scale, bias;
 

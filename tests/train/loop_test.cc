@@ -177,9 +177,14 @@ struct PassGradients {
   std::vector<int64_t> queries;
 };
 
-// Batches of 18 queries and of 6, in turn; query q has document q.
+// Batches of 18 queries and of 6, in turn; query q has document q. Keeps the losses that it hears.
 class UnevenSampler final : public sampling::Sampler {
  public:
+  explicit UnevenSampler(std::vector<std::vector<float>>& heard) : heard_(heard) {}
+
+  void AddFeedback(const sampling::Feedback& feedback) override {
+    heard_.emplace_back(feedback.losses.begin(), feedback.losses.end());
+  }
   sampling::Batch Next() override {
     const bool first = !std::exchange(second_is_next_, !second_is_next_);
     sampling::Batch batch;
@@ -193,6 +198,7 @@ class UnevenSampler final : public sampling::Sampler {
   void Restore(const nlohmann::json&) override {}
 
  private:
+  std::vector<std::vector<float>>& heard_;
   bool second_is_next_ = false;
 };
 
@@ -200,7 +206,7 @@ class AccumulationTest : public LoopTest {
  protected:
   AccumulationTest() { recipe_.train.batch = 18; }
   std::unique_ptr<sampling::Sampler> MakeSampler() const override {
-    return std::make_unique<UnevenSampler>();
+    return std::make_unique<UnevenSampler>(losses_);
   }
 
   PassGradients Gradients() {
@@ -230,7 +236,21 @@ class AccumulationTest : public LoopTest {
     }
     return std::sqrt(squares);
   }
+
+  mutable std::vector<std::vector<float>> losses_;  // of every batch, as the sampler heard them
 };
+
+TEST_F(AccumulationTest, TheSamplerHearsTheLossOfEveryQuery) {
+  Run(1);
+  ASSERT_EQ(losses_.size(), 2u);
+  EXPECT_EQ(losses_[0].size(), 18u);
+  EXPECT_EQ(losses_[1].size(), 6u);
+  double sum = 0;
+  for (const std::vector<float>& losses : losses_) {
+    for (const float loss : losses) sum += loss;
+  }
+  EXPECT_NEAR(Metrics().at(0).at("loss"), sum / 24, 1e-6);
+}
 
 // A row of one batch then weighs as much as a row of the other.
 TEST_F(AccumulationTest, WeighsByQueriesWhereTheObjectiveIsSeparableByRow) {

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "config/params.h"
 #include "data/text_hash.h"
+#include "objective/similarity.h"
 #include "optim/gradients.h"
 #include "optim/optimizer.h"
 #include "sampling/catalogue.h"
@@ -125,10 +126,14 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
   EXPECT_TRUE(batch.labels.labelled.empty());  // nobody asked for grades or teacher scores
 }
 
+// Of the eight queries of a batch, as a sampler might want them.
+const std::vector<double> kWeights = {2, 0, 0.5, 1, 3, 1, 0.25, 1.5};
+
 TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     const TrainingObjective objective = MakeTrainingObjective(Objective(info->name));
-    const TrainingBatch batch = LabelledBatch();
+    TrainingBatch batch = LabelledBatch();
+    batch.labels.weights = kWeights;
     const ObjectiveStates states = StartedStates(Objective(info->name), batch);
     optim::ClearGradients(states.Learned());
     const StepOutcome direct = ForwardBackward(model_, batch, objective, states, {});
@@ -138,6 +143,9 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
       const StepOutcome cached =
           ForwardBackward(model_, batch, objective, states, {.chunk_tokens = chunk});
       EXPECT_NEAR(cached.loss, direct.loss, 1e-5 * std::max(1.0, direct.loss));
+      for (size_t i = 0; i < 8; ++i) {
+        EXPECT_NEAR(cached.losses[i], direct.losses[i], 1e-5 * std::max(1.0F, direct.losses[i]));
+      }
       const std::vector<at::Tensor> got = Gradients();
       for (size_t p = 0; p < got.size(); ++p) {
         const double worst = (got[p] - want[p]).abs().max().item<double>();
@@ -155,6 +163,63 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
       EXPECT_EQ(key, 2 * batch.texts());
     }
   }
+}
+
+// The losses are those of the objective on the scores of the embeddings.
+TEST_F(Step, EveryQueryHasItsLossOfTheObjective) {
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    SCOPED_TRACE(info->name);
+    const TrainingObjective objective = MakeTrainingObjective(Objective(info->name));
+    TrainingBatch batch = LabelledBatch();
+    batch.labels.weights = kWeights;
+    const ObjectiveStates states = StartedStates(Objective(info->name), batch);
+    const StepOutcome outcome = ForwardBackward(model_, batch, objective, states, {});
+    optim::ClearGradients(model_.Parameters());
+    const at::Tensor rows =
+        model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {});
+    const objective::Scores scores = objective::SimilarityScores(
+        rows.narrow(0, 0, batch.queries), rows.narrow(0, batch.queries, batch.documents),
+        batch.labels.positive, objective.similarity, objective.needs);
+    const objective::Loss loss =
+        objective.loss->Evaluate(scores, batch.labels, states.View(/*with_bank=*/true));
+    EXPECT_EQ(outcome.loss, loss.value.item<double>());
+    EXPECT_EQ(outcome.losses, (std::vector<float>(loss.losses.begin(), loss.losses.end())));
+    EXPECT_EQ(outcome.losses.size(), 8u);
+  }
+}
+
+TEST_F(Step, WeightsOfQueriesCountInTrainingOnly) {
+  const TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
+  TrainingBatch batch = maker_->Make(sampler_->Next());
+  const StepOutcome plain = ForwardBackward(model_, batch, objective, {}, {});
+  const std::vector<at::Tensor> want = Gradients();
+  batch.labels.weights.assign(8, 2);
+  const StepOutcome doubled =
+      ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true});
+  EXPECT_EQ(doubled.loss, 2 * plain.loss);
+  EXPECT_EQ(doubled.count, plain.count);
+  EXPECT_EQ(doubled.losses, plain.losses);
+  const std::vector<at::Tensor> got = Gradients();
+  for (size_t p = 0; p < got.size(); ++p) {
+    const double size = want[p].abs().max().item<double>();
+    EXPECT_LT((got[p] - 2 * want[p]).abs().max().item<double>(), 1e-6 * size) << p;
+  }
+  // What equal scores would lose is comparable with the loss: it weighs queries alike.
+  batch.labels.weights.clear();
+  EXPECT_NEAR(doubled.equal_scores_loss,
+              2 * ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true})
+                      .equal_scores_loss,
+              1e-12);
+  batch.labels.weights = kWeights;
+  EXPECT_EQ(Forward(model_, batch, objective, {}, {}).loss, plain.loss);
+  EXPECT_EQ(Forward(model_, batch, objective, {}, {}).losses, plain.losses);
+}
+
+TEST_F(Step, ABatchHasTheWeightsOfItsPlan) {
+  sampling::Batch plan = sampler_->Next();
+  EXPECT_TRUE(maker_->Make(plan).labels.weights.empty());
+  plan.weights = kWeights;
+  EXPECT_EQ(maker_->Make(plan).labels.weights, kWeights);
 }
 
 TEST_F(Step, ForwardHasNoDropoutAndNoGradient) {
