@@ -1,5 +1,9 @@
+#include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -8,16 +12,55 @@
 #include "text/vocab_file.h"
 
 namespace tandem::text {
+namespace {
+
+// FNV-1a with 64 bits.
+class FileHash {
+ public:
+  void Add(std::string_view bytes) {
+    for (const char byte : bytes) {
+      value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+    }
+  }
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0xcbf29ce484222325;
+};
+
+// Of the names and bytes of the files that exist, and of the options.
+uint64_t FingerprintOf(const std::filesystem::path& folder,
+                       std::initializer_list<std::string_view> names,
+                       const TokenizerOptions& options) {
+  FileHash hash;
+  hash.Add(options.lower_case ? "lower" : "as it is");
+  for (const std::string_view name : names) {
+    if (!std::filesystem::exists(folder / name)) continue;
+    hash.Add(name);
+    hash.Add(ReadFile(folder / name));
+  }
+  return hash.value();
+}
+
+std::unique_ptr<const Tokenizer> Made(TokenizerStages stages, uint64_t fingerprint) {
+  stages.fingerprint = fingerprint;
+  return std::make_unique<PipelineTokenizer>(std::move(stages));
+}
+
+}  // namespace
 
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
                                                const TokenizerOptions& options) {
   const std::filesystem::path json = folder / "tokenizer.json";
   if (std::filesystem::exists(json)) {
-    return std::make_unique<PipelineTokenizer>(
-        ReadTokenizerJson(ReadFile(json), json.native(), options));
+    return Made(ReadTokenizerJson(ReadFile(json), json.native(), options),
+                FingerprintOf(folder, {"tokenizer.json"}, options));
   }
   if (std::filesystem::exists(folder / "vocab.txt")) {
-    return std::make_unique<PipelineTokenizer>(ReadVocabFile(folder, options));
+    return Made(
+        ReadVocabFile(folder, options),
+        FingerprintOf(folder, {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"},
+                      options));
   }
   throw ModelError(
       folder.native(), "",

@@ -26,7 +26,8 @@ struct TokenizerStages {
   std::unique_ptr<const SubwordModel> model;
   AddedTokens added_tokens;
   SpecialTokens special_tokens;
-  Vocabulary vocabulary;  // of model and added tokens
+  Vocabulary vocabulary;     // of model and added tokens
+  uint64_t fingerprint = 0;  // of the files that the stages were read from
 };
 
 class PipelineTokenizer final : public Tokenizer {
@@ -38,6 +39,7 @@ class PipelineTokenizer final : public Tokenizer {
   size_t special_tokens() const override { return stages_.special_tokens.size(); }
   size_t vocabulary_size() const override { return stages_.vocabulary.size(); }
   std::string_view token(int32_t id) const override { return stages_.vocabulary.token(id); }
+  uint64_t fingerprint() const override { return stages_.fingerprint; }
 
  protected:
   void EncodeBlock(std::span<const std::string_view> texts, size_t max_length,

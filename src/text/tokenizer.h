@@ -47,6 +47,9 @@ class Tokenizer {
   virtual size_t vocabulary_size() const = 0;
   // The token string of an id; empty for an id without token.
   virtual std::string_view token(int32_t id) const = 0;
+  // A hash of the settings that decide the ids: tokenizers with the same one make the same ids of
+  // the same text. The same on every machine.
+  virtual uint64_t fingerprint() const = 0;
 
  protected:
   // Encodes all `texts` on the calling thread, appending to `encoded`.

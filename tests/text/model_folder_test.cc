@@ -69,6 +69,24 @@ TEST_F(ModelFolder, SettingsOfABareVocabulary) {
   EXPECT_THAT(Ids("x"), ElementsAre(4, 11, 0));
 }
 
+// A cache of what a tokenizer made must know it from another one.
+TEST_F(ModelFolder, TheFingerprintChangesWithEverythingThatDecidesIds) {
+  const auto fingerprint = [&](const TokenizerOptions& options = {}) {
+    return LoadTokenizer(folder_.path(), options)->fingerprint();
+  };
+  Write("vocab.txt", kVocab);
+  const uint64_t plain = fingerprint();
+  EXPECT_EQ(plain, fingerprint());
+  EXPECT_NE(plain, fingerprint({.lower_case = true}));
+  Write("tokenizer_config.json", R"({"do_lower_case": false})");
+  const uint64_t cased = fingerprint();
+  EXPECT_NE(plain, cased);
+  Write("special_tokens_map.json", R"({"sep_token": "[PAD]"})");
+  EXPECT_NE(cased, fingerprint());
+  Write("vocab.txt", std::string(kVocab) + "more\n");
+  EXPECT_NE(cased, fingerprint());
+}
+
 TEST_F(ModelFolder, WindowsLineEndsAndNoLastLineEnd) {
   Write("vocab.txt", "[UNK]\r\n[CLS]\r\n[SEP]\r\nword");
   EXPECT_THAT(Ids("word"), ElementsAre(1, 3, 2));

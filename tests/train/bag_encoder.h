@@ -42,6 +42,7 @@ class WordTokenizer final : public text::Tokenizer {
   size_t special_tokens() const override { return 2; }
   size_t vocabulary_size() const override { return vocabulary_; }
   std::string_view token(int32_t) const override { return "word"; }
+  uint64_t fingerprint() const override { return vocabulary_; }
   int32_t Id(std::string_view word) const {
     return static_cast<int32_t>(2 + data::TextHash(word) % (vocabulary_ - 2));
   }

@@ -1,0 +1,41 @@
+#include "search/distinct_texts.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/error.h"
+#include "data/fingerprint.h"
+#include "data/slot_table.h"
+#include "data/text_hash.h"
+
+namespace tandem::search {
+
+DistinctTexts FindDistinct(size_t count, const TextSource& text) {
+  if (count >= UINT32_MAX) {
+    throw UsageError(fmt::format("{} texts are more than the {} that can be encoded at once", count,
+                                 UINT32_MAX - 1));
+  }
+  DistinctTexts distinct;
+  distinct.row_of.reserve(count);
+  data::SlotTable table;
+  data::Fingerprint all;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view one = text(i);
+    const uint64_t hash = data::TextHash(one);
+    const auto same = [&](uint32_t row) { return text(distinct.first[row]) == one; };
+    if (const auto row = table.Find(hash, same)) {
+      distinct.row_of.push_back(*row);
+      continue;
+    }
+    const auto row = static_cast<uint32_t>(distinct.size());
+    table.Insert(hash, row);
+    distinct.row_of.push_back(row);
+    distinct.first.push_back(static_cast<uint32_t>(i));
+    all.Add(hash);
+  }
+  distinct.hash = all.value();
+  return distinct;
+}
+
+}  // namespace tandem::search

@@ -1,0 +1,172 @@
+#include "search/embedding_cache.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "data/fingerprint.h"
+#include "data/text_hash.h"
+#include "model/fingerprint.h"
+#include "search/distinct_texts.h"
+#include "search/embedding_file.h"
+#include "tensor/kernels/cpu/products.h"
+#include "tensor/precision.h"
+
+namespace tandem::search {
+namespace {
+
+// Texts that are sorted by length and encoded together, and what an interruption can lose. More
+// would make batches of more equal length, which this many already are but for 1 % of their time.
+constexpr size_t kBlockRows = 4096;
+// Raise it when the same version of the libraries makes other bytes of the same input.
+constexpr int kRevision = 1;
+
+// Everything that decides the bytes, as lines. Batches, and with them the rounding, depend on the
+// number of threads.
+std::string SourceLines(model::DualEncoder& model, model::TextKind kind,
+                        const DistinctTexts& distinct, const EncodeOptions& options) {
+  return fmt::format(
+      "model {:016x}\nkind {}\ntexts {:016x}\ntokenizer {:016x}\nprompt {:016x}\n"
+      "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}\n"
+      "made by revision {}, {}, libtorch {}\n",
+      model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
+      distinct.hash, model.tokenizer(kind).fingerprint(), data::TextHash(model.prompt(kind)),
+      model.max_tokens(kind), options.batch_tokens, options.thread_batch_tokens,
+      tensor::PrecisionName(options.precision), tensor::IsaName(), at::get_num_threads(), kRevision,
+      tensor::cpu::ProductLibraryVersion(), TORCH_VERSION);
+}
+
+// Encodes the distinct texts of a call, some blocks at a time.
+class BlockEncoder {
+ public:
+  BlockEncoder(model::DualEncoder& model, model::TextKind kind, const TextSource& text,
+               const DistinctTexts& distinct, const CacheOptions& options)
+      : model_(model),
+        kind_(kind),
+        text_(text),
+        distinct_(distinct),
+        options_(options),
+        encode_(options.encode) {
+    encode_.window_texts = kBlockRows;
+  }
+
+  // Encodes texts first to first + count - 1, where `first` is a block's first text, and gives the
+  // rows of one block after the other to `sink`.
+  void Encode(size_t first, size_t count, const EmbeddingSink& sink) {
+    const EncodeCounts counted = EncodeTexts(
+        model_, kind_, count, [&](size_t i) { return text_(distinct_.first[first + i]); }, encode_,
+        [&](size_t at, const at::Tensor& rows) {
+          sink(first + at, rows);
+          if (options_.between_blocks) options_.between_blocks();
+        });
+    counts_.texts += counted.texts;
+    counts_.tokens += counted.tokens;
+    counts_.truncated += counted.truncated;
+    counts_.empty += counted.empty;
+  }
+
+  const EncodeCounts& counts() const { return counts_; }
+
+ private:
+  model::DualEncoder& model_;
+  model::TextKind kind_;
+  const TextSource& text_;
+  const DistinctTexts& distinct_;
+  const CacheOptions& options_;
+  EncodeOptions encode_;
+  EncodeCounts counts_;
+};
+
+at::Tensor EncodeInMemory(BlockEncoder& encoder, size_t count, int64_t width) {
+  const at::Tensor all = at::empty({static_cast<int64_t>(count), width}, at::kFloat);
+  encoder.Encode(0, count, [&](size_t first, const at::Tensor& rows) {
+    all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
+  });
+  return all;
+}
+
+// Encodes the blocks that the file lacks, neighbours together.
+void FillMissing(BlockEncoder& encoder, const EmbeddingLayout& layout, EmbeddingWriter& writer) {
+  for (size_t block = 0; block < layout.blocks();) {
+    if (writer.has(block)) {
+      ++block;
+      continue;
+    }
+    size_t end = block + 1;
+    while (end < layout.blocks() && !writer.has(end)) ++end;
+    const size_t first = block * kBlockRows, last = std::min(end * kBlockRows, layout.rows);
+    encoder.Encode(first, last - first, [&](size_t at, const at::Tensor& rows) {
+      writer.Write(at / kBlockRows, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
+    });
+    block = end;
+  }
+}
+
+at::Tensor TensorOf(MappedEmbeddings mapped, const EmbeddingLayout& layout) {
+  const auto held = std::make_shared<const MappedEmbeddings>(std::move(mapped));
+  return at::from_blob(
+      const_cast<float*>(held->values.data()),
+      {static_cast<int64_t>(layout.rows), static_cast<int64_t>(layout.columns)}, [held](void*) {},
+      at::kFloat);
+}
+
+// From the file, which is filled where it is not complete.
+at::Tensor FromFile(BlockEncoder& encoder, const EmbeddingLayout& layout,
+                    const std::filesystem::path& path, const CacheOptions& options) {
+  const auto from_cache = [&](size_t rows) {
+    Note(fmt::format("{}{} of {} embeddings are from {}",
+                     options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
+                     layout.rows, path.native()));
+  };
+  if (auto found = ReadEmbeddings(path, layout)) {
+    from_cache(layout.rows);
+    return TensorOf(std::move(*found), layout);
+  }
+  {
+    EmbeddingWriter writer(path, layout, options.between_blocks);
+    if (writer.kept_rows() > 0) from_cache(writer.kept_rows());
+    FillMissing(encoder, layout, writer);
+  }
+  if (auto made = ReadEmbeddings(path, layout)) return TensorOf(std::move(*made), layout);
+  throw DataError(path.native(), 0, "",
+                  "does not hold what was just written; something else changes it, or the disk is "
+                  "broken. TANDEM_CACHE names another folder for the cache");
+}
+
+}  // namespace
+
+CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
+                               const TextSource& text, const CacheOptions& options) {
+  DistinctTexts distinct = FindDistinct(count, text);
+  const int64_t width = model.embedding_width();
+  BlockEncoder encoder(model, kind, text, distinct, options);
+  CachedEmbeddings cached;
+  if (options.folder.empty() || distinct.size() == 0) {
+    cached.rows = EncodeInMemory(encoder, distinct.size(), width);
+  } else {
+    const EmbeddingLayout layout{.source = SourceLines(model, kind, distinct, options.encode),
+                                 .rows = distinct.size(),
+                                 .columns = static_cast<size_t>(width),
+                                 .block_rows = kBlockRows,
+                                 .threads = options.encode.threads};
+    cached.file = options.folder / "embeddings" /
+                  fmt::format("{:016x}.embeddings", data::TextHash(layout.source));
+    cached.rows = FromFile(encoder, layout, cached.file, options);
+  }
+  cached.counts = encoder.counts();
+  cached.row_of = std::move(distinct.row_of);
+  return cached;
+}
+
+}  // namespace tandem::search
