@@ -1,0 +1,54 @@
+// Scores of a training set's pairs by the model that training starts from: what pruning goes by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/texts.h"
+#include "model/dual_encoder.h"
+#include "sampling/examples.h"
+#include "search/embedding_cache.h"
+
+namespace tandem::train {
+
+// The pairs: for each query of `examples` in its order, its positives, or with `graded_own` all
+// that is judged for it.
+struct PairSource {
+  const sampling::Examples& examples;
+  std::span<const uint32_t> query_texts;  // [examples.size()] into `queries`
+  const data::Texts& queries;
+  const data::Texts& documents;
+  bool graded_own = false;
+};
+
+struct PairScoreOptions {
+  bool consistency = false;    // the reciprocal ranks too
+  uint64_t seed = 1;           // of the candidates that documents are ranked among
+  search::CacheOptions cache;  // its label is not used
+  bool progress = true;
+};
+
+// All [P], in the order of the pairs.
+struct PairScores {
+  std::vector<float> cosines;           // of the query's and the document's embedding
+  std::vector<float> reciprocal_ranks;  // search/pair_scores.h; empty without `consistency`
+  // One score for the reciprocal ranks with ties broken by the cosines; empty without.
+  std::vector<float> consistencies;
+  search::EncodeCounts query_counts;  // of the texts that had to be encoded
+  search::EncodeCounts document_counts;
+  double encode_seconds = 0;  // until all embeddings were there
+  double seconds = 0;         // in all
+
+  size_t encoded() const { return query_counts.texts + document_counts.texts; }
+};
+
+// Encodes the distinct texts of the queries and of their pairs' documents, or finds their
+// embeddings in the cache, and scores every pair. A document that is relevant for a query (a
+// positive, or of a grade above 0) is no candidate of that query's ranks. Throws as EmbedDistinct
+// and search/pair_scores.h.
+PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
+                      const PairScoreOptions& options);
+
+}  // namespace tandem::train

@@ -1,0 +1,126 @@
+#include "train/pair_scores.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/temporary_folder.h"
+#include "data/training_set.h"
+#include "model/tiny_model.h"
+#include "search/embedding_cache.h"
+#include "search/pair_scores.h"
+#include "tensor/process.h"
+#include "train/run_data.h"
+
+namespace tandem::train {
+namespace {
+
+// q0 has the text of its document d0, which d4 copies; d1 is related to q0 and a positive of q1.
+class PairScoresTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    tensor::SetUpProcess(2);
+    WriteTinyModel(folder_.path() / "model");
+    model_ = model::DualEncoder::Load(folder_.path() / "model");
+    const std::vector<std::string> words = TinyWords();
+    data::Dataset dataset;
+    for (size_t d = 0; d < 5; ++d) {
+      const size_t w = d % 4;
+      dataset.documents.Add("d" + std::to_string(d), words[w] + " " + words[w + 4]);
+    }
+    for (size_t q = 0; q < 4; ++q) {
+      dataset.queries.Add("q" + std::to_string(q), words[q] + " " + words[q + 4]);
+    }
+    dataset.judged = {{0, {{0, 2}, {1, 1}, {3, 0}}}, {1, {{1, 2}, {4, 2}}}, {2, {{3, 2}}}};
+    set_ = data::BuildTrainingSet(dataset, 2);
+    for (uint32_t e = 0; e < set_.examples.size(); ++e) {
+      which_.push_back(e);
+      query_texts_.push_back(set_.examples[e].query);
+    }
+    examples_ = MakeExamples(set_, 2, which_);
+  }
+  PairScores Score(bool graded_own, bool consistency, const std::filesystem::path& cache = {}) {
+    return ScorePairs(*model_,
+                      {.examples = examples_,
+                       .query_texts = query_texts_,
+                       .queries = set_.queries,
+                       .documents = set_.documents,
+                       .graded_own = graded_own},
+                      {.consistency = consistency, .cache = {.folder = cache}, .progress = false});
+  }
+  // By the encoder itself.
+  float Cosine(uint32_t query, uint32_t document) {
+    const at::Tensor a = Row(model::TextKind::kQuery, set_.queries.text(query));
+    const at::Tensor b = Row(model::TextKind::kDocument, set_.documents.text(document));
+    const std::vector<uint32_t> row = {0};
+    const std::vector<size_t> starts = {0, 1};
+    return search::PairCosines({a, b, row, {starts, row}})[0];
+  }
+  at::Tensor Row(model::TextKind kind, std::string_view text) {
+    return search::EmbedDistinct(*model_, kind, 1, [&](size_t) { return text; }, {}).rows;
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<model::DualEncoder> model_;
+  data::TrainingSet set_;
+  std::vector<uint32_t> which_, query_texts_;
+  sampling::Examples examples_{1, {}};
+};
+
+TEST_F(PairScoresTest, CosinesOfPositivesInTheOrderOfTheExamples) {
+  const PairScores scores = Score(false, false);
+  ASSERT_EQ(scores.cosines.size(), 4U);
+  EXPECT_NEAR(scores.cosines[0], 1, 1e-6);  // the same text
+  EXPECT_NEAR(scores.cosines[1], Cosine(1, 1), 1e-6);
+  EXPECT_NEAR(scores.cosines[2], Cosine(1, 4), 1e-6);
+  EXPECT_NEAR(scores.cosines[3], Cosine(2, 3), 1e-6);
+  EXPECT_TRUE(scores.reciprocal_ranks.empty());
+  EXPECT_TRUE(scores.consistencies.empty());
+  EXPECT_EQ(scores.encoded(), 3U + 3U);  // d4 is a copy of d0, d2 nobody's
+}
+
+TEST_F(PairScoresTest, GradedPairsAreAllThatIsJudged) {
+  const PairScores scores = Score(true, false);
+  const size_t judged = 6;
+  ASSERT_EQ(scores.cosines.size(), judged);
+  size_t p = 0;
+  for (size_t q = 0; q < examples_.size(); ++q) {
+    for (const auto& one : examples_.judged(q)) {
+      EXPECT_NEAR(scores.cosines[p++], Cosine(query_texts_[q], one.document), 1e-6);
+    }
+  }
+}
+
+// Distinct positives: d0 (and its copy d4), d1, d3. For q0, d0 is its own and d1 is related to it,
+// so that only d3 is a candidate.
+TEST_F(PairScoresTest, CandidatesAreThePositivesOfOthersThatAreNotRelevant) {
+  const PairScores scores = Score(false, true);
+  ASSERT_EQ(scores.reciprocal_ranks.size(), 4U);
+  const auto rank = [&](uint32_t q, uint32_t document, const std::vector<uint32_t>& candidates) {
+    int above = 0;
+    for (const uint32_t c : candidates) above += Cosine(q, c) > Cosine(q, document);
+    return 1.0F / static_cast<float>(above + 1);
+  };
+  EXPECT_EQ(scores.reciprocal_ranks[0], rank(0, 0, {3}));
+  EXPECT_EQ(scores.reciprocal_ranks[1], rank(1, 1, {3}));
+  EXPECT_EQ(scores.reciprocal_ranks[2], rank(1, 4, {3}));
+  EXPECT_EQ(scores.reciprocal_ranks[3], rank(2, 3, {0, 1}));
+  EXPECT_EQ(scores.consistencies,
+            search::ConsistencyOrder(scores.reciprocal_ranks, scores.cosines));
+}
+
+TEST_F(PairScoresTest, ASecondCallFindsTheEmbeddings) {
+  const PairScores first = Score(false, true, folder_.path() / "cache");
+  EXPECT_EQ(first.encoded(), 6U);
+  const PairScores second = Score(false, true, folder_.path() / "cache");
+  EXPECT_EQ(second.encoded(), 0U);
+  EXPECT_EQ(first.cosines, second.cosines);
+  EXPECT_EQ(first.consistencies, second.consistencies);
+}
+
+}  // namespace
+}  // namespace tandem::train
