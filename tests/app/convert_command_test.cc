@@ -127,6 +127,8 @@ TEST_F(ConvertCommand, WhatExistsIsKept) {
   EXPECT_EQ(result.err, "error: " + Path("scored.jsonl") +
                             ": exists already; give another file, or remove it\n");
   EXPECT_EQ(ReadFile(Path("scored.jsonl")), before);
+  // That shows before the data are read.
+  EXPECT_THAT(Convert("no", "flag_embedding", "scored.jsonl").err, HasSubstr("exists already"));
 }
 
 }  // namespace

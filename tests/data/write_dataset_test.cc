@@ -110,15 +110,15 @@ TEST_F(WriteDatasetTest, AGivenNumberOfNegativesLeavesQueriesWithFewerOut) {
 
 TEST_F(WriteDatasetTest, NoNegativesOnRequest) {
   const Dataset dataset = Read("in.jsonl", R"({"query": "a", "pos": ["p"], "neg": ["x", "y"]}
-{"query": "b", "pos": ["q"]})");
+{"query": "b", "pos": ["q"], "neg": ["x", "y", "z"]})");
   EXPECT_EQ(Lines(dataset, "sentence_transformers", {.negatives = 0}),
             R"({"anchor": "a", "positive": "p"}
 {"anchor": "b", "positive": "q"}
 )");
   EXPECT_EQ(counts_.documents, 2U);
   EXPECT_EQ(counts_.judgements, 2U);
-  EXPECT_THAT(Warned(), ElementsAre("OUT: negatives, left out: 2",
-                                    "OUT: documents that no line holds, left out: 2"));
+  EXPECT_THAT(Warned(), ElementsAre("OUT: negatives, left out: 5",
+                                    "OUT: documents that no line holds, left out: 3"));
 }
 
 TEST_F(WriteDatasetTest, ASingleNegativeIsATriplet) {

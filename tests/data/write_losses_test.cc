@@ -1,4 +1,5 @@
 // What writers leave out and refuse, and odd texts.
+#include "base/random.h"
 #include "data/write_test.h"
 
 namespace tandem::data {
@@ -201,12 +202,15 @@ TEST_F(WriteLossesTest, GzipHoldsTheSameLines) {
   EXPECT_EQ(unpacked, plain);
 }
 
-// More than any buffer on the way holds.
+// More than any buffer on the way holds, and hardly compressible.
 TEST_F(WriteLossesTest, LargeFilesAreWhole) {
   Dataset dataset{.has_grades = true};
+  RandomStream stream({1, "large files"});
   for (uint32_t i = 0; i < 3000; ++i) {
+    std::string text;
+    while (text.size() < 1000) text += fmt::format("{:x}", stream.Below(uint64_t{1} << 60));
     dataset.queries.Add(fmt::format("q{}", i), fmt::format("query {}", i));
-    dataset.documents.Add(fmt::format("d{}", i), fmt::format("{} {}", i, std::string(1000, 'x')));
+    dataset.documents.Add(fmt::format("d{}", i), text);
     dataset.judged.push_back({i, {{.document = i, .grade = 1}}});
   }
   WriteDataset(dataset, "tevatron", Path("out.jsonl.gz"), {}, &warnings_);
