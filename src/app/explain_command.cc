@@ -77,13 +77,13 @@ std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
 std::string ExplainKeys(std::string_view name) {
   std::string text;
   std::string_view table = "none yet";
-  for (const RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+  for (const RecipeKey& key : config::DocumentedKeys()) {
     const std::string path = key.path();
     const bool of_table = !key.table.empty() && key.table == name;
     if (path != name && key.info.name != name && !of_table) continue;
     if (key.table != table) {
       text += key.table.empty() ? fmt::format("recipe: {}\n", key.table_doc)
-                                : fmt::format("recipe [{}]: {}\n", key.table, key.table_doc);
+                                : fmt::format("recipe {}: {}\n", key.header(), key.table_doc);
       table = key.table;
     }
     text += ExplainParam(key, path);
@@ -136,7 +136,7 @@ std::vector<std::string> KnownNames() {
       }
     }
   }
-  for (const RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+  for (const RecipeKey& key : config::DocumentedKeys()) {
     known.push_back(key.path());
     known.emplace_back(key.info.name);
     if (!key.table.empty()) known.emplace_back(key.table);

@@ -1,5 +1,6 @@
 // Training runs and their checkpoints in `tandem inspect`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -67,7 +68,7 @@ void AddRecipe(const fs::path& path, Json& found) {
                                                     AllCatalogues(), config::IdleKeys::kAccept)
                                     .recipe;
   found["base"] = recipe.model.base;
-  found["data"] = recipe.data.train;
+  found["data"] = fmt::format("{}", fmt::join(recipe.data.paths(), ", "));
   found["objective"] = recipe.objective.name;
   found["queries_per_step"] = recipe.train.batch * recipe.train.accumulate;
   found["learning_rate"] = recipe.optimizer.learning_rate;

@@ -29,7 +29,7 @@ struct Row {
 
 std::vector<Row> RecipeKeyRows() {
   std::vector<Row> rows;
-  for (const config::RecipeKey& key : config::RecipeKeys(config::Recipe())) {
+  for (const config::RecipeKey& key : config::DocumentedKeys()) {
     rows.push_back({key.path(), std::string(key.info.doc)});
   }
   return rows;

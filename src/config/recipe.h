@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/params.h"
 #include "config/quantity.h"
@@ -38,8 +39,16 @@ struct MaskRecipe {
   bool operator==(const MaskRecipe&) const = default;
 };
 
+// One of several data sets that a run trains on.
+struct SourceRecipe {
+  std::string path;  // folder or file
+  std::string format = "auto";
+  std::optional<std::string> split;  // none: train, of a folder
+  bool operator==(const SourceRecipe&) const = default;
+};
+
 struct DataRecipe {
-  std::string train;  // folder or file
+  std::string train;  // folder or file; "": `sources`
   std::string format = "auto";
   std::string split = "train";
   double positive_grade = 1;
@@ -51,6 +60,14 @@ struct DataRecipe {
   std::string cut_off = "best";         // what minimum_grade keeps
   double flip_labels = 0;               // probability
   MaskRecipe masks;
+  std::vector<SourceRecipe> sources;  // none: `train` alone
+  // Of everything that is trained on: `train`, or the paths of `sources`.
+  std::vector<std::string> paths() const {
+    if (sources.empty()) return {train};
+    std::vector<std::string> all;
+    for (const SourceRecipe& source : sources) all.push_back(source.path);
+    return all;
+  }
   bool operator==(const DataRecipe&) const = default;
 };
 

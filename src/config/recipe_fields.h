@@ -5,15 +5,20 @@
 //   void Table(std::string_view path, std::string_view doc)
 //   void Field(std::string_view name, T& value, const FieldInfo&)
 //   void Entry(EntryRecipe& entry, const FieldInfo&)
+//   void List(std::string_view path, std::vector<T>& items, const Visit&)
 // Table begins a table; the fields that follow belong to it. Field is one key; T as in recipe.h.
-// Entry is the key `name`, which names an entry of the table's catalogue and which the FieldInfo
-// describes, and behind it one key for each of that entry's parameters.
+// List is a list of tables, [[path]] in the file: the visitor calls Visit(item, path of the item)
+// for each of them, which begins the item's table. Entry is the key `name`, which names an entry of
+// the table's catalogue and which the FieldInfo describes, and behind it one key for each of that
+// entry's parameters.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <filesystem>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "config/param.h"
 #include "config/recipe.h"
@@ -77,9 +82,18 @@ inline constexpr double kMaxLearningRate = 10;
 // Conditions of fields. Those on data look at the file system: a file holds lines, anything else is
 // taken for a folder of documents, queries and judgements (reading it says so if it is not).
 inline bool HoldsLines(const std::string& path) { return std::filesystem::is_regular_file(path); }
+inline bool IsFolder(const std::string& format, const std::string& path) {
+  return format == "beir" || (format == "auto" && !HoldsLines(path));
+}
 inline bool TrainsOnFolder(const Recipe& recipe) {
-  const std::string& format = recipe.data.format;
-  return format == "beir" || (format == "auto" && !HoldsLines(recipe.data.train));
+  return recipe.data.sources.empty() && IsFolder(recipe.data.format, recipe.data.train);
+}
+inline bool TrainsOnLines(const Recipe& recipe) {
+  const std::vector<SourceRecipe>& sources = recipe.data.sources;
+  if (sources.empty()) return !TrainsOnFolder(recipe);
+  return std::any_of(sources.begin(), sources.end(), [](const SourceRecipe& source) {
+    return !IsFolder(source.format, source.path);
+  });
 }
 
 inline constexpr FieldCondition kTwoTowers = {
@@ -89,8 +103,10 @@ inline constexpr FieldCondition kTrainingSplits = {
     "a folder with judgements of several splits as data.train; a file of lines has none",
     TrainsOnFolder};
 inline constexpr FieldCondition kTrainingLines = {
-    "a file of lines as data.train; a folder has its grades in its judgements",
-    [](const Recipe& recipe) { return !TrainsOnFolder(recipe); }};
+    "a file of lines as data.train; a folder has its grades in its judgements", TrainsOnLines};
+inline constexpr FieldCondition kNoSources = {
+    "a recipe without [[data.source]], which names several data sets",
+    [](const Recipe& recipe) { return recipe.data.sources.empty(); }};
 inline constexpr FieldCondition kNotBinarized = {
     "a recipe without data.binarize_at, which takes its place",
     [](const Recipe& recipe) { return !recipe.data.binarize_at.has_value(); }};
@@ -203,13 +219,29 @@ void VisitMasks(R& masks, Visitor& visitor) {
        .unset_doc = "off"});
 }
 
+template <MaybeConst<SourceRecipe> R, typename Visitor>
+void VisitSource(R& source, std::string_view path, Visitor& visitor) {
+  visitor.Table(path,
+                "One of several data sets that are trained on together, instead of `data.train`; "
+                "an epoch has the queries of all");
+  visitor.Field(
+      "path", source.path,
+      {.doc = "data set folder or file", .required = true, .on_resume = OnResume::kMayChange});
+  visitor.Field("format", source.format, {.doc = "its format", .choices = kDataFormats});
+  visitor.Field("split", source.split,
+                {.doc = "which judgements of a folder", .unset_doc = "`train`, of a folder"});
+}
+
 template <MaybeConst<DataRecipe> R, typename Visitor>
 void VisitData(R& data, Visitor& visitor) {
   visitor.Table("data", "What is trained on");
-  visitor.Field(
-      "train", data.train,
-      {.doc = "data set folder or file", .required = true, .on_resume = OnResume::kMayChange});
-  visitor.Field("format", data.format, {.doc = "format of `train`", .choices = kDataFormats});
+  visitor.Field("train", data.train,
+                {.doc = "data set folder or file",
+                 .required = data.sources.empty(),
+                 .on_resume = OnResume::kMayChange,
+                 .condition = kNoSources});
+  visitor.Field("format", data.format,
+                {.doc = "format of `train`", .choices = kDataFormats, .condition = kNoSources});
   visitor.Field("split", data.split,
                 {.doc = "which judgements of `train`", .condition = kTrainingSplits});
   visitor.Field(
@@ -242,6 +274,9 @@ void VisitData(R& data, Visitor& visitor) {
       "flip_labels", data.flip_labels,
       {.doc = "probability with which a grade z becomes 1 - z, to study noise", .range = {0, 1}});
   VisitMasks(data.masks, visitor);
+  visitor.List("data.source", data.sources, [&visitor](auto& source, std::string_view path) {
+    VisitSource(source, path, visitor);
+  });
 }
 
 template <MaybeConst<OptimizerRecipe> R, typename Visitor>

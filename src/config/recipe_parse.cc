@@ -46,12 +46,26 @@ class RecipeReader {
       : layers_(layers), catalogues_(catalogues) {}
 
   void Table(std::string_view path, std::string_view) {
-    table_ = path;
+    table_ = *tables_.emplace(path).first;  // `path` may be gone before the table's fields are
     for (size_t end = path.find('.'); end != std::string_view::npos;
          end = path.find('.', end + 1)) {
       tables_.emplace(path.substr(0, end));
     }
-    tables_.emplace(path);
+  }
+
+  // `items` has one for each table of the list, as LengthOf says.
+  template <typename T, typename Visit>
+  void List(std::string_view path, std::vector<T>& items, const Visit& visit) {
+    lists_.emplace(path);
+    for (size_t i = 0; i < items.size(); ++i) visit(items[i], fmt::format("{}.{}", path, i + 1));
+  }
+
+  // How many tables the list at `path` has. Only the file can give a list; a `--set` gives a key of
+  // one of its tables.
+  size_t LengthOf(std::string_view path) const {
+    const toml::node* node = FindNode(layers_.front(), path);
+    const toml::array* list = node == nullptr ? nullptr : node->as_array();
+    return list == nullptr ? 0 : list->size();
   }
 
   template <typename T>
@@ -164,6 +178,7 @@ class RecipeReader {
   bool IsIdleAlone(std::string_view path) const {
     Recipe alone;
     RecipeReader reader(layers_.first(1), catalogues_);
+    alone.data.sources.resize(reader.LengthOf("data.source"));
     VisitRecipe(alone, reader);
     for (const RecipeKey& key : RecipeKeys(alone, catalogues_)) {
       if (key.path() == path) return !key.idle.empty();
@@ -213,7 +228,9 @@ class RecipeReader {
           prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
       if (keys_.contains(path)) continue;
       const toml::table* inner = node.as_table();
-      if (tables_.contains(path)) {
+      if (lists_.contains(path)) {
+        WalkList(layer, node, path);
+      } else if (tables_.contains(path)) {
         if (inner != nullptr) {
           Walk(layer, *inner, path);
         } else {
@@ -221,6 +238,25 @@ class RecipeReader {
         }
       } else if (!open_tables_.contains(prefix)) {
         AddMistake(layer, key.source().begin, path, Unknown(prefix, key.str()));
+      }
+    }
+  }
+
+  void WalkList(size_t layer, const toml::node& node, const std::string& path) {
+    const toml::array* list = node.as_array();
+    if (layers_[layer].is_set) {
+      if (node.is_table()) return Walk(layer, *node.as_table(), path);
+      AddMistake(
+          layer, {}, path,
+          fmt::format("is a list, which only the recipe's file can give; --set {}.1.KEY=VALUE "
+                      "sets a key of its first table",
+                      path));
+    } else if (list == nullptr || list->empty() || !list->is_homogeneous<toml::table>()) {
+      AddMistake(layer, node.source().begin, path,
+                 fmt::format("is a list of tables: write [[{}]] over each", path));
+    } else {
+      for (size_t i = 0; i < list->size(); ++i) {
+        Walk(layer, *(*list)[i].as_table(), fmt::format("{}.{}", path, i + 1));
       }
     }
   }
@@ -248,6 +284,7 @@ class RecipeReader {
   RecipeCatalogues catalogues_;
   std::string_view table_;                          // the one whose fields are being visited
   std::set<std::string, std::less<>> tables_;       // all that were visited
+  std::set<std::string, std::less<>> lists_;        // paths of all lists of tables
   std::set<std::string, std::less<>> keys_;         // paths of all known keys
   std::set<std::string, std::less<>> open_tables_;  // whose unknown keys are not complained about
   std::map<std::string, std::string> notes_;        // by table: " for the objective infonce"
@@ -262,6 +299,18 @@ std::vector<TomlLayer> MakeLayers(std::string_view text, std::string_view name,
   return layers;
 }
 
+void Fill(Recipe& recipe, RecipeReader& reader) {
+  recipe.data.sources.resize(reader.LengthOf("data.source"));
+  VisitRecipe(recipe, reader);
+}
+
+// `--set data.train` takes the file's list of data sets out of use.
+void DropUnusedSources(const RecipeReader& reader, DataRecipe& data) {
+  const std::optional<Found> train = reader.Find("data.train");
+  const std::optional<Found> sources = reader.Find("data.source");
+  if (train && sources && train->layer > 0 && sources->layer == 0) data.sources.clear();
+}
+
 // Checks what types and ranges of single keys cannot say.
 void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view length = reader.Exclude("train.epochs", "train.steps");
@@ -271,6 +320,7 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   if (validation == "validation.data") recipe.validation.data.reset();
   if (validation == "validation.holdout") recipe.validation.holdout.reset();
   DataRecipe& data = recipe.data;
+  DropUnusedSources(reader, data);
   if (data.binarize_at && data.positive_grade != *data.binarize_at) {
     if (reader.Exclude("data.positive_grade", "data.binarize_at") == "data.binarize_at") {
       data.binarize_at.reset();
@@ -315,7 +365,7 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
                       .sets = {sets.begin(), sets.end()},
                       .catalogues = catalogues};
   RecipeReader reader(layers, catalogues);
-  VisitRecipe(loaded.recipe, reader);
+  Fill(loaded.recipe, reader);
   CheckTogether(reader, loaded.recipe);
   reader.CheckUnknownKeys();
   ThrowFirst(reader.mistakes(), layers);

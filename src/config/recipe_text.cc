@@ -13,11 +13,22 @@ namespace {
 
 class KeyCollector {
  public:
-  explicit KeyCollector(const Recipe& recipe) : recipe_(recipe) {}
+  // `documented`: a list that has no table gets one, for its keys.
+  explicit KeyCollector(const Recipe& recipe, bool documented = false)
+      : recipe_(recipe), documented_(documented) {}
 
   void Table(std::string_view path, std::string_view doc) {
     table_ = path;
     table_doc_ = doc;
+  }
+
+  template <typename T, typename Visit>
+  void List(std::string_view path, const std::vector<T>& items, const Visit& visit) {
+    list_ = path;
+    for (size_t i = 0; i < items.size(); ++i) visit(items[i], fmt::format("{}.{}", path, i + 1));
+    const T item;
+    if (documented_ && items.empty()) visit(item, path);
+    list_.clear();
   }
 
   template <typename T>
@@ -28,7 +39,8 @@ class KeyCollector {
                   .value = ValueOf(value, field.unit),
                   .required = field.required,
                   .on_resume = field.on_resume,
-                  .condition = field.condition.text};
+                  .condition = field.condition.text,
+                  .list = list_};
     const bool idle = field.condition.holds != nullptr && !field.condition.holds(recipe_);
     if (idle) key.idle = fmt::format("it needs {}", field.condition.text);
     keys_.push_back(std::move(key));
@@ -55,7 +67,9 @@ class KeyCollector {
 
  private:
   const Recipe& recipe_;
-  std::string_view table_;
+  const bool documented_;
+  std::string table_;
+  std::string list_;  // of the table; "": it is in none
   std::string_view table_doc_;
   std::vector<RecipeKey> keys_;
 };
@@ -149,6 +163,18 @@ std::string RecipeKey::path() const {
   return table.empty() ? std::string(info.name) : fmt::format("{}.{}", table, info.name);
 }
 
+std::string RecipeKey::header() const {
+  if (!list.empty()) return fmt::format("[[{}]]", list);
+  return table.empty() ? "" : fmt::format("[{}]", table);
+}
+
+std::vector<RecipeKey> DocumentedKeys() {
+  const Recipe recipe;
+  KeyCollector collector(recipe, /*documented=*/true);
+  VisitRecipe(recipe, collector);
+  return collector.Take();
+}
+
 std::vector<RecipeKey> RecipeKeys(const Recipe& recipe, RecipeCatalogues catalogues) {
   KeyCollector collector(recipe);
   VisitRecipe(recipe, collector);
@@ -173,7 +199,7 @@ std::string FormatRecipe(const Recipe& recipe, const Recipe& judged, RecipeCatal
     const std::string value = FormatValue(key.value);
     if (value.empty() || !judged_keys[i].idle.empty()) continue;
     if (key.table != table) {
-      text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", key.table);
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", key.header());
       table = key.table;
     }
     text += fmt::format("{} = {}\n", key.info.name, value);
@@ -209,10 +235,11 @@ std::string MeaningOf(const ParamInfo& info, std::string_view condition) {
 std::string RecipeReference(RecipeCatalogues catalogues) {
   std::string text(kIntroduction);
   std::string_view table = "none yet";
-  for (const RecipeKey& key : RecipeKeys(Recipe())) {
+  const std::vector<RecipeKey> keys = DocumentedKeys();
+  for (const RecipeKey& key : keys) {
     if (key.table != table) {
       table = key.table;
-      const std::string title = table.empty() ? "Top level" : fmt::format("[{}]", table);
+      const std::string title = table.empty() ? "Top level" : key.header();
       text += fmt::format("\n## {}\n\n{}.\n\n{}", title, key.table_doc, kHeader);
     }
     text += KeyRow(key, catalogues);

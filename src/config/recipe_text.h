@@ -15,7 +15,7 @@ namespace tandem::config {
 
 // One key with its current value.
 struct RecipeKey {
-  std::string_view table;  // "" at the top
+  std::string table;  // "" at the top; "data.source.2" in the second table of a list
   std::string_view table_doc;
   ParamInfo info;  // without default: `value` of a default recipe is the default
   Value value;
@@ -26,12 +26,19 @@ struct RecipeKey {
   // Why it does nothing in this recipe, behind "does nothing here: "; "" where it does something.
   std::string idle = {};
 
-  std::string path() const;  // "train.batch"
+  std::string list = {};  // "data.source" in a table of a list
+
+  std::string path() const;    // "train.batch"
+  std::string header() const;  // "[train]", "[[data.source]]"; "" at the top
 };
 
 // All keys in the order of the file; an entry's parameters follow its name. Without `catalogues`
 // what an entry says of other tables' keys is not known.
 std::vector<RecipeKey> RecipeKeys(const Recipe& recipe, RecipeCatalogues catalogues = {});
+
+// Every key that a recipe can have, with its default. A list has one table, whose keys have no
+// number: "data.source.path".
+std::vector<RecipeKey> DocumentedKeys();
 
 // The recipe as TOML with every value spelled out, except for keys that do nothing in `judged`:
 // parsing it gives a recipe that trains the same. `judged` is the recipe as it is run; `recipe` may

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <optional>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -80,13 +82,29 @@ TomlLayer ParseSetLayer(std::string_view assignment) {
   return {source, true, std::move(*table)};
 }
 
+namespace {
+
+// The element of a list by its number, counted from 1; nullptr where there is none.
+const toml::node* ElementOf(const toml::array& list, std::string_view number) {
+  size_t place = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), place);
+  const bool is_number = error == std::errc() && end == number.data() + number.size();
+  return is_number && place > 0 && place <= list.size() ? &list[place - 1] : nullptr;
+}
+
+const toml::node* ChildOf(const toml::node& node, std::string_view name) {
+  if (const toml::table* table = node.as_table()) return table->get(name);
+  if (const toml::array* list = node.as_array()) return ElementOf(*list, name);
+  return nullptr;
+}
+
+}  // namespace
+
 const toml::node* FindNode(const TomlLayer& layer, std::string_view path) {
   const toml::node* node = &layer.table;
   while (!path.empty()) {
-    const toml::table* table = node->as_table();
-    if (table == nullptr) return nullptr;
     const size_t dot = path.find('.');
-    node = table->get(path.substr(0, dot));
+    node = ChildOf(*node, path.substr(0, dot));
     if (node == nullptr) return nullptr;
     path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
   }

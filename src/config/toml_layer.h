@@ -21,7 +21,7 @@ TomlLayer ParseFileLayer(std::string_view text, std::string_view name);
 // `assignment` is KEY=VALUE; a VALUE that is not TOML is a bare string.
 TomlLayer ParseSetLayer(std::string_view assignment);
 
-// The node at "table.key", or nullptr.
+// The node at "table.key", or nullptr. A list's tables are numbered from 1: "data.source.1.path".
 const toml::node* FindNode(const TomlLayer& layer, std::string_view path);
 
 // A scalar, or an array of two numbers, as a Value; monostate for tables, other arrays, dates and

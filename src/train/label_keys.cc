@@ -120,6 +120,31 @@ void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRe
                                           grade, with)));
 }
 
+// Checks the labels of a data set and maps its grades to the scale.
+void CheckAndScale(data::Dataset& dataset, const config::LoadedRecipe& loaded,
+                   const objective::Needs& needs) {
+  const config::Recipe& recipe = loaded.recipe;
+  const auto scale = ScaleOf(recipe.data);
+  if (!needs.graded_own) CheckMostHavePositives(dataset, loaded);
+  if (needs.teacher) CheckHasTeacher(dataset, recipe.objective.name);
+  const bool expected = dataset.has_grades && dataset.scores == data::ScoreKind::kProbabilities;
+  if (scale && expected) {
+    throw loaded.ErrorAt(
+        "data.grade_scale",
+        fmt::format("maps grades to [0, 1], but those of {} are computed from a judge's "
+                    "probabilities and lie in [0, 1] already; leave it out",
+                    dataset.file));
+  }
+  data::ScaleGrades(dataset, {.scale = scale, .reason = Reason(recipe, needs, dataset)});
+}
+
+data::TrainingSet SplitAtPositiveGrade(data::Dataset dataset, const config::Recipe& recipe,
+                                       const objective::Needs& needs) {
+  return data::BuildTrainingSet(
+      std::move(dataset), data::Scaled(recipe.data.positive_grade, ScaleOf(recipe.data)),
+      needs.graded_own ? data::OwnDocument::kAnyGrade : data::OwnDocument::kPositive);
+}
+
 }  // namespace
 
 void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
@@ -152,25 +177,35 @@ void UseScores(data::Dataset& dataset, const config::Recipe& recipe,
   data::ApplyScores(dataset, ScoreUseOf(recipe.data.scores, needs, dataset.scores));
 }
 
+data::Dataset LabelSource(data::Dataset dataset, const config::LoadedRecipe& loaded,
+                          const objective::Needs& needs) {
+  if (dataset.has_grades) {
+    CheckAndScale(dataset, loaded, needs);
+    return dataset;
+  }
+  if (needs.teacher) CheckHasTeacher(dataset, loaded.recipe.objective.name);
+  const config::DataRecipe& recipe = loaded.recipe.data;
+  const double positive = std::max(1.0, data::Scaled(recipe.positive_grade, ScaleOf(recipe)));
+  for (data::JudgedQuery& query : dataset.judged) {
+    for (data::Judgement& judgement : query.judgements) {
+      if (judgement.grade > 0) judgement.grade = positive;
+    }
+  }
+  return dataset;
+}
+
+data::TrainingSet MakeTrainingSetOfSources(data::Dataset sources,
+                                           const config::LoadedRecipe& loaded,
+                                           const objective::Needs& needs) {
+  if (needs.grades) CheckHasGrades(sources, loaded.recipe);
+  return SplitAtPositiveGrade(std::move(sources), loaded.recipe, needs);
+}
+
 data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRecipe& loaded,
                                   const objective::Needs& needs) {
-  const config::Recipe& recipe = loaded.recipe;
-  const auto scale = ScaleOf(recipe.data);
-  if (!needs.graded_own) CheckMostHavePositives(dataset, loaded);
-  if (needs.grades) CheckHasGrades(dataset, recipe);
-  if (needs.teacher) CheckHasTeacher(dataset, recipe.objective.name);
-  const bool expected = dataset.has_grades && dataset.scores == data::ScoreKind::kProbabilities;
-  if (scale && expected) {
-    throw loaded.ErrorAt(
-        "data.grade_scale",
-        fmt::format("maps grades to [0, 1], but those of {} are computed from a judge's "
-                    "probabilities and lie in [0, 1] already; leave it out",
-                    dataset.file));
-  }
-  data::ScaleGrades(dataset, {.scale = scale, .reason = Reason(recipe, needs, dataset)});
-  return data::BuildTrainingSet(
-      std::move(dataset), data::Scaled(recipe.data.positive_grade, scale),
-      needs.graded_own ? data::OwnDocument::kAnyGrade : data::OwnDocument::kPositive);
+  if (needs.grades) CheckHasGrades(dataset, loaded.recipe);
+  CheckAndScale(dataset, loaded, needs);
+  return SplitAtPositiveGrade(std::move(dataset), loaded.recipe, needs);
 }
 
 std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> training,

@@ -17,6 +17,19 @@ void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& 
 // ignored otherwise. Throws DataError where they cannot be grades.
 void UseScores(data::Dataset& dataset, const config::Recipe& recipe, const objective::Needs& needs);
 
+// The same data set with grades that those of other sources can stand beside, where several are
+// trained on: mapped by `data.grade_scale`. A data set without grades keeps 1 for positives, or
+// gets `data.positive_grade` where that is more, and 0 for negatives. Throws as MakeTrainingSet
+// does; a data set without grades is no error.
+data::Dataset LabelSource(data::Dataset dataset, const config::LoadedRecipe& loaded,
+                          const objective::Needs& needs);
+
+// The training set of sources that LabelSource has seen. Throws DataError where the objective needs
+// grades and none of them has any.
+data::TrainingSet MakeTrainingSetOfSources(data::Dataset sources,
+                                           const config::LoadedRecipe& loaded,
+                                           const objective::Needs& needs);
+
 // The training set of a data set that UseScores has seen. Its grades are mapped by
 // `data.grade_scale` and split at `data.positive_grade` or `data.binarize_at`; they are not binary
 // yet. Throws DataError naming file and line for grades outside the scale and for teacher scores

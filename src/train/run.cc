@@ -63,7 +63,7 @@ void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder) {
 void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
   const nlohmann::json state = ReadState(folder.Checkpoint(step));
   if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
-    throw DataError(setup.recipe().data.train, 0, "",
+    throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
                     fmt::format("its documents, queries or judgements are not those that the run "
                                 "in {} was started with; give the same data, or start a new run",
                                 folder.path().native()));
@@ -110,7 +110,10 @@ weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
                 {"seed", fmt::format("{}", recipe.seed)}};
   if (validation != nullptr) {
     const bool own = recipe.validation.data.has_value();
-    const std::string name = PortablePath(own ? *recipe.validation.data : recipe.data.train);
+    std::vector<std::string> names =
+        own ? std::vector{*recipe.validation.data} : recipe.data.paths();
+    for (std::string& name : names) name = PortablePath(name);
+    const std::string name = fmt::format("{}", fmt::join(names, ", "));
     card.measured_on = own ? fmt::format("{}, split {}", name, recipe.validation.split)
                            : fmt::format("held-out queries of {}", name);
     card.measures = {{.name = setup.validator->name(),

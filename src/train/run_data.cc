@@ -11,8 +11,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/random.h"
+#include "config/recipe_fields.h"
 #include "data/beir.h"
+#include "data/dataset_union.h"
 #include "data/fingerprint.h"
 #include "data/judged_data.h"
 #include "data/read_dataset.h"
@@ -128,7 +131,7 @@ void ReadValidation(const config::Recipe& recipe, RunData& data) {
   const std::string& path = *recipe.validation.data;
   const std::string& split = recipe.validation.split;
   const data::BeirTexts shared{data.set.documents, data.set.queries};
-  const bool is_same = IsSameFolder(path, recipe.data.train);
+  const bool is_same = recipe.data.sources.empty() && IsSameFolder(path, recipe.data.train);
   if (recipe.validation.by_loss()) {
     data.validation =
         is_same ? data::LoadBeirSplit(path, split, shared) : data::ReadDataset(path, "auto", split);
@@ -164,14 +167,55 @@ double RunData::RelevanceLevel(const config::DataRecipe& recipe) const {
   return validation ? recipe.positive_grade : set.positive_grade;
 }
 
+namespace {
+
+void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, RunData& data) {
+  const config::DataRecipe& recipe = loaded.recipe.data;
+  data::Dataset train = data::ReadDataset(recipe.train, recipe.format, recipe.split);
+  UseScores(train, loaded.recipe, needs);
+  data.query_prompt = train.query_prompt;
+  data.set = MakeTrainingSet(std::move(train), loaded, needs);
+}
+
+// Throws RecipeError where a split is asked for of a file, which has none.
+void CheckSplit(const config::LoadedRecipe& loaded, size_t place) {
+  const config::SourceRecipe& source = loaded.recipe.data.sources[place];
+  if (!source.split || config::IsFolder(source.format, source.path)) return;
+  throw loaded.ErrorAt(
+      fmt::format("data.source.{}.split", place + 1),
+      fmt::format("does nothing here: {} is a file of lines, which has no splits", source.path));
+}
+
+// Reads one source after the other, so that no two are in memory beside what they are put into.
+void ReadSources(const config::LoadedRecipe& loaded, const objective::Needs& needs, RunData& data) {
+  const std::vector<config::SourceRecipe>& sources = loaded.recipe.data.sources;
+  for (size_t i = 0; i < sources.size(); ++i) CheckSplit(loaded, i);
+  data::DatasetUnion all;
+  for (const config::SourceRecipe& source : sources) {
+    data::Dataset part =
+        data::ReadDataset(source.path, source.format, source.split.value_or("train"));
+    UseScores(part, loaded.recipe, needs);
+    Note(fmt::format("source {}: {} judged queries, {} documents", source.path, part.judged.size(),
+                     part.documents.size()));
+    all.Add(LabelSource(std::move(part), loaded, needs));
+  }
+  data::Dataset train = all.Take();
+  data.query_prompt = train.query_prompt;
+  data.set = MakeTrainingSetOfSources(std::move(train), loaded, needs);
+}
+
+}  // namespace
+
 RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
-  data::Dataset train = data::ReadDataset(recipe.data.train, recipe.data.format, recipe.data.split);
-  UseScores(train, recipe, needs);
-  RunData data{.query_prompt = train.query_prompt};
-  data.set = MakeTrainingSet(std::move(train), loaded, needs);
+  RunData data;
+  if (recipe.data.sources.empty()) {
+    ReadOne(loaded, needs, data);
+  } else {
+    ReadSources(loaded, needs, data);
+  }
   if (data.set.documents.size() < 2) {
-    throw DataError(recipe.data.train, 0, "",
+    throw DataError(recipe.data.paths().front(), 0, "",
                     "the corpus has one document, so that nothing can be a negative; training "
                     "needs at least two");
   }

@@ -34,6 +34,7 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
     recipe.model.document_base = PortablePath(*recipe.model.document_base);
   }
   recipe.data.train = PortablePath(recipe.data.train);
+  for (config::SourceRecipe& source : recipe.data.sources) source.path = PortablePath(source.path);
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
   std::string text = fmt::format(
       "# A record of this run's recipe with every value resolved; computed by tandem {} on {}.\n"

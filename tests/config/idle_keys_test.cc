@@ -77,8 +77,8 @@ class IdleKey : public testing::Test {
       {"model.query_prompt", {}},
       {"model.document_prompt", {}},
       {"model.dropout", {}},
-      {"data.train", {}},
-      {"data.format", {}},
+      {"data.train", {"data.source = [{path = 'd'}]", ""}},
+      {"data.format", {"data.source = [{path = 'd'}]", ""}},
       {"data.split", {"data.train = 'LINES'", "data.train = 'FOLDER'"}},
       {"data.positive_grade", {"data.binarize_at = 1", ""}},
       {"data.negatives", {}},
@@ -130,13 +130,16 @@ class IdleKey : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// kLeast, then `rest`, in which keys of kLeast may be given again.
+// kLeast, then `rest`, in which keys of kLeast may be given again. A list of data sets takes the
+// place of the one.
 std::string With(const std::string& rest) {
   std::string text;
   std::istringstream lines(kLeast);
   for (std::string line; std::getline(lines, line);) {
     const std::string key = line.substr(0, line.find(' '));
-    if (("\n" + rest).find("\n" + key + " ") == std::string::npos) text += line + "\n";
+    const bool listed = key == "data.train" && rest.starts_with("data.source ");
+    const bool again = ("\n" + rest).find("\n" + key + " ") != std::string::npos;
+    if (!listed && !again) text += line + "\n";
   }
   return text + rest;
 }

@@ -45,6 +45,12 @@ Recipe AnyRecipe() {
   recipe.model.base = *AnyText();
   if (*rc::gen::arbitrary<bool>()) recipe.model.query_prompt = *AnyText();
   recipe.data.positive_grade = AnyNumber(-3, 3);
+  const auto sources = *rc::gen::inRange(0, 3);
+  if (sources > 0) recipe.data.train.clear();
+  for (int i = 0; i < sources; ++i) {
+    recipe.data.sources.push_back({.path = *AnyText(), .format = "beir"});
+    if (*rc::gen::arbitrary<bool>()) recipe.data.sources.back().split = *AnyText();
+  }
   recipe.sampling.no_duplicates = *rc::gen::arbitrary<bool>();
   if (!recipe.sampling.no_duplicates) recipe.data.masks.same_query = *rc::gen::arbitrary<bool>();
   recipe.objective.params.Set("temperature", AnyNumber(1e-4, 10));
