@@ -140,6 +140,16 @@ TEST_F(SourcesTest, WhatAnObjectiveNeedsIsAskedOfThem) {
   EXPECT_EQ(ReadRunData(loaded_, kTeacher).set.examples.size(), 2U);
 }
 
+TEST_F(SourcesTest, ScoresOfTheirLinesAreUsedAsTheRecipeSays) {
+  const std::string pairs = Lines("pairs.jsonl", R"({"anchor": "a", "positive": "p", "score": 0.25}
+{"anchor": "a", "positive": "q", "score": 0.5}
+)");
+  Use({pairs, Binary()});
+  EXPECT_EQ(Grades(ReadRunData(loaded_, kGraded)), (Counts{{0, 2}, {0.25, 1}, {0.5, 1}, {1, 2}}));
+  data().scores = "ignored";
+  EXPECT_EQ(Grades(ReadRunData(loaded_, kPlain)), (Counts{{0, 2}, {1, 4}}));
+}
+
 TEST_F(SourcesTest, GradesOutsideTheScaleNameTheirOwnFile) {
   Use({Binary(), Graded()});
   ExpectError([&] { ReadRunData(loaded_, kGraded); }, ExitCode::kData,
