@@ -6,10 +6,13 @@
 
 namespace tandem::app {
 
-std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags) {
+std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
+                                              const std::string& query_prompt) {
   tensor::SetUpProcess(GlobalOptions().threads);
-  return model::DualEncoder::Load(flags.model, {.max_query_tokens = flags.max_query_tokens,
-                                                .max_document_tokens = flags.max_document_tokens});
+  model::LoadOptions options{.max_query_tokens = flags.max_query_tokens,
+                             .max_document_tokens = flags.max_document_tokens};
+  if (!query_prompt.empty()) options.query_prompt = query_prompt;
+  return model::DualEncoder::Load(flags.model, options);
 }
 
 search::EncodeOptions BulkOptions() {

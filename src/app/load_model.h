@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "app/model_flags.h"
 #include "model/dual_encoder.h"
@@ -9,9 +10,11 @@
 
 namespace tandem::app {
 
-// Sets the process up for tensors (tensor/process.h), then loads the folder. Throws ModelError,
-// UsageError.
-std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags);
+// Sets the process up for tensors (tensor/process.h), then loads the folder. Queries get
+// `query_prompt` in front, which a data set brings; empty: the folder's own prompt. Throws
+// ModelError, UsageError.
+std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
+                                              const std::string& query_prompt = "");
 
 // The global flags as the encoder takes them: `--precision` (fp32 where not given), `--threads`.
 search::EncodeOptions BulkOptions();

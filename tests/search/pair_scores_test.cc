@@ -123,6 +123,35 @@ TEST_F(PairScores, OwnDocumentsAreNoCandidates) {
   EXPECT_FLOAT_EQ(first({{0, 1, 2, 3}, {3}}), 1);  // nothing is left
 }
 
+// docs/sampling.md. Document d has the cosines c with queries 1 to 4 where the queries are the axes
+// and its embedding is (c, the rest of its length).
+TEST_F(PairScores, TheExampleOfTheDocumentation) {
+  const float cosines[4][4] = {{0.9F, 0.1F, 0.2F, 0.3F},
+                               {0.3F, 0.4F, 0.2F, 0.1F},
+                               {0.8F, 0.6F, 0.7F, 0.5F},
+                               {0.2F, 0.6F, 0.5F, 0.1F}};
+  std::vector<std::vector<float>> queries(4), documents(4);
+  for (size_t i = 0; i < 4; ++i) {
+    queries[i].assign(5, 0);
+    queries[i][i] = 1;
+    float square = 0;
+    for (size_t q = 0; q < 4; ++q) {
+      documents[i].push_back(cosines[q][i]);
+      square += cosines[q][i] * cosines[q][i];
+    }
+    documents[i].push_back(std::sqrt(std::max(0.0F, 2 - square)));  // all lengths are sqrt(2)
+  }
+  const std::vector<uint32_t> query_row = {0, 1, 2, 3};
+  const OwnedLists pairs({{0}, {1}, {2}, {3}});
+  const EmbeddedPairs embedded{Matrix(queries), Matrix(documents), query_row, pairs.lists()};
+  const std::vector<float> of_pairs = PairCosines(embedded);
+  EXPECT_TRUE(of_pairs[0] > of_pairs[2] && of_pairs[2] > of_pairs[1] && of_pairs[1] > of_pairs[3]);
+  const std::vector<float> ranks = ReciprocalRanks(embedded, pairs.lists(), {0, 1, 2, 3});
+  EXPECT_THAT(ranks, ElementsAre(1, 1, 0.5F, 0.25F));
+  const std::vector<float> order = ConsistencyOrder(ranks, of_pairs);
+  EXPECT_TRUE(order[0] > order[1] && order[1] > order[2] && order[2] > order[3]);
+}
+
 // Equal embeddings have equal cosines, whatever a product of floats makes of them.
 TEST_F(PairScores, TiesDoNotCount) {
   at::Tensor documents = RandomMatrix(300, 37, 1);

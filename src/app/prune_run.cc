@@ -1,0 +1,107 @@
+// The work of `tandem prune`.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/globals.h"
+#include "app/hits_text.h"
+#include "app/load_model.h"
+#include "app/prune_command.h"
+#include "app/prune_report.h"
+#include "base/cache_folder.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "data/read_dataset.h"
+#include "data/training_set.h"
+#include "data/without_pairs.h"
+#include "data/write_dataset.h"
+#include "train/pair_scores.h"
+#include "train/run_data.h"
+
+namespace tandem::app {
+namespace {
+
+std::string FormatOf(const PruneOptions& options) {
+  if (options.from != "auto") return options.from;
+  if (std::filesystem::is_directory(options.dataset)) return "beir";
+  return std::string(data::FormatOfLines(options.dataset));
+}
+
+train::PairScores Score(const PruneOptions& options, const data::TrainingSet& set,
+                        const sampling::Examples& examples, const std::string& query_prompt) {
+  const auto model = LoadModel(options.model, query_prompt);
+  std::vector<uint32_t> query_texts;
+  for (const data::TrainingQuery& query : set.examples) query_texts.push_back(query.query);
+  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  train::PairScores scores = train::ScorePairs(
+      *model,
+      {.examples = examples,
+       .query_texts = query_texts,
+       .queries = set.queries,
+       .documents = set.documents},
+      {.consistency = options.score == "consistency",
+       .seed = seed,
+       .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
+                 .encode = BulkOptions()}});
+  search::ReportCounts(scores.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
+  search::ReportCounts(scores.document_counts, "documents",
+                       model->max_tokens(model::TextKind::kDocument));
+  Note(fmt::format("scored {} pairs in {}, {} of it for the embeddings of {} texts",
+                   scores.cosines.size(), FormatDuration(scores.seconds),
+                   FormatDuration(scores.encode_seconds), scores.encoded()));
+  return scores;
+}
+
+// How many pairs are kept. Throws UsageError for none.
+size_t KeptCount(const PruneOptions& options, size_t pairs) {
+  const size_t count = data::ShareOf(pairs, options.keep);
+  if (count > 0) return count;
+  throw UsageError(fmt::format("--keep is {}, which leaves none of {} pairs; give at least {:.2g}",
+                               options.keep, pairs, 1 / static_cast<double>(pairs)));
+}
+
+// The score that pairs are pruned by: of the consistencies, most of which are equal, with ties
+// broken by the cosines.
+std::span<const float> OrderOf(const train::PairScores& scores) {
+  return scores.consistencies.empty() ? scores.cosines : scores.consistencies;
+}
+
+}  // namespace
+
+void RunPrune(const PruneOptions& options) {
+  const std::string format = FormatOf(options);
+  const data::WriteOptions write{.split = options.split_or_default()};
+  data::CheckWriteRequest(format, options.output, write);  // before anything is read
+  const std::filesystem::path histogram_file = options.output + ".histogram.tsv";
+  AtomicFile histogram(histogram_file);
+  const data::Dataset dataset =
+      data::ReadDataset(options.dataset, format, options.split_or_default());
+  const std::vector<data::DatasetPair> pairs = data::PairsOf(dataset, options.positive_grade);
+  const data::TrainingSet set = data::BuildTrainingSet(dataset, options.positive_grade);
+  std::vector<uint32_t> all(set.examples.size());
+  std::iota(all.begin(), all.end(), 0);
+  const sampling::Examples examples = train::MakeExamples(set, options.positive_grade, all);
+  const size_t count = KeptCount(options, pairs.size());
+  const train::PairScores scores = Score(options, set, examples, dataset.query_prompt);
+  const std::vector<bool> kept = data::BestPairs(OrderOf(scores), count);
+  const data::PairLoss loss = data::CountLoss(pairs, kept);
+  const PrunedPairs pruned{dataset,         pairs, scores.cosines, scores.reciprocal_ranks,
+                           OrderOf(scores), kept};
+  histogram.Write(HistogramTsv(HistogramsOf(pruned)));
+  histogram.Commit();
+  data::WriteDataset(data::WithoutPairs(dataset, pairs, kept), format, options.output, write);
+  std::cout << (options.format == "json"
+                    ? PruneJson(pruned, loss, options.review)
+                    : PruneText(pruned, loss, options.review, OutputColumns()));
+  Note(fmt::format("{} of {} pairs -> {}", loss.kept_pairs, loss.pairs, options.output));
+}
+
+}  // namespace tandem::app
