@@ -42,7 +42,7 @@ struct CachedEmbeddings {
 
 // The embeddings of the distinct texts among `count`, in the order in which they first occur, from
 // the cache or encoded with it. Says (Note) how many came from the cache, and warns of files that
-// are not what they should be (embedding_file.h). Needs memory for a block of texts, besides 20
+// are not what they should be (embedding_file.h). Needs memory for a block of texts, besides 40
 // bytes a text. `text` must keep the views that it returned valid. The bytes are the same whether
 // texts are encoded in one go, after an interruption, or without a cache. Throws OutputError where
 // the cache cannot be written, and what EncodeTexts throws.
