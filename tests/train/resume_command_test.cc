@@ -131,17 +131,16 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
   EXPECT_EQ(numbers.at("similarity"), "cosine");
 }
 
-// Starts a run and sends `signal` once its loop is running. Returns the status of waitpid.
+// Starts a run and sends `signal` once it has made a step. Returns the status of waitpid.
 int ResumeCommand::SignalInTheLoop(const std::string& output,
                                    const std::vector<std::string>& arguments, int signal) const {
   const pid_t child = Start(Arguments(output, arguments));
-  // The first line of metrics says that the loop is running.
+  // The first line of metrics is the validation before the first step.
   const std::filesystem::path metrics = Path(output + "/metrics.jsonl");
-  std::error_code error;
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
-    const uintmax_t size = std::filesystem::file_size(metrics, error);
-    if (!error && size > 0) {
+    if (std::filesystem::exists(metrics) &&
+        ReadFile(metrics).find("gradient_norm") != std::string::npos) {
       ::kill(child, signal);
       ::waitpid(child, &status, 0);
       break;
