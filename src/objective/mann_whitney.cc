@@ -95,7 +95,7 @@ constexpr config::ChoiceInfo kNormalizations[] = {
 constexpr config::ChoiceInfo kForms[] = {
     {"auto", "whichever is faster"},
     {"tiled", "every pair by itself: exact, time O(P N)"},
-    {"fast", "by expansions: time O(P + N), relative error below 1e-12"}};
+    {"fast", "by expansions: time O(P + N), relative error below 2e-12"}};
 
 // 0.01: "temperature 0.01 for both" losses in the MW paper's experiments.
 constexpr config::ParamInfo kParams[] = {
