@@ -20,7 +20,7 @@ config::Catalogue ScheduleCatalogue() {
 
 double ScheduleFactor(const Schedule& schedule, const SchedulePoint& point) {
   if (point.step < point.warmup) {
-    return static_cast<double>(point.step + 1) / static_cast<double>(point.warmup + 1);
+    return (point.step + 1) / (point.warmup + 1);
   }
   return schedule.info->after_warmup(point, schedule.params);
 }

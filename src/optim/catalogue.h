@@ -27,10 +27,12 @@ std::span<const OptimizerInfo* const> Optimizers();
 config::Catalogue OptimizerCatalogue();
 
 // Where a run stands when the learning rate of its next step is asked for.
+// Where the number of steps is not known ahead, `total` is an estimate, and `step` is the share of
+// the run that is done times that, no whole number then.
 struct SchedulePoint {
-  int64_t step = 0;    // steps done, in [0, total)
-  int64_t warmup = 0;  // steps of the linear rise; may exceed total
-  int64_t total = 1;
+  double step = 0;    // steps done, in [0, total)
+  double warmup = 0;  // steps of the linear rise; may exceed total
+  double total = 1;
 };
 
 struct ScheduleInfo : config::EntryInfo {

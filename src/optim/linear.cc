@@ -9,8 +9,8 @@ extern const ScheduleInfo kLinear{{.name = "linear",
                                    .source = "common practice (Devlin et al. 2019)",
                                    .params = {}},
                                   [](const SchedulePoint& point, const config::Params&) {
-                                    return static_cast<double>(point.total - point.step) /
-                                           static_cast<double>(point.total - point.warmup);
+                                    return (point.total - point.step) /
+                                           (point.total - point.warmup);
                                   }};
 
 }  // namespace tandem::optim

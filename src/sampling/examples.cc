@@ -1,7 +1,6 @@
 #include "sampling/examples.h"
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +8,21 @@ namespace tandem::sampling {
 
 Examples::Examples(double positive_grade, std::vector<uint64_t> document_hashes)
     : positive_grade_(positive_grade), document_hashes_(std::move(document_hashes)) {}
+
+void Examples::Reserve(size_t queries, size_t judged) {
+  query_hashes_.reserve(queries);
+  starts_.reserve(queries + 1);
+  ends_.reserve(queries);
+  judged_documents_.reserve(judged);
+  grades_.Reserve(judged);
+  teachers_.Reserve(judged);
+}
+
+void Examples::Append(const Judged& one) {
+  judged_documents_.push_back(one.document);
+  grades_.Add(one.grade);
+  teachers_.Add(one.teacher);
+}
 
 void Examples::Add(uint64_t query_hash, std::span<const Judged> judged,
                    std::span<const Judged> unused) {
@@ -26,18 +40,21 @@ void Examples::Add(uint64_t query_hash, std::span<const Judged> judged,
   if (!std::all_of(judged.begin(), judged.end(), is_judged)) {
     throw std::invalid_argument("a grade below 0 means that the document is not judged");
   }
+  // Returns how many documents the query has after those that belong.
   const auto add = [&](const auto& belongs) {
-    std::copy_if(judged.begin(), judged.end(), std::back_inserter(judged_), belongs);
-    return judged_.size();
+    for (const Judged& one : judged) {
+      if (belongs(one)) Append(one);
+    }
+    return static_cast<uint32_t>(judged_documents_.size() - starts_.back());
   };
   const auto is_positive = [this](const Judged& one) { return one.grade >= positive_grade_; };
-  positive_ends_.push_back(add(is_positive));
-  negative_ends_.push_back(
-      add([&](const Judged& one) { return !is_positive(one) && one.grade == 0; }));
-  add([&](const Judged& one) { return !is_positive(one) && one.grade != 0; });
-  ends_.push_back(judged_.size());
-  judged_.insert(judged_.end(), unused.begin(), unused.end());
-  starts_.push_back(judged_.size());
+  Ends ends;
+  ends.positives = add(is_positive);
+  ends.negatives = add([&](const Judged& one) { return !is_positive(one) && one.grade == 0; });
+  ends.judged = add([&](const Judged& one) { return !is_positive(one) && one.grade != 0; });
+  for (const Judged& one : unused) Append(one);
+  ends_.push_back(ends);
+  starts_.push_back(judged_documents_.size());
   query_hashes_.push_back(query_hash);
 }
 

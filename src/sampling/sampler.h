@@ -6,14 +6,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
-#include <span>
+#include <optional>
 
 #include "config/params.h"
 #include "sampling/batch.h"
 #include "sampling/examples.h"
+#include "sampling/order.h"
+#include "sampling/state.h"
 
 namespace tandem::sampling {
+
+// How long the run is: so many passes, or where `batches` is given, so many batches. Orders that
+// change over the run follow it.
+struct RunLength {
+  double epochs = 1;
+  std::optional<uint64_t> batches;
+};
 
 struct SamplerOptions {
   uint64_t seed = 1;
@@ -21,14 +29,10 @@ struct SamplerOptions {
   size_t negatives = 0;        // judged negatives of each query, or with `graded_own` any labelled
   bool no_duplicates = true;   // no query text and no document text twice in a batch
   bool graded_own = false;     // own documents may have any grade; else they are positives
-  config::Params params = {};  // values of SamplerInfo::params, those of the sampler's own keys
-};
-
-// What a training step computed for a batch.
-struct Feedback {
-  const Batch* batch = nullptr;
-  std::span<const float> cosines;  // [Q] of each query and its own document
-  std::span<const float> losses;   // [Q], each query's share; empty where the objective has none
+  size_t accumulate = 1;       // batches of a step
+  RunLength length = {};
+  config::Params params = {};  // values of SamplerInfo::params; none: all defaults
+  InitialScores scores = {};   // used while the sampler is made
 };
 
 class Sampler {
@@ -37,18 +41,25 @@ class Sampler {
 
   // The next batch: at least one row, at most `batch` of them.
   virtual Batch Next() = 0;
+  // How many queries pass `pass` draws, with repetition; an estimate where that is not known ahead.
+  virtual uint64_t QueriesIn(uint64_t pass) const = 0;
+  // Passes done and the share of the one under way.
+  virtual double Passes() const = 0;
   // How many batches the first `epochs` passes have, counted from the start of training; a part of
-  // a pass counts rounded up.
+  // a pass counts rounded up. An estimate where they are not known ahead.
   virtual uint64_t BatchesIn(double epochs) const = 0;
+  // Whether BatchesIn is exact: nothing that is only known later decides how long a pass is.
+  virtual bool KnowsBatches() const { return true; }
   // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
 
   // Everything that Next depends on besides examples and options. A sampler that restores another
   // one's state continues exactly as that one would have.
-  virtual nlohmann::json State() const = 0;
-  // Throws nlohmann::json::exception for a state that is not this sampler's, and ModelError for a
-  // state of an earlier version whose batches this version would compose otherwise.
-  virtual void Restore(const nlohmann::json& state) = 0;
+  virtual SamplerState State() const = 0;
+  // Throws nlohmann::json::exception for a state that is not this sampler's, and ModelError for one
+  // whose arrays do not fit this run's data, and for a state of an earlier version whose batches
+  // this version would compose otherwise.
+  virtual void Restore(const SamplerState& state) = 0;
 };
 
 }  // namespace tandem::sampling

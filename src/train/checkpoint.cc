@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kSampler = "sampler.safetensors";
 constexpr const char* kState = "state.json";
 
 struct NamedTensor {
@@ -91,14 +92,46 @@ void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTenso
   }
 }
 
+template <typename T>
+constexpr weights::Dtype kDtypeOf = weights::Dtype::kF32;
+template <>
+constexpr weights::Dtype kDtypeOf<uint32_t> = weights::Dtype::kU32;
+template <>
+constexpr weights::Dtype kDtypeOf<uint8_t> = weights::Dtype::kU8;
+
+void WriteArrays(const std::filesystem::path& path, std::span<const sampling::StateArray> arrays) {
+  std::vector<weights::TensorToWrite> tensors;
+  for (const sampling::StateArray& array : arrays) {
+    std::visit(
+        [&]<typename T>(const std::vector<T>& values) {
+          tensors.push_back({.name = array.name,
+                             .dtype = kDtypeOf<T>,
+                             .shape = {std::ssize(values)},
+                             .bytes = {reinterpret_cast<const char*>(values.data()),
+                                       values.size() * sizeof(T)}});
+        },
+        array.values);
+  }
+  weights::WriteSafetensors(path, tensors);
+}
+
+template <typename T>
+sampling::StateArray ArrayOf(const weights::TensorView& tensor) {
+  std::vector<T> values(tensor.elements());
+  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return {tensor.name, std::move(values)};
+}
+
 }  // namespace
 
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
-                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state) {
+                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state,
+                    std::span<const sampling::StateArray> sampler) {
   AtomicFolder atomic(folder);
   WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
   WriteTensors(atomic.staging() / kOptimizer, TensorsOf(tensors));
+  if (!sampler.empty()) WriteArrays(atomic.staging() / kSampler, sampler);
   WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
   atomic.Commit();
 }
@@ -132,6 +165,23 @@ void LoadWeights(const std::filesystem::path& folder,
 
 void LoadTensors(const std::filesystem::path& folder, std::span<const optim::StateTensor> tensors) {
   ReadTensors(folder / kOptimizer, TensorsOf(tensors));
+}
+
+std::vector<sampling::StateArray> LoadSamplerArrays(const std::filesystem::path& folder) {
+  std::vector<sampling::StateArray> arrays;
+  if (!std::filesystem::exists(folder / kSampler)) return arrays;
+  const weights::SafetensorsFile file(folder / kSampler);
+  for (const weights::TensorView& tensor : file.tensors()) {
+    switch (tensor.dtype) {
+      case weights::Dtype::kF32: arrays.push_back(ArrayOf<float>(tensor)); break;
+      case weights::Dtype::kU32: arrays.push_back(ArrayOf<uint32_t>(tensor)); break;
+      case weights::Dtype::kU8: arrays.push_back(ArrayOf<uint8_t>(tensor)); break;
+      default:
+        throw ModelError((folder / kSampler).native(), tensor.name,
+                         "has a type that no sampler keeps; the checkpoint is broken");
+    }
+  }
+  return arrays;
 }
 
 }  // namespace tandem::train

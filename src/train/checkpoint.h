@@ -2,6 +2,7 @@
 //
 //   weights.safetensors     the parameters, float32
 //   optimizer.safetensors   what optimizers and the objective keep
+//   sampler.safetensors     what the sampler keeps of every query or pair; only where it keeps any
 //   state.json              loop, sampler, counters, fingerprint of the data
 #pragma once
 
@@ -12,13 +13,15 @@
 
 #include "model/dual_encoder.h"
 #include "optim/optimizer.h"
+#include "sampling/state.h"
 
 namespace tandem::train {
 
 // Writes the folder complete or not at all, flushed to the disk. Throws OutputError.
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
-                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state);
+                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state,
+                    std::span<const sampling::StateArray> sampler = {});
 
 // A folder with weights and state only: a model that may turn out to be the best.
 void SaveWeights(const std::filesystem::path& folder,
@@ -34,5 +37,9 @@ void LoadWeights(const std::filesystem::path& folder,
 // Overwrites the tensors that optimizers and the objective keep; what else they keep is in the
 // state. Throws as LoadWeights.
 void LoadTensors(const std::filesystem::path& folder, std::span<const optim::StateTensor> tensors);
+
+// The sampler's arrays, in no particular order; none where the checkpoint has no file of them.
+// Throws ModelError for a broken file.
+std::vector<sampling::StateArray> LoadSamplerArrays(const std::filesystem::path& folder);
 
 }  // namespace tandem::train

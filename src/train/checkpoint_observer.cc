@@ -33,7 +33,7 @@ void CheckpointObserver::Interrupt(const Loop& loop) {
 }
 
 void CheckpointObserver::SaveIfDue(const Loop& loop) {
-  if (plan_.CheckpointDue(loop.state().step) || loop.done()) SaveNow(loop);
+  if (plan_.CheckpointDue(loop.state()) || loop.done()) SaveNow(loop);
 }
 
 void CheckpointObserver::SaveNow(const Loop& loop) {
@@ -42,7 +42,8 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   state["format"] = 1;
   state["data_fingerprint"] = fingerprints_.data;
   state["base_fingerprint"] = fingerprints_.base;
-  SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state);
+  SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
+                 loop.SamplerArrays());
   // A run without validation has no best step.
   folder_.Prune(plan_, step, state.value("/loop/best_step"_json_pointer, int64_t{0}));
 }
@@ -51,7 +52,7 @@ void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step) {
   const std::filesystem::path path = folder.Checkpoint(step);
   const nlohmann::json state = ReadState(path);
   try {
-    loop.RestoreState(state);
+    loop.RestoreState(state, LoadSamplerArrays(path));
   } catch (const nlohmann::json::exception& error) {
     throw ModelError(path.native(), "", fmt::format("state.json is broken: {}", error.what()));
   }

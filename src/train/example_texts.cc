@@ -40,11 +40,18 @@ ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grad
 
 sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
                                           const objective::Needs& needs) {
+  sampling::RunLength length{.epochs = recipe.train.epochs.value_or(1)};
+  if (recipe.train.steps) {
+    length.batches = static_cast<uint64_t>(*recipe.train.steps * recipe.train.accumulate);
+  }
   return {.seed = static_cast<uint64_t>(recipe.seed),
           .batch = static_cast<size_t>(recipe.train.batch),
           .negatives = static_cast<size_t>(recipe.data.negatives.value_or(0)),
           .no_duplicates = recipe.sampling.no_duplicates,
-          .graded_own = needs.graded_own};
+          .graded_own = needs.graded_own,
+          .accumulate = static_cast<size_t>(recipe.train.accumulate),
+          .length = length,
+          .params = recipe.sampling.params};
 }
 
 sampling::MaskRules MaskRulesOf(const config::Recipe& recipe) {

@@ -70,14 +70,27 @@ std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const Run
   constexpr int64_t kLooks = 1000;  // spread over the steps; a schedule is smooth
   const int64_t stride = std::max<int64_t>(1, before.steps / kLooks);
   for (int64_t step = 0; step < before.steps; step += stride) {
-    const double had = optim::ScheduleFactor(schedule, {step, before.warmup, before.steps});
-    if (had != optim::ScheduleFactor(schedule, {step, before.warmup, longer})) return step;
+    const auto factor = [&](int64_t total) {
+      return optim::ScheduleFactor(schedule, {static_cast<double>(step),
+                                              static_cast<double>(before.warmup),
+                                              static_cast<double>(total)});
+    };
+    if (factor(before.steps) != factor(longer)) return step;
   }
   return std::nullopt;
 }
 
 void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record& record) {
   const char* key = LengthKey(setup.recipe());
+  const sampling::SamplerInfo& sampler =
+      *config::FindEntry(sampling::Samplers(), setup.recipe().sampling.name);
+  if (setup.plan.by_progress || sampler.FollowsLength(setup.recipe().sampling.params)) {
+    throw setup.loaded.ErrorAt(
+        key, fmt::format("makes the run longer, but its sampler {} spreads what it does over the "
+                         "whole run: a longer one would have had other batches from its start. "
+                         "Start a new run from this one's model (model.base = \"{}\")",
+                         sampler.name, folder.model().native()));
+  }
   const auto other = FirstOtherRate(*setup.schedule, record.plan, setup.plan.steps);
   if (other) {
     throw setup.loaded.ErrorAt(
@@ -147,6 +160,12 @@ std::string BothValues(const config::Recipe& before, const config::Recipe& after
                                      : fmt::format(" (it was {} then and is {} now)", then, now);
 }
 
+// Where the number of steps is an estimate, epochs are compared.
+bool IsLonger(const RunPlan& plan, const config::Recipe& recipe, const Record& record) {
+  if (!plan.by_progress || !record.plan.by_progress) return plan.steps > record.plan.steps;
+  return recipe.train.epochs > record.recipe.train.epochs;
+}
+
 }  // namespace
 
 Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
@@ -156,7 +175,7 @@ Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
                     .recipe,
                 {}};
   record.plan = MakePlan(record.recipe, *setup.sampler);
-  const bool extended = setup.plan.steps > record.plan.steps;
+  const bool extended = IsLonger(setup.plan, setup.recipe(), record);
   const bool same_warmup = setup.recipe().schedule.warmup == record.recipe.schedule.warmup;
   KeepShares(setup, record, extended);
   std::vector<std::string> changed =

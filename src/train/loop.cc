@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -82,12 +83,12 @@ StepReport Loop::Step() {
     const BatchSums sums = RunBatches();
     // Gradients are a weighted sum over the batches; dividing by the weights makes it a mean.
     const double share = 1 / sums.weight;
-    const UpdateReport update = parts_.updater.Step(state_.step, share);
+    const UpdateReport update = parts_.updater.Step(state_.step, share, state_.progress);
     ++state_.step;
     state_.queries += sums.queries;
     state_.tokens += sums.tokens;
-    state_.epoch =
-        static_cast<double>(state_.queries) / static_cast<double>(parts_.batches.queries());
+    state_.progress_before = state_.progress;
+    CountProgress();
     return {.loss = share * sums.loss,
             .equal_scores_loss = share * sums.equal_scores_loss,
             .gradient_norm = update.gradient_norm,
@@ -100,6 +101,15 @@ StepReport Loop::Step() {
   } catch (const NumericError& error) {
     throw DivergedError(state_.step + 1, error.what());
   }
+}
+
+// A run of 3 epochs ends at 3 - 1e-9 of them: shares of passes are sums of rounded numbers.
+void Loop::CountProgress() {
+  state_.epoch = parts_.sampler.Passes();
+  const double done = by_progress() ? state_.epoch / *options_.epochs + 1e-9
+                                    : static_cast<double>(state_.step) /
+                                          static_cast<double>(options_.steps);
+  state_.progress = std::min(1.0, done);
 }
 
 Loop::BatchSums Loop::RunBatches() {
@@ -163,14 +173,22 @@ std::vector<optim::StateTensor> Loop::StateTensors() const {
   return tensors;
 }
 
+std::vector<sampling::StateArray> Loop::SamplerArrays() const {
+  return parts_.sampler.State().arrays;
+}
+
 nlohmann::json Loop::State() const {
   nlohmann::json loop = {{"step", state_.step},
                          {"queries", state_.queries},
                          {"tokens", state_.tokens},
                          {"stopped_early", state_.stopped_early}};
+  if (by_progress()) {
+    loop["progress_before"] = state_.progress_before;
+    loop["progress"] = state_.progress;
+  }
   for (const LoopObserver* observer : observers_) observer->Save(loop);
   nlohmann::json state = {{"loop", std::move(loop)},
-                          {"sampler", parts_.sampler.State()},
+                          {"sampler", parts_.sampler.State().values},
                           {"optimizer_steps", parts_.updater.model_steps()}};
   if (!parts_.states.empty()) {
     state["objective"] = parts_.states.State();
@@ -179,16 +197,16 @@ nlohmann::json Loop::State() const {
   return state;
 }
 
-void Loop::RestoreState(const nlohmann::json& state) {
+void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays) {
   const nlohmann::json& loop = state.at("loop");
   state_.step = loop.at("step").get<int64_t>();
   state_.queries = loop.at("queries").get<int64_t>();
   state_.tokens = loop.at("tokens").get<int64_t>();
   state_.stopped_early = loop.at("stopped_early").get<bool>();
-  state_.epoch =
-      static_cast<double>(state_.queries) / static_cast<double>(parts_.batches.queries());
+  state_.progress_before = loop.value("progress_before", 0.0);
   for (LoopObserver* observer : observers_) observer->Restore(loop);
-  parts_.sampler.Restore(state.at("sampler"));
+  parts_.sampler.Restore({state.at("sampler"), std::move(arrays)});
+  CountProgress();
   int64_t objective_steps = 0;
   if (!parts_.states.empty()) {
     parts_.states.Restore(state.at("objective"));

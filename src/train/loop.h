@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,9 @@ struct LoopParts {
 };
 
 struct LoopOptions {
-  int64_t steps = 1;       // of the whole run
+  int64_t steps = 1;  // of the whole run; an estimate where `epochs` is given
+  // The run ends after so many passes of the sampler, however many steps they take.
+  std::optional<double> epochs = std::nullopt;
   int64_t batch = 1;       // queries of a full batch
   int64_t accumulate = 1;  // batches of a step
   int64_t chunk_tokens = 0;
@@ -52,7 +55,13 @@ class Loop {
 
   const LoopState& state() const { return state_; }
   // Whether the run is complete.
-  bool done() const { return state_.stopped_early || state_.step >= options_.steps; }
+  bool done() const { return state_.stopped_early || at_end(); }
+  // Whether the run has made its last step.
+  bool at_end() const {
+    return by_progress() ? state_.progress >= 1 : state_.step >= options_.steps;
+  }
+  // Whether the number of steps is not known ahead.
+  bool by_progress() const { return options_.epochs.has_value(); }
   int64_t steps() const { return options_.steps; }
   model::DualEncoder& model() const { return parts_.model; }
   const TrainingObjective& objective() const { return parts_.objective; }
@@ -63,16 +72,20 @@ class Loop {
   void TellAfterValidation(const ValidationReport& report) const;
 
   // A checkpoint of the loop: the parameters that it saves, the tensors that optimizers and
-  // objective keep, and everything else as JSON ("loop", "sampler", "optimizer_steps",
-  // "objective"). RestoreState comes before the tensors are overwritten: it makes room for them.
+  // objective keep, the sampler's arrays, and everything else as JSON ("loop", "sampler",
+  // "optimizer_steps", "objective"). RestoreState comes before the tensors are overwritten: it makes
+  // room for them.
   std::vector<model::NamedParameter> SavedParameters() const;
   std::vector<optim::StateTensor> StateTensors() const;
+  std::vector<sampling::StateArray> SamplerArrays() const;
   nlohmann::json State() const;
-  void RestoreState(const nlohmann::json& state);  // throws nlohmann::json::exception
+  // Throws nlohmann::json::exception, and what Sampler::Restore throws.
+  void RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays = {});
 
  private:
   struct BatchSums;
   StepReport Step();
+  void CountProgress();  // from the sampler and the number of steps
   BatchSums RunBatches();
   void RunBatch(int64_t part, BatchSums& sums);
   // Calls all observers; the first that interrupts is the last that is called.

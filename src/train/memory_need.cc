@@ -77,7 +77,7 @@ int64_t TokensOf(const sampling::Batch& batch, const ExampleTexts& texts) {
 
 // Puts the sampler back to where it was.
 Batches LookAtBatches(Setup& setup) {
-  const nlohmann::json state = setup.sampler->State();
+  const sampling::SamplerState state = setup.sampler->State();
   const ExampleTexts& texts = setup.texts;
   Batches batches;
   const int64_t all = setup.plan.steps * setup.recipe().train.accumulate;

@@ -20,9 +20,7 @@ Next MetricsObserver::AfterStep(const Loop& loop, const StepReport& report) {
   false_negatives_ += report.false_negatives;
   seconds_ += report.seconds;
   tokens_ += report.tokens;
-  if (loop.state().step % every_ == 0 || loop.state().step == loop.steps()) {
-    WriteLines(loop, report);
-  }
+  if (loop.state().step % every_ == 0 || loop.at_end()) WriteLines(loop, report);
   return Next::kGoOn;
 }
 

@@ -1,6 +1,7 @@
 #include "train/plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tandem::train {
 namespace {
@@ -11,11 +12,31 @@ int64_t Steps(const config::TrainRecipe& recipe, const sampling::Sampler& sample
   return std::max<int64_t>(1, (batches + recipe.accumulate - 1) / recipe.accumulate);
 }
 
+// Whether a step from progress `before` to `now` got to a multiple of `share`, or to the end.
+bool Crossed(double before, double now, double share) {
+  // Sums of shares are not exact: 0.3 is three times 0.1.
+  const auto multiples = [share](double progress) { return std::floor(progress / share + 1e-9); };
+  return now >= 1 || multiples(now) > multiples(before);
+}
+
 }  // namespace
+
+bool RunPlan::CheckpointDue(const LoopState& state) const {
+  if (!by_progress) return CheckpointDue(state.step);
+  if (checkpoint_share > 0) return Crossed(state.progress_before, state.progress, checkpoint_share);
+  return state.progress >= 1 || (checkpoint_every > 0 && state.step % checkpoint_every == 0);
+}
+
+bool RunPlan::ValidationDue(const LoopState& state) const {
+  if (!by_progress) return ValidationDue(state.step);
+  if (validate_share > 0) return Crossed(state.progress_before, state.progress, validate_share);
+  return validate_every > 0 && (state.progress >= 1 || state.step % validate_every == 0);
+}
 
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler) {
   RunPlan plan{.steps = Steps(recipe.train, sampler),
-               .keep_checkpoints = recipe.train.keep_checkpoints};
+               .keep_checkpoints = recipe.train.keep_checkpoints,
+               .by_progress = !recipe.train.steps && !sampler.KnowsBatches()};
   const auto cadence = [&plan](const config::Quantity& every) {
     return every.IsZero() ? 0 : std::max<int64_t>(1, every.Of(plan.steps));
   };
@@ -23,6 +44,13 @@ RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler)
   plan.checkpoint_every = cadence(recipe.train.checkpoint_every);
   if (recipe.validation.enabled()) {
     plan.validate_every = std::max<int64_t>(1, recipe.validation.every.Of(plan.steps));
+  }
+  if (plan.by_progress) {
+    const auto share = [](const config::Quantity& every) {
+      return every.share ? every.amount / 100 : 0;
+    };
+    plan.checkpoint_share = share(recipe.train.checkpoint_every);
+    plan.validate_share = recipe.validation.enabled() ? share(recipe.validation.every) : 0;
   }
   return plan;
 }

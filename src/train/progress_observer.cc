@@ -3,13 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "train/loop.h"
 
 namespace tandem::train {
+namespace {
 
-std::string ProgressObserver::Detail() const {
+constexpr int kPerMille = 1000;
+
+}  // namespace
+
+uint64_t ProgressObserver::Done(const Loop& loop) {
+  if (!loop.by_progress()) return static_cast<uint64_t>(loop.state().step);
+  return static_cast<uint64_t>(std::floor(kPerMille * loop.state().progress));
+}
+
+std::string ProgressObserver::Detail(const Loop& loop) const {
   double loss = 0, seconds = 0;
   int64_t tokens = 0;
   for (const StepFigures& step : last_) {
@@ -18,17 +29,21 @@ std::string ProgressObserver::Detail() const {
     seconds += step.seconds;
   }
   if (last_.empty()) return validation_;
-  return fmt::format("loss {:.4f}{}{}, {:.0f} tokens/s", loss / static_cast<double>(last_.size()),
-                     validation_.empty() ? "" : ", ", validation_,
-                     static_cast<double>(tokens) / std::max(1e-9, seconds));
+  const std::string step =
+      loop.by_progress() ? fmt::format("step {}, ", loop.state().step) : std::string();
+  return fmt::format("{}loss {:.4f}{}{}, {:.0f} tokens/s", step,
+                     loss / static_cast<double>(last_.size()), validation_.empty() ? "" : ", ",
+                     validation_, static_cast<double>(tokens) / std::max(1e-9, seconds));
 }
 
 Next ProgressObserver::Begin(const Loop& loop) {
-  const auto done = static_cast<uint64_t>(loop.state().step);
-  bar_.emplace(ProgressOptions{.label = "train",
-                               .unit = "steps",
-                               .total = static_cast<uint64_t>(loop.steps()),
-                               .first = done});
+  const bool by_progress = loop.by_progress();
+  const uint64_t done = Done(loop);
+  bar_.emplace(ProgressOptions{
+      .label = "train",
+      .unit = by_progress ? "‰" : "steps",
+      .total = by_progress ? uint64_t{kPerMille} : static_cast<uint64_t>(loop.steps()),
+      .first = done});
   bar_->Update(done);
   return Next::kGoOn;
 }
@@ -36,12 +51,12 @@ Next ProgressObserver::Begin(const Loop& loop) {
 Next ProgressObserver::AfterStep(const Loop& loop, const StepReport& report) {
   last_.push_back({report.loss, report.tokens, report.seconds});
   if (last_.size() > window_) last_.pop_front();
-  bar_->Update(static_cast<uint64_t>(loop.state().step), Detail());
+  bar_->Update(Done(loop), Detail(loop));
   return Next::kGoOn;
 }
 
 bool ProgressObserver::DuringValidation(const Loop& loop, double share) {
-  bar_->Update(static_cast<uint64_t>(loop.state().step),
+  bar_->Update(Done(loop),
                fmt::format("validating {:.0f}%", 100 * share));
   return true;
 }
@@ -51,7 +66,7 @@ void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport&
   const bool is_loss = std::string_view(report.measure) == "loss";
   validation_ =
       fmt::format("{}{} {:.4f}", is_loss ? "validation " : "", report.measure, report.value);
-  bar_->Update(static_cast<uint64_t>(loop.state().step), Detail());
+  bar_->Update(Done(loop), Detail(loop));
   // The validation before the first step says nothing about how long steps take.
   if (last_.empty()) bar_->RestartClock();
 }

@@ -24,12 +24,14 @@ class ProgressObserver final : public LoopObserver {
   void Interrupt(const Loop& loop) override;
 
  private:
+  // Steps, or per mille of a run whose number of steps is not known.
+  static uint64_t Done(const Loop& loop);
   struct StepFigures {
     double loss = 0;
     int64_t tokens = 0;
     double seconds = 0;
   };
-  std::string Detail() const;
+  std::string Detail(const Loop& loop) const;
 
   size_t window_;
   std::deque<StepFigures> last_;  // at most `window_` steps

@@ -235,6 +235,12 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
 sampling::Examples MakeExamples(const data::TrainingSet& set, double positive_grade,
                                 std::span<const uint32_t> which) {
   sampling::Examples examples(positive_grade, set.document_hashes);
+  size_t count = 0;
+  for (const uint32_t e : which) {
+    const data::TrainingQuery& example = set.examples[e];
+    count += example.positives.size() + example.others.size() + example.unused.size();
+  }
+  examples.Reserve(which.size(), count);
   std::vector<sampling::Judged> judged, unused;
   const auto append = [](const std::vector<data::Judgement>& from,
                          std::vector<sampling::Judged>& to) {

@@ -93,6 +93,16 @@ void CheckAncestors(const std::filesystem::path& path) {
   }
 }
 
+// Whether the run saves the checkpoint of `folder` even where nothing interrupts it.
+bool IsPlanned(const RunPlan& plan, int64_t step, const std::filesystem::path& folder) {
+  if (!plan.by_progress) return plan.CheckpointDue(step);
+  const nlohmann::json state = ReadState(folder);
+  return plan.CheckpointDue(
+      LoopState{.step = step,
+                .progress = state.value("/loop/progress"_json_pointer, 0.0),
+                .progress_before = state.value("/loop/progress_before"_json_pointer, 0.0)});
+}
+
 }  // namespace
 
 std::filesystem::path RunFolder::Checkpoint(int64_t step) const {
@@ -167,7 +177,7 @@ std::optional<int64_t> RunFolder::LatestCheckpoint() const {
 void RunFolder::Prune(const RunPlan& plan, int64_t step, int64_t best_step) const {
   std::vector<int64_t> planned;
   for (const int64_t number : Checkpoints()) {
-    if (plan.CheckpointDue(number) || number == step)
+    if (number == step || IsPlanned(plan, number, Checkpoint(number)))
       planned.push_back(number);
     else
       Remove(Checkpoint(number));

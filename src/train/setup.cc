@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "base/cache_folder.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "config/catalogue.h"
 #include "data/fingerprint.h"
@@ -18,6 +20,7 @@
 #include "train/bank_memory.h"
 #include "train/label_keys.h"
 #include "train/learning_rate.h"
+#include "train/pair_scores.h"
 #include "train/resolve_objective.h"
 
 namespace tandem::train {
@@ -85,16 +88,20 @@ void Resolve(Setup& setup) {
 // Queries of the first pass's batches; some have one less.
 uint64_t LargestBatch(const Setup& setup) {
   const uint64_t batches = setup.sampler->BatchesIn(1);
-  return (setup.data.training.size() + batches - 1) / batches;
+  return (setup.sampler->QueriesIn(0) + batches - 1) / batches;
 }
 
 // Batches that are smaller than the recipe asks for, and why.
 void WarnOfSmallBatches(const Setup& setup) {
   const auto batch = static_cast<size_t>(setup.recipe().train.batch);
-  const size_t queries = setup.data.training.size();
+  const uint64_t queries = setup.sampler->QueriesIn(0);
   if (batch > queries) {
-    Warn(fmt::format("train.batch is {}, but there are {} training queries; a batch has at most {}",
-                     batch, queries, LargestBatch(setup)));
+    const std::string have =
+        queries == setup.data.training.size()
+            ? fmt::format("there are {} training queries", queries)
+            : fmt::format("an epoch of {} has {} queries", setup.recipe().sampling.name, queries);
+    Warn(fmt::format("train.batch is {}, but {}; a batch has at most {}", batch, have,
+                     LargestBatch(setup)));
   }
   const uint64_t fewest = (queries + batch - 1) / batch, batches = setup.sampler->BatchesIn(1);
   if (batches > fewest) {
@@ -111,10 +118,11 @@ void NoteData(const Setup& setup) {
   const LabelCount labels =
       CountLabels(setup.data.set, setup.data.training, setup.objective.needs.graded_own);
   Note(
-      fmt::format("training on {} queries with {} {}, {} documents in the corpus; {} steps of {} "
+      fmt::format("training on {} queries with {} {}, {} documents in the corpus; {}{} steps of {} "
                   "queries",
                   setup.data.training.size(), labels.documents, labels.name,
-                  setup.data.set.documents.size(), setup.plan.steps,
+                  setup.data.set.documents.size(), setup.plan.by_progress ? "about " : "",
+                  setup.plan.steps,
                   LargestBatch(setup) * static_cast<uint64_t>(setup.recipe().train.accumulate)));
   Note(
       fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
@@ -144,7 +152,7 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
 // has one query, its queries are all the same, or masks leave none.
 void CheckFirstBatch(const Setup& setup) {
   const objective::Needs& needs = setup.objective.needs;
-  const nlohmann::json state = setup.sampler->State();
+  const sampling::SamplerState state = setup.sampler->State();
   const sampling::Batch batch = setup.sampler->Next();
   setup.sampler->Restore(state);
   const bool labelled = batch.columns() > batch.rows();
@@ -189,11 +197,45 @@ std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup,
                                             std::move(parameters), recipe.params);
 }
 
+// The base model's scores that the sampler asks for.
+PairScores ScoresFor(const Setup& setup, const sampling::ScoreNeeds& needs) {
+  if (!needs.any()) return {};
+  PairScores scores = ScorePairs(
+      *setup.model,
+      {.examples = setup.texts.examples,
+       .query_texts = setup.texts.query_texts,
+       .queries = setup.data.set.queries,
+       .documents = setup.data.set.documents,
+       .graded_own = setup.objective.needs.graded_own},
+      {.consistency = needs.consistencies,
+       .seed = static_cast<uint64_t>(setup.recipe().seed),
+       .cache = {.folder = CacheFolder(),
+                 .encode = {.precision = setup.precision, .threads = setup.threads}}});
+  Note(fmt::format("the base model scored {} pairs in {}, for sampling.name = \"{}\"",
+                   scores.cosines.size(), FormatDuration(scores.seconds),
+                   setup.recipe().sampling.name));
+  return scores;
+}
+
+// Throws RecipeError where the sampler's parameters do not fit the data.
+std::unique_ptr<sampling::Sampler> MakeSampler(const Setup& setup) {
+  const config::Recipe& recipe = setup.recipe();
+  const sampling::SamplerInfo& info = Entry(sampling::Samplers(), recipe.sampling.name);
+  const PairScores scores = ScoresFor(setup, info.NeedsScores(recipe.sampling.params));
+  sampling::SamplerOptions options = SamplerOptionsOf(recipe, setup.objective.needs);
+  options.scores = {.cosines = scores.cosines, .consistencies = scores.consistencies};
+  try {
+    return info.make(setup.texts.examples, options);
+  } catch (const sampling::OrderProblem& problem) {
+    throw setup.loaded.ErrorAt(fmt::format("sampling.{}", problem.key()), problem.what());
+  }
+}
+
 // Where nobody gave a bias that the objective learns, the run's first batch says where it starts.
 // It is looked at as the first step will see it, dropout included, and stays the first batch.
 void StartOpenBias(Setup& setup) {
   if (!setup.states.bias_is_open()) return;
-  const nlohmann::json state = setup.sampler->State();
+  const sampling::SamplerState state = setup.sampler->State();
   const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
   setup.sampler->Restore(state);
   setup.states.StartBias(
@@ -239,9 +281,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches =
       std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
-  setup->sampler =
-      Entry(sampling::Samplers(), recipe.sampling.name)
-          .make(setup->texts.examples, SamplerOptionsOf(recipe, setup->objective.needs));
+  setup->sampler = MakeSampler(*setup);
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
   setup->optimizer = MakeOptimizer(*setup, setup->model->Parameters());
@@ -264,6 +304,7 @@ void SetSteps(Setup& setup, int64_t steps) {
                     .clip = recipe.clip,
                     .warmup = setup.plan.warmup,
                     .steps = steps,
+                    .by_progress = setup.plan.by_progress,
                     .objective_factor = setup.states.learning_rate_factor()});
 }
 
@@ -279,6 +320,7 @@ LoopParts PartsOf(Setup& setup) {
 LoopOptions LoopOptionsOf(const Setup& setup) {
   const config::Recipe& recipe = setup.recipe();
   return {.steps = setup.plan.steps,
+          .epochs = setup.plan.by_progress ? recipe.train.epochs : std::nullopt,
           .batch = recipe.train.batch,
           .accumulate = recipe.train.accumulate,
           .chunk_tokens = recipe.train.chunk_tokens,

@@ -42,7 +42,13 @@ void Updater::ClearGradients() {
   optim::ClearGradients(objective_.parameters());
 }
 
-UpdateReport Updater::Step(int64_t steps_done, double gradient_scale) {
+optim::SchedulePoint Updater::PointAfter(int64_t steps_done, double progress) const {
+  const auto total = static_cast<double>(options_.steps);
+  const double step = options_.by_progress ? progress * total : static_cast<double>(steps_done);
+  return {.step = step, .warmup = static_cast<double>(options_.warmup), .total = total};
+}
+
+UpdateReport Updater::Step(int64_t steps_done, double gradient_scale, double progress) {
   const Parameters parameters = model_.parameters();
   UpdateReport report;
   {
@@ -52,7 +58,7 @@ UpdateReport Updater::Step(int64_t steps_done, double gradient_scale) {
   if (!std::isfinite(report.gradient_norm)) throw NumericError("the gradient is not finite");
   report.learning_rate =
       options_.learning_rate *
-      optim::ScheduleFactor(schedule_, {steps_done, options_.warmup, options_.steps});
+      optim::ScheduleFactor(schedule_, PointAfter(steps_done, progress));
   const tensor::ProfileScope scope("optimizer", ParameterWork(parameters, model_.memory_passes()));
   model_.Step(report.learning_rate,
               gradient_scale * optim::ClipFactor(report.gradient_norm, options_.clip));

@@ -14,7 +14,9 @@ struct UpdateOptions {
   double learning_rate = 2e-5;  // the schedule's peak
   double clip = 0;              // largest norm of the model's gradient; 0: no clipping
   int64_t warmup = 0;           // steps
-  int64_t steps = 1;            // of the whole run
+  int64_t steps = 1;            // of the whole run; an estimate where `by_progress`
+  // The schedule follows the share of the run that is done, not the number of steps.
+  bool by_progress = false;
   // Learning rate of what the objective learns, as a multiple of the model's.
   double objective_factor = 1;
 };
@@ -33,10 +35,10 @@ class Updater {
       : model_(model), objective_(objective), schedule_(schedule), options_(options) {}
 
   void ClearGradients();
-  // The update after `steps_done` steps, from the gradients times `gradient_scale`. Only the
-  // model's gradient is clipped. Throws NumericError, before it changes anything, where that is not
-  // finite.
-  UpdateReport Step(int64_t steps_done, double gradient_scale);
+  // The update after `steps_done` steps, or where the schedule goes by progress after the share
+  // `progress` of the run, from the gradients times `gradient_scale`. Only the model's gradient is
+  // clipped. Throws NumericError, before it changes anything, where that is not finite.
+  UpdateReport Step(int64_t steps_done, double gradient_scale, double progress = 0);
 
   // What the optimizers keep; shares their memory.
   std::vector<optim::StateTensor> StateTensors() const;
@@ -45,6 +47,8 @@ class Updater {
   void SetSteps(int64_t model_steps, int64_t objective_steps);
 
  private:
+  optim::SchedulePoint PointAfter(int64_t steps_done, double progress) const;
+
   optim::Optimizer& model_;
   optim::Optimizer& objective_;
   optim::Schedule schedule_;

@@ -26,12 +26,13 @@ std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
 Next ValidationObserver::Begin(const Loop& loop) {
   const int64_t step = loop.state().step;
   const bool due =
-      step == 0 ? !state_.base_value : plan_.ValidationDue(step) && state_.validated_step < step;
+      step == 0 ? !state_.base_value
+                : plan_.ValidationDue(loop.state()) && state_.validated_step < step;
   return due ? Validate(loop) : Next::kGoOn;
 }
 
 Next ValidationObserver::AfterStep(const Loop& loop, const StepReport& /*report*/) {
-  return plan_.ValidationDue(loop.state().step) ? Validate(loop) : Next::kGoOn;
+  return plan_.ValidationDue(loop.state()) ? Validate(loop) : Next::kGoOn;
 }
 
 Next ValidationObserver::Validate(const Loop& loop) {

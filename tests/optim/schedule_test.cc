@@ -21,9 +21,9 @@ TEST(Schedule, TakesItsParameters) {
 
 TEST(Schedule, EveryOneRisesOverTheWarmUpAndStaysInRange) {
   for (const ScheduleInfo* schedule : Schedules()) {
-    for (const int64_t warmup : {0, 1, 10, 100, 250}) {
+    for (const double warmup : {0, 1, 10, 100, 250}) {
       double before = 0;
-      for (int64_t step = 0; step < 100; ++step) {
+      for (double step = 0; step < 100; ++step) {
         const double factor = ScheduleFactor(Schedule(*schedule), {step, warmup, 100});
         ASSERT_GT(factor, 0) << schedule->name << " " << step;
         ASSERT_LE(factor, 1) << schedule->name << " " << step;

@@ -40,7 +40,7 @@ World AnyWorld() {
   world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
   for (const uint32_t q : world.batch.queries) {
     const size_t positives = world.examples.positives(q).size();
-    for (const Judged& one : world.examples.judged(q).subspan(positives)) {
+    for (const Judged& one : world.examples.judged(q).Behind(positives)) {
       if (*rc::gen::arbitrary<bool>()) world.batch.documents.push_back(one.document);
     }
     world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));

@@ -1,6 +1,4 @@
-// The contract of every sampler of the catalogue, and what `uniform` promises besides.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+// What `uniform` promises besides the contract of all samplers (contract_test.cc).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,101 +13,10 @@
 #include "base/error.h"
 #include "sampling/catalogue.h"
 #include "sampling/masks.h"
+#include "sampling/sampling_worlds.h"
 
 namespace tandem::sampling {
 namespace {
-
-// `queries` queries with 1 to 3 positives and 2 further documents each; every third query shares
-// its document with others, every fifth its text.
-Examples SharedExamples(uint32_t queries) {
-  const uint32_t documents = queries * 5;
-  std::vector<uint64_t> hashes(documents);
-  for (uint32_t d = 0; d < documents; ++d) hashes[d] = d % 7 == 0 ? d / 14 : 1000000 + d;
-  Examples examples(1, std::move(hashes));
-  for (uint32_t q = 0; q < queries; ++q) {
-    std::vector<Judged> judged;
-    for (uint32_t i = 0; i <= q % 3; ++i) judged.push_back({q * 5 + i, 1});
-    if (q % 3 == 0) judged[0].document = q / 6 * 5;
-    judged.push_back({q * 5 + 3, 0});
-    judged.push_back({q * 5 + 4, 0.5});
-    examples.Add(q % 5 == 0 ? q / 10 : 500000 + q, judged);
-  }
-  return examples;
-}
-
-std::string Text(const Batch& batch) {
-  return fmt::format("{}: {} | {} | {}", batch.epoch, fmt::join(batch.queries, " "),
-                     fmt::join(batch.documents, " "), fmt::join(batch.further_starts, " "));
-}
-
-class EverySampler : public testing::TestWithParam<const SamplerInfo*> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EverySampler,
-                         testing::ValuesIn(Samplers().begin(), Samplers().end()),
-                         [](const auto& test) { return std::string(test.param->name); });
-
-TEST_P(EverySampler, SameSeedSamePlanOtherSeedOtherPlan) {
-  const Examples examples = SharedExamples(100);
-  const auto one = GetParam()->make(examples, {.seed = 5, .batch = 8, .negatives = 1});
-  const auto same = GetParam()->make(examples, {.seed = 5, .batch = 8, .negatives = 1});
-  const auto other = GetParam()->make(examples, {.seed = 6, .batch = 8, .negatives = 1});
-  int differ = 0;
-  for (int b = 0; b < 40; ++b) {
-    const std::string text = Text(one->Next());
-    ASSERT_EQ(text, Text(same->Next()));
-    differ += text != Text(other->Next());
-  }
-  EXPECT_GT(differ, 30);
-}
-
-TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
-  const Examples examples = SharedExamples(60);
-  const SamplerOptions options{.seed = 9, .batch = 7, .negatives = 2};
-  for (int stop = 0; stop < 30; ++stop) {
-    const auto whole = GetParam()->make(examples, options);
-    for (int b = 0; b < stop; ++b) whole->Next();
-    const auto resumed = GetParam()->make(examples, options);
-    resumed->Next();  // what was done before Restore must not matter
-    resumed->Restore(nlohmann::json::parse(whole->State().dump()));
-    for (int b = 0; b < 25; ++b) ASSERT_EQ(Text(whole->Next()), Text(resumed->Next())) << stop;
-  }
-}
-
-TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
-  const Examples examples = SharedExamples(90);
-  const auto sampler = GetParam()->make(examples, {.seed = 3, .batch = 16, .negatives = 2});
-  for (int b = 0; b < 60; ++b) {
-    const Batch batch = sampler->Next();
-    ASSERT_GE(batch.rows(), 1);
-    ASSERT_LE(batch.rows(), 16);
-    ASSERT_EQ(batch.further_starts.size(), batch.rows() + 1);
-    ASSERT_EQ(batch.further_starts.front(), batch.rows());
-    ASSERT_EQ(batch.further_starts.back(), batch.columns());
-    std::set<uint64_t> texts, query_texts;
-    for (const uint32_t q : batch.queries) query_texts.insert(examples.query_hash(q));
-    for (const uint32_t d : batch.documents) texts.insert(examples.document_hash(d));
-    ASSERT_EQ(query_texts.size(), batch.rows());
-    ASSERT_EQ(texts.size(), batch.columns());
-    for (size_t row = 0; row < batch.rows(); ++row) {
-      const auto has = [&](std::span<const Judged> list, uint32_t document) {
-        return std::any_of(list.begin(), list.end(),
-                           [&](const Judged& one) { return one.document == document; });
-      };
-      ASSERT_TRUE(has(examples.positives(batch.queries[row]), batch.documents[row]));
-      for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
-        ASSERT_TRUE(has(examples.negatives(batch.queries[row]), batch.documents[c]));
-      }
-      ASSERT_LE(batch.further_starts[row + 1] - batch.further_starts[row], 2);
-    }
-  }
-}
-
-TEST_P(EverySampler, RefusesWhatItCannotSample) {
-  const Examples none(1, {1});
-  EXPECT_THROW(GetParam()->make(none, {}), std::invalid_argument);
-  Examples without(1, {1});
-  without.Add(1, std::vector<Judged>{{0, 0.5}});
-  EXPECT_THROW(GetParam()->make(without, {}), std::invalid_argument);
-}
 
 TEST(Examples, RefusesUnknownAndRepeatedDocuments) {
   Examples examples(1, {1, 2});
@@ -142,6 +49,24 @@ TEST(Uniform, EveryQueryOncePerPassAndBatchesInCountsThem) {
   }
 }
 
+// Runs that earlier versions began go on: FNV-1a of the batches that version 0.1.0 made, before
+// orders and compositions were apart.
+TEST(Uniform, BatchesAreThoseOfEarlierVersions) {
+  const auto fingerprint = [](const SamplerOptions& options) {
+    const Examples examples = SharedExamples(120);
+    const auto sampler = kUniform.make(examples, options);
+    uint64_t hash = 0xCBF29CE484222325;
+    for (int b = 0; b < 60; ++b) {
+      for (const unsigned char c : Text(sampler->Next())) hash = (hash ^ c) * 0x100000001B3;
+    }
+    return hash;
+  };
+  EXPECT_EQ(fingerprint({.seed = 7, .batch = 9, .negatives = 2}), 1108248762192872143U);
+  EXPECT_EQ(fingerprint({.seed = 8, .batch = 9, .negatives = 2, .no_duplicates = false}),
+            8489151074613313785U);
+  EXPECT_EQ(fingerprint({.seed = 9, .batch = 16, .negatives = 3, .graded_own = true}), 7317431433222979851U);
+}
+
 TEST(Uniform, PartOfAPassCountsRoundedUp) {
   Examples examples(1, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   for (uint32_t q = 0; q < 10; ++q) examples.Add(q, std::vector<Judged>{{q, 1}});
@@ -157,15 +82,6 @@ TEST(Uniform, OneDocumentForAllGivesOneRowABatchInBoundedTime) {
   for (uint32_t q = 0; q < 20000; ++q) examples.Add(q, std::vector<Judged>{{0, 1}});
   const auto sampler = kUniform.make(examples, {.batch = 64});
   for (int b = 0; b < 50; ++b) EXPECT_EQ(sampler->Next().rows(), 1);
-}
-
-// Chi-square of counts against equal shares, with as many classes as there are counts.
-double ChiSquare(const std::vector<int>& counts) {
-  double total = 0, sum = 0;
-  for (const int count : counts) total += count;
-  const double expected = total / static_cast<double>(counts.size());
-  for (const int count : counts) sum += (count - expected) * (count - expected) / expected;
-  return sum;
 }
 
 TEST(Uniform, PositivesOrderAndFurtherDocumentsAreUniform) {
@@ -286,7 +202,7 @@ TEST(Uniform, BatchesOfAPassAreOfOneSize) {
 TEST(Uniform, ContinuesTheFirstPlanWhereItIsTheSameAndElseRefusesIt) {
   Examples alone(1, {0, 1, 2, 3, 4, 5, 6, 7});
   for (uint32_t q = 0; q < 8; ++q) alone.Add(q, std::vector<Judged>{{q, 1}});
-  const nlohmann::json state = {{"epoch", 0}, {"batch", 1}};
+  const SamplerState state{.values = {{"epoch", 0}, {"batch", 1}}};
   const auto whole = kUniform.make(alone, {.batch = 4});
   whole->Next();
   const auto resumed = kUniform.make(alone, {.batch = 4});

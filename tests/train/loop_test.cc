@@ -191,15 +191,19 @@ class UnevenSampler final : public sampling::Sampler {
     for (uint32_t q = first ? 0 : 18; q < (first ? 18 : 24); ++q) batch.queries.push_back(q);
     batch.documents = batch.queries;
     batch.further_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
+    passes_ += static_cast<double>(batch.rows()) / 24;
     return batch;
   }
   uint64_t BatchesIn(double epochs) const override { return static_cast<uint64_t>(2 * epochs); }
-  nlohmann::json State() const override { return nlohmann::json::object(); }
-  void Restore(const nlohmann::json&) override {}
+  uint64_t QueriesIn(uint64_t /*pass*/) const override { return 24; }
+  double Passes() const override { return passes_; }
+  sampling::SamplerState State() const override { return {.values = nlohmann::json::object()}; }
+  void Restore(const sampling::SamplerState&) override {}
 
  private:
   std::vector<std::vector<float>>& heard_;
   bool second_is_next_ = false;
+  double passes_ = 0;
 };
 
 class AccumulationTest : public LoopTest {

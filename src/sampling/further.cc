@@ -1,0 +1,50 @@
+#include "sampling/further.h"
+
+#include <numeric>
+#include <utility>
+
+namespace tandem::sampling {
+namespace {
+
+using Taken = std::unordered_set<uint64_t>;  // document hashes of a batch
+
+void AddTo(const Pairs& pairs, const FurtherOptions& options, const Draw& draw, Taken& taken,
+           Batch& batch) {
+  const Examples& examples = pairs.examples();
+  const JudgedList candidates =
+      pairs.graded_own() ? examples.judged(draw.query) : examples.negatives(draw.query);
+  std::vector<uint32_t> pool(candidates.size());
+  std::iota(pool.begin(), pool.end(), 0);
+  RandomStream random = DocumentStream(options.seed, batch.epoch, draw.repeat);
+  random.Seek((uint64_t{draw.query} << kDrawBits) + (uint64_t{1} << (kDrawBits - 1)));
+  size_t wanted = options.count;
+  for (size_t left = pool.size(); left > 0 && wanted > 0; --left) {
+    std::swap(pool[random.Below(left)], pool[left - 1]);
+    const uint32_t chosen = pool[left - 1];
+    const uint32_t document = candidates.document(chosen);
+    if (document == draw.document) continue;
+    if (pairs.graded_own() && !pairs.kept(pairs.first(draw.query) + chosen)) continue;
+    if (options.no_duplicates && !taken.insert(examples.document_hash(document)).second) continue;
+    batch.documents.push_back(document);
+    --wanted;
+  }
+}
+
+}  // namespace
+
+RandomStream DocumentStream(uint64_t seed, uint64_t pass, uint32_t repeat) {
+  return RandomStream({seed, "sampling documents", pass, repeat});
+}
+
+void AddFurther(const Pairs& pairs, const FurtherOptions& options, const std::vector<Draw>& draws,
+                Batch& batch) {
+  Taken taken;
+  for (const uint32_t own : batch.documents) taken.insert(pairs.examples().document_hash(own));
+  batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
+  for (const Draw& draw : draws) {
+    if (options.count > 0) AddTo(pairs, options, draw, taken, batch);
+    batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
+  }
+}
+
+}  // namespace tandem::sampling

@@ -1,0 +1,38 @@
+// The further labelled documents of a batch: what its queries bring besides their own documents.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "base/random.h"
+#include "sampling/batch.h"
+#include "sampling/order.h"
+#include "sampling/pairs.h"
+
+namespace tandem::sampling {
+
+// Numbers that one query may draw in a pass: far more than its documents need. Query q has stretch
+// [q << kDrawBits, (q + 1) << kDrawBits) of stream (seed, "sampling documents", pass), so that what
+// is drawn for it does not depend on the queries before it. The own document is drawn from the
+// stretch's first half, further ones from its second.
+inline constexpr int kDrawBits = 24;
+
+// The stream of a pass, and of one of several draws of a query in it.
+RandomStream DocumentStream(uint64_t seed, uint64_t pass, uint32_t repeat = 0);
+
+struct FurtherOptions {
+  uint64_t seed = 1;
+  size_t count = 0;           // of each query
+  bool no_duplicates = true;  // no document text twice in a batch
+};
+
+// Adds to a batch that has `draws` as its rows, of pass batch.epoch, their further documents: drawn
+// without replacement from each query's judged negatives, or where own documents may have any grade
+// from all its kept pairs but the own one. Own documents enter the batch first: of two equal texts,
+// the own document stays and the further one is left out.
+void AddFurther(const Pairs& pairs, const FurtherOptions& options, const std::vector<Draw>& draws,
+                Batch& batch);
+
+}  // namespace tandem::sampling

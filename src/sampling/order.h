@@ -1,0 +1,132 @@
+// Which queries come next, each with one of its own documents and the weight of its loss. How they become batches
+// is the composition's affair (sampling/passes.h).
+//
+// A run is a row of passes; an epoch is one pass, however many draws it has. An order of the first
+// kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes on
+// and batches come back with their scores (SteppedOrder).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/params.h"
+#include "sampling/batch.h"
+#include "sampling/pairs.h"
+#include "sampling/state.h"
+
+namespace tandem::sampling {
+
+// A query with its own document.
+struct Draw {
+  uint32_t query = 0;
+  uint32_t document = 0;
+  // Tells draws of one query in one pass apart: 0 where a query comes at most once. Further
+  // documents are drawn anew for each.
+  uint32_t repeat = 0;
+
+  bool operator==(const Draw&) const = default;
+};
+
+// What a training step computed for a batch.
+struct Feedback {
+  const Batch* batch = nullptr;
+  std::span<const float> cosines;  // [Q] of each query and its own document
+  std::span<const float> losses;   // [Q], each query's share; empty where the objective has none
+};
+
+// The base model's scores of all pairs, in the order of Pairs; empty where the order does not ask
+// for them (SamplerInfo::needs_scores).
+struct InitialScores {
+  std::span<const float> cosines;
+  std::span<const float> consistencies;
+};
+
+struct ScoreNeeds {
+  bool cosines = false;
+  bool consistencies = false;
+  bool any() const { return cosines || consistencies; }
+};
+
+struct OrderOptions {
+  uint64_t seed = 1;
+  config::Params params;  // values of SamplerInfo::params
+  InitialScores scores;   // must outlive the call that makes the order, no longer
+};
+
+// A recipe's key that does not fit the data: `sampling.KEY TEXT`.
+class OrderProblem : public std::invalid_argument {
+ public:
+  OrderProblem(std::string key, const std::string& text)
+      : std::invalid_argument(text), key_(std::move(key)) {}
+  const std::string& key() const { return key_; }
+
+ private:
+  std::string key_;
+};
+
+class Order {
+ public:
+  virtual ~Order() = default;
+
+  // Begins pass `pass`, from 0, where the run has got to `progress`, in [0, 1].
+  virtual void Begin(uint64_t /*pass*/, double /*progress*/) {}
+  // How many draws the pass has that has begun.
+  virtual size_t draws() const = 0;
+  // The same of any pass; an estimate where passes follow from feedback.
+  virtual size_t DrawsIn(uint64_t pass) const = 0;
+
+  // What the loss of a draw of the pass under way weighs.
+  virtual double weight(const Draw& /*draw*/) const { return 1; }
+
+  // Comes after each batch; an order that does not learn from batches ignores it.
+  virtual void AddFeedback(const Feedback& /*feedback*/) {}
+
+  // Adds to `state` what Begin and feedback have left behind; nothing where the options and the
+  // number of the pass decide everything. `values` gets members of its own.
+  virtual void Save(SamplerState& /*state*/) const {}
+  // Takes back what Save added; Begin is not called for the pass that it belongs to.
+  virtual void Restore(const SamplerState& /*state*/, uint64_t /*pass*/) {}
+  // Whether Save adds anything.
+  virtual bool has_state() const { return false; }
+};
+
+// What a pass of a planned order has at most.
+enum class PassContent {
+  kEachQuery,  // every query once, with any of its kept pairs
+  kEachPair,   // every kept pair once
+};
+
+class PlannedOrder : public Order {
+ public:
+  virtual PassContent content() const { return PassContent::kEachQuery; }
+  // All draws of a pass. Where passes are not known ahead, it must be the one that has begun.
+  virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
+  // Whether Plan gives any pass, begun or not.
+  virtual bool known_ahead() const { return true; }
+};
+
+class SteppedOrder : public Order {
+ public:
+  // Before the draws of a batch. `rank_anew`: an update interval is over, so that the feedback that
+  // has come since the last one counts from here on.
+  virtual void BeginBatch(double progress, bool rank_anew) = 0;
+  virtual int64_t update_interval() const = 0;  // steps
+
+  // The next draw, which becomes one by Take. The same until Take or Skip is called. None: the pass
+  // has all its draws, or everything that is left has been skipped for this batch.
+  virtual std::optional<Draw> Propose() = 0;
+  // Whether the proposed draw has to be in the pass: it may wait for a later batch, and no other one
+  // comes in its place.
+  virtual bool is_sure() const = 0;
+  virtual void Take() = 0;
+  // Another one is proposed for this batch; the skipped query may come in the next.
+  virtual void Skip() = 0;
+};
+
+}  // namespace tandem::sampling

@@ -1,0 +1,165 @@
+#include "sampling/ordered_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "sampling/further.h"
+
+namespace tandem::sampling {
+namespace {
+
+// How passes are made, as saved states name it. Version 1 (states without a number) put duplicates
+// off to later batches and drew hard negatives from all documents below the positive grade.
+constexpr int kPlanVersion = 2;
+
+}  // namespace
+
+OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& options,
+                               const MakeOrder& make)
+    : options_(options), pairs_(examples, options.graded_own) {
+  if (options_.batch == 0) throw std::invalid_argument("a batch needs at least one query");
+  options_.scores = {};
+  order_ = make(pairs_);
+  planned_ = dynamic_cast<PlannedOrder*>(order_.get());
+  stepped_ = dynamic_cast<SteppedOrder*>(order_.get());
+  if (planned_ != nullptr && options_.no_duplicates) {
+    keys_ = SharedKeys(pairs_, planned_->content());
+  }
+  order_->Begin(0, 0);
+  pass_ = Compose();
+}
+
+std::unique_ptr<Pass> OrderedSampler::Compose() const {
+  if (stepped_ != nullptr) {
+    return std::make_unique<SteppedPass>(
+        *stepped_, pairs_.examples(),
+        SteppedOptions{.batch = options_.batch, .no_duplicates = options_.no_duplicates});
+  }
+  return std::make_unique<PlannedPass>(planned_->Plan(epoch_), keys_, options_.batch,
+                                       RandomStream({options_.seed, "sampling batches", epoch_}));
+}
+
+double OrderedSampler::Passes() const {
+  const auto draws = static_cast<double>(order_->draws());
+  return (static_cast<double>(epoch_) * draws + static_cast<double>(pass_->placed())) / draws;
+}
+
+double OrderedSampler::Progress() const {
+  const RunLength& length = options_.length;
+  const double progress =
+      length.batches ? static_cast<double>(batches_ - batches_ % options_.accumulate) /
+                           static_cast<double>(*length.batches)
+                     : Passes() / length.epochs;
+  return std::min(progress, 1.0);
+}
+
+// Steps are counted from the pass's beginning, where everything is ranked.
+bool OrderedSampler::RanksAnew() const {
+  if (stepped_ == nullptr) return false;
+  const uint64_t interval =
+      static_cast<uint64_t>(stepped_->update_interval()) * options_.accumulate;
+  return pass_->batches() % interval == 0;
+}
+
+Batch OrderedSampler::Next() {
+  if (pass_->AtEnd()) {
+    const double progress = Progress();
+    order_->Begin(++epoch_, progress);
+    pass_ = Compose();
+  }
+  const std::vector<Draw> draws = pass_->Next(Progress(), RanksAnew());
+  ++batches_;
+  Batch batch{.epoch = epoch_};
+  for (const Draw& draw : draws) {
+    batch.queries.push_back(draw.query);
+    batch.documents.push_back(draw.document);
+    batch.weights.push_back(order_->weight(draw));
+  }
+  const auto is_one = [](double weight) { return weight == 1; };
+  if (std::all_of(batch.weights.begin(), batch.weights.end(), is_one)) batch.weights = {};
+  AddFurther(pairs_,
+             {.seed = options_.seed,
+              .count = options_.negatives,
+              .no_duplicates = options_.no_duplicates},
+             draws, batch);
+  return batch;
+}
+
+bool OrderedSampler::KnowsBatches() const {
+  return stepped_ != nullptr ? !options_.no_duplicates : planned_->known_ahead();
+}
+
+uint64_t OrderedSampler::FullBatches(uint64_t pass) const {
+  return (order_->DrawsIn(pass) + options_.batch - 1) / options_.batch;
+}
+
+uint64_t OrderedSampler::BatchesOf(uint64_t pass) const {
+  const uint64_t full = FullBatches(pass);
+  if (keys_.most() <= full || !KnowsBatches()) return full;
+  return CountBatches(keys_.Of(planned_->Plan(pass)), options_.batch);
+}
+
+uint64_t OrderedSampler::BatchesIn(double epochs) const {
+  const double whole = std::floor(epochs);
+  uint64_t total = 0;
+  for (uint64_t pass = 0; pass < static_cast<uint64_t>(whole); ++pass) total += BatchesOf(pass);
+  if (epochs == whole) return total;
+  const auto batches = static_cast<double>(BatchesOf(static_cast<uint64_t>(whole)));
+  // 2.2 - 2 is a little more than 0.2, so a result that close to a whole number counts as that
+  // number.
+  return total + static_cast<uint64_t>(std::ceil((epochs - whole) * batches - 1e-6));
+}
+
+// Where the order has no state, seed and pass decide everything, and the number of its batches so
+// far says where it stands.
+SamplerState OrderedSampler::State() const {
+  SamplerState state{.values = {{"plan", kPlanVersion}, {"epoch", epoch_}}};
+  pass_->Save(state);
+  if (order_->has_state()) {
+    state.values["batches"] = batches_;
+    order_->Save(state);
+  }
+  return state;
+}
+
+void OrderedSampler::Restore(const SamplerState& state) {
+  const auto epoch = state.values.at("epoch").get<uint64_t>();
+  static_cast<void>(state.values.at("batch").get<uint64_t>());
+  CheckPlan(state.values.value("plan", 1));
+  const bool anew = epoch != epoch_ || order_->has_state();
+  epoch_ = epoch;
+  if (order_->has_state()) {
+    batches_ = state.values.at("batches").get<uint64_t>();
+    order_->Restore(state, epoch);
+  } else if (anew) {
+    order_->Begin(epoch, 0);
+  }
+  if (anew) pass_ = Compose();
+  pass_->Restore(state);
+}
+
+// The first version makes the same batches where queries share nothing, fill whole batches, and
+// have no related documents.
+bool OrderedSampler::FirstPlanIsTheSame() const {
+  const Examples& examples = pairs_.examples();
+  const bool draws_others = options_.graded_own || options_.negatives > 0;
+  for (size_t query = 0; draws_others && query < examples.size(); ++query) {
+    if (!examples.related(query).empty()) return false;
+  }
+  const bool alone = keys_.most() <= 1;
+  const bool one_batch = examples.size() <= options_.batch;
+  return alone && (one_batch || examples.size() % options_.batch == 0);
+}
+
+void OrderedSampler::CheckPlan(int version) const {
+  if (version == kPlanVersion || (version == 1 && FirstPlanIsTheSame())) return;
+  throw ModelError("the checkpoint", "",
+                   "its sampler's plan was made by another version of Tandem, which put other "
+                   "queries into a batch, so that this one cannot continue the run exactly; "
+                   "start a new run, or finish this one with the version that began it");
+}
+
+}  // namespace tandem::sampling

@@ -1,0 +1,53 @@
+// The sampler of every order: its passes, composed into batches.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "sampling/order.h"
+#include "sampling/pairs.h"
+#include "sampling/passes.h"
+#include "sampling/sampler.h"
+#include "sampling/shared_keys.h"
+
+namespace tandem::sampling {
+
+class OrderedSampler final : public Sampler {
+ public:
+  // `make` makes the order. Throws what it throws, and std::invalid_argument where Pairs cannot be
+  // made or a batch has no room.
+  using MakeOrder = std::function<std::unique_ptr<Order>(Pairs& pairs)>;
+  OrderedSampler(const Examples& examples, const SamplerOptions& options, const MakeOrder& make);
+
+  Batch Next() override;
+  uint64_t QueriesIn(uint64_t pass) const override { return order_->DrawsIn(pass); }
+  double Passes() const override;
+  uint64_t BatchesIn(double epochs) const override;
+  bool KnowsBatches() const override;
+  void AddFeedback(const Feedback& feedback) override { order_->AddFeedback(feedback); }
+  SamplerState State() const override;
+  void Restore(const SamplerState& state) override;
+
+ private:
+  // The composition of the pass that the order has begun.
+  std::unique_ptr<Pass> Compose() const;
+  double Progress() const;
+  bool RanksAnew() const;
+  uint64_t BatchesOf(uint64_t pass) const;
+  uint64_t FullBatches(uint64_t pass) const;
+  void CheckPlan(int version) const;
+  bool FirstPlanIsTheSame() const;
+
+  SamplerOptions options_;
+  Pairs pairs_;
+  std::unique_ptr<Order> order_;
+  PlannedOrder* planned_;  // one of the two is order_, the other null
+  SteppedOrder* stepped_;
+  SharedKeys keys_;        // of a planned order's draws
+  uint64_t epoch_ = 0;     // the pass under way
+  uint64_t batches_ = 0;   // since the run's start; counted where the order has a state
+  std::unique_ptr<Pass> pass_;
+};
+
+}  // namespace tandem::sampling

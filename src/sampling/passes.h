@@ -1,0 +1,104 @@
+// How the draws of a pass become batches. Two compositions, one for each kind of order; in either
+// no two equal query texts or own documents meet in a batch, unless copies are allowed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_set>
+#include <vector>
+
+#include "sampling/composition.h"
+#include "sampling/examples.h"
+#include "sampling/order.h"
+#include "sampling/shared_keys.h"
+#include "sampling/state.h"
+
+namespace tandem::sampling {
+
+// The batches of one pass.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  virtual bool AtEnd() const = 0;
+  // The draws of the next batch. `progress` is the run's, and `rank_anew` as in
+  // SteppedOrder::BeginBatch; a pass that was planned at its beginning ignores both.
+  virtual std::vector<Draw> Next(double progress, bool rank_anew) = 0;
+  virtual uint64_t batches() const = 0;  // that Next has given
+  virtual size_t placed() const = 0;     // draws in them
+  // What Next depends on besides order, options and number of the pass.
+  virtual void Save(SamplerState& state) const = 0;
+  virtual void Restore(const SamplerState& state) = 0;
+};
+
+// A pass whose draws are known at its beginning: ComposeEvenly's batches.
+class PlannedPass final : public Pass {
+ public:
+  // A batch has at most `batch` draws, which is positive; `draws` is not empty.
+  PlannedPass(std::vector<Draw> draws, const SharedKeys& keys, size_t batch, RandomStream random);
+
+  bool AtEnd() const override { return next_ + 1 >= starts_.size(); }
+  std::vector<Draw> Next(double progress, bool rank_anew) override;
+  uint64_t batches() const override { return next_; }
+  size_t placed() const override { return starts_[next_]; }
+  void Save(SamplerState& state) const override;
+  void Restore(const SamplerState& state) override;
+
+ private:
+  // Draws batch after batch, in the pass's order within each.
+  void SortByBatch(const std::vector<uint32_t>& batch_of);
+
+  std::vector<Draw> draws_;
+  std::vector<size_t> starts_;  // [batches + 1] into draws_
+  size_t next_ = 0;             // batch
+};
+
+struct SteppedOptions {
+  size_t batch = 64;          // draws, at most
+  bool no_duplicates = true;  // no text and no document twice in a batch
+};
+
+// A pass whose draws an order gives one after the other. It has ceil(draws / batch) batches whose
+// sizes differ by at most one, unless duplicates forbid that:
+//  - A sure draw that the batch under way cannot take waits, and is tried first for the batches
+//    after it; those that wait for one text or document come one a batch, oldest first.
+//  - In place of any other draw that does not fit the order proposes another one. Where many do not
+//    fit in a row, the batch stays smaller.
+//  - What is still missing when the planned batches are made comes in further ones.
+class SteppedPass final : public Pass {
+ public:
+  // `order`, whose pass has begun, and `examples` must outlive this.
+  SteppedPass(SteppedOrder& order, const Examples& examples, const SteppedOptions& options);
+
+  bool AtEnd() const override { return placed_ >= order_.draws(); }
+  std::vector<Draw> Next(double progress, bool rank_anew) override;
+  uint64_t batches() const override { return batches_; }
+  size_t placed() const override { return placed_; }
+  void Save(SamplerState& state) const override;
+  void Restore(const SamplerState& state) override;
+
+ private:
+  // Draws that wait, each because a batch had their key already.
+  struct Queue {
+    bool by_document = false;  // the key is the document's hash, else the text's
+    uint64_t key = 0;
+    std::deque<Draw> draws;
+  };
+
+  size_t Size() const;  // of the next batch
+  bool Fits(const Draw& draw) const;
+  void Put(const Draw& draw, std::vector<Draw>& batch);
+  void TakeWaiting(size_t size, std::vector<Draw>& batch);
+  void TakeNew(size_t size, std::vector<Draw>& batch);
+  void Wait(const Draw& draw);
+
+  SteppedOrder& order_;
+  const Examples& examples_;
+  SteppedOptions options_;
+  uint64_t batches_ = 0;
+  size_t placed_ = 0;
+  std::vector<Queue> waiting_;  // by the time at which a key's first draw had to wait
+  std::unordered_set<uint64_t> texts_, documents_;  // hashes of the batch under way
+};
+
+}  // namespace tandem::sampling
