@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "base/files.h"
 #include "config/recipe_parse.h"
 #include "data/line_reader.h"
+#include "sampling/audit_file.h"
 
 namespace tandem::app {
 namespace {
@@ -70,6 +72,7 @@ void AddRecipe(const fs::path& path, Json& found) {
   found["base"] = recipe.model.base;
   found["data"] = fmt::format("{}", fmt::join(recipe.data.paths(), ", "));
   found["objective"] = recipe.objective.name;
+  found["sampling"] = recipe.sampling.name;
   found["queries_per_step"] = recipe.train.batch * recipe.train.accumulate;
   found["learning_rate"] = recipe.optimizer.learning_rate;
   found["seed"] = recipe.seed;
@@ -108,6 +111,48 @@ void AddFigures(const RunLog& log, Json& found) {
   found["validations"] = log.figures;
 }
 
+// Passes whose records are shown; a run of many keeps the first and the newest.
+constexpr size_t kMostPasses = 20;
+
+Json PassRow(const sampling::PassRecord& record) {
+  size_t drawn = 0;
+  for (const auto& batch : record.batches) drawn += batch.size();
+  Json row = {{"pass", record.pass}, {"batches", record.batches.size()}, {"queries", drawn}};
+  if (!record.complete) return row;
+  row["left_out"] = record.left_out.size();
+  double sum = 0;
+  size_t scored = 0;
+  for (const sampling::LeftOut& one : record.left_out) {
+    if (std::isnan(one.score)) continue;
+    sum += one.score;
+    ++scored;
+  }
+  if (scored > 0) {
+    const double mean = sum / static_cast<double>(scored);
+    row["mean_score_left_out"] = std::round(1e6 * mean) / 1e6;
+  }
+  return row;
+}
+
+// What the sampler drew and left out, by the records in sampling/.
+void AddPasses(const fs::path& folder, Json& found) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".bin") files.push_back(entry.path());
+  }
+  if (files.empty()) return;
+  std::sort(files.begin(), files.end());
+  if (files.size() > kMostPasses) {
+    files.erase(files.begin() + 1,
+                files.begin() + static_cast<std::ptrdiff_t>(files.size() - kMostPasses + 1));
+  }
+  found["passes"] = Json::array();
+  for (const fs::path& file : files) {
+    found["passes"].push_back(PassRow(sampling::ReadPassRecord(file)));
+  }
+}
+
 }  // namespace
 
 Json InspectTrainingRun(const fs::path& path) {
@@ -120,6 +165,7 @@ Json InspectTrainingRun(const fs::path& path) {
   }
   AddRecipe(path / "recipe.resolved.toml", found);
   AddFigures(log, found);
+  AddPasses(path / "sampling", found);
   found["checkpoints"] = FoldersIn(path / "checkpoints");
   return found;
 }
@@ -133,7 +179,7 @@ Json InspectCheckpoint(const fs::path& path) {
   for (const auto& [key, value] : counters.items()) {
     if (value.is_number() || value.is_boolean()) found[key] = value;
   }
-  for (const char* name : {"weights", "optimizer"}) {
+  for (const char* name : {"weights", "optimizer", "sampler"}) {
     const fs::path tensors = path / fmt::format("{}.safetensors", name);
     if (fs::exists(tensors)) found[name] = {{"bytes", fs::file_size(tensors)}};
   }

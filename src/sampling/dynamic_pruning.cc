@@ -123,6 +123,7 @@ class DynamicPruning final : public SteppedOrder {
     sure_ = SureDraws(progress);
     given_ = 0;
     moved_.clear();
+    if (settings_.documents) best_above_ = BestAbove(progress);
     StartStreams(pass);
     Rank([this](uint32_t query) { return QueryScore(query); });
   }
@@ -172,6 +173,39 @@ class DynamicPruning final : public SteppedOrder {
   void Skip() override {
     ranking_.Skip(proposed_place_);
     proposed_.reset();
+  }
+
+  // Of the queries that the pass begins with: the sure ones have 1, the others equal shares of the
+  // rest. Documents weigh as in the first batch.
+  std::vector<float> Probabilities() const override {
+    const double sure = static_cast<double>(std::min(sure_, queries_));
+    const double others = static_cast<double>(queries_) - sure;
+    const double rest = others > 0 ? (static_cast<double>(draws()) - sure) / others : 0;
+    std::vector<float> probabilities(pairs_.size());
+    for (uint32_t query = 0; query < pairs_.queries(); ++query) {
+      if (pairs_.kept_count(query) == 0) continue;
+      const double drawn = ranking_.place(query) < sure_ ? 1 : rest;
+      double sum = 0;
+      for (size_t i = 0; i < pairs_.count(query); ++i) sum += Weight(pairs_.first(query) + i);
+      for (size_t i = 0; i < pairs_.count(query); ++i) {
+        const size_t pair = pairs_.first(query) + i;
+        probabilities[pair] = static_cast<float>(drawn * Weight(pair) / sum);
+      }
+    }
+    return probabilities;
+  }
+
+  // With the scores by which they were ranked; those whose pairs are all left out with their mean.
+  std::vector<LeftOut> NotDrawn() const override {
+    std::vector<LeftOut> left_out;
+    for (uint32_t query = 0; query < pairs_.queries(); ++query) {
+      if (pairs_.kept_count(query) == 0) {
+        left_out.push_back({query, Mean(query, [](size_t) { return true; })});
+      } else if (!ranking_.is_drawn(query)) {
+        left_out.push_back({query, ranking_.score(query)});
+      }
+    }
+    return left_out;
   }
 
   void AddFeedback(const Feedback& feedback) override {
@@ -259,11 +293,17 @@ class DynamicPruning final : public SteppedOrder {
 
   // The mean over the query's kept pairs.
   float QueryScore(uint32_t query) const {
+    return Mean(query, [this](size_t pair) { return pairs_.kept(pair); });
+  }
+
+  // Over those of the query's pairs that count.
+  template <typename Counts>
+  float Mean(uint32_t query, const Counts& counts) const {
     double sum = 0;
     size_t count = 0;
     const size_t first = pairs_.first(query), last = first + pairs_.count(query);
     for (size_t pair = first; pair < last; ++pair) {
-      if (!pairs_.kept(pair)) continue;
+      if (!counts(pair)) continue;
       sum += scores_[pair];
       ++count;
     }

@@ -1,10 +1,32 @@
 #include "sampling/each_pair.h"
 
-#include <span>
+#include <algorithm>
+#include <limits>
 
 #include "base/random.h"
 
 namespace tandem::sampling {
+
+EachPair::EachPair(const Pairs& pairs, uint64_t seed, std::span<const float> scores)
+    : pairs_(pairs), seed_(seed) {
+  for (uint32_t query = 0; query < pairs.queries(); ++query) {
+    if (pairs.kept_count(query) > 0) continue;
+    LeftOut one{.query = query, .score = std::numeric_limits<float>::quiet_NaN()};
+    if (!scores.empty()) {
+      const auto own = scores.subspan(pairs.first(query), pairs.count(query));
+      one.score = *std::max_element(own.begin(), own.end());
+    }
+    left_out_.push_back(one);
+  }
+}
+
+std::vector<float> EachPair::Probabilities() const {
+  std::vector<float> probabilities(pairs_.size());
+  for (size_t pair = 0; pair < pairs_.size(); ++pair) {
+    probabilities[pair] = pairs_.kept(pair) ? 1.0F : 0.0F;
+  }
+  return probabilities;
+}
 
 std::vector<Draw> EachPair::Plan(uint64_t pass) const {
   std::vector<Draw> draws;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sampling/order.h"
@@ -14,17 +15,23 @@ namespace tandem::sampling {
 // pass e is the shuffle of stream (seed, "sampling order", e).
 class EachPair final : public PlannedOrder {
  public:
-  // `pairs`, which must outlive the order, have been pruned.
-  EachPair(const Pairs& pairs, uint64_t seed) : pairs_(pairs), seed_(seed) {}
+  // `pairs`, which must outlive the order, have been pruned, by `scores` [pairs], which are not kept,
+  // or without any.
+  EachPair(const Pairs& pairs, uint64_t seed, std::span<const float> scores = {});
 
   PassContent content() const override { return PassContent::kEachPair; }
   size_t draws() const override { return pairs_.kept_size(); }
   size_t DrawsIn(uint64_t /*pass*/) const override { return pairs_.kept_size(); }
   std::vector<Draw> Plan(uint64_t pass) const override;
+  // 1 or 0.
+  std::vector<float> Probabilities() const override;
+  // The queries without a kept pair, each with its best pair's score.
+  std::vector<LeftOut> NotDrawn() const override { return left_out_; }
 
  private:
   const Pairs& pairs_;
   uint64_t seed_;
+  std::vector<LeftOut> left_out_;
 };
 
 }  // namespace tandem::sampling

@@ -38,11 +38,15 @@ RandomStream DocumentStream(uint64_t seed, uint64_t pass, uint32_t repeat) {
 
 void AddFurther(const Pairs& pairs, const FurtherOptions& options, const std::vector<Draw>& draws,
                 Batch& batch) {
+  if (options.count == 0) {
+    batch.further_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
+    return;
+  }
   Taken taken;
   for (const uint32_t own : batch.documents) taken.insert(pairs.examples().document_hash(own));
   batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
   for (const Draw& draw : draws) {
-    if (options.count > 0) AddTo(pairs, options, draw, taken, batch);
+    AddTo(pairs, options, draw, taken, batch);
     batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
   }
 }

@@ -76,6 +76,26 @@ class InfoBatch final : public PlannedOrder {
     return draws;
   }
 
+  // Before the dice of this pass.
+  std::vector<float> Probabilities() const override {
+    std::vector<float> probabilities(pairs_.size());
+    for (size_t query = 0; query < pairs_.queries(); ++query) {
+      const double drawn = fates_[query] == kKept ? 1 : 1 - drop_;
+      const auto each = static_cast<float>(drawn / static_cast<double>(pairs_.count(query)));
+      for (size_t i = 0; i < pairs_.count(query); ++i) probabilities[pairs_.first(query) + i] = each;
+    }
+    return probabilities;
+  }
+
+  // With the losses that they had when the pass began.
+  std::vector<LeftOut> NotDrawn() const override {
+    std::vector<LeftOut> left_out;
+    for (uint32_t query = 0; query < fates_.size(); ++query) {
+      if (fates_[query] == kDropped) left_out.push_back({query, losses_[query]});
+    }
+    return left_out;
+  }
+
   double weight(const Draw& draw) const override {
     return fates_[draw.query] == kWeighted ? 1 / (1 - drop_) : 1;
   }

@@ -59,6 +59,12 @@ struct OrderOptions {
   InitialScores scores;   // must outlive the call that makes the order, no longer
 };
 
+// A query that a pass does not draw. The score is the one that decided, NaN where none did.
+struct LeftOut {
+  uint32_t query = 0;
+  float score = 0;
+};
+
 // A recipe's key that does not fit the data: `sampling.KEY TEXT`.
 class OrderProblem : public std::invalid_argument {
  public:
@@ -83,6 +89,14 @@ class Order {
 
   // What the loss of a draw of the pass under way weighs.
   virtual double weight(const Draw& /*draw*/) const { return 1; }
+
+  // Of each pair [pairs], before the first draw of the pass that has begun: with which probability
+  // the pass draws it. Where draws exclude each other (equal texts in a batch) that is left aside.
+  virtual std::vector<float> Probabilities() const = 0;
+  // The queries that the pass has not drawn, ascending; after its last draw.
+  virtual std::vector<LeftOut> NotDrawn() const { return {}; }
+  // Whether there is anything in these two that the options do not say.
+  virtual bool prunes() const { return true; }
 
   // Comes after each batch; an order that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& /*feedback*/) {}

@@ -70,8 +70,15 @@ Batch OrderedSampler::Next() {
     order_->Begin(++epoch_, progress);
     pass_ = Compose();
   }
+  if (audit_ != nullptr && pass_->batches() == 0) {
+    audit_->BeginPass(epoch_, pairs_, order_->Probabilities());
+  }
   const std::vector<Draw> draws = pass_->Next(Progress(), RanksAnew());
   ++batches_;
+  if (audit_ != nullptr) {
+    audit_->AddBatch(draws);
+    if (pass_->AtEnd()) audit_->EndPass(order_->NotDrawn());
+  }
   Batch batch{.epoch = epoch_};
   for (const Draw& draw : draws) {
     batch.queries.push_back(draw.query);

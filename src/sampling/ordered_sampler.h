@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "sampling/audit.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 #include "sampling/passes.h"
@@ -26,6 +27,8 @@ class OrderedSampler final : public Sampler {
   uint64_t BatchesIn(double epochs) const override;
   bool KnowsBatches() const override;
   void AddFeedback(const Feedback& feedback) override { order_->AddFeedback(feedback); }
+  bool Prunes() const override { return order_->prunes(); }
+  void set_audit(PassAudit* audit) override { audit_ = Prunes() ? audit : nullptr; }
   SamplerState State() const override;
   void Restore(const SamplerState& state) override;
 
@@ -48,6 +51,7 @@ class OrderedSampler final : public Sampler {
   uint64_t epoch_ = 0;     // the pass under way
   uint64_t batches_ = 0;   // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;
+  PassAudit* audit_ = nullptr;
 };
 
 }  // namespace tandem::sampling

@@ -51,6 +51,8 @@ class QueryRanking {
   bool is_drawn(uint32_t query) const { return index_[query] >= undrawn_; }
   // Gives a drawn query another score.
   void Move(uint32_t query, float score);
+  // How many of the pass's first scores are better than the query's.
+  uint32_t place(uint32_t query) const { return places_[query]; }
   // The score by which a query that has not moved is ranked.
   float score(uint32_t query) const { return ScoreOf(keys_[places_[query]]); }
 

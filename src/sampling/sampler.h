@@ -35,6 +35,8 @@ struct SamplerOptions {
   InitialScores scores = {};   // used while the sampler is made
 };
 
+class PassAudit;  // sampling/audit.h
+
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -52,6 +54,11 @@ class Sampler {
   virtual bool KnowsBatches() const { return true; }
   // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
+
+  // Whether it draws other queries or pairs in one pass than in another, or leaves some out.
+  virtual bool Prunes() const { return false; }
+  // From now on `audit` hears of its passes, if it prunes; it must outlive the sampler's last Next.
+  virtual void set_audit(PassAudit* /*audit*/) {}
 
   // Everything that Next depends on besides examples and options. A sampler that restores another
   // one's state continues exactly as that one would have.

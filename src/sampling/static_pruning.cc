@@ -34,10 +34,10 @@ extern const SamplerInfo kStaticPruning{
       const InitialScores& scores = options.scores;
       if (PrunesByConsistency(options.params)) {
         KeepBest(pairs, options.params.Number("keep"), scores.consistencies, scores.cosines);
-      } else {
-        KeepBest(pairs, options.params.Number("keep"), scores.cosines);
+        return std::make_unique<EachPair>(pairs, options.seed, scores.consistencies);
       }
-      return std::make_unique<EachPair>(pairs, options.seed);
+      KeepBest(pairs, options.params.Number("keep"), scores.cosines);
+      return std::make_unique<EachPair>(pairs, options.seed, scores.cosines);
     },
     NeededScores};
 

@@ -24,6 +24,17 @@ class Uniform final : public PlannedOrder {
   size_t draws() const override { return pairs_.queries(); }
   size_t DrawsIn(uint64_t /*pass*/) const override { return pairs_.queries(); }
 
+  bool prunes() const override { return false; }
+  std::vector<float> Probabilities() const override {
+    std::vector<float> probabilities(pairs_.size());
+    for (size_t query = 0; query < pairs_.queries(); ++query) {
+      for (size_t i = 0; i < pairs_.count(query); ++i) {
+        probabilities[pairs_.first(query) + i] = 1.0F / static_cast<float>(pairs_.count(query));
+      }
+    }
+    return probabilities;
+  }
+
   std::vector<Draw> Plan(uint64_t pass) const override {
     std::vector<uint32_t> queries(pairs_.queries());
     std::iota(queries.begin(), queries.end(), 0);

@@ -51,8 +51,9 @@ std::string Counts(const Setup& setup) {
       graded ? "labelled document" : "positive", set.queries_without_positive,
       *setup.recipe().data.negatives, setup.further.Text(), set.documents.size());
   if (setup.validator != nullptr) {
-    text += fmt::format("validation: {} on {} queries, every {} steps\n", setup.validator->name(),
-                        setup.data.ValidationCorpus().judged.size(), setup.plan.validate_every);
+    text += fmt::format("validation: {} on {} queries, every {}{} steps\n", setup.validator->name(),
+                        setup.data.ValidationCorpus().judged.size(),
+                        setup.plan.validate_share > 0 ? "about " : "", setup.plan.validate_every);
   }
   return text;
 }
@@ -86,11 +87,13 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
 std::string DiskText(const Setup& setup, const DiskNeed& need) {
   return fmt::format(
       "disk: at most {} in the run folder, for {} checkpoints of {} that are kept "
-      "(train.keep_checkpoints), one that is being written, {}and the model\n",
+      "(train.keep_checkpoints), one that is being written, {}{}and the model\n",
       Mebibytes(need.run), setup.plan.keep_checkpoints, Mebibytes(need.checkpoint),
       setup.validator == nullptr
           ? ""
-          : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)));
+          : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)),
+      need.records == 0 ? ""
+                        : fmt::format("{} of records of passes, ", Mebibytes(need.records)));
 }
 
 std::string TimeText(const Setup& setup, const MemoryNeed& need) {

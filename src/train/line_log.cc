@@ -41,9 +41,10 @@ LineLog::~LineLog() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void LineLog::Write(const nlohmann::ordered_json& line) {
-  const std::string text = line.dump() + "\n";
-  std::string_view rest = text;
+void LineLog::Write(const nlohmann::ordered_json& line) { Append(line.dump() + "\n"); }
+
+void LineLog::Append(std::string_view bytes) {
+  std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
     if (written < 0) {
@@ -52,7 +53,7 @@ void LineLog::Write(const nlohmann::ordered_json& line) {
     }
     rest.remove_prefix(static_cast<size_t>(written));
   }
-  bytes_ += text.size();
+  bytes_ += bytes.size();
 }
 
 void LineLog::Sync() {

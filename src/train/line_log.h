@@ -1,10 +1,12 @@
-// A file of lines that grows while a run goes on: metrics.jsonl and timing.jsonl.
+// A file that grows while a run goes on: the lines of metrics.jsonl and timing.jsonl, the records of
+// sampling/.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string_view>
 
 namespace tandem::train {
 
@@ -19,6 +21,8 @@ class LineLog {
 
   // Appends one line in one write. Throws OutputError.
   void Write(const nlohmann::ordered_json& line);
+  // Appends bytes as they are. Throws OutputError.
+  void Append(std::string_view bytes);
   // Flushes to the disk.
   void Sync();
   uint64_t bytes() const { return bytes_; }

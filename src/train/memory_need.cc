@@ -171,6 +171,24 @@ void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tabl
   }
 }
 
+// What sampling/ holds in the end; nothing for a sampler without records (sampling/audit_file.h).
+uint64_t RecordBytes(const Setup& setup) {
+  if (!setup.sampler->Prunes()) return 0;
+  const sampling::Examples& examples = setup.texts.examples;
+  const uint64_t queries = examples.size();
+  uint64_t pairs = 0;
+  for (size_t q = 0; q < queries; ++q) {
+    pairs += setup.objective.needs.graded_own ? examples.judged(q).size()
+                                              : examples.positives(q).size();
+  }
+  const auto batches =
+      static_cast<double>(setup.plan.steps * setup.recipe().train.accumulate);
+  const double passes = batches / static_cast<double>(setup.sampler->BatchesIn(1));
+  const auto whole = static_cast<uint64_t>(passes) + 1;
+  // A query is drawn or left out: 8 bytes in either case.
+  return whole * (4 * queries + 4 * pairs + 8 * std::max(queries, setup.sampler->QueriesIn(0)));
+}
+
 }  // namespace
 
 MemoryNeed MeasureMemoryNeed(Setup& setup) {
@@ -211,9 +229,14 @@ DiskNeed DiskNeedOf(Setup& setup) {
   }
   need.checkpoint = need.best;
   for (const auto& state : setup.optimizer->State()) need.checkpoint += state.value.nbytes();
+  for (const sampling::StateArray& array : setup.sampler->State().arrays) {
+    need.checkpoint += std::visit(
+        [](const auto& values) { return values.size() * sizeof(values[0]); }, array.values);
+  }
+  need.records = RecordBytes(setup);
   const auto kept = static_cast<uint64_t>(setup.plan.keep_checkpoints);
   const uint64_t bests = setup.validator != nullptr ? kept + 1 : 0;
-  need.run = (kept + 1) * need.checkpoint + bests * need.best + need.best;
+  need.run = (kept + 1) * need.checkpoint + bests * need.best + need.best + need.records;
   return need;
 }
 

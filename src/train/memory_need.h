@@ -28,6 +28,7 @@ MemoryNeed MeasureMemoryNeed(Setup& setup);
 struct DiskNeed {
   uint64_t checkpoint = 0;  // one of them
   uint64_t best = 0;        // weights of a best validation
+  uint64_t records = 0;     // of all passes (sampling/), by the passes' expected lengths
   uint64_t run = 0;         // the whole run folder at most, a checkpoint that is being written too
 };
 DiskNeed DiskNeedOf(Setup& setup);

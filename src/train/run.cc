@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "tensor/page_arena.h"
+#include "train/audit_observer.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_observer.h"
 #include "train/extension.h"
@@ -186,6 +187,10 @@ class RunObservers {
         progress_(setup.recipe().logging.every),
         checkpoints_(folder, setup.plan,
                      {.data = setup.data.fingerprint, .base = setup.base_fingerprint}) {
+    if (setup.sampler->Prunes()) {
+      audit_.emplace(folder.sampling());
+      setup.sampler->set_audit(&*audit_);
+    }
     if (setup.validator == nullptr) return;
     validation_.emplace(*setup.validator, folder, setup.plan, setup.recipe().validation.patience);
   }
@@ -193,6 +198,7 @@ class RunObservers {
   // The checkpoint observer follows all observers whose state it saves.
   std::vector<LoopObserver*> List() {
     std::vector<LoopObserver*> list = {&signals_, &metrics_, &progress_, &warnings_};
+    if (audit_) list.push_back(&*audit_);
     if (validation_) list.push_back(&*validation_);
     list.push_back(&checkpoints_);
     return list;
@@ -206,6 +212,7 @@ class RunObservers {
   MetricsObserver metrics_;
   ProgressObserver progress_;
   WarningObserver warnings_;
+  std::optional<AuditObserver> audit_;
   std::optional<ValidationObserver> validation_;
   CheckpointObserver checkpoints_;
 };

@@ -21,6 +21,7 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path timing() const { return path_ / "timing.jsonl"; }
   std::filesystem::path model() const { return path_ / "model"; }
+  std::filesystem::path sampling() const { return path_ / "sampling"; }
   std::filesystem::path Checkpoint(int64_t step) const;  // checkpoints/step-00000100
   std::filesystem::path Best(int64_t step) const;        // checkpoints/best-00000100
 

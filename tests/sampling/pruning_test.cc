@@ -214,6 +214,26 @@ TEST(InfoBatch, FollowsStepsWhereTheRunIsGivenInSteps) {
   EXPECT_EQ(rows, 800);  // the second pass begins at the run's end
 }
 
+// Two of four queries have had no feedback: the mean is that of the others, 5.
+TEST(InfoBatch, WhatWasNeverSeenStaysAndIsNotInTheMean) {
+  const Examples examples = PlainExamples(4, 1);
+  const config::Params params = ParamsOf(kInfoBatch, {{"drop", 0.99}, {"drop_until", 1.0}});
+  const auto sampler =
+      kInfoBatch.make(examples, {.batch = 1, .length = {.epochs = 100}, .params = params});
+  std::vector<int> drawn(4);
+  for (uint64_t pass = 0; pass < 41; ++pass) {
+    while (sampler->Passes() < static_cast<double>(pass + 1) - 1e-9) {
+      const Batch batch = sampler->Next();
+      const uint32_t query = batch.queries[0];
+      if (pass > 0) ++drawn[query];
+      const std::vector<float> loss = {query == 0 ? 0.0F : 10.0F};
+      if (query < 2) sampler->AddFeedback({.batch = &batch, .cosines = loss, .losses = loss});
+    }
+  }
+  EXPECT_LT(drawn[0], 6);
+  EXPECT_EQ((std::vector<int>(drawn.begin() + 1, drawn.end())), (std::vector<int>{40, 40, 40}));
+}
+
 TEST(InfoBatch, NeedsLosses) {
   const Examples examples = PlainExamples(4, 1);
   const auto sampler = kInfoBatch.make(examples, {.batch = 4});

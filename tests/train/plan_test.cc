@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "sampling/catalogue.h"
@@ -9,13 +10,14 @@
 namespace tandem::train {
 namespace {
 
-RunPlan Plan(const config::Recipe& recipe) {
+RunPlan Plan(const config::Recipe& recipe,
+             const sampling::SamplerInfo& sampler = sampling::kUniform) {
   std::vector<uint64_t> hashes(100);
   for (uint64_t d = 0; d < 100; ++d) hashes[d] = d;
   sampling::Examples examples(1, hashes);
   for (uint32_t q = 0; q < 100; ++q) examples.Add(q, std::vector<sampling::Judged>{{q, 1}});
-  return MakePlan(recipe, *sampling::kUniform.make(
-                              examples, {.batch = static_cast<size_t>(recipe.train.batch)}));
+  return MakePlan(recipe,
+                  *sampler.make(examples, {.batch = static_cast<size_t>(recipe.train.batch)}));
 }
 
 TEST(Plan, CountsStepsOfEpochsWithAccumulation) {
@@ -60,6 +62,46 @@ TEST(Plan, TheLastStepIsAlwaysSavedAndValidated) {
   EXPECT_FALSE(plan.CheckpointDue(10));
   EXPECT_TRUE(plan.CheckpointDue(25));
   EXPECT_FALSE(plan.ValidationDue(25));
+}
+
+// Where passes follow from training, epochs have no number of steps ahead; steps have.
+TEST(Plan, GoesByProgressWhereTheNumberOfStepsIsNotKnown) {
+  config::Recipe recipe;
+  recipe.train.batch = 8;
+  recipe.train.epochs = 2;
+  recipe.validation.holdout = config::Quantity::Percent(5);
+  recipe.validation.every = config::Quantity::Percent(50);
+  recipe.train.checkpoint_every = config::Quantity::Count(7);
+  EXPECT_FALSE(Plan(recipe).by_progress);
+  const RunPlan plan = Plan(recipe, sampling::kInfoBatch);
+  EXPECT_TRUE(plan.by_progress);
+  EXPECT_EQ(plan.steps, 26);  // an estimate
+  EXPECT_EQ(plan.checkpoint_share, 0);
+  EXPECT_EQ(plan.checkpoint_every, 7);
+  EXPECT_EQ(plan.validate_share, 0.5);
+  recipe.train.epochs.reset();
+  recipe.train.steps = 20;
+  EXPECT_FALSE(Plan(recipe, sampling::kInfoBatch).by_progress);
+}
+
+TEST(Plan, SharesAreDueWhenProgressGetsToThem) {
+  const RunPlan plan{.steps = 3, .by_progress = true, .checkpoint_share = 0.1,
+                     .validate_share = 0.5};
+  std::vector<int64_t> checkpoints, validations;
+  LoopState state;
+  for (state.step = 1; state.progress < 1; ++state.step) {
+    state.progress_before = state.progress;
+    state.progress = std::min(1.0, 0.04 * static_cast<double>(state.step));
+    if (plan.CheckpointDue(state)) checkpoints.push_back(state.step);
+    if (plan.ValidationDue(state)) validations.push_back(state.step);
+  }
+  EXPECT_EQ(checkpoints, (std::vector<int64_t>{3, 5, 8, 10, 13, 15, 18, 20, 23, 25}));
+  EXPECT_EQ(validations, (std::vector<int64_t>{13, 25}));
+  const RunPlan steps{.steps = 3, .checkpoint_every = 4, .by_progress = true};
+  EXPECT_TRUE(steps.CheckpointDue(LoopState{.step = 8, .progress = 0.5}));
+  EXPECT_FALSE(steps.CheckpointDue(LoopState{.step = 3, .progress = 0.5}));
+  EXPECT_TRUE(steps.CheckpointDue(LoopState{.step = 9, .progress = 1}));
+  EXPECT_FALSE(steps.ValidationDue(LoopState{.step = 9, .progress = 1}));
 }
 
 }  // namespace
