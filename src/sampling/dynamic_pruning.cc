@@ -268,7 +268,7 @@ class DynamicPruning final : public SteppedOrder {
     const double alpha = Cosine(progress, settings_.alpha_start, settings_.alpha_end);
     if (alpha <= 1) return 0;
     const auto n = static_cast<double>(queries_), n0 = static_cast<double>(draws());
-    return static_cast<size_t>(std::clamp(Floor((alpha * n0 - n) / (alpha - 1)), 0.0, n0));
+    return static_cast<size_t>(std::clamp(std::round((alpha * n0 - n) / (alpha - 1)), 0.0, n0));
   }
 
   void StartStreams(uint64_t pass) {

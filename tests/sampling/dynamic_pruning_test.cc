@@ -65,7 +65,7 @@ class Naive {
     drawn_.clear();
     const auto n = static_cast<double>(active_.size()), n0 = static_cast<double>(draws());
     const double alpha = Cosine(progress, plan_.alpha_start, plan_.alpha_end);
-    const double sure = std::floor((alpha * n0 - n) / (alpha - 1) + 1e-9);
+    const double sure = std::round((alpha * n0 - n) / (alpha - 1));
     sure_ = plan_.levels == "documents" || alpha <= 1
                 ? 0
                 : static_cast<size_t>(std::clamp(sure, 0.0, n0));
