@@ -165,6 +165,8 @@ TEST_F(PruneCommand, AnOutputThatExistsIsNotTouched) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr(Path("out") + ": exists already"));
   EXPECT_TRUE(std::filesystem::is_empty(Path("out")));
+  EXPECT_FALSE(std::filesystem::exists(Path("out.histogram.tsv")));
+  EXPECT_THAT(result.err, Not(HasSubstr("scored")));  // it shows before the work
 }
 
 }  // namespace

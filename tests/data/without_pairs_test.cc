@@ -69,7 +69,7 @@ TEST_F(WithoutPairsTest, OnlyJudgementsOfPairsGo) {
 }
 
 TEST(BestPairs, AShareIsRoundedDown) {
-  EXPECT_EQ(ShareOf(10, 0.3), 3U);  // 0.3 * 10 is a little less than 3
+  EXPECT_EQ(ShareOf(100, 0.29), 29U);  // 0.29 * 100 is a little less than 29
   EXPECT_EQ(ShareOf(10, 0.29), 2U);
   EXPECT_EQ(ShareOf(10, 0.09), 0U);
   EXPECT_EQ(ShareOf(7, 1), 7U);

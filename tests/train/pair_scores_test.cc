@@ -19,7 +19,8 @@
 namespace tandem::train {
 namespace {
 
-// q0 has the text of its document d0, which d4 copies; d1 is related to q0 and a positive of q1.
+// q0 has the text of its document d0, which d4 copies; d1 is related to q0 and a positive of q1. q3
+// has the text of d3, which is only related to it and a positive of q2.
 class PairScoresTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -35,7 +36,8 @@ class PairScoresTest : public testing::Test {
     for (size_t q = 0; q < 4; ++q) {
       dataset.queries.Add("q" + std::to_string(q), words[q] + " " + words[q + 4]);
     }
-    dataset.judged = {{0, {{0, 2}, {1, 1}, {3, 0}}}, {1, {{1, 2}, {4, 2}}}, {2, {{3, 2}}}};
+    dataset.judged = {
+        {0, {{0, 2}, {1, 1}, {3, 0}}}, {1, {{1, 2}, {4, 2}}}, {2, {{3, 2}}}, {3, {{0, 2}, {3, 1}}}};
     set_ = data::BuildTrainingSet(dataset, 2);
     for (uint32_t e = 0; e < set_.examples.size(); ++e) {
       which_.push_back(e);
@@ -73,20 +75,20 @@ class PairScoresTest : public testing::Test {
 
 TEST_F(PairScoresTest, CosinesOfPositivesInTheOrderOfTheExamples) {
   const PairScores scores = Score(false, false);
-  ASSERT_EQ(scores.cosines.size(), 4U);
+  ASSERT_EQ(scores.cosines.size(), 5U);
   EXPECT_NEAR(scores.cosines[0], 1, 1e-6);  // the same text
   EXPECT_NEAR(scores.cosines[1], Cosine(1, 1), 1e-6);
   EXPECT_NEAR(scores.cosines[2], Cosine(1, 4), 1e-6);
   EXPECT_NEAR(scores.cosines[3], Cosine(2, 3), 1e-6);
+  EXPECT_NEAR(scores.cosines[4], Cosine(3, 0), 1e-6);
   EXPECT_TRUE(scores.reciprocal_ranks.empty());
   EXPECT_TRUE(scores.consistencies.empty());
-  EXPECT_EQ(scores.encoded(), 3U + 3U);  // d4 is a copy of d0, d2 nobody's
+  EXPECT_EQ(scores.encoded(), 4U + 3U);  // d4 is a copy of d0, d2 nobody's
 }
 
 TEST_F(PairScoresTest, GradedPairsAreAllThatIsJudged) {
   const PairScores scores = Score(true, false);
-  const size_t judged = 6;
-  ASSERT_EQ(scores.cosines.size(), judged);
+  ASSERT_EQ(scores.cosines.size(), 8U);
   size_t p = 0;
   for (size_t q = 0; q < examples_.size(); ++q) {
     for (const auto& one : examples_.judged(q)) {
@@ -99,7 +101,7 @@ TEST_F(PairScoresTest, GradedPairsAreAllThatIsJudged) {
 // so that only d3 is a candidate.
 TEST_F(PairScoresTest, CandidatesAreThePositivesOfOthersThatAreNotRelevant) {
   const PairScores scores = Score(false, true);
-  ASSERT_EQ(scores.reciprocal_ranks.size(), 4U);
+  ASSERT_EQ(scores.reciprocal_ranks.size(), 5U);
   const auto rank = [&](uint32_t q, uint32_t document, const std::vector<uint32_t>& candidates) {
     int above = 0;
     for (const uint32_t c : candidates) above += Cosine(q, c) > Cosine(q, document);
@@ -109,13 +111,22 @@ TEST_F(PairScoresTest, CandidatesAreThePositivesOfOthersThatAreNotRelevant) {
   EXPECT_EQ(scores.reciprocal_ranks[1], rank(1, 1, {3}));
   EXPECT_EQ(scores.reciprocal_ranks[2], rank(1, 4, {3}));
   EXPECT_EQ(scores.reciprocal_ranks[3], rank(2, 3, {0, 1}));
+  EXPECT_EQ(scores.reciprocal_ranks[4], rank(3, 0, {1}));
+  EXPECT_NE(scores.reciprocal_ranks[4], rank(3, 0, {1, 3}));  // d3 is relevant to q3
   EXPECT_EQ(scores.consistencies,
             search::ConsistencyOrder(scores.reciprocal_ranks, scores.cosines));
 }
 
+// All positives are judged for q0, so that its graded pairs have no candidate.
+TEST_F(PairScoresTest, DocumentsOfGradedPairsAreNoCandidates) {
+  const PairScores scores = Score(true, true);
+  ASSERT_EQ(scores.reciprocal_ranks.size(), 8U);
+  for (size_t p = 0; p < 3; ++p) EXPECT_EQ(scores.reciprocal_ranks[p], 1);
+}
+
 TEST_F(PairScoresTest, ASecondCallFindsTheEmbeddings) {
   const PairScores first = Score(false, true, folder_.path() / "cache");
-  EXPECT_EQ(first.encoded(), 6U);
+  EXPECT_EQ(first.encoded(), 7U);
   const PairScores second = Score(false, true, folder_.path() / "cache");
   EXPECT_EQ(second.encoded(), 0U);
   EXPECT_EQ(first.cosines, second.cosines);
