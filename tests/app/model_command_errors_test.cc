@@ -110,6 +110,7 @@ TEST_F(ModelCommandErrors, DataThatCannotBeEvaluated) {
   EXPECT_THAT(one.err, HasSubstr("the corpus has one document"));
 }
 
+// Nobody waits for an encoded corpus to hear that there is no place for what was made of it.
 TEST_F(ModelCommandErrors, WhatCannotBeWrittenShowsBeforeTheWork) {
   std::filesystem::create_directories(Path("run.trec"));  // a folder where a file is to be
   std::filesystem::create_directories(Path("embeddings/ids.txt"));

@@ -52,7 +52,6 @@ TEST_F(ModelCommands, EncodeCountsEmptyAndTruncatedTexts) {
 }
 
 // What a model was trained at rules every command, and a flag rules that.
-
 TEST_F(ModelCommands, LengthsOfTandemJsonRule) {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "alpha ";
@@ -145,9 +144,7 @@ TEST_F(ModelCommands, EncodeOverKeptEmbeddingsTakesTheirMarkAway) {
 }
 
 // A judged query whose documents are missing, and one without a text, count as in trec_eval -c:
-
 // with 0, and not at all by being left out.
-
 TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
   const std::string judged = "query-id\tcorpus-id\tscore\nq48\td48\t1\n";
   const auto values = [&](const std::string& qrels, const std::vector<std::string>& more = {}) {
@@ -188,7 +185,6 @@ TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
 }
 
 // recall@5000 of a corpus of 1200 is 1 only where all results are looked at.
-
 TEST_F(ModelCommands, MaxResultsAboveAThousandAndAll) {
   WriteTinyData(Path("data"), TinyWords(), {.documents = 1200});
   std::string qrels = "query-id\tcorpus-id\tscore\n";
@@ -224,8 +220,6 @@ TEST_F(ModelCommands, SearchRanksQueriesThatNobodyJudged) {
   EXPECT_EQ(Search({"--queries", Path("mine.jsonl"), "--split", "dev", "--output", "x"}).exit_code,
             2);
 }
-
-// Nobody waits for an encoded corpus to hear that there is no place for what was made of it.
 
 }  // namespace
 }  // namespace tandem
