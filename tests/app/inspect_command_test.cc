@@ -143,10 +143,10 @@ TEST_F(InspectCommand, DataFiles) {
   EXPECT_EQ(Inspect("c.jsonl").out,
             "kind                texts\ntexts               1\nbytes of text       6\n"
             "empty               0\ncopies              0\nexact               true\n");
-  Write("r.trec", "q Q0 d 1 0.5 t\nq Q0 e 2 0.4 t\n");
+  Write("r.trec", "q Q0 d 1 0.5 t\nq Q0 e 2 0.4 t\np Q0 d 1 0.3 t\n");
   EXPECT_EQ(Inspect("r.trec").out,
-            "kind                run\nqueries             1\nresults             2\n"
-            "results per query   lowest 2, median 2, highest 2\n");
+            "kind                run\nqueries             2\nresults             3\n"
+            "results per query   lowest 1, median 1, highest 2\n");
   Write("j.qrels", "q 0 d 1\nq 0 e 0\np 0 d 1\n");
   EXPECT_EQ(Inspect("j.qrels").out,
             "kind                judgements\nqueries             2\njudgements          3\n"
@@ -262,6 +262,19 @@ TEST_F(InspectCommand, ATrainingRun) {
   EXPECT_EQ(under_way["step"], 2);
   EXPECT_EQ(under_way["best"], nlohmann::json::parse(R"({"step": 1, "mrr": 0.25})"));
   EXPECT_EQ(under_way["validations"].size(), 2U);
+}
+
+TEST_F(InspectCommand, ACheckpoint) {
+  Write("step-00000003/state.json",
+        R"({"loop": {"step": 3, "queries": 24, "stopped_early": false, "names": ["a"]}})");
+  Write("step-00000003/weights.safetensors", "0123456789");
+  const ProgramResult result = Inspect("step-00000003", "json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out),
+            nlohmann::json::parse(R"({"kind": "checkpoint", "step": 3, "queries": 24,
+                                      "stopped_early": false, "weights": {"bytes": 10}})"));
+  Write("step-00000003/state.json", "[");
+  EXPECT_EQ(Inspect("step-00000003").exit_code, 4);
 }
 
 // Its logs are lines of JSON, but no texts.
