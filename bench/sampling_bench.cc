@@ -51,8 +51,8 @@ Examples MakeExamples(uint32_t queries, uint32_t pairs, uint32_t documents) {
   examples.Reserve(queries, pairs);
   std::vector<Judged> judged;
   for (uint32_t q = 0; q < queries; ++q) {
-    const auto count = static_cast<uint32_t>(uint64_t{q + 1} * pairs / queries -
-                                             uint64_t{q} * pairs / queries);
+    const auto count =
+        static_cast<uint32_t>(uint64_t{q + 1} * pairs / queries - uint64_t{q} * pairs / queries);
     judged.clear();
     const auto first = static_cast<uint32_t>(random.Below(documents));
     for (uint32_t i = 0; i < count; ++i) judged.push_back({(first + i * 7919) % documents, 1});
@@ -72,17 +72,17 @@ std::unique_ptr<Sampler> MakeSampler(const Examples& examples, int64_t interval)
   config::Params params(kDynamicPruning.params);
   params.Set("update_interval", interval);
   const std::vector<float> scores = MakeScores(Pairs(examples, false).size());
-  return kDynamicPruning.make(examples, {.batch = kBatch,
-                                         .length = {.epochs = 3},
-                                         .params = params,
-                                         .scores = {scores, {}}});
+  return kDynamicPruning.make(
+      examples,
+      {.batch = kBatch, .length = {.epochs = 3}, .params = params, .scores = {scores, {}}});
 }
 
 void Print(const char* what, double value, double limit, const char* unit) {
   std::printf("%-34s %8.1f %s, limit %.0f: %.2f\n", what, value, unit, limit, value / limit);
 }
 
-// Microseconds of processor time for a batch and its feedback: the mean over a whole pass, its beginning included.
+// Microseconds of processor time for a batch and its feedback: the mean over a whole pass, its
+// beginning included.
 double MicrosecondsABatch(const Examples& examples, int64_t interval, uint64_t most) {
   const std::unique_ptr<Sampler> sampler = MakeSampler(examples, interval);
   RandomStream random({3, "bench"});
@@ -95,9 +95,8 @@ double MicrosecondsABatch(const Examples& examples, int64_t interval, uint64_t m
     const bool counts = sampler->Passes() >= 1 - 1e-9;
     const double start = ProcessorSeconds();
     const Batch batch = sampler->Next();
-    sampler->AddFeedback({.batch = &batch,
-                          .cosines = std::span(cosines).first(batch.rows()),
-                          .losses = {}});
+    sampler->AddFeedback(
+        {.batch = &batch, .cosines = std::span(cosines).first(batch.rows()), .losses = {}});
     if (!counts) continue;
     seconds += ProcessorSeconds() - start;
     ++batches;

@@ -77,9 +77,7 @@ void RunConvert(const ConvertOptions& options) {
 
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<ConvertOptions>();
-  flags
-      .Add("data", options->dataset,
-           "BEIR folder, or file of training lines (JSON, also gzipped)")
+  flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
       .Required();
   flags.Add("--to", options->to, "Format to write")
       .OneOf({"beir", "sentence_transformers", "flag_embedding", "tevatron"})

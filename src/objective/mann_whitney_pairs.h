@@ -38,8 +38,8 @@ PairSums SumPairsTiled(const PairTask& task);
 
 // Computes the sums by expansions in O(P + N) time, as mann_whitney_fast.cc explains. The loss and
 // every sum differ from the exact ones by at most 2e-12 of their value plus e^-40 for each pair (by
-// its weight), for any scores: the expansions are off by up to 9e-13, the rest is rounding. Throws NumericError for a score that is more than
-// 2^50 temperatures from 0.
+// its weight), for any scores: the expansions are off by up to 9e-13, the rest is rounding. Throws
+// NumericError for a score that is more than 2^50 temperatures from 0.
 PairSums SumPairsFast(const PairTask& task);
 
 // The negatives of one tile: their scores, and the cells of the batch that the scores are from.

@@ -12,8 +12,8 @@ extern const ScheduleInfo kCosine{{.name = "cosine",
                                    .source = "Loshchilov and Hutter 2017, eq. 5, without restarts",
                                    .params = {}},
                                   [](const SchedulePoint& point, const config::Params&) {
-                                    const double done = (point.step - point.warmup) /
-                                                        (point.total - point.warmup);
+                                    const double done =
+                                        (point.step - point.warmup) / (point.total - point.warmup);
                                     return 0.5 * (1 + std::cos(std::numbers::pi * done));
                                   }};
 

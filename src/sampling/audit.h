@@ -10,8 +10,8 @@
 
 namespace tandem::sampling {
 
-// Hears what a sampler does, in this order for each pass: BeginPass before its first batch, AddBatch
-// for each, EndPass after its last. A sampler whose state is restored goes on from there.
+// Hears what a sampler does, in this order for each pass: BeginPass before its first batch,
+// AddBatch for each, EndPass after its last. A sampler whose state is restored goes on from there.
 class PassAudit {
  public:
   virtual ~PassAudit() = default;

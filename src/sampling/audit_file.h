@@ -13,7 +13,8 @@
 //     uint32 [2 Q]  query, own document, query, own document, ...
 //   uint32          the mark, 4294967295
 //   uint32          L, queries that were not drawn
-//   (uint32, float32) [L]  query and score, ascending by query; the score is NaN where there is none
+//   (uint32, float32) [L]  query and score, ascending by query; the score is NaN where there is
+//   none
 //
 // Queries are numbered in the order of the run's training queries, documents as in the corpus, both
 // from 0.
@@ -39,8 +40,8 @@ std::string PassEnd(std::span<const LeftOut> left_out);
 // A file as it was read.
 struct PassRecord {
   uint64_t pass = 0;
-  std::vector<uint32_t> pair_counts;                             // [n]
-  std::vector<float> probabilities;                              // [P]
+  std::vector<uint32_t> pair_counts;                                // [n]
+  std::vector<float> probabilities;                                 // [P]
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> batches;  // query, own document
   bool complete = false;
   std::vector<LeftOut> left_out;

@@ -14,12 +14,10 @@ config::Catalogue SamplerCatalogue() {
 
 std::unique_ptr<Sampler> SamplerInfo::make(const Examples& examples,
                                            const SamplerOptions& options) const {
-  OrderOptions for_order{.seed = options.seed,
-                         .params = options.params,
-                         .scores = options.scores};
+  OrderOptions for_order{.seed = options.seed, .params = options.params, .scores = options.scores};
   if (for_order.params.infos().empty()) for_order.params = config::Params(params);
-  return std::make_unique<OrderedSampler>(
-      examples, options, [&](Pairs& pairs) { return order(pairs, for_order); });
+  return std::make_unique<OrderedSampler>(examples, options,
+                                          [&](Pairs& pairs) { return order(pairs, for_order); });
 }
 
 }  // namespace tandem::sampling

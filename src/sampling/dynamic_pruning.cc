@@ -12,9 +12,9 @@
 // While one of the k best queries (of all n, drawn or not) is undrawn, the best such one is next;
 // else the next is uniform among the undrawn. Queries are ranked anew every `update_interval` steps
 // of a pass. A document weighs `beta` where its pair is among the v P best of all P pairs (its
-// score's bucket of ScoreHistogram is above that of number floor(v P)), v = c(t, top_start, top_end)
-// at every step; else 1. With keep < 1, static pruning comes first, and n, P and means count what it
-// has left.
+// score's bucket of ScoreHistogram is above that of number floor(v P)), v = c(t, top_start,
+// top_end) at every step; else 1. With keep < 1, static pruning comes first, and n, P and means
+// count what it has left.
 //
 // Random draws of pass e come from stream (seed, "dynamic pruning", e), documents from the query's
 // stretch of stream (seed, "sampling documents", e).
@@ -61,8 +61,8 @@ constexpr config::ParamInfo kParams[] = {
         .Needs(kNeedsQueries, ChoosesQueries),
     config::Number("alpha_end", "", "the same at the run's end", 5, kAlphaRange)
         .Needs(kNeedsQueries, ChoosesQueries),
-    config::Number("base_share", "share of the queries", "the best that the first pass has for sure",
-                   0.25, {0, 1})
+    config::Number("base_share", "share of the queries",
+                   "the best that the first pass has for sure", 0.25, {0, 1})
         .Needs(kNeedsQueries, ChoosesQueries),
     config::Number("beta", "", "what a document of the best pairs weighs when one is drawn", 5,
                    {1e-3, 1000})
@@ -253,8 +253,9 @@ class DynamicPruning final : public SteppedOrder {
     for (size_t i = 0; i < moved.size(); ++i) earlier.emplace_back(moved[i], ranked_by[i]);
     std::sort(earlier.begin(), earlier.end());
     Rank([&](uint32_t query) {
-      const auto found = std::lower_bound(earlier.begin(), earlier.end(), query,
-                                          [](const auto& one, uint32_t q) { return one.first < q; });
+      const auto found =
+          std::lower_bound(earlier.begin(), earlier.end(), query,
+                           [](const auto& one, uint32_t q) { return one.first < q; });
       const bool waits = found != earlier.end() && found->first == query;
       return waits ? found->second : QueryScore(query);
     });
@@ -345,11 +346,11 @@ class DynamicPruning final : public SteppedOrder {
   const Pairs& pairs_;
   Settings settings_;
   uint64_t seed_;
-  size_t queries_ = 0;              // n: with a kept pair
-  std::vector<float> scores_;       // [pairs] the latest known
-  std::vector<uint32_t> moved_;     // had feedback since the ranking was last made
+  size_t queries_ = 0;           // n: with a kept pair
+  std::vector<float> scores_;    // [pairs] the latest known
+  std::vector<uint32_t> moved_;  // had feedback since the ranking was last made
   QueryRanking ranking_;
-  ScoreHistogram histogram_;        // of the kept pairs' scores
+  ScoreHistogram histogram_;  // of the kept pairs' scores
   std::optional<uint32_t> best_above_;
   RandomStream random_, documents_;
   size_t sure_ = 0;   // k
@@ -384,7 +385,8 @@ std::unique_ptr<Order> MakeDynamicPruning(Pairs& pairs, const OrderOptions& opti
 
 extern const SamplerInfo kDynamicPruning{
     {.name = "dynamic_pruning",
-     .summary = "fewer queries an epoch, the best scored for sure, their better documents more often",
+     .summary =
+         "fewer queries an epoch, the best scored for sure, their better documents more often",
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
      .params = kParams},
     MakeDynamicPruning,

@@ -11,12 +11,12 @@
 namespace tandem::sampling {
 
 // A query comes as often as it has kept pairs, each time with another of its documents, so that a
-// query is drawn in proportion to its kept pairs and its document uniformly among them. The order of
-// pass e is the shuffle of stream (seed, "sampling order", e).
+// query is drawn in proportion to its kept pairs and its document uniformly among them. The order
+// of pass e is the shuffle of stream (seed, "sampling order", e).
 class EachPair final : public PlannedOrder {
  public:
-  // `pairs`, which must outlive the order, have been pruned, by `scores` [pairs], which are not kept,
-  // or without any.
+  // `pairs`, which must outlive the order, have been pruned, by `scores` [pairs], which are not
+  // kept, or without any.
   EachPair(const Pairs& pairs, uint64_t seed, std::span<const float> scores = {});
 
   PassContent content() const override { return PassContent::kEachPair; }

@@ -1,10 +1,10 @@
 // Drops some of the queries that the model does well on, and weighs the others of these more.
 //
-// A query's loss is the last that training saw. At the beginning of a pass the queries whose loss is
-// strictly below the mean of all losses are dropped with probability r = `drop` each, for this pass;
-// those that stay weigh 1 / (1 - r), so that the expected gradient is that of all queries. A query
-// that was never seen stays, weighs 1, and is not in the mean. Nothing is dropped in the first pass,
-// nor in one that begins at `drop_until` of the run or later.
+// A query's loss is the last that training saw. At the beginning of a pass the queries whose loss
+// is strictly below the mean of all losses are dropped with probability r = `drop` each, for this
+// pass; those that stay weigh 1 / (1 - r), so that the expected gradient is that of all queries. A
+// query that was never seen stays, weighs 1, and is not in the mean. Nothing is dropped in the
+// first pass, nor in one that begins at `drop_until` of the run or later.
 //
 // Whether query q is dropped in pass e is number q of stream (seed, "infobatch", e). Own documents
 // are drawn as by `uniform`.
@@ -82,7 +82,8 @@ class InfoBatch final : public PlannedOrder {
     for (size_t query = 0; query < pairs_.queries(); ++query) {
       const double drawn = fates_[query] == kKept ? 1 : 1 - drop_;
       const auto each = static_cast<float>(drawn / static_cast<double>(pairs_.count(query)));
-      for (size_t i = 0; i < pairs_.count(query); ++i) probabilities[pairs_.first(query) + i] = each;
+      for (size_t i = 0; i < pairs_.count(query); ++i)
+        probabilities[pairs_.first(query) + i] = each;
     }
     return probabilities;
   }
@@ -149,7 +150,8 @@ class InfoBatch final : public PlannedOrder {
 
 extern const SamplerInfo kInfoBatch{
     {.name = "infobatch",
-     .summary = "leaves out some queries of low loss each epoch and weighs the others of these more",
+     .summary =
+         "leaves out some queries of low loss each epoch and weighs the others of these more",
      .source = "InfoBatch (Qin et al. 2024)",
      .params = kParams},
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

@@ -40,9 +40,9 @@ std::vector<uint32_t> AllPairs(const Pairs& pairs) {
 
 void CheckScores(const Pairs& pairs, std::span<const float> scores, const char* what) {
   if (scores.size() != pairs.size()) {
-    throw std::invalid_argument(fmt::format(
-        "the sampler needs the base model's {} of all {} pairs and got {}", what, pairs.size(),
-        scores.size()));
+    throw std::invalid_argument(
+        fmt::format("the sampler needs the base model's {} of all {} pairs and got {}", what,
+                    pairs.size(), scores.size()));
   }
   if (!std::all_of(scores.begin(), scores.end(), [](float s) { return std::isfinite(s); })) {
     throw std::invalid_argument(fmt::format("a {} of the base model is not finite", what));

@@ -1,9 +1,9 @@
-// Which queries come next, each with one of its own documents and the weight of its loss. How they become batches
-// is the composition's affair (sampling/passes.h).
+// Which queries come next, each with one of its own documents and the weight of its loss. How they
+// become batches is the composition's affair (sampling/passes.h).
 //
 // A run is a row of passes; an epoch is one pass, however many draws it has. An order of the first
-// kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes on
-// and batches come back with their scores (SteppedOrder).
+// kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes
+// on and batches come back with their scores (SteppedOrder).
 #pragma once
 
 #include <cstddef>
@@ -135,8 +135,8 @@ class SteppedOrder : public Order {
   // The next draw, which becomes one by Take. The same until Take or Skip is called. None: the pass
   // has all its draws, or everything that is left has been skipped for this batch.
   virtual std::optional<Draw> Propose() = 0;
-  // Whether the proposed draw has to be in the pass: it may wait for a later batch, and no other one
-  // comes in its place.
+  // Whether the proposed draw has to be in the pass: it may wait for a later batch, and no other
+  // one comes in its place.
   virtual bool is_sure() const = 0;
   virtual void Take() = 0;
   // Another one is proposed for this batch; the skipped query may come in the next.

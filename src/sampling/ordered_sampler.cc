@@ -49,10 +49,10 @@ double OrderedSampler::Passes() const {
 
 double OrderedSampler::Progress() const {
   const RunLength& length = options_.length;
-  const double progress =
-      length.batches ? static_cast<double>(batches_ - batches_ % options_.accumulate) /
-                           static_cast<double>(*length.batches)
-                     : Passes() / length.epochs;
+  const double progress = length.batches
+                              ? static_cast<double>(batches_ - batches_ % options_.accumulate) /
+                                    static_cast<double>(*length.batches)
+                              : Passes() / length.epochs;
   return std::min(progress, 1.0);
 }
 
@@ -87,11 +87,10 @@ Batch OrderedSampler::Next() {
   }
   const auto is_one = [](double weight) { return weight == 1; };
   if (std::all_of(batch.weights.begin(), batch.weights.end(), is_one)) batch.weights = {};
-  AddFurther(pairs_,
-             {.seed = options_.seed,
-              .count = options_.negatives,
-              .no_duplicates = options_.no_duplicates},
-             draws, batch);
+  AddFurther(
+      pairs_,
+      {.seed = options_.seed, .count = options_.negatives, .no_duplicates = options_.no_duplicates},
+      draws, batch);
   return batch;
 }
 

@@ -47,9 +47,9 @@ class OrderedSampler final : public Sampler {
   std::unique_ptr<Order> order_;
   PlannedOrder* planned_;  // one of the two is order_, the other null
   SteppedOrder* stepped_;
-  SharedKeys keys_;        // of a planned order's draws
-  uint64_t epoch_ = 0;     // the pass under way
-  uint64_t batches_ = 0;   // since the run's start; counted where the order has a state
+  SharedKeys keys_;       // of a planned order's draws
+  uint64_t epoch_ = 0;    // the pass under way
+  uint64_t batches_ = 0;  // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;
   PassAudit* audit_ = nullptr;
 };

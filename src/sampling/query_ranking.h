@@ -4,9 +4,9 @@
 // A query is drawn once a pass, and only a drawn one's score changes. So the undrawn keep the order
 // that the pass began with: it is sorted once, and the best undrawn one moves along it. A drawn
 // query's new score only asks between which of the pass's first scores it lies; that place is
-// counted. The rank of the best undrawn query is then the number of drawn queries whose place is not
-// behind its own, a running sum. Nothing but a new place (a binary search) takes more than constant
-// time.
+// counted. The rank of the best undrawn query is then the number of drawn queries whose place is
+// not behind its own, a running sum. Nothing but a new place (a binary search) takes more than
+// constant time.
 #pragma once
 
 #include <cstddef>
@@ -70,11 +70,11 @@ class QueryRanking {
   void SwapInPool(size_t a, size_t b);
   void Advance();  // to the next undrawn query
 
-  std::vector<uint64_t> keys_;       // [size] sorted; of the pass's first scores
-  std::vector<uint32_t> places_;     // [queries] how many of keys_ are better than the query
-  std::vector<uint32_t> drawn_at_;   // [size + 1] drawn queries by their place
-  std::vector<uint32_t> pool_;       // [size] open, skipped, drawn
-  std::vector<uint32_t> index_;      // [queries] into pool_
+  std::vector<uint64_t> keys_;      // [size] sorted; of the pass's first scores
+  std::vector<uint32_t> places_;    // [queries] how many of keys_ are better than the query
+  std::vector<uint32_t> drawn_at_;  // [size + 1] drawn queries by their place
+  std::vector<uint32_t> pool_;      // [size] open, skipped, drawn
+  std::vector<uint32_t> index_;     // [queries] into pool_
   size_t open_ = 0;
   size_t undrawn_ = 0;
   size_t best_ = 0;    // place of the best undrawn query; size() where there is none

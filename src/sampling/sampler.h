@@ -25,11 +25,11 @@ struct RunLength {
 
 struct SamplerOptions {
   uint64_t seed = 1;
-  size_t batch = 64;           // queries
-  size_t negatives = 0;        // judged negatives of each query, or with `graded_own` any labelled
-  bool no_duplicates = true;   // no query text and no document text twice in a batch
-  bool graded_own = false;     // own documents may have any grade; else they are positives
-  size_t accumulate = 1;       // batches of a step
+  size_t batch = 64;          // queries
+  size_t negatives = 0;       // judged negatives of each query, or with `graded_own` any labelled
+  bool no_duplicates = true;  // no query text and no document text twice in a batch
+  bool graded_own = false;    // own documents may have any grade; else they are positives
+  size_t accumulate = 1;      // batches of a step
   RunLength length = {};
   config::Params params = {};  // values of SamplerInfo::params; none: all defaults
   InitialScores scores = {};   // used while the sampler is made

@@ -31,9 +31,9 @@ class ScoreHistogram {
   void Remove(float score) { Change(BucketOf(score), UINT32_MAX); }
   size_t size() const { return size_; }
 
-  // The bucket of the score that exactly `above` scores can be above: number `above`, from 0, of all
-  // scores in descending order. At most `above` scores are in buckets above it. `above` must be less
-  // than size().
+  // The bucket of the score that exactly `above` scores can be above: number `above`, from 0, of
+  // all scores in descending order. At most `above` scores are in buckets above it. `above` must be
+  // less than size().
   uint32_t BucketBelow(size_t above) const;
 
  private:

@@ -36,8 +36,8 @@ SharedKeys::SharedKeys(const Pairs& pairs, PassContent content) {
       ++kept;
       ++owners[document_[pool.document(i)]];
     }
-    askers[text_[query]] +=
-        static_cast<uint32_t>(content == PassContent::kEachQuery ? std::min<size_t>(kept, 1) : kept);
+    askers[text_[query]] += static_cast<uint32_t>(
+        content == PassContent::kEachQuery ? std::min<size_t>(kept, 1) : kept);
   }
   KeepShared(askers, text_);
   KeepShared(owners, document_);

@@ -18,16 +18,16 @@ struct StateArray {
 };
 
 struct SamplerState {
-  nlohmann::json values;            // few numbers
-  std::vector<StateArray> arrays;   // those that there are millions of; often none
+  nlohmann::json values;           // few numbers
+  std::vector<StateArray> arrays;  // those that there are millions of; often none
 
   template <typename T>
   void Add(std::string name, std::vector<T> array) {
     arrays.push_back({std::move(name), std::move(array)});
   }
 
-  // The array of that name with `size` numbers (any number of them where `size` is kAnySize). Throws
-  // ModelError where there is none, or one of another type or size.
+  // The array of that name with `size` numbers (any number of them where `size` is kAnySize).
+  // Throws ModelError where there is none, or one of another type or size.
   static constexpr size_t kAnySize = static_cast<size_t>(-1);
   std::span<const float> Floats(std::string_view name, size_t size = kAnySize) const;
   std::span<const uint32_t> Integers(std::string_view name, size_t size = kAnySize) const;

@@ -1,7 +1,7 @@
 // The pairs that the base model scores highest, the same in every pass, each once a pass.
 //
-// The best keep * pairs are kept, over all queries together; ties go by the cosine, then to the pair
-// that the data have first. A query is so drawn in proportion to its kept pairs, its document
+// The best keep * pairs are kept, over all queries together; ties go by the cosine, then to the
+// pair that the data have first. A query is so drawn in proportion to its kept pairs, its document
 // uniformly among them; a query without one is not drawn. Masks know all pairs still.
 // Source: OPERA SP (Fang et al.). Differs: passes without replacement.
 #include <memory>
@@ -15,8 +15,7 @@ namespace tandem::sampling {
 namespace {
 
 constexpr config::ParamInfo kParams[] = {
-    KeepParam("pairs that are kept, those that the base model scores highest", 0.25),
-    ScoreParam()};
+    KeepParam("pairs that are kept, those that the base model scores highest", 0.25), ScoreParam()};
 
 ScoreNeeds NeededScores(const config::Params& params) {
   const bool consistencies = PrunesByConsistency(params);

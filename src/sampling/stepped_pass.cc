@@ -105,8 +105,8 @@ void SteppedPass::Save(SamplerState& state) const {
   std::vector<uint32_t> waiting;
   for (uint32_t queue = 0; queue < waiting_.size(); ++queue) {
     for (const Draw& draw : waiting_[queue].draws) {
-      for (const uint32_t number : {queue, waiting_[queue].by_document ? 1U : 0U, draw.query,
-                                    draw.document}) {
+      for (const uint32_t number :
+           {queue, waiting_[queue].by_document ? 1U : 0U, draw.query, draw.document}) {
         waiting.push_back(number);
       }
     }
@@ -123,10 +123,10 @@ void SteppedPass::Restore(const SamplerState& state) {
     const Draw draw{.query = waiting[i + 2], .document = waiting[i + 3]};
     if (waiting[i] == waiting_.size()) {
       const bool by_document = waiting[i + 1] != 0;
-      waiting_.push_back({by_document,
-                          by_document ? examples_.document_hash(draw.document)
-                                      : examples_.query_hash(draw.query),
-                          {}});
+      waiting_.push_back(
+          {by_document,
+           by_document ? examples_.document_hash(draw.document) : examples_.query_hash(draw.query),
+           {}});
     }
     waiting_.back().draws.push_back(draw);
   }

@@ -15,7 +15,9 @@ void ValueColumn::Add(double value) {
     values_.push_back(value);
   } else {
     const uint32_t code = CodeOf(value);
-    const size_t most = width_ == Width::kNone ? 1 : width_ == Width::kByte ? kByteValues : kPairValues;
+    const size_t most = width_ == Width::kNone   ? 1
+                        : width_ == Width::kByte ? kByteValues
+                                                 : kPairValues;
     if (code >= most) Widen();
     if (width_ == Width::kWhole) {
       values_.push_back(value);

@@ -20,10 +20,14 @@ class ValueColumn {
   size_t size() const { return size_; }
   double operator[](size_t index) const {
     switch (width_) {
-      case Width::kNone: return distinct_[0];
-      case Width::kByte: return distinct_[bytes_[index]];
-      case Width::kPair: return distinct_[pairs_[index]];
-      default: return values_[index];
+      case Width::kNone:
+        return distinct_[0];
+      case Width::kByte:
+        return distinct_[bytes_[index]];
+      case Width::kPair:
+        return distinct_[pairs_[index]];
+      default:
+        return values_[index];
     }
   }
 

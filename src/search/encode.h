@@ -17,8 +17,9 @@ namespace tandem::search {
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;  // of the tokenizer; tensor operations use libtorch's count
-  // Tokens of a forward pass, so few that a layer's output stays in the processor's cache. The first
-  // is for a pass on all threads; with many texts each thread makes passes of its own, of the second.
+  // Tokens of a forward pass, so few that a layer's output stays in the processor's cache. The
+  // first is for a pass on all threads; with many texts each thread makes passes of its own, of the
+  // second.
   size_t batch_tokens = 4096;
   size_t thread_batch_tokens = 768;
   size_t window_texts = 16384;              // whose ids and embeddings are in memory at a time

@@ -12,8 +12,8 @@
 namespace tandem::train {
 
 // The files are those of sampling/audit_file.h. That of a pass under way grows with its batches. A
-// checkpoint says how long it is; a resumed run cuts it back to that and removes later ones, so that
-// in the end they have the bytes of an uninterrupted run.
+// checkpoint says how long it is; a resumed run cuts it back to that and removes later ones, so
+// that in the end they have the bytes of an uninterrupted run.
 class AuditObserver final : public LoopObserver, public sampling::PassAudit {
  public:
   // Nothing is made or removed before the loop begins.

@@ -92,8 +92,7 @@ std::string DiskText(const Setup& setup, const DiskNeed& need) {
       setup.validator == nullptr
           ? ""
           : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)),
-      need.records == 0 ? ""
-                        : fmt::format("{} of records of passes, ", Mebibytes(need.records)));
+      need.records == 0 ? "" : fmt::format("{} of records of passes, ", Mebibytes(need.records)));
 }
 
 std::string TimeText(const Setup& setup, const MemoryNeed& need) {

@@ -104,11 +104,11 @@ void WriteArrays(const std::filesystem::path& path, std::span<const sampling::St
   for (const sampling::StateArray& array : arrays) {
     std::visit(
         [&]<typename T>(const std::vector<T>& values) {
-          tensors.push_back({.name = array.name,
-                             .dtype = kDtypeOf<T>,
-                             .shape = {std::ssize(values)},
-                             .bytes = {reinterpret_cast<const char*>(values.data()),
-                                       values.size() * sizeof(T)}});
+          tensors.push_back(
+              {.name = array.name,
+               .dtype = kDtypeOf<T>,
+               .shape = {std::ssize(values)},
+               .bytes = {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)}});
         },
         array.values);
   }
@@ -173,9 +173,15 @@ std::vector<sampling::StateArray> LoadSamplerArrays(const std::filesystem::path&
   const weights::SafetensorsFile file(folder / kSampler);
   for (const weights::TensorView& tensor : file.tensors()) {
     switch (tensor.dtype) {
-      case weights::Dtype::kF32: arrays.push_back(ArrayOf<float>(tensor)); break;
-      case weights::Dtype::kU32: arrays.push_back(ArrayOf<uint32_t>(tensor)); break;
-      case weights::Dtype::kU8: arrays.push_back(ArrayOf<uint8_t>(tensor)); break;
+      case weights::Dtype::kF32:
+        arrays.push_back(ArrayOf<float>(tensor));
+        break;
+      case weights::Dtype::kU32:
+        arrays.push_back(ArrayOf<uint32_t>(tensor));
+        break;
+      case weights::Dtype::kU8:
+        arrays.push_back(ArrayOf<uint8_t>(tensor));
+        break;
       default:
         throw ModelError((folder / kSampler).native(), tensor.name,
                          "has a type that no sampler keeps; the checkpoint is broken");

@@ -71,9 +71,9 @@ std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const Run
   const int64_t stride = std::max<int64_t>(1, before.steps / kLooks);
   for (int64_t step = 0; step < before.steps; step += stride) {
     const auto factor = [&](int64_t total) {
-      return optim::ScheduleFactor(schedule, {static_cast<double>(step),
-                                              static_cast<double>(before.warmup),
-                                              static_cast<double>(total)});
+      return optim::ScheduleFactor(schedule,
+                                   {static_cast<double>(step), static_cast<double>(before.warmup),
+                                    static_cast<double>(total)});
     };
     if (factor(before.steps) != factor(longer)) return step;
   }

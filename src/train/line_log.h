@@ -1,5 +1,5 @@
-// A file that grows while a run goes on: the lines of metrics.jsonl and timing.jsonl, the records of
-// sampling/.
+// A file that grows while a run goes on: the lines of metrics.jsonl and timing.jsonl, the records
+// of sampling/.
 #pragma once
 
 #include <cstdint>

@@ -106,9 +106,9 @@ StepReport Loop::Step() {
 // A run of 3 epochs ends at 3 - 1e-9 of them: shares of passes are sums of rounded numbers.
 void Loop::CountProgress() {
   state_.epoch = parts_.sampler.Passes();
-  const double done = by_progress() ? state_.epoch / *options_.epochs + 1e-9
-                                    : static_cast<double>(state_.step) /
-                                          static_cast<double>(options_.steps);
+  const double done = by_progress()
+                          ? state_.epoch / *options_.epochs + 1e-9
+                          : static_cast<double>(state_.step) / static_cast<double>(options_.steps);
   state_.progress = std::min(1.0, done);
 }
 

@@ -73,8 +73,8 @@ class Loop {
 
   // A checkpoint of the loop: the parameters that it saves, the tensors that optimizers and
   // objective keep, the sampler's arrays, and everything else as JSON ("loop", "sampler",
-  // "optimizer_steps", "objective"). RestoreState comes before the tensors are overwritten: it makes
-  // room for them.
+  // "optimizer_steps", "objective"). RestoreState comes before the tensors are overwritten: it
+  // makes room for them.
   std::vector<model::NamedParameter> SavedParameters() const;
   std::vector<optim::StateTensor> StateTensors() const;
   std::vector<sampling::StateArray> SamplerArrays() const;

@@ -9,8 +9,8 @@ struct LoopState {
   int64_t step = 0;     // optimizer steps done
   int64_t queries = 0;  // seen in training, with repetition
   int64_t tokens = 0;
-  double epoch = 0;            // the sampler's passes that are done, and the share of the one under way
-  double progress = 0;         // the share of the run that is done, in [0, 1]
+  double epoch = 0;     // the sampler's passes that are done, and the share of the one under way
+  double progress = 0;  // the share of the run that is done, in [0, 1]
   double progress_before = 0;  // the same before the last step
   bool stopped_early = false;  // an observer ended the run before its last step
 };

@@ -178,11 +178,10 @@ uint64_t RecordBytes(const Setup& setup) {
   const uint64_t queries = examples.size();
   uint64_t pairs = 0;
   for (size_t q = 0; q < queries; ++q) {
-    pairs += setup.objective.needs.graded_own ? examples.judged(q).size()
-                                              : examples.positives(q).size();
+    pairs +=
+        setup.objective.needs.graded_own ? examples.judged(q).size() : examples.positives(q).size();
   }
-  const auto batches =
-      static_cast<double>(setup.plan.steps * setup.recipe().train.accumulate);
+  const auto batches = static_cast<double>(setup.plan.steps * setup.recipe().train.accumulate);
   const double passes = batches / static_cast<double>(setup.sampler->BatchesIn(1));
   const auto whole = static_cast<uint64_t>(passes) + 1;
   // A query is drawn or left out: 8 bytes in either case.

@@ -19,7 +19,8 @@ struct RunPlan {
   int64_t validate_every = 0;    // 0: never
   int64_t keep_checkpoints = 2;  // at least 1
   bool by_progress = false;
-  // With `by_progress`: shares of the run that stand instead of the numbers of steps above; 0: none.
+  // With `by_progress`: shares of the run that stand instead of the numbers of steps above; 0:
+  // none.
   double checkpoint_share = 0;
   double validate_share = 0;
 

@@ -56,8 +56,7 @@ Next ProgressObserver::AfterStep(const Loop& loop, const StepReport& report) {
 }
 
 bool ProgressObserver::DuringValidation(const Loop& loop, double share) {
-  bar_->Update(Done(loop),
-               fmt::format("validating {:.0f}%", 100 * share));
+  bar_->Update(Done(loop), fmt::format("validating {:.0f}%", 100 * share));
   return true;
 }
 

@@ -117,13 +117,12 @@ void NoteData(const Setup& setup) {
   const ExampleTexts& texts = setup.texts;
   const LabelCount labels =
       CountLabels(setup.data.set, setup.data.training, setup.objective.needs.graded_own);
-  Note(
-      fmt::format("training on {} queries with {} {}, {} documents in the corpus; {}{} steps of {} "
-                  "queries",
-                  setup.data.training.size(), labels.documents, labels.name,
-                  setup.data.set.documents.size(), setup.plan.by_progress ? "about " : "",
-                  setup.plan.steps,
-                  LargestBatch(setup) * static_cast<uint64_t>(setup.recipe().train.accumulate)));
+  Note(fmt::format(
+      "training on {} queries with {} {}, {} documents in the corpus; {}{} steps of {} "
+      "queries",
+      setup.data.training.size(), labels.documents, labels.name, setup.data.set.documents.size(),
+      setup.plan.by_progress ? "about " : "", setup.plan.steps,
+      LargestBatch(setup) * static_cast<uint64_t>(setup.recipe().train.accumulate)));
   Note(
       fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
   WarnOfSmallBatches(setup);
@@ -200,17 +199,17 @@ std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup,
 // The base model's scores that the sampler asks for.
 PairScores ScoresFor(const Setup& setup, const sampling::ScoreNeeds& needs) {
   if (!needs.any()) return {};
-  PairScores scores = ScorePairs(
-      *setup.model,
-      {.examples = setup.texts.examples,
-       .query_texts = setup.texts.query_texts,
-       .queries = setup.data.set.queries,
-       .documents = setup.data.set.documents,
-       .graded_own = setup.objective.needs.graded_own},
-      {.consistency = needs.consistencies,
-       .seed = static_cast<uint64_t>(setup.recipe().seed),
-       .cache = {.folder = CacheFolder(),
-                 .encode = {.precision = setup.precision, .threads = setup.threads}}});
+  PairScores scores =
+      ScorePairs(*setup.model,
+                 {.examples = setup.texts.examples,
+                  .query_texts = setup.texts.query_texts,
+                  .queries = setup.data.set.queries,
+                  .documents = setup.data.set.documents,
+                  .graded_own = setup.objective.needs.graded_own},
+                 {.consistency = needs.consistencies,
+                  .seed = static_cast<uint64_t>(setup.recipe().seed),
+                  .cache = {.folder = CacheFolder(),
+                            .encode = {.precision = setup.precision, .threads = setup.threads}}});
   Note(fmt::format("the base model scored {} pairs in {}, for sampling.name = \"{}\"",
                    scores.cosines.size(), FormatDuration(scores.seconds),
                    setup.recipe().sampling.name));

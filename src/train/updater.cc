@@ -57,8 +57,7 @@ UpdateReport Updater::Step(int64_t steps_done, double gradient_scale, double pro
   }
   if (!std::isfinite(report.gradient_norm)) throw NumericError("the gradient is not finite");
   report.learning_rate =
-      options_.learning_rate *
-      optim::ScheduleFactor(schedule_, PointAfter(steps_done, progress));
+      options_.learning_rate * optim::ScheduleFactor(schedule_, PointAfter(steps_done, progress));
   const tensor::ProfileScope scope("optimizer", ParameterWork(parameters, model_.memory_passes()));
   model_.Step(report.learning_rate,
               gradient_scale * optim::ClipFactor(report.gradient_norm, options_.clip));

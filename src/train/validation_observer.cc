@@ -25,9 +25,8 @@ std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
 
 Next ValidationObserver::Begin(const Loop& loop) {
   const int64_t step = loop.state().step;
-  const bool due =
-      step == 0 ? !state_.base_value
-                : plan_.ValidationDue(loop.state()) && state_.validated_step < step;
+  const bool due = step == 0 ? !state_.base_value
+                             : plan_.ValidationDue(loop.state()) && state_.validated_step < step;
   return due ? Validate(loop) : Next::kGoOn;
 }
 

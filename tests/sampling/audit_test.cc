@@ -19,8 +19,7 @@ namespace {
 // The bytes of the files, as an observer would write them.
 class Kept final : public PassAudit {
  public:
-  void BeginPass(uint64_t pass, const Pairs& pairs,
-                 std::span<const float> probabilities) override {
+  void BeginPass(uint64_t pass, const Pairs& pairs, std::span<const float> probabilities) override {
     files.resize(pass + 1);
     files.back() = PassHead(pass, pairs, probabilities);
   }
@@ -89,11 +88,8 @@ TEST(PassRecord, ProbabilitiesAreThoseOfTheDraws) {
   std::vector<float> probabilities;
   constexpr int kRuns = 1000;
   for (uint64_t seed = 1; seed <= kRuns; ++seed) {
-    const auto sampler =
-        kDynamicPruning.make(examples, {.seed = seed,
-                                        .batch = 100,
-                                        .length = {.epochs = 1000},
-                                        .scores = {scores, {}}});
+    const auto sampler = kDynamicPruning.make(
+        examples, {.seed = seed, .batch = 100, .length = {.epochs = 1000}, .scores = {scores, {}}});
     Kept kept;
     sampler->set_audit(&kept);
     for (const uint32_t document : sampler->Next().documents) ++drawn[document];

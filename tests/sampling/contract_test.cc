@@ -26,13 +26,14 @@ struct Case {
 std::vector<Case> Cases() {
   std::vector<Case> plain;
   for (const SamplerInfo* info : Samplers()) plain.push_back({std::string(info->name), info});
-  plain.push_back({"static_consistency", &kStaticPruning,
-                   {{"score", "consistency"}, {"keep", 0.5}}});
-  plain.push_back({"dynamic_queries", &kDynamicPruning,
+  plain.push_back(
+      {"static_consistency", &kStaticPruning, {{"score", "consistency"}, {"keep", 0.5}}});
+  plain.push_back({"dynamic_queries",
+                   &kDynamicPruning,
                    {{"levels", "queries"}, {"update_interval", int64_t{3}}}});
   plain.push_back({"dynamic_documents", &kDynamicPruning, {{"levels", "documents"}}});
-  plain.push_back({"dynamic_kept", &kDynamicPruning,
-                   {{"keep", 0.6}, {"update_interval", int64_t{2}}}});
+  plain.push_back(
+      {"dynamic_kept", &kDynamicPruning, {{"keep", 0.6}, {"update_interval", int64_t{2}}}});
   std::vector<Case> cases;
   for (const Case& one : plain) {
     for (const bool no_duplicates : {true, false}) {
@@ -152,8 +153,8 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
       const uint32_t query = batch.queries[row];
       ASSERT_TRUE(Holds(pairs.pool(query), batch.documents[row]));
       for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
-        ASSERT_TRUE(Holds(graded ? examples.judged(query) : examples.negatives(query),
-                          batch.documents[c]));
+        ASSERT_TRUE(
+            Holds(graded ? examples.judged(query) : examples.negatives(query), batch.documents[c]));
         ASSERT_NE(batch.documents[c], batch.documents[row]);
       }
       ASSERT_LE(batch.further_starts[row + 1] - batch.further_starts[row], 2);

@@ -104,13 +104,12 @@ class Naive {
     for (const size_t pair : kept_) buckets.push_back(ScoreHistogram::BucketOf(scores_[pair]));
     std::sort(buckets.rbegin(), buckets.rend());
     const double share = Cosine(progress, plan_.top_start, plan_.top_end);
-    const auto best =
-        static_cast<size_t>(share * static_cast<double>(buckets.size()) + 1e-9);
+    const auto best = static_cast<size_t>(share * static_cast<double>(buckets.size()) + 1e-9);
     std::vector<double> weights;
     for (size_t pair = pairs_.first(query); pair < pairs_.first(query) + pairs_.count(query);
          ++pair) {
-      const bool above = best >= buckets.size() ||
-                         ScoreHistogram::BucketOf(scores_[pair]) > buckets[best];
+      const bool above =
+          best >= buckets.size() || ScoreHistogram::BucketOf(scores_[pair]) > buckets[best];
       const double weight = above && plan_.levels != "queries" ? plan_.beta : 1;
       weights.push_back(kept_.contains(pair) ? weight : 0);
     }
@@ -224,11 +223,11 @@ TEST(DynamicPruning, PrefersExactlyTheDocumentsAboveTheQuantile) {
   const Examples examples = PlainExamples(40, 5);
   Plan plan{.top_start = 0.3, .top_end = 0.6, .beta = 1000, .levels = "documents"};
   const std::vector<float> scores = PseudoScores(examples, 3);
-  const auto sampler = kDynamicPruning.make(
-      examples, {.batch = 8,
-                 .length = {.epochs = 20},
-                 .params = ParamsOf(kDynamicPruning, plan.settings()),
-                 .scores = {scores, {}}});
+  const auto sampler =
+      kDynamicPruning.make(examples, {.batch = 8,
+                                      .length = {.epochs = 20},
+                                      .params = ParamsOf(kDynamicPruning, plan.settings()),
+                                      .scores = {scores, {}}});
   Naive naive(examples, scores, plan);
   int low = 0, decided = 0;
   for (int b = 0; b < 100; ++b) {
@@ -246,8 +245,7 @@ TEST(DynamicPruning, PrefersExactlyTheDocumentsAboveTheQuantile) {
       }
     }
     for (size_t row = 0; row < batch.rows(); ++row) {
-      naive.SetScore(naive.PairOf(batch.queries[row], batch.documents[row]),
-                     feedback.cosines[row]);
+      naive.SetScore(naive.PairOf(batch.queries[row], batch.documents[row]), feedback.cosines[row]);
     }
     feedback.GiveTo(*sampler);
   }
@@ -260,9 +258,8 @@ TEST(DynamicPruning, DocumentsComeByTheirWeight) {
   const std::vector<float> scores = {0.9F, 0.1F, 0.8F, 0.2F};
   Plan plan{.top_start = 0.5, .top_end = 0.5, .beta = 3, .levels = "documents"};
   const auto sampler = kDynamicPruning.make(
-      examples, {.batch = 1,
-                 .params = ParamsOf(kDynamicPruning, plan.settings()),
-                 .scores = {scores, {}}});
+      examples,
+      {.batch = 1, .params = ParamsOf(kDynamicPruning, plan.settings()), .scores = {scores, {}}});
   std::vector<int> drawn(4);
   for (int pass = 0; pass < 20000; ++pass) ++drawn[sampler->Next().documents[0]];
   EXPECT_LT(ChiSquare(drawn, {3 / 8.0, 1 / 8.0, 3 / 8.0, 1 / 8.0}), 30.7);  // 1e-6, 3 degrees
@@ -276,9 +273,8 @@ TEST(DynamicPruning, TheRestIsUniform) {
   for (uint32_t q = 0; q < kQueries; ++q) scores[q] = 1 - 0.05F * static_cast<float>(q);
   Plan plan{.alpha_end = 2};
   const auto sampler = kDynamicPruning.make(
-      examples, {.batch = 5,
-                 .params = ParamsOf(kDynamicPruning, plan.settings()),
-                 .scores = {scores, {}}});
+      examples,
+      {.batch = 5, .params = ParamsOf(kDynamicPruning, plan.settings()), .scores = {scores, {}}});
   ASSERT_EQ(sampler->QueriesIn(0), 12);
   std::vector<int> drawn(kQueries), places(8), together(4);
   constexpr int kPasses = 6000;
@@ -338,9 +334,8 @@ TEST(DynamicPruning, RanksTheUndrawnAnewByFeedback) {
   for (const int64_t interval : {1, 2}) {
     Plan plan{.alpha_end = 2, .interval = interval};  // n0 = 5, k = 2
     const auto sampler = kDynamicPruning.make(
-        examples, {.batch = 1,
-                   .params = ParamsOf(kDynamicPruning, plan.settings()),
-                   .scores = {scores, {}}});
+        examples,
+        {.batch = 1, .params = ParamsOf(kDynamicPruning, plan.settings()), .scores = {scores, {}}});
     std::vector<uint32_t> order;
     for (int b = 0; b < 4; ++b) {
       const Batch batch = sampler->Next();
@@ -353,11 +348,11 @@ TEST(DynamicPruning, RanksTheUndrawnAnewByFeedback) {
   Plan plan{.alpha_end = 2, .interval = 100};
   std::set<uint32_t> third;
   for (uint64_t seed = 1; seed < 30; ++seed) {
-    const auto sampler = kDynamicPruning.make(
-        examples, {.seed = seed,
-                   .batch = 1,
-                   .params = ParamsOf(kDynamicPruning, plan.settings()),
-                   .scores = {scores, {}}});
+    const auto sampler =
+        kDynamicPruning.make(examples, {.seed = seed,
+                                        .batch = 1,
+                                        .params = ParamsOf(kDynamicPruning, plan.settings()),
+                                        .scores = {scores, {}}});
     for (int b = 0; b < 3; ++b) {
       const Batch batch = sampler->Next();
       const std::vector<float> worse = {-1};
@@ -379,9 +374,8 @@ TEST(DynamicPruning, CopiesAreSpreadWithoutStarvingThePass) {
   for (uint32_t q = 0; q < kQueries; ++q) scores[q] = 1 - 0.005F * static_cast<float>(q);
   Plan plan{.alpha_end = 2};  // n0 = 187
   const auto sampler = kDynamicPruning.make(
-      examples, {.batch = 4,
-                 .params = ParamsOf(kDynamicPruning, plan.settings()),
-                 .scores = {scores, {}}});
+      examples,
+      {.batch = 4, .params = ParamsOf(kDynamicPruning, plan.settings()), .scores = {scores, {}}});
   EXPECT_FALSE(sampler->KnowsBatches());
   for (uint64_t pass = 0; pass < 3; ++pass) {
     std::vector<size_t> sizes;
@@ -403,10 +397,10 @@ TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
   for (uint32_t q = 0; q < 5000; ++q) examples.Add(q, std::vector<Judged>{{0, 1}});
   const std::vector<float> scores(5000, 0.5F);
   for (const char* levels : {"both", "documents"}) {
-    const auto sampler = kDynamicPruning.make(
-        examples, {.batch = 64,
-                   .params = ParamsOf(kDynamicPruning, {{"levels", levels}}),
-                   .scores = {scores, {}}});
+    const auto sampler =
+        kDynamicPruning.make(examples, {.batch = 64,
+                                        .params = ParamsOf(kDynamicPruning, {{"levels", levels}}),
+                                        .scores = {scores, {}}});
     std::set<uint32_t> queries;
     for (int b = 0; b < 200; ++b) {
       const Batch batch = sampler->Next();

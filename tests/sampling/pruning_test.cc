@@ -32,8 +32,8 @@ TEST(Pruning, EveryKeptPairOncePerPassTheSameInAll) {
   const Examples examples = SharedExamples(100);
   const size_t pairs = Pairs(examples, false).size();
   for (const SamplerInfo* info : {&kRandomPruning, &kStaticPruning}) {
-    const auto sampler = MakeScored(
-        *info, examples, {.batch = 16, .params = ParamsOf(*info, {{"keep", 0.4}})});
+    const auto sampler =
+        MakeScored(*info, examples, {.batch = 16, .params = ParamsOf(*info, {{"keep", 0.4}})});
     const DrawnPairs first = PairsOfPass(*sampler, 0);
     EXPECT_EQ(first.size(), static_cast<size_t>(0.4 * static_cast<double>(pairs)));
     for (const auto& [pair, times] : first) EXPECT_EQ(times, 1);
@@ -45,7 +45,7 @@ TEST(RandomPruning, EveryPairIsAsLikely) {
   const Examples examples = PlainExamples(10, 2);
   std::vector<int> kept(20);
   for (uint64_t seed = 1; seed <= 4000; ++seed) {
-    const auto sampler = 
+    const auto sampler =
         kRandomPruning.make(examples, {.seed = seed, .batch = 64, .no_duplicates = false});
     const Batch batch = sampler->Next();
     ASSERT_EQ(batch.rows(), 5);
@@ -57,7 +57,7 @@ TEST(RandomPruning, EveryPairIsAsLikely) {
 TEST(StaticPruning, KeepsTheBestOfAllQueriesTogether) {
   const Examples examples = PlainExamples(3, 4);
   // Query 0 has the best pair and the worst, query 1 none that is kept.
-  const std::vector<float> cosines = {0.9F, 0.8F, -0.9F, 0.1F, 0.0F,  0.1F,
+  const std::vector<float> cosines = {0.9F, 0.8F, -0.9F, 0.1F, 0.0F, 0.1F,
                                       0.2F, 0.3F, 0.5F,  0.5F, 0.5F, 0.4F};
   const auto kept = [&](double keep, const Settings& settings = {},
                         std::span<const float> consistencies = {}) {
@@ -82,10 +82,9 @@ TEST(StaticPruning, KeepsTheBestOfAllQueriesTogether) {
 TEST(StaticPruning, QueriesComeInProportionToTheirKeptPairs) {
   const Examples examples = PlainExamples(4, 3);
   const std::vector<float> cosines = {1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0};
-  const auto sampler =
-      kStaticPruning.make(examples, {.batch = 2,
-                                     .params = ParamsOf(kStaticPruning, {{"keep", 0.5}}),
-                                     .scores = {cosines, {}}});
+  const auto sampler = kStaticPruning.make(
+      examples,
+      {.batch = 2, .params = ParamsOf(kStaticPruning, {{"keep", 0.5}}), .scores = {cosines, {}}});
   EXPECT_EQ(sampler->QueriesIn(0), 6);
   std::vector<int> times(4);
   for (uint64_t pass = 0; pass < 5; ++pass) {

@@ -64,7 +64,8 @@ TEST(Uniform, BatchesAreThoseOfEarlierVersions) {
   EXPECT_EQ(fingerprint({.seed = 7, .batch = 9, .negatives = 2}), 1108248762192872143U);
   EXPECT_EQ(fingerprint({.seed = 8, .batch = 9, .negatives = 2, .no_duplicates = false}),
             8489151074613313785U);
-  EXPECT_EQ(fingerprint({.seed = 9, .batch = 16, .negatives = 3, .graded_own = true}), 7317431433222979851U);
+  EXPECT_EQ(fingerprint({.seed = 9, .batch = 16, .negatives = 3, .graded_own = true}),
+            7317431433222979851U);
 }
 
 TEST(Uniform, PartOfAPassCountsRoundedUp) {

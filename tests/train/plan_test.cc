@@ -85,8 +85,8 @@ TEST(Plan, GoesByProgressWhereTheNumberOfStepsIsNotKnown) {
 }
 
 TEST(Plan, SharesAreDueWhenProgressGetsToThem) {
-  const RunPlan plan{.steps = 3, .by_progress = true, .checkpoint_share = 0.1,
-                     .validate_share = 0.5};
+  const RunPlan plan{
+      .steps = 3, .by_progress = true, .checkpoint_share = 0.1, .validate_share = 0.5};
   std::vector<int64_t> checkpoints, validations;
   LoopState state;
   for (state.step = 1; state.progress < 1; ++state.step) {

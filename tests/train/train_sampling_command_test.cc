@@ -27,8 +27,7 @@ class SamplingCommand : public EventfulRunTest {
 
   std::vector<std::string> CheckpointsOf(const std::string& output) const {
     std::vector<std::string> names;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(Path(output + "/checkpoints"))) {
+    for (const auto& entry : std::filesystem::directory_iterator(Path(output + "/checkpoints"))) {
       const std::string name = entry.path().filename();
       if (name.starts_with("step-")) names.push_back(name);
     }
@@ -146,9 +145,9 @@ TEST_F(SamplingCommand, ARunThatFollowsItsLengthCannotBecomeLonger) {
       EXPECT_EQ(result.exit_code, 0) << result.err;
     } else {
       EXPECT_EQ(result.exit_code, 2);
-      EXPECT_THAT(result.err, HasSubstr(fmt::format(
-                                  "its sampler {} spreads what it does over the whole run",
-                                  sampler)));
+      EXPECT_THAT(result.err,
+                  HasSubstr(fmt::format("its sampler {} spreads what it does over the whole run",
+                                        sampler)));
     }
   }
 }
@@ -165,8 +164,7 @@ TEST_F(SamplingCommand, RefusesKeysThatLeaveNothingOrDoNothing) {
   EXPECT_THAT(error_of("static_pruning", "sampling.keep=1.5"),
               HasSubstr("sampling.keep must be from 0 to 1"));
   EXPECT_THAT(error_of("uniform", "sampling.keep=0.5"), HasSubstr("sampling.keep"));
-  EXPECT_THAT(error_of("dynamic_pruning", "sampling.score=consistency"),
-              HasSubstr("keep below 1"));
+  EXPECT_THAT(error_of("dynamic_pruning", "sampling.score=consistency"), HasSubstr("keep below 1"));
   EXPECT_THAT(error_of("dynamic_prunning", "seed=1"), HasSubstr("did you mean dynamic_pruning"));
 }
 

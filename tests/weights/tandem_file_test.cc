@@ -56,9 +56,9 @@ TEST_F(TandemFileTest, OlderAndNewerFilesOfTheFormatAreRead) {
   Write(R"json({"format": 1, "objective": "bixse", "probability": {"scale": 20, "bias": -9.5,
       "similarity": "cosine", "formula": "1 / (1 + exp(-(scale * score + bias)))"}})json");
   EXPECT_EQ(Read().calibration->bias, -9.5);
-EXPECT_FALSE(Read().max_document_tokens);
-Write(R"({"format": 1, "colour": "blue", "max_query_tokens": 7})");
-EXPECT_EQ(Read().max_query_tokens, 7u);
+  EXPECT_FALSE(Read().max_document_tokens);
+  Write(R"({"format": 1, "colour": "blue", "max_query_tokens": 7})");
+  EXPECT_EQ(Read().max_query_tokens, 7u);
 }
 
 TEST_F(TandemFileTest, BrokenFilesAreModelErrors) {
