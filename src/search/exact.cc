@@ -3,12 +3,12 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
 #include "tensor/kernels/cpu/products.h"
+#include "tensor/kernels/cpu/score_rows.h"
 #include "tensor/ops.h"
 
 namespace tandem::search {
@@ -22,37 +22,17 @@ constexpr size_t kDocumentTile = 1024;
 }  // namespace
 
 ExactSearch::ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents)
-    : queries_(queries.contiguous()), k_(k), documents_(documents) {
-  found_.resize(static_cast<size_t>(queries.size(0)));
+    : queries_(queries.contiguous()),
+      order_(documents),
+      found_(static_cast<size_t>(queries.size(0))) {
+  top_.reserve(found_.size());
+  for (size_t q = 0; q < found_.size(); ++q) top_.emplace_back(k, documents.size());
 }
 
 void ExactSearch::Watch(std::vector<std::vector<uint32_t>> documents) {
   if (documents.size() != found_.size()) throw std::logic_error("Watch takes one list per query");
   watched_ = std::move(documents);
   for (size_t q = 0; q < found_.size(); ++q) found_[q].watched.resize(watched_[q].size());
-}
-
-bool ExactSearch::Better(const Hit& a, const Hit& b) const {
-  if (a.score != b.score) return a.score > b.score;
-  return documents_.id(a.document) > documents_.id(b.document);
-}
-
-void ExactSearch::Offer(size_t query, const Block& block, const float* scores) {
-  std::vector<Hit>& heap = found_[query].hits;
-  const auto better = [this](const Hit& a, const Hit& b) { return Better(a, b); };
-  for (size_t i = 0; i < block.count; ++i) {
-    const bool full = heap.size() == k_;
-    if (full && (k_ == 0 || scores[i] < heap.front().score)) continue;
-    const Hit hit{static_cast<uint32_t>(block.first + i), scores[i]};
-    if (full) {
-      if (!Better(hit, heap.front())) continue;
-      std::pop_heap(heap.begin(), heap.end(), better);
-      heap.back() = hit;
-    } else {
-      heap.push_back(hit);
-    }
-    std::push_heap(heap.begin(), heap.end(), better);
-  }
 }
 
 void ExactSearch::KeepWatched(size_t query, const Block& block, const float* scores) {
@@ -74,12 +54,12 @@ void ExactSearch::ScoreTile(const Block& block, size_t first_query, size_t queri
                                    .out = scores});
   for (size_t q = 0; q < queries; ++q) {
     const float* row = scores + q * block.count;
-    if (!std::all_of(row, row + block.count, [](float s) { return std::isfinite(s); })) {
+    if (!tensor::cpu::AllFinite(row, block.count)) {
       throw NumericError(
           "a score of the search is not finite, so the model's embeddings are not: its weights are "
           "broken");
     }
-    Offer(first_query + q, block, row);
+    top_[first_query + q].Offer({row, block.count}, static_cast<uint32_t>(block.first), order_);
     if (!watched_.empty()) KeepWatched(first_query + q, block, row);
   }
 }
@@ -104,10 +84,7 @@ void ExactSearch::Add(const at::Tensor& all_rows) {
 }
 
 std::vector<QueryHits> ExactSearch::Take() {
-  for (QueryHits& query : found_) {
-    std::sort(query.hits.begin(), query.hits.end(),
-              [this](const Hit& a, const Hit& b) { return Better(a, b); });
-  }
+  for (size_t q = 0; q < found_.size(); ++q) found_[q].hits = top_[q].Take(order_);
   return std::exchange(found_, {});
 }
 

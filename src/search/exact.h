@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "data/texts.h"
+#include "search/hits.h"
+#include "search/top_hits.h"
 
 namespace tandem::search {
-
-struct Hit {
-  uint32_t document = 0;
-  float score = 0;
-};
 
 struct QueryHits {
   // Best first; equal scores by document id, descending in bytes, as trec_eval breaks ties.
@@ -24,7 +21,8 @@ struct QueryHits {
   std::vector<float> watched;
 };
 
-// Documents come in blocks, in order; memory is O(Q k) and one block of scores.
+// Documents come in blocks, in order, while they are encoded, say; memory is O(Q k) and one block
+// of scores. Where all embeddings are there, tiled_search.h is faster.
 //
 //   ExactSearch search(queries, 100, documents);
 //   for each block: search.Add(rows);
@@ -54,16 +52,13 @@ class ExactSearch {
     size_t count;
   };
   void ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores);
-  void Offer(size_t query, const Block& block, const float* scores);
   void KeepWatched(size_t query, const Block& block, const float* scores);
-  // Whether a is ranked above b.
-  bool Better(const Hit& a, const Hit& b) const;
 
   at::Tensor queries_;
-  size_t k_;
-  const data::Texts& documents_;
+  HitOrder order_;
   size_t next_document_ = 0;
-  std::vector<QueryHits> found_;  // hits: a heap with the worst on top, until Take
+  std::vector<TopHits> top_;      // of each query
+  std::vector<QueryHits> found_;  // without hits until Take
   std::vector<std::vector<uint32_t>> watched_;
 };
 
