@@ -1,0 +1,97 @@
+#include "search/search_plan.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/byte_size.h"
+#include "base/error.h"
+#include "search/top_hits.h"
+
+namespace tandem::search {
+namespace {
+
+// Tiles that are packed at a time where not all are kept: few enough for a last-level cache, and at
+// least one for each thread that packs.
+constexpr size_t kBlockTiles = 4;
+// Queries of a group where all documents stay packed. More would hold more memory and gain nothing.
+constexpr size_t kKeptGroup = 8192;
+
+// Bytes of the parts of a search.
+class Costs {
+ public:
+  Costs(const TiledSearchInput& input, tensor::Precision precision)
+      : input_(input),
+        element_(precision == tensor::Precision::kFp32 ? sizeof(float) : sizeof(uint16_t)),
+        width_(QueryStride(input.documents.width())) {}
+
+  size_t tile() const { return kDocumentTile * width_ * element_; }
+  // Scores of a tile; while documents are packed, their rows.
+  size_t thread() const { return kDocumentTile * (kQueryTile + width_) * sizeof(float); }
+  size_t query(size_t q) const {
+    return width_ * element_ + TopHits::Bytes(input_.depths[q], input_.documents.size());
+  }
+  size_t largest_query() const {
+    size_t largest = 0;
+    for (size_t q = 0; q < input_.depths.size(); ++q) largest = std::max(largest, query(q));
+    return largest;
+  }
+
+ private:
+  const TiledSearchInput& input_;
+  size_t element_;
+  size_t width_;
+};
+
+size_t Threads() { return static_cast<size_t>(at::get_num_threads()); }
+
+size_t LeastMemory(const Costs& costs, size_t queries) {
+  return costs.tile() + Threads() * costs.thread() +
+         std::min(Threads() * kQueryTile, queries) * costs.largest_query();
+}
+
+}  // namespace
+
+size_t LeastSearchMemory(const TiledSearchInput& input, tensor::Precision precision) {
+  return LeastMemory(Costs(input, precision), input.queries.size());
+}
+
+SearchPlan PlanSearch(const TiledSearchInput& input, tensor::Precision precision, size_t memory) {
+  const Costs costs(input, precision);
+  const size_t queries = input.queries.size();
+  const size_t least = LeastMemory(costs, queries);
+  if (memory < least) {
+    throw UsageError(fmt::format(
+        "--memory {} is below one tile: {} documents and, on each of {} threads, {} queries take "
+        "{}. "
+        "Give more, or fewer --threads",
+        FormatByteSize(memory), kDocumentTile, Threads(), kQueryTile, FormatByteSize(least)));
+  }
+  const size_t rest = memory - Threads() * costs.thread();
+  const size_t all = (input.documents.size() + kDocumentTile - 1) / kDocumentTile;
+  // Half for documents, unless the other half is too little for a tile of queries on each thread.
+  const size_t most_tiles = std::max<size_t>(
+      1, std::min(rest / 2, rest - (least - costs.tile() - (memory - rest))) / costs.tile());
+  SearchPlan plan{.block_tiles = std::min({all, most_tiles, std::max(kBlockTiles, Threads())}),
+                  .keep_documents = all <= most_tiles};
+  const size_t fixed =
+      memory - rest + (plan.keep_documents ? all : plan.block_tiles) * costs.tile();
+  const size_t budget = memory - fixed;
+  const size_t most = plan.keep_documents ? kKeptGroup : queries;
+  size_t bytes = 0;
+  for (size_t q = 0; q < queries; ++q) {
+    const size_t more = costs.query(q);
+    const bool first = plan.groups.empty();
+    if (first || bytes + more > budget || q - plan.groups.back() == most) {
+      plan.groups.push_back(q);
+      bytes = 0;
+    }
+    bytes += more;
+    plan.bytes = std::max(plan.bytes, fixed + bytes);
+  }
+  plan.groups.push_back(queries);
+  return plan;
+}
+
+}  // namespace tandem::search

@@ -1,0 +1,55 @@
+// Exact search of many queries among many documents, whose embeddings are all there: the best hits
+// of each query, tile by tile, within a limit of memory.
+//
+// Documents are packed for the encoder's own products (tensor/kernels/cpu/products.h), some tiles
+// at a time or all of them where they fit; each thread multiplies tiles of queries of its own and
+// keeps what may count of each row of scores (top_hits.h) while the row is in the core's cache.
+// ExactSearch (exact.h) is for documents that come while they are encoded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/interrupt.h"
+#include "search/hits.h"
+#include "search/similarity_rows.h"
+#include "tensor/precision.h"
+
+namespace tandem::search {
+
+struct TiledSearchOptions {
+  // kBf16: scores are products of rounded rows, wrong by some 2^-13 of the rows' lengths.
+  tensor::Precision precision = tensor::Precision::kFp32;
+  // Bytes for packed documents, queries, scores and hits together; the embeddings themselves are
+  // not counted.
+  size_t memory = size_t{2} << 30;
+  // Told how many queries are done, those in work by their share; on the calling thread.
+  std::function<void(size_t queries)> progress;
+  StopRequest stop;  // asked between blocks
+};
+
+// What is searched: similarities of all `queries` with all `documents`, both of the same width.
+struct TiledSearchInput {
+  const SimilarityRows& queries;
+  const SimilarityRows& documents;
+  std::span<const uint32_t> depths;  // [queries]: how many hits are wanted of each
+  const HitOrder& order;             // over rows of `documents`
+};
+
+// Receives the hits of a query, best first; several threads call it at once, each query comes once.
+using HitSink = std::function<void(size_t query, std::span<const Hit> hits)>;
+
+// Ranks all documents for each query. The hits do not depend on threads or memory but for rounding
+// where oneDNN multiplies. Throws UsageError where `memory` is below LeastSearchMemory, and
+// Interrupted where `stop` asks for it.
+void TiledSearch(const TiledSearchInput& input, const TiledSearchOptions& options,
+                 const HitSink& sink);
+
+// The least memory that such a search needs: one tile of documents and, on each thread, one of
+// queries.
+size_t LeastSearchMemory(const TiledSearchInput& input, tensor::Precision precision);
+
+}  // namespace tandem::search
