@@ -1,0 +1,25 @@
+// Mining hard negatives by the embeddings of queries and documents.
+//
+//   const MiningTask task = MakeMiningTask(set);
+//   const SimilarityRows queries(...);     // of the Q texts of the task
+//   const SimilarityRows documents(...);   // of its D
+//   const Mined mined = MineByEmbeddings(set, task, rules, queries, documents, options);
+#pragma once
+
+#include "search/mined.h"
+#include "search/similarity_rows.h"
+#include "search/tiled_search.h"
+
+namespace tandem::search {
+
+// Row q of `queries` and row d of `documents` are those of the task. With bf16, products in bf16
+// choose what may count, and every score that decides something is computed again in fp32: which
+// documents are the best of the range, on which side of its ends and of the margins they are, and
+// what is written. So bf16 mines what fp32 does, but for errors that add up as they
+// hardly can. Throws UsageError where the range begins behind the last document, and what
+// TiledSearch throws.
+Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
+                       const MiningRules& rules, const SimilarityRows& queries,
+                       const SimilarityRows& documents, const TiledSearchOptions& options);
+
+}  // namespace tandem::search

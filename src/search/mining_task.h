@@ -1,0 +1,55 @@
+// What is mined for: the queries of a training set, and for each the documents that must not be
+// mined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/training_set.h"
+
+namespace tandem::search {
+
+// A list of numbers for each of several things, one list after the other.
+class NumberLists {
+ public:
+  size_t size() const { return starts_.size() - 1; }
+  std::span<const uint32_t> operator[](size_t list) const {
+    return std::span(values_).subspan(starts_[list], starts_[list + 1] - starts_[list]);
+  }
+  // Where a list begins in an array of the values of all lists.
+  size_t start(size_t list) const { return starts_[list]; }
+  size_t values() const { return values_.size(); }
+
+  // Ends the last list and begins the next.
+  void Add(std::span<const uint32_t> list) {
+    values_.insert(values_.end(), list.begin(), list.end());
+    starts_.push_back(values_.size());
+  }
+
+ private:
+  std::vector<size_t> starts_ = {0};
+  std::vector<uint32_t> values_;
+};
+
+// Queries with the same text are one, and so are documents with the same text: a copy ranks once,
+// and what is known about a text holds for all of its copies. Queries and documents of a task are
+// numbered by their texts' first occurrence; the arrays lead back to those of the training set.
+struct MiningTask {
+  std::vector<uint32_t> query_of;         // [Q]: the training set's query with this text
+  std::vector<uint32_t> row_of_example;   // [examples]: which of the Q an example asks
+  std::vector<uint32_t> document_of;      // [D]: the training set's document with this text
+  std::vector<uint32_t> row_of_document;  // [documents]: which of the D it is a copy of
+  // Of each query, ascending, each once. `relevant`: never mined (data::IsRelevant, and copies);
+  // `positives`: those of them with the grade of a positive; `irrelevant`: judged 0, none of them
+  // relevant.
+  NumberLists relevant;
+  NumberLists positives;
+  NumberLists irrelevant;
+};
+
+// Throws DataError where the corpus holds one text only: there is nothing to mine.
+MiningTask MakeMiningTask(const data::TrainingSet& set);
+
+}  // namespace tandem::search

@@ -1,0 +1,182 @@
+#include "search/mine.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "search/mining_data.h"
+#include "tensor/isa.h"
+#include "tensor/process.h"
+
+namespace tandem::search {
+namespace {
+
+using tensor::Precision;
+using testing::HasSubstr;
+
+// Embeddings in clusters, as those of texts are: many documents score nearly the same.
+at::Tensor ClusteredRows(int64_t rows, int64_t width, uint64_t seed) {
+  constexpr int64_t kClusters = 40;
+  RandomStream stream({.seed = seed, .purpose = "mine_test"});
+  const auto bell = [&] { return static_cast<float>(stream.Uniform() + stream.Uniform() - 1); };
+  RandomStream centre_stream({.seed = 99, .purpose = "mine_test"});
+  std::vector<float> centres(static_cast<size_t>(kClusters * width));
+  for (float& value : centres) value = static_cast<float>(centre_stream.Uniform()) - 0.5F;
+  at::Tensor values = at::empty({rows, width}, at::kFloat);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* centre = centres.data() + stream.Below(kClusters) * static_cast<size_t>(width);
+    for (int64_t c = 0; c < width; ++c) {
+      values.data_ptr<float>()[r * width + c] = centre[c] + 0.7F * bell();
+    }
+  }
+  return values;
+}
+
+// Query q has document q as its positive and q + 1 judged 0 for every eighth.
+class Mining : public testing::Test {
+ protected:
+  static constexpr int kQueries = 300, kDocuments = 3000;
+
+  Mining() : set_(MakeSet()), task_(MakeMiningTask(set_)) { tensor::SetUpProcess(2); }
+
+  static data::TrainingSet MakeSet() {
+    data::Dataset dataset{.file = "qrels.tsv"};
+    for (int d = 0; d < kDocuments; ++d) {
+      dataset.documents.Add("d" + std::to_string(d), "text " + std::to_string(d));
+    }
+    for (uint32_t q = 0; q < kQueries; ++q) {
+      dataset.queries.Add("q" + std::to_string(q), "question " + std::to_string(q));
+      dataset.judged.push_back({.query = q, .judgements = {{.document = q, .grade = 1}}});
+      if (q % 8 == 0) dataset.judged.back().judgements.push_back({.document = q + 1});
+    }
+    return data::BuildTrainingSet(std::move(dataset), 1);
+  }
+
+  Mined Mine(const MiningRules& rules, Precision precision = Precision::kFp32,
+             size_t memory = size_t{1} << 30) const {
+    return MineByEmbeddings(set_, task_, rules, SimilarityRows(queries_, "cosine"),
+                            SimilarityRows(documents_, "cosine"),
+                            {.precision = precision, .memory = memory});
+  }
+
+  // What the rules say, by sorting all scores.
+  Mined Reference(const MiningRules& rules) const {
+    const SimilarityRows queries(queries_, "cosine"), documents(documents_, "cosine");
+    Mined mined = NothingMined(task_);
+    std::vector<float> row(queries.width());
+    for (uint32_t q = 0; q < kQueries; ++q) {
+      queries.CopyTo(q, row.data());
+      std::vector<Hit> hits;
+      for (uint32_t d = 0; d < kDocuments; ++d)
+        hits.push_back({d, documents.ScoreOf(row.data(), d)});
+      std::sort(hits.begin(), hits.end(), HitOrder(set_.documents));
+      mined.positive_scores[q] = documents.ScoreOf(row.data(), q);
+      MineQuery(task_, rules, q, hits, &mined);
+    }
+    return mined;
+  }
+
+  data::TrainingSet set_;
+  MiningTask task_;
+  at::Tensor queries_ = ClusteredRows(kQueries, 64, 1);
+  at::Tensor documents_ = ClusteredRows(kDocuments, 64, 2);
+};
+
+// The share of the expected negatives that were mined, and that scores are those of fp32.
+double Agreement(const Mined& got, const Mined& want) {
+  size_t same = 0, all = 0;
+  for (size_t q = 0; q < want.queries.size(); ++q) {
+    for (const Hit& hit : want.queries[q].negatives) {
+      const auto& negatives = got.queries[q].negatives;
+      const auto at = std::find_if(negatives.begin(), negatives.end(), [&](const Hit& other) {
+        return other.document == hit.document;
+      });
+      ++all;
+      if (at == negatives.end()) continue;
+      ++same;
+      EXPECT_NEAR(at->score, hit.score, 1e-5);
+    }
+    EXPECT_EQ(got.queries[q].negatives.size(), want.queries[q].negatives.size());
+  }
+  return static_cast<double>(same) / static_cast<double>(all);
+}
+
+std::vector<MiningRules> AllRules() {
+  return {{},
+          {.ranks = {0, 50}, .negatives = 7},
+          {.random = true, .seed = 3},
+          {.absolute_margin = 0.02},
+          {.ranks = {3, 60}, .relative_margin = 0.05},
+          {.relative_margin = 0.05, .random = true},
+          {.ranks = {0, 3000}, .negatives = 20}};
+}
+
+TEST_F(Mining, FindsWhatTheRulesSay) {
+  for (const MiningRules& rules : AllRules()) {
+    const Mined want = Reference(rules), got = Mine(rules);
+    EXPECT_GT(Agreement(got, want), 0.9995);
+    const MiningSummary a = Summarize(rules, got), b = Summarize(rules, want);
+    EXPECT_EQ(a.positives_in_range, b.positives_in_range);
+    EXPECT_EQ(a.irrelevant_in_range, b.irrelevant_in_range);
+    EXPECT_NEAR(a.positive_score, b.positive_score, 1e-5);
+  }
+}
+
+TEST_F(Mining, MemoryDoesNotChangeWhatIsMined) {
+  const MiningRules rules{.random = true};
+  const Mined much = Mine(rules), little = Mine(rules, Precision::kFp32, 2 << 20);
+  for (size_t q = 0; q < kQueries; ++q) {
+    ASSERT_EQ(much.queries[q].negatives.size(), little.queries[q].negatives.size());
+    for (size_t i = 0; i < much.queries[q].negatives.size(); ++i) {
+      EXPECT_EQ(much.queries[q].negatives[i].document, little.queries[q].negatives[i].document);
+    }
+  }
+}
+
+// Mining doubts bf16 scores by 2^-8 at this width.
+TEST_F(Mining, Bf16ScoresAreNearThoseOfFp32) {
+  if (tensor::CurrentIsa() < tensor::Isa::kAvx512Bf16) GTEST_SKIP() << "no fast bf16 here";
+  const SimilarityRows queries(queries_, "cosine"), documents(documents_, "cosine");
+  const std::vector<uint32_t> depths(kQueries, kDocuments);
+  const HitOrder order(set_.documents);
+  std::vector<float> worst(kQueries);
+  TiledSearch({queries, documents, depths, order}, {.precision = Precision::kBf16},
+              [&](size_t query, std::span<const Hit> hits) {
+                std::vector<float> row(queries.width());
+                queries.CopyTo(query, row.data());
+                for (const Hit& hit : hits) {
+                  const float exact = documents.ScoreOf(row.data(), hit.document);
+                  worst[query] = std::max(worst[query], std::fabs(hit.score - exact));
+                }
+              });
+  EXPECT_LT(*std::max_element(worst.begin(), worst.end()), 0x1p-8F);
+  EXPECT_GT(*std::max_element(worst.begin(), worst.end()), 0x1p-14F);  // it was bf16
+}
+
+TEST_F(Mining, Bf16MinesTheSame) {
+  if (tensor::CurrentIsa() < tensor::Isa::kAvx512Bf16) GTEST_SKIP() << "no fast bf16 here";
+  for (const MiningRules& rules : AllRules()) {
+    EXPECT_GT(Agreement(Mine(rules, Precision::kBf16), Reference(rules)), 0.9995);
+  }
+}
+
+TEST_F(Mining, ARangeBehindTheLastDocumentIsAnError) {
+  EXPECT_NO_THROW(Mine({.ranks = {2998, 5000}}));
+  try {
+    Mine({.ranks = {2999, 5000}});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--range 2999:5000 begins beyond the corpus, which has "
+                                        "3000 different texts"));
+  }
+}
+
+}  // namespace
+}  // namespace tandem::search

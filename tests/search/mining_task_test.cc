@@ -1,0 +1,64 @@
+#include "search/mining_task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "search/mining_data.h"
+
+namespace tandem::search {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Queries a and c have one text; documents d1 and d3 have one text.
+data::TrainingSet Copies() {
+  return TinySet({{"a", "one"}, {"b", "two"}, {"c", "one"}},
+                 {{"d0", "p"}, {"d1", "q"}, {"d2", "r"}, {"d3", "q"}, {"d4", "s"}, {"d5", "t"}},
+                 {{"a", "d0", 2},
+                  {"a", "d1", 0},
+                  {"a", "d4", 0},
+                  {"b", "d2", 3},
+                  {"b", "d0", 1},
+                  {"b", "d5", -1},
+                  {"c", "d3", 2},
+                  {"c", "d5", 1}});
+}
+
+TEST(MiningTask, CopiesOfTextsAreOne) {
+  const MiningTask task = MakeMiningTask(Copies());
+  EXPECT_THAT(task.document_of, ElementsAre(0, 1, 2, 4, 5));
+  EXPECT_THAT(task.row_of_document, ElementsAre(0, 1, 2, 1, 3, 4));
+  EXPECT_THAT(task.query_of, ElementsAre(0, 1));
+  EXPECT_THAT(task.row_of_example, ElementsAre(0, 1, 0));
+}
+
+// What is relevant for one query with a text is so for all, and so are its copies; what was judged
+// 0 and is a copy of a positive is no irrelevant document.
+TEST(MiningTask, KnowsWhatIsRelevantByText) {
+  const MiningTask task = MakeMiningTask(Copies());
+  EXPECT_THAT(task.positives[0], ElementsAre(0, 1));
+  EXPECT_THAT(task.relevant[0], ElementsAre(0, 1, 4));
+  EXPECT_THAT(task.irrelevant[0], ElementsAre(3));
+  EXPECT_THAT(task.positives[1], ElementsAre(2));
+  EXPECT_THAT(task.relevant[1], ElementsAre(0, 2));
+  EXPECT_THAT(task.irrelevant[1], IsEmpty());
+  EXPECT_EQ(task.positives.start(1), 2U);
+  EXPECT_EQ(task.positives.values(), 3U);
+}
+
+TEST(MiningTask, DocumentsThatAStudyLeftOutStayRelevant) {
+  data::TrainingSet set = Copies();
+  set.examples[1].unused = {{.document = 4, .grade = 2}};
+  EXPECT_THAT(MakeMiningTask(set).relevant[1], ElementsAre(0, 2, 3));
+}
+
+TEST(MiningTask, OneTextIsNoCorpus) {
+  const data::TrainingSet set =
+      TinySet({{"a", "one"}}, {{"d0", "p"}, {"d1", "p"}}, {{"a", "d0", 2}});
+  EXPECT_THROW(MakeMiningTask(set), DataError);
+}
+
+}  // namespace
+}  // namespace tandem::search
