@@ -1,0 +1,84 @@
+// The work of `tandem mine --model`.
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "app/globals.h"
+#include "app/load_model.h"
+#include "app/mine_command.h"
+#include "app/signal_watch.h"
+#include "base/cache_folder.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "model/dual_encoder.h"
+#include "search/embedding_cache.h"
+#include "search/mine.h"
+#include "tensor/precision.h"
+#include "tensor/process.h"
+
+namespace tandem::app {
+namespace {
+
+using model::TextKind;
+
+std::unique_ptr<model::DualEncoder> Load(const ModelFlags& flags, const std::string& prompt) {
+  model::LoadOptions options{.max_query_tokens = flags.max_query_tokens,
+                             .max_document_tokens = flags.max_document_tokens};
+  if (!prompt.empty()) options.query_prompt = prompt;
+  return model::DualEncoder::Load(flags.model, options);
+}
+
+// The embeddings of some of `texts`, from the cache or encoded into it, ready to be searched.
+search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
+                             const std::vector<uint32_t>& chosen, bool cache) {
+  const bool query = kind == TextKind::kQuery;
+  search::CacheOptions options{.encode = BulkOptions()};
+  if (cache) options.folder = CacheFolder();
+  options.encode.label = query ? "encode queries" : "encode documents";
+  options.between_blocks = [] {
+    if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
+  };
+  search::CachedEmbeddings embeddings = search::EmbedDistinct(
+      model, kind, chosen.size(), [&](size_t i) { return texts.text(chosen[i]); }, options);
+  search::ReportCounts(embeddings.counts, query ? "queries" : "documents", model.max_tokens(kind));
+  return search::SimilarityRows(embeddings.rows, model.similarity(), embeddings.row_of);
+}
+
+search::Mined Mine(const MineOptions& options, const MiningData& data) {
+  tensor::SetUpProcess(GlobalOptions().threads);
+  const tensor::Precision precision = options.search_precision.empty()
+                                          ? BulkOptions().precision
+                                          : tensor::ResolvePrecision(options.search_precision);
+  const auto model = Load(options.model, data.query_prompt);
+  const search::SimilarityRows documents =
+      Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of, options.cache);
+  const search::SimilarityRows queries =
+      Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
+  Progress progress({.label = "search", .unit = "queries", .total = queries.size()});
+  return search::MineByEmbeddings(data.set, data.task, options.rules, queries, documents,
+                                  {.precision = precision,
+                                   .memory = options.memory,
+                                   .progress = [&](size_t done) { progress.Update(done); },
+                                   .stop = SignalWatch::Received});
+}
+
+}  // namespace
+
+void RunMineByModel(const MineOptions& options) {
+  const MiningData data = ReadMiningData(options.source);
+  const SignalWatch signals;
+  search::Mined mined;
+  try {
+    mined = Mine(options, data);
+  } catch (const Interrupted&) {
+    throw Interrupted(SignalWatch::Received(),
+                      fmt::format("interrupted; {} was not written{}", options.output.path,
+                                  options.cache ? "; the next call finds the embeddings that were "
+                                                  "made so far"
+                                                : ""));
+  }
+  FinishMining(data, options.rules, mined, options.source, options.output);
+}
+
+}  // namespace tandem::app
