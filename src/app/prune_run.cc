@@ -81,7 +81,7 @@ void RunPrune(const PruneOptions& options) {
   const data::WriteOptions write{.split = options.split_or_default()};
   data::CheckWriteRequest(format, options.output, write);  // before anything is read
   const std::filesystem::path histogram_file = options.output + ".histogram.tsv";
-  AtomicFile histogram(histogram_file);
+  { const AtomicFile writable(histogram_file); }  // fails before the work
   const data::Dataset dataset =
       data::ReadDataset(options.dataset, format, options.split_or_default());
   const std::vector<data::DatasetPair> pairs = data::PairsOf(dataset, options.positive_grade);
@@ -95,8 +95,7 @@ void RunPrune(const PruneOptions& options) {
   const data::PairLoss loss = data::CountLoss(pairs, kept);
   const PrunedPairs pruned{dataset,         pairs, scores.cosines, scores.reciprocal_ranks,
                            OrderOf(scores), kept};
-  histogram.Write(HistogramTsv(HistogramsOf(pruned)));
-  histogram.Commit();
+  WriteFileAtomically(histogram_file, HistogramTsv(HistogramsOf(pruned)));
   data::WriteDataset(data::WithoutPairs(dataset, pairs, kept), format, options.output, write);
   std::cout << (options.format == "json"
                     ? PruneJson(pruned, loss, options.review)
