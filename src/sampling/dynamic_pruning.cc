@@ -7,7 +7,7 @@
 //
 //   alpha = c(t, alpha_start, alpha_end), at the pass's beginning
 //   n0 = floor(n (1 - base_share) / alpha_start + base_share n), at least 1: the draws of a pass
-//   k = floor((alpha n0 - n) / (alpha - 1)): how many queries are in for sure
+//   k = (alpha n0 - n) / (alpha - 1), rounded: how many queries are in for sure
 //
 // While one of the k best queries (of all n, drawn or not) is undrawn, the best such one is next;
 // else the next is uniform among the undrawn. Queries are ranked anew every `update_interval` steps
@@ -143,7 +143,10 @@ class DynamicPruning final : public SteppedOrder {
     ranking_.Unskip();
     proposed_.reset();
     if (rank_anew) {
-      for (const uint32_t query : moved_) ranking_.Move(query, QueryScore(query));
+      std::vector<float> scores;
+      scores.reserve(moved_.size());
+      for (const uint32_t query : moved_) scores.push_back(QueryScore(query));
+      ranking_.Move(moved_, scores);
       moved_.clear();
     }
     if (settings_.documents) best_above_ = BestAbove(progress);

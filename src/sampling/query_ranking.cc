@@ -61,12 +61,30 @@ void QueryRanking::Advance() {
   while (best_ < keys_.size() && is_drawn(QueryOf(keys_[best_]))) better_ += drawn_at_[++best_];
 }
 
-void QueryRanking::Move(uint32_t query, float score) {
+std::vector<uint32_t> QueryRanking::PlacesOf(std::span<const uint64_t> keys) const {
+  std::vector<uint32_t> places(keys.size(), 0);
+  for (size_t left = keys_.size(); left > 0;) {
+    const size_t half = (left + 1) / 2;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const size_t last = places[i] + half - 1;
+      if (last < keys_.size() && keys_[last] < keys[i]) places[i] += static_cast<uint32_t>(half);
+    }
+    left -= half;
+  }
+  return places;
+}
+
+void QueryRanking::Move(std::span<const uint32_t> queries, std::span<const float> scores) {
+  std::vector<uint64_t> keys(queries.size());
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = Key(scores[i], queries[i]);
+  const std::vector<uint32_t> places = PlacesOf(keys);
+  for (size_t i = 0; i < keys.size(); ++i) MoveTo(queries[i], places[i]);
+}
+
+void QueryRanking::MoveTo(uint32_t query, uint32_t place) {
   const uint32_t old = places_[query];
   --drawn_at_[old];
   if (old <= best_) --better_;
-  const auto found = std::lower_bound(keys_.begin(), keys_.end(), Key(score, query));
-  const auto place = static_cast<uint32_t>(found - keys_.begin());
   places_[query] = place;
   ++drawn_at_[place];
   if (place <= best_) ++better_;

@@ -282,6 +282,7 @@ TEST(DynamicPruning, TheRestIsUniform) {
     std::vector<uint32_t> order;
     while (sampler->Passes() < static_cast<double>(pass + 1) - 1e-9) {
       const Batch batch = sampler->Next();
+      ASSERT_EQ(batch.rows(), 4);  // 12 draws in three batches of at most 5
       order.insert(order.end(), batch.queries.begin(), batch.queries.end());
     }
     ASSERT_EQ(order.size(), 12);
@@ -428,6 +429,21 @@ TEST(ScoreHistogram, FindsTheQuantileOfWhatIsInIt) {
   EXPECT_EQ(ScoreHistogram::BucketOf(1), ScoreHistogram::kBuckets - 1);
   EXPECT_EQ(ScoreHistogram::BucketOf(-1), 0);
   EXPECT_EQ(ScoreHistogram::BucketOf(0), ScoreHistogram::kBuckets / 2);
+}
+
+TEST(QueryRanking, SkippedQueriesAreNotOpenUntilTheyAreTakenBack) {
+  QueryRanking ranking(4);
+  const std::vector<uint32_t> all = {0, 1, 2, 3};
+  ranking.Begin(all, [](uint32_t q) { return static_cast<float>(q); });
+  ranking.Skip(1);
+  ranking.Draw(1);  // one that was skipped
+  ranking.Skip(0);
+  ASSERT_EQ(ranking.open(), 2);
+  EXPECT_EQ((std::set<uint32_t>{ranking.open_query(0), ranking.open_query(1)}),
+            (std::set<uint32_t>{2, 3}));
+  ranking.Unskip();
+  EXPECT_EQ(ranking.open(), 3);
+  EXPECT_EQ(ranking.undrawn(), 3);
 }
 
 TEST(QueryRanking, KeepsScoresExactly) {
