@@ -332,16 +332,16 @@ class DynamicPruning final : public SteppedOrder {
   uint32_t DrawDocument(uint32_t query) {
     const size_t first = pairs_.first(query), count = pairs_.count(query);
     double sum = 0;
-    for (size_t i = 0; i < count; ++i) sum += Weight(first + i);
+    weights_.resize(count);
+    for (size_t i = 0; i < count; ++i) sum += weights_[i] = Weight(first + i);
     documents_.Seek(uint64_t{query} << kDrawBits);
     double left = documents_.Uniform() * sum;
     size_t chosen = count;  // the last kept one, should rounding leave nothing
     for (size_t i = 0; i < count; ++i) {
-      const double weight = Weight(first + i);
-      if (weight == 0) continue;
+      if (weights_[i] == 0) continue;
       chosen = i;
-      if (left < weight) break;
-      left -= weight;
+      if (left < weights_[i]) break;
+      left -= weights_[i];
     }
     return pairs_.pool(query).document(chosen);
   }
@@ -355,6 +355,7 @@ class DynamicPruning final : public SteppedOrder {
   QueryRanking ranking_;
   ScoreHistogram histogram_;  // of the kept pairs' scores
   std::optional<uint32_t> best_above_;
+  std::vector<double> weights_;  // of the documents that DrawDocument chooses from
   RandomStream random_, documents_;
   size_t sure_ = 0;   // k
   size_t given_ = 0;  // draws of this pass so far
