@@ -82,8 +82,8 @@ void Print(const char* what, double value, double limit, const char* unit) {
 }
 
 // Microseconds of processor time for a batch and its feedback: the mean over a whole pass, its
-// beginning included. The clock is read twice in all: on some machines reading it takes as long as a
-// part of a batch.
+// beginning included. The clock is read twice in all: on some machines reading it takes as long as
+// a part of a batch.
 double MicrosecondsABatch(const Examples& examples, int64_t interval, uint64_t most) {
   const std::unique_ptr<Sampler> sampler = MakeSampler(examples, interval);
   const std::vector<float> cosines = MakeScores(size_t{1} << 16);

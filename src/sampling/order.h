@@ -37,7 +37,7 @@ struct Draw {
 struct Feedback {
   const Batch* batch = nullptr;
   std::span<const float> cosines;  // [Q] of each query and its own document
-  std::span<const float> losses;   // [Q], each query's share; empty where the objective has none
+  std::span<const float> losses;   // [Q] of each query, whatever it weighs (objective::Evaluation)
 };
 
 // The base model's scores of all pairs, in the order of Pairs; empty where the order does not ask
