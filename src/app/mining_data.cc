@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "data/grades.h"
 #include "data/read_dataset.h"
 #include "data/write_dataset.h"
 
@@ -63,6 +64,7 @@ void PrintSummary(const search::MiningSummary& sums, const search::MiningRules& 
 
 MiningData ReadMiningData(const MiningSource& source) {
   data::Dataset dataset = data::ReadDataset(source.dataset, source.format, source.split);
+  data::TakePairScoresAsGrades(dataset);
   if (dataset.scores != data::ScoreKind::kNone) {
     Warn(fmt::format("{}: has scores, which mined documents lack; the output has none",
                      dataset.file));
@@ -72,7 +74,7 @@ MiningData ReadMiningData(const MiningSource& source) {
   data.task = search::MakeMiningTask(data.set);
   size_t irrelevant = 0;
   for (const data::TrainingQuery& example : data.set.examples) {
-    for (const data::Judgement& judgement : example.others) irrelevant += judgement.grade <= 0;
+    for (const data::Judgement& judgement : example.others) irrelevant += judgement.grade == 0;
   }
   if (irrelevant > 0) {
     Note(fmt::format("{}: {} documents that are judged irrelevant give way to mined ones",

@@ -19,6 +19,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "data/grades.h"
 #include "data/read_dataset.h"
 #include "data/training_set.h"
 #include "data/without_pairs.h"
@@ -74,18 +75,34 @@ std::span<const float> OrderOf(const train::PairScores& scores) {
   return scores.consistencies.empty() ? scores.cosines : scores.consistencies;
 }
 
+// Where the histogram goes. Throws UsageError where there is a file already, OutputError where none
+// can be written.
+std::filesystem::path HistogramFile(const PruneOptions& options) {
+  std::string output = options.output;
+  while (output.size() > 1 && output.back() == '/') output.pop_back();
+  const std::filesystem::path file = output + ".histogram.tsv";
+  if (std::filesystem::exists(file)) {
+    throw UsageError(fmt::format(
+        "{}: exists already, and the histogram goes there; remove it, or give another --output",
+        file.native()));
+  }
+  const AtomicFile writable(file);
+  return file;
+}
+
 }  // namespace
 
 void RunPrune(const PruneOptions& options) {
   const std::string format = FormatOf(options);
   const data::WriteOptions write{.split = options.split_or_default()};
   data::CheckWriteRequest(format, options.output, write);  // before anything is read
-  const std::filesystem::path histogram_file = options.output + ".histogram.tsv";
-  { const AtomicFile writable(histogram_file); }  // fails before the work
+  const std::filesystem::path histogram_file = HistogramFile(options);
   const data::Dataset dataset =
       data::ReadDataset(options.dataset, format, options.split_or_default());
-  const std::vector<data::DatasetPair> pairs = data::PairsOf(dataset, options.positive_grade);
-  const data::TrainingSet set = data::BuildTrainingSet(dataset, options.positive_grade);
+  data::Dataset graded = dataset;  // what is written keeps its scores
+  data::TakePairScoresAsGrades(graded);
+  const std::vector<data::DatasetPair> pairs = data::PairsOf(graded, options.positive_grade);
+  const data::TrainingSet set = data::BuildTrainingSet(std::move(graded), options.positive_grade);
   std::vector<uint32_t> all(set.examples.size());
   std::iota(all.begin(), all.end(), 0);
   const sampling::Examples examples = train::MakeExamples(set, options.positive_grade, all);
@@ -95,8 +112,8 @@ void RunPrune(const PruneOptions& options) {
   const data::PairLoss loss = data::CountLoss(pairs, kept);
   const PrunedPairs pruned{dataset,         pairs, scores.cosines, scores.reciprocal_ranks,
                            OrderOf(scores), kept};
-  WriteFileAtomically(histogram_file, HistogramTsv(HistogramsOf(pruned)));
   data::WriteDataset(data::WithoutPairs(dataset, pairs, kept), format, options.output, write);
+  WriteFileAtomically(histogram_file, HistogramTsv(HistogramsOf(pruned)));
   std::cout << (options.format == "json"
                     ? PruneJson(pruned, loss, options.review)
                     : PruneText(pruned, loss, options.review, OutputColumns()));

@@ -62,6 +62,10 @@ void ApplyScores(Dataset& dataset, ScoreUse use) {
   }
 }
 
+void TakePairScoresAsGrades(Dataset& dataset) {
+  if (dataset.scores == ScoreKind::kPairs) ApplyScores(dataset, ScoreUse::kGrades);
+}
+
 double Scaled(double grade, const std::optional<GradeScale>& scale) {
   return scale ? (grade - scale->minimum) / (scale->maximum - scale->minimum) : grade;
 }

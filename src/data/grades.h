@@ -17,6 +17,10 @@ enum class ScoreUse { kIgnored, kGrades, kTeacher };
 // they are. kIgnored: they are dropped.
 void ApplyScores(Dataset& dataset, ScoreUse use);
 
+// Takes the scores of single pairs for grades, as training does where `data.scores` is not given.
+// Other scores stay as they are. Throws as ApplyScores does.
+void TakePairScoresAsGrades(Dataset& dataset);
+
 // The lowest and the highest grade that a judge gives.
 struct GradeScale {
   double minimum = 0;

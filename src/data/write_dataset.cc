@@ -60,6 +60,11 @@ void CheckOutput(const DatasetWriter& writer, const std::filesystem::path& outpu
     throw UsageError(fmt::format("{}: exists already; give another {}, or remove it",
                                  output.native(), writer.is_folder ? "folder" : "file"));
   }
+  const std::filesystem::path folder = output.parent_path();
+  if (!writer.is_folder && !folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    throw UsageError(fmt::format("{}: there is no folder {}; make it, or give another file",
+                                 output.native(), folder.native()));
+  }
   if (writer.is_folder || output.extension() != ".parquet") return;
   throw UsageError(
       fmt::format("{}: is the name of a Parquet file; {} is written as JSON lines: "

@@ -34,8 +34,9 @@ Mined NothingMined(const MiningTask& task) {
 }
 
 size_t HitsNeeded(const MiningTask& task, const MiningRules& rules, size_t query) {
+  const size_t documents = task.document_of.size();
   const size_t others = task.irrelevant[query].empty() ? rules.Depth() : rules.ranks.end;
-  return std::min(others + task.relevant[query].size(), task.document_of.size());
+  return std::min(std::min(others, documents) + task.relevant[query].size(), documents);
 }
 
 void MineQuery(const MiningTask& task, const MiningRules& rules, size_t query,

@@ -60,6 +60,29 @@ TEST_F(MineModel, MinesWhatItsOwnRunMines) {
   EXPECT_EQ(ReadFile(Path("of_run")), by_model);
 }
 
+// As training takes them: what scores below the positive grade is no positive.
+TEST_F(MineModel, ScoresOfPairsAreGrades) {
+  WriteFileAtomically(Path("scored.jsonl"),
+                      "{\"query\": \"one\", \"document\": \"alpha\", \"score\": 1}\n"
+                      "{\"query\": \"one\", \"document\": \"beta\", \"score\": 0}\n"
+                      "{\"query\": \"two\", \"document\": \"gamma\", \"score\": 0.9}\n"
+                      "{\"query\": \"two\", \"document\": \"delta\", \"score\": 0.3}\n");
+  const ProgramResult result = RunTandem(
+      {"mine", "--model", Path("model"), "--dataset", Path("scored.jsonl"), "--positive-grade",
+       "0.5", "--range", "0:18446744073709551615", "--negatives", "2", "--output", Path("out")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(ReadFile(Path("out")));
+  std::vector<nlohmann::json> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["pos"], nlohmann::json({"alpha"}));
+  EXPECT_EQ(rows[0]["neg"].size(), 2U);
+  EXPECT_EQ(rows[1]["pos"], nlohmann::json({"gamma"}));
+  // "delta" is relevant to some degree.
+  const std::vector<std::string> mined = rows[1]["neg"];
+  EXPECT_THAT(mined, testing::UnorderedElementsAre("alpha", "beta"));
+}
+
 TEST_F(MineModel, NeverMinesWhatIsRelevant) {
   ASSERT_EQ(Mine({"--range", "0:59", "--negatives", "50"}).exit_code, 0);
   std::istringstream lines(ReadFile(Path("out")));

@@ -128,6 +128,31 @@ TEST_F(PruneCommand, LinesStayLinesOfTheirFormat) {
   EXPECT_EQ(kept.query_prompt, "query: ");
 }
 
+// As training takes them; what is written keeps them.
+TEST_F(PruneCommand, ScoresOfPairsAreGrades) {
+  const std::string lines =
+      "{\"query\": \"one\", \"document\": \"alpha\", \"score\": 1}\n"
+      "{\"query\": \"one\", \"document\": \"beta\", \"score\": 0}\n"
+      "{\"query\": \"two\", \"document\": \"gamma\", \"score\": 0.9}\n";
+  WriteFileAtomically(Path("scored.jsonl"), lines);
+  const ProgramResult result =
+      Prune({"--keep", "1", "--positive-grade", "0.5"}, "kept.jsonl", "scored.jsonl");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("pairs     2\n"));
+  EXPECT_EQ(ReadFile(Path("kept.jsonl")), lines);
+}
+
+TEST_F(PruneCommand, AHistogramThatExistsIsNotTouched) {
+  WriteFileAtomically(Path("out.histogram.tsv"), "precious");
+  for (const char* output : {"out", "out/"}) {
+    const ProgramResult result = Prune({"--keep", "0.5"}, output);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("out.histogram.tsv: exists already"));
+  }
+  EXPECT_EQ(ReadFile(Path("out.histogram.tsv")), "precious");
+  EXPECT_FALSE(std::filesystem::exists(Path("out")));
+}
+
 TEST_F(PruneCommand, EverythingKeptIsTheSameJudgements) {
   ASSERT_EQ(Prune({"--keep", "1"}).exit_code, 0);
   EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")), ReadFile(Path("data/qrels/train.tsv")));
