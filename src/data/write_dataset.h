@@ -40,8 +40,8 @@ struct WriteCounts {
 };
 
 // Throws what is wrong with the call, before any work: UsageError for an unknown format, an option
-// that the format does not have, and an output that exists already. `format` is spelled as in
-// recipes: beir, sentence_transformers, flag_embedding, tevatron.
+// that the format does not have, an output that exists already, and a file in no folder. `format`
+// is spelled as in recipes: beir, sentence_transformers, flag_embedding, tevatron.
 void CheckWriteRequest(std::string_view format, const std::filesystem::path& output,
                        const WriteOptions& options = {});
 

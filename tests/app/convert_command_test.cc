@@ -115,7 +115,7 @@ TEST_F(ConvertCommand, WrongInputIsRefused) {
               "--to is parquet; expected beir, sentence_transformers, flag_embedding or tevatron");
   ExpectError(Convert("scored.jsonl", "beir", "out"), 2,
               "has scores, which a BEIR folder has no place for");
-  ExpectError(Convert("data", "tevatron", "no/out"), 2, "cannot be created");
+  ExpectError(Convert("data", "tevatron", "no/out"), 2, "there is no folder");
   Write("broken.jsonl", "{\"anchor\": \"a\", \"positive\": \"p\"}\n{\n");
   ExpectError(Convert("broken.jsonl", "tevatron", "out"), 3, "broken.jsonl:2: is not valid JSON");
 }

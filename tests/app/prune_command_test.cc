@@ -131,9 +131,9 @@ TEST_F(PruneCommand, LinesStayLinesOfTheirFormat) {
 // As training takes them; what is written keeps them.
 TEST_F(PruneCommand, ScoresOfPairsAreGrades) {
   const std::string lines =
-      "{\"query\": \"one\", \"document\": \"alpha\", \"score\": 1}\n"
-      "{\"query\": \"one\", \"document\": \"beta\", \"score\": 0}\n"
-      "{\"query\": \"two\", \"document\": \"gamma\", \"score\": 0.9}\n";
+      "{\"anchor\": \"one\", \"positive\": \"alpha\", \"score\": 1}\n"
+      "{\"anchor\": \"one\", \"positive\": \"beta\", \"score\": 0}\n"
+      "{\"anchor\": \"two\", \"positive\": \"gamma\", \"score\": 0.9}\n";
   WriteFileAtomically(Path("scored.jsonl"), lines);
   const ProgramResult result =
       Prune({"--keep", "1", "--positive-grade", "0.5"}, "kept.jsonl", "scored.jsonl");

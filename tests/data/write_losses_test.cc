@@ -225,11 +225,10 @@ TEST_F(WriteLossesTest, LargeFilesAreWhole) {
   }
 }
 
-TEST_F(WriteLossesTest, AFolderThatCannotBeMadeIsAnError) {
+TEST_F(WriteLossesTest, AFolderThatCannotBeMadeOrIsNotThereIsAnError) {
   WriteFileAtomically(Path("file"), "");
   EXPECT_THROW(WriteDataset(ReadBeir(), "beir", Path("file") / "out", {}, &warnings_), OutputError);
-  EXPECT_THROW(WriteDataset(ReadBeir(), "tevatron", Path("no/out.jsonl"), {}, &warnings_),
-               OutputError);
+  EXPECT_THROW(CheckWriteRequest("tevatron", Path("no/out.jsonl")), UsageError);
 }
 
 }  // namespace
