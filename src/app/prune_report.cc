@@ -156,13 +156,17 @@ std::vector<Histogram> HistogramsOf(const PrunedPairs& pairs) {
   return histograms;
 }
 
+sampling::PairRanking RankingOf(std::span<const float> cosines,
+                                std::span<const float> reciprocal_ranks) {
+  if (reciprocal_ranks.empty()) return {cosines};
+  return {reciprocal_ranks, cosines};
+}
+
 Review ReviewOf(const PrunedPairs& pairs, size_t count) {
   std::vector<uint32_t> all(pairs.pairs.size());
   std::iota(all.begin(), all.end(), 0);
-  // Of equal pairs the later one is pruned first.
-  const auto lower = [&](uint32_t a, uint32_t b) {
-    return pairs.order[a] != pairs.order[b] ? pairs.order[a] < pairs.order[b] : a > b;
-  };
+  const sampling::PairRanking higher = RankingOf(pairs.cosines, pairs.reciprocal_ranks);
+  const auto lower = [&](uint32_t a, uint32_t b) { return higher(b, a); };
   const auto first = [&](std::vector<uint32_t> from, const auto& before) {
     const size_t size = std::min(count, from.size());
     std::partial_sort(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(size), from.end(),
@@ -176,7 +180,6 @@ Review ReviewOf(const PrunedPairs& pairs, size_t count) {
                  [&](uint32_t p) { return pairs.kept[p] == kept; });
     return some;
   };
-  const auto higher = [&](uint32_t a, uint32_t b) { return lower(b, a); };
   return {.lowest = first(all, lower),
           .border_kept = first(of_kind(true), lower),
           .border_left_out = first(of_kind(false), higher)};

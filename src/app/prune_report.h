@@ -10,6 +10,7 @@
 
 #include "data/dataset.h"
 #include "data/without_pairs.h"
+#include "sampling/keep.h"
 
 namespace tandem::app {
 
@@ -19,9 +20,12 @@ struct PrunedPairs {
   std::span<const data::DatasetPair> pairs;  // [P]
   std::span<const float> cosines;            // [P]
   std::span<const float> reciprocal_ranks;   // [P], or empty: pruned by the cosines
-  std::span<const float> order;              // [P]: pairs were pruned by this score
   const std::vector<bool>& kept;             // [P]
 };
+
+// By what pairs are pruned: `reciprocal_ranks`, or the cosines where these are empty.
+sampling::PairRanking RankingOf(std::span<const float> cosines,
+                                std::span<const float> reciprocal_ranks);
 
 // Pairs with from <= score < to; of ranks, with from <= rank <= to.
 struct HistogramBin {

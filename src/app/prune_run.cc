@@ -24,6 +24,7 @@
 #include "data/training_set.h"
 #include "data/without_pairs.h"
 #include "data/write_dataset.h"
+#include "sampling/keep.h"
 #include "train/pair_scores.h"
 #include "train/run_data.h"
 
@@ -63,16 +64,10 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
 
 // How many pairs are kept. Throws UsageError for none.
 size_t KeptCount(const PruneOptions& options, size_t pairs) {
-  const size_t count = data::ShareOf(pairs, options.keep);
+  const size_t count = sampling::KeptCount(pairs, options.keep);
   if (count > 0) return count;
   throw UsageError(fmt::format("--keep is {}, which leaves none of {} pairs; give at least {:.2g}",
                                options.keep, pairs, 1 / static_cast<double>(pairs)));
-}
-
-// The score that pairs are pruned by: of the consistencies, most of which are equal, with ties
-// broken by the cosines.
-std::span<const float> OrderOf(const train::PairScores& scores) {
-  return scores.consistencies.empty() ? scores.cosines : scores.consistencies;
 }
 
 // Where the histogram goes. Throws UsageError where there is a file already, OutputError where none
@@ -108,10 +103,10 @@ void RunPrune(const PruneOptions& options) {
   const sampling::Examples examples = train::MakeExamples(set, options.positive_grade, all);
   const size_t count = KeptCount(options, pairs.size());
   const train::PairScores scores = Score(options, set, examples, dataset.query_prompt);
-  const std::vector<bool> kept = data::BestPairs(OrderOf(scores), count);
+  const std::vector<bool> kept =
+      sampling::BestPairs(RankingOf(scores.cosines, scores.reciprocal_ranks), count);
+  const PrunedPairs pruned{dataset, pairs, scores.cosines, scores.reciprocal_ranks, kept};
   const data::PairLoss loss = data::CountLoss(pairs, kept);
-  const PrunedPairs pruned{dataset,         pairs, scores.cosines, scores.reciprocal_ranks,
-                           OrderOf(scores), kept};
   data::WriteDataset(data::WithoutPairs(dataset, pairs, kept), format, options.output, write);
   WriteFileAtomically(histogram_file, HistogramTsv(HistogramsOf(pruned)));
   std::cout << (options.format == "json"

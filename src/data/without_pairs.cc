@@ -1,11 +1,7 @@
 #include "data/without_pairs.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
-#include <utility>
 
 namespace tandem::data {
 namespace {
@@ -38,23 +34,6 @@ std::vector<DatasetPair> PairsOf(const Dataset& dataset, double positive_grade) 
     }
   }
   return pairs;
-}
-
-size_t ShareOf(size_t pairs, double share) {
-  return std::min(pairs,
-                  static_cast<size_t>(std::floor(share * static_cast<double>(pairs) + 1e-6)));
-}
-
-std::vector<bool> BestPairs(std::span<const float> scores, size_t count) {
-  std::vector<uint32_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  std::nth_element(order.begin(), end, order.end(), [&](uint32_t a, uint32_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
-  std::vector<bool> best(scores.size());
-  for (auto at = order.begin(); at != end; ++at) best[*at] = true;
-  return best;
 }
 
 PairLoss CountLoss(const std::vector<DatasetPair>& pairs, const std::vector<bool>& kept) {

@@ -20,14 +20,6 @@ struct DatasetPair {
 // (BuildTrainingSet with the same grade).
 std::vector<DatasetPair> PairsOf(const Dataset& dataset, double positive_grade);
 
-// How many of `pairs` a share of them is, rounded down; a product that rounding has made a little
-// less than a whole number counts as that. 0 where the share is too small for a pair.
-size_t ShareOf(size_t pairs, double share);
-
-// True for the `count` pairs with the highest scores; of equal ones the earlier come first. What
-// `sampling.name = "static_pruning"` keeps, too.
-std::vector<bool> BestPairs(std::span<const float> scores, size_t count);
-
 struct PairLoss {
   size_t pairs = 0;
   size_t kept_pairs = 0;

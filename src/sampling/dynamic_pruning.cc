@@ -378,9 +378,9 @@ std::unique_ptr<Order> MakeDynamicPruning(Pairs& pairs, const OrderOptions& opti
   CheckScores(pairs, scores.cosines, "cosines");
   const double keep = options.params.Number("keep");
   if (PrunesFirst(options.params) && PrunesByConsistency(options.params)) {
-    KeepBest(pairs, keep, scores.consistencies, scores.cosines);
+    KeepBest(pairs, keep, {scores.consistencies, scores.cosines});
   } else {
-    KeepBest(pairs, keep, scores.cosines);
+    KeepBest(pairs, keep, {scores.cosines});
   }
   return std::make_unique<DynamicPruning>(pairs, options);
 }

@@ -18,8 +18,7 @@ constexpr config::ParamInfo kParams[] = {
     KeepParam("pairs that are kept, those that the base model scores highest", 0.25), ScoreParam()};
 
 ScoreNeeds NeededScores(const config::Params& params) {
-  const bool consistencies = PrunesByConsistency(params);
-  return {.cosines = !consistencies, .consistencies = consistencies};
+  return {.cosines = true, .consistencies = PrunesByConsistency(params)};
 }
 
 }  // namespace
@@ -32,10 +31,10 @@ extern const SamplerInfo kStaticPruning{
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       const InitialScores& scores = options.scores;
       if (PrunesByConsistency(options.params)) {
-        KeepBest(pairs, options.params.Number("keep"), scores.consistencies, scores.cosines);
+        KeepBest(pairs, options.params.Number("keep"), {scores.consistencies, scores.cosines});
         return std::make_unique<EachPair>(pairs, options.seed, scores.consistencies);
       }
-      KeepBest(pairs, options.params.Number("keep"), scores.cosines);
+      KeepBest(pairs, options.params.Number("keep"), {scores.cosines});
       return std::make_unique<EachPair>(pairs, options.seed, scores.cosines);
     },
     NeededScores};

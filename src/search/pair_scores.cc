@@ -3,11 +3,9 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -270,23 +268,6 @@ std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& o
   ranks.reserve(above.size());
   for (const uint32_t better : above) ranks.push_back(1.0F / static_cast<float>(better + 1));
   return ranks;
-}
-
-std::vector<float> ConsistencyOrder(std::span<const float> reciprocal_ranks,
-                                    std::span<const float> cosines) {
-  constexpr uint32_t kBest = std::bit_cast<uint32_t>(1.0F);
-  if (cosines.size() >= kBest) throw std::length_error("more pairs than floats below 1");
-  std::vector<uint32_t> order(cosines.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](uint32_t p) { return std::pair(reciprocal_ranks[p], cosines[p]); };
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
-  std::vector<float> scores(order.size());
-  uint32_t steps = 0;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (i > 0 && key(order[i]) != key(order[i - 1])) ++steps;
-    scores[order[i]] = std::bit_cast<float>(kBest - steps);
-  }
-  return scores;
 }
 
 }  // namespace tandem::search

@@ -56,10 +56,4 @@ std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& o
                                    std::vector<uint32_t> positives,
                                    const ConsistencyOptions& options = {});
 
-// One score whose order is that of the reciprocal ranks, and where these are equal that of the
-// cosines, [P]. The best pairs have 1, and each next value is the next smaller float, so that the
-// order is exact for up to 10^9 different values; the value says nothing else.
-std::vector<float> ConsistencyOrder(std::span<const float> reciprocal_ranks,
-                                    std::span<const float> cosines);
-
 }  // namespace tandem::search

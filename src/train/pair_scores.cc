@@ -136,7 +136,6 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
     scores.reciprocal_ranks = search::ReciprocalRanks(
         embedded, own.view(), PositiveRows(source, wanted, documents.row_of),
         {.seed = options.seed});
-    scores.consistencies = search::ConsistencyOrder(scores.reciprocal_ranks, scores.cosines);
   }
   scores.seconds = SecondsSince(start);
   return scores;

@@ -34,9 +34,7 @@ struct PairScoreOptions {
 struct PairScores {
   std::vector<float> cosines;           // of the query's and the document's embedding
   std::vector<float> reciprocal_ranks;  // search/pair_scores.h; empty without `consistency`
-  // One score for the reciprocal ranks with ties broken by the cosines; empty without.
-  std::vector<float> consistencies;
-  search::EncodeCounts query_counts;  // of the texts that had to be encoded
+  search::EncodeCounts query_counts;    // of the texts that had to be encoded
   search::EncodeCounts document_counts;
   double encode_seconds = 0;  // until all embeddings were there
   double seconds = 0;         // in all

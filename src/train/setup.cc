@@ -222,7 +222,7 @@ std::unique_ptr<sampling::Sampler> MakeSampler(const Setup& setup) {
   const sampling::SamplerInfo& info = Entry(sampling::Samplers(), recipe.sampling.name);
   const PairScores scores = ScoresFor(setup, info.NeedsScores(recipe.sampling.params));
   sampling::SamplerOptions options = SamplerOptionsOf(recipe, setup.objective.needs);
-  options.scores = {.cosines = scores.cosines, .consistencies = scores.consistencies};
+  options.scores = {.cosines = scores.cosines, .consistencies = scores.reciprocal_ranks};
   try {
     return info.make(setup.texts.examples, options);
   } catch (const sampling::OrderProblem& problem) {

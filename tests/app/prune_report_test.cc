@@ -26,15 +26,14 @@ class PruneReport : public testing::Test {
     dataset_.judged = {{0, {{0, 1}}}, {1, {{3, 0}, {1, 1}, {2, 1}}}, {2, {{3, 1}}}, {3, {{4, 1}}}};
     pairs_ = data::PairsOf(dataset_, 1);
   }
-  PrunedPairs ByCosine() const { return {dataset_, pairs_, cosines_, {}, cosines_, kept_}; }
-  PrunedPairs ByRank() const { return {dataset_, pairs_, cosines_, ranks_, order_, kept_}; }
+  PrunedPairs ByCosine() const { return {dataset_, pairs_, cosines_, {}, kept_}; }
+  PrunedPairs ByRank() const { return {dataset_, pairs_, cosines_, ranks_, kept_}; }
 
   data::Dataset dataset_;
   std::vector<data::DatasetPair> pairs_;
   std::vector<float> cosines_ = {0.51F, 0.5F, -0.21F, 0.99F, 1};
   std::vector<bool> kept_ = {false, false, false, true, true};
   std::vector<float> ranks_ = {1.0F / 10'001, 0.5F, 0.25F, 1, 0.2F};
-  std::vector<float> order_ = {0.1F, 0.4F, 0.3F, 0.5F, 0.2F};
 };
 
 TEST_F(PruneReport, CosinesAreCountedInSteps) {

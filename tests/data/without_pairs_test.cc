@@ -68,21 +68,6 @@ TEST_F(WithoutPairsTest, OnlyJudgementsOfPairsGo) {
   EXPECT_EQ(pruned.file, "train.tsv");
 }
 
-TEST(BestPairs, AShareIsRoundedDown) {
-  EXPECT_EQ(ShareOf(100, 0.29), 29U);  // 0.29 * 100 is a little less than 29
-  EXPECT_EQ(ShareOf(10, 0.29), 2U);
-  EXPECT_EQ(ShareOf(10, 0.09), 0U);
-  EXPECT_EQ(ShareOf(7, 1), 7U);
-}
-
-TEST(BestPairs, AreThoseWithTheHighestScoresAndOfEqualOnesTheEarlier) {
-  const std::vector<float> scores = {0.5F, 0.9F, 0.5F, -1, 0.5F};
-  EXPECT_THAT(BestPairs(scores, 0), ElementsAre(false, false, false, false, false));
-  EXPECT_THAT(BestPairs(scores, 1), ElementsAre(false, true, false, false, false));
-  EXPECT_THAT(BestPairs(scores, 3), ElementsAre(true, true, true, false, false));
-  EXPECT_THAT(BestPairs(scores, 5), ElementsAre(true, true, true, true, true));
-}
-
 TEST_F(WithoutPairsTest, CountsWhatIsLost) {
   const auto pairs = PairsOf(dataset_, 2);
   const PairLoss loss = CountLoss(pairs, {false, true, false, true});

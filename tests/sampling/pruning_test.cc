@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sampling/keep.h"
 #include "sampling/masks.h"
 #include "sampling/sampling_worlds.h"
 
@@ -52,6 +53,25 @@ TEST(RandomPruning, EveryPairIsAsLikely) {
     for (const uint32_t document : batch.documents) ++kept[document];
   }
   EXPECT_LT(ChiSquare(kept), 63.2);  // beyond: one run of a million (19 degrees of freedom)
+}
+
+TEST(KeptCount, IsRoundedDown) {
+  EXPECT_EQ(KeptCount(100, 0.29), 29);  // 0.29 * 100 is a little less than 29
+  EXPECT_EQ(KeptCount(10, 0.29), 2);
+  EXPECT_EQ(KeptCount(10, 0.09), 0);
+  EXPECT_EQ(KeptCount(7, 1), 7);
+}
+
+TEST(BestPairs, HaveTheHighestScoresThenTheHighestSecondThenComeFirst) {
+  using Kept = std::vector<bool>;
+  const std::vector<float> scores = {0.5F, 0.9F, 0.5F, -1, 0.5F};
+  EXPECT_EQ(BestPairs({scores}, 0), Kept({false, false, false, false, false}));
+  EXPECT_EQ(BestPairs({scores}, 1), Kept({false, true, false, false, false}));
+  EXPECT_EQ(BestPairs({scores}, 3), Kept({true, true, true, false, false}));
+  EXPECT_EQ(BestPairs({scores}, 5), Kept({true, true, true, true, true}));
+  const std::vector<float> second = {0.1F, 0, 0.1F, 1, 0.2F};
+  EXPECT_EQ(BestPairs({scores, second}, 2), Kept({false, true, false, false, true}));
+  EXPECT_EQ(BestPairs({scores, second}, 3), Kept({true, true, false, false, true}));
 }
 
 TEST(StaticPruning, KeepsTheBestOfAllQueriesTogether) {

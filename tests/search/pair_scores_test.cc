@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -148,8 +147,6 @@ TEST_F(PairScores, TheExampleOfTheDocumentation) {
   EXPECT_TRUE(of_pairs[0] > of_pairs[2] && of_pairs[2] > of_pairs[1] && of_pairs[1] > of_pairs[3]);
   const std::vector<float> ranks = ReciprocalRanks(embedded, pairs.lists(), {0, 1, 2, 3});
   EXPECT_THAT(ranks, ElementsAre(1, 1, 0.5F, 0.25F));
-  const std::vector<float> order = ConsistencyOrder(ranks, of_pairs);
-  EXPECT_TRUE(order[0] > order[1] && order[1] > order[2] && order[2] > order[3]);
 }
 
 // Equal embeddings have equal cosines, whatever a product of floats makes of them.
@@ -243,19 +240,6 @@ TEST_F(RandomPairs, CosinesAreThoseOfTheDefinition) {
     }
   }
   EXPECT_EQ(p, cosines.size());
-}
-
-TEST(ConsistencyOrder, ReciprocalRanksComeFirstAndCosinesBreakTies) {
-  const std::vector<float> ranks = {0.5F, 1, 1, 0.5F, 0.25F, 1};
-  const std::vector<float> cosines = {0.9F, 0.2F, 0.3F, 0.9F, 1, 0.2F};
-  const std::vector<float> order = ConsistencyOrder(ranks, cosines);
-  EXPECT_EQ(order[2], 1.0F);
-  EXPECT_EQ(order[1], std::nextafter(1.0F, 0.0F));
-  EXPECT_EQ(order[1], order[5]);
-  EXPECT_LT(order[0], order[1]);
-  EXPECT_EQ(order[0], order[3]);
-  EXPECT_LT(order[4], order[0]);
-  EXPECT_TRUE(ConsistencyOrder({}, {}).empty());
 }
 
 }  // namespace

@@ -8,13 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "base/temporary_folder.h"
 #include "data/training_set.h"
 #include "data/without_pairs.h"
 #include "model/tiny_model.h"
-#include "sampling/keep.h"
-#include "sampling/pairs.h"
 #include "search/embedding_cache.h"
 #include "search/pair_scores.h"
 #include "tensor/process.h"
@@ -86,7 +83,6 @@ TEST_F(PairScoresTest, CosinesOfPositivesInTheOrderOfTheExamples) {
   EXPECT_NEAR(scores.cosines[3], Cosine(2, 3), 1e-6);
   EXPECT_NEAR(scores.cosines[4], Cosine(3, 0), 1e-6);
   EXPECT_TRUE(scores.reciprocal_ranks.empty());
-  EXPECT_TRUE(scores.consistencies.empty());
   EXPECT_EQ(scores.encoded(), 4U + 3U);  // d4 is a copy of d0, d2 nobody's
 }
 
@@ -117,8 +113,6 @@ TEST_F(PairScoresTest, CandidatesAreThePositivesOfOthersThatAreNotRelevant) {
   EXPECT_EQ(scores.reciprocal_ranks[3], rank(2, 3, {0, 1}));
   EXPECT_EQ(scores.reciprocal_ranks[4], rank(3, 0, {1}));
   EXPECT_NE(scores.reciprocal_ranks[4], rank(3, 0, {1, 3}));  // d3 is relevant to q3
-  EXPECT_EQ(scores.consistencies,
-            search::ConsistencyOrder(scores.reciprocal_ranks, scores.cosines));
 }
 
 // All positives are judged for q0, so that its graded pairs have no candidate.
@@ -134,38 +128,7 @@ TEST_F(PairScoresTest, ASecondCallFindsTheEmbeddings) {
   const PairScores second = Score(false, true, folder_.path() / "cache");
   EXPECT_EQ(second.encoded(), 0U);
   EXPECT_EQ(first.cosines, second.cosines);
-  EXPECT_EQ(first.consistencies, second.consistencies);
-}
-
-// `tandem prune` and sampling.name = "static_pruning" leave out the same pairs.
-TEST(PrunedPairs, AreThoseOfStaticPruning) {
-  constexpr size_t kQueries = 40, kPairs = 3 * kQueries;
-  sampling::Examples examples(1, std::vector<uint64_t>(kPairs, 0));
-  RandomStream stream({3, "scores"});
-  std::vector<float> ranks, cosines;
-  for (uint32_t q = 0; q < kQueries; ++q) {
-    std::vector<sampling::Judged> judged;
-    for (uint32_t i = 0; i < 3; ++i) {
-      judged.push_back({3 * q + i, 1});
-      ranks.push_back(1.0F / static_cast<float>(1 + stream.Below(3)));
-      cosines.push_back(static_cast<float>(stream.Below(10)) / 10);
-    }
-    examples.Add(q, judged);
-  }
-  const std::vector<float> order = search::ConsistencyOrder(ranks, cosines);
-  for (const double keep : {0.05, 0.3, 0.5, 0.99, 1.0}) {
-    const size_t count = data::ShareOf(kPairs, keep);
-    const auto expect_same = [&](const std::vector<float>& scores,
-                                 const std::vector<float>& pruned_by) {
-      sampling::Pairs pairs(examples, false);
-      sampling::KeepBest(pairs, keep, scores, cosines);
-      const std::vector<bool> best = data::BestPairs(pruned_by, count);
-      for (size_t p = 0; p < kPairs; ++p) EXPECT_EQ(best[p], pairs.kept(p)) << keep << " " << p;
-    };
-    expect_same(cosines, cosines);
-    expect_same(ranks, order);
-    expect_same(order, order);
-  }
+  EXPECT_EQ(first.reciprocal_ranks, second.reciprocal_ranks);
 }
 
 }  // namespace
