@@ -63,21 +63,26 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
                                    .stop = SignalWatch::Received});
 }
 
+// Until a signal comes. One that comes while the output is written ends the program at once.
+search::Mined MineUntilStopped(const MineOptions& options, const MiningData& data) {
+  const SignalWatch signals;
+  try {
+    search::Mined mined = Mine(options, data);
+    if (SignalWatch::Received() == 0) return mined;
+  } catch (const Interrupted&) {  // says less than the line below
+  }
+  throw Interrupted(
+      SignalWatch::Received(),
+      fmt::format(
+          "interrupted; {} was not written{}", options.output.path,
+          options.cache ? "; the next call finds the embeddings that were made so far" : ""));
+}
+
 }  // namespace
 
 void RunMineByModel(const MineOptions& options) {
   const MiningData data = ReadMiningData(options.source);
-  const SignalWatch signals;
-  search::Mined mined;
-  try {
-    mined = Mine(options, data);
-  } catch (const Interrupted&) {
-    throw Interrupted(SignalWatch::Received(),
-                      fmt::format("interrupted; {} was not written{}", options.output.path,
-                                  options.cache ? "; the next call finds the embeddings that were "
-                                                  "made so far"
-                                                : ""));
-  }
+  const search::Mined mined = MineUntilStopped(options, data);
   FinishMining(data, options.rules, mined, options.source, options.output);
 }
 

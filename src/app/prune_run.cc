@@ -14,9 +14,11 @@
 #include "app/load_model.h"
 #include "app/prune_command.h"
 #include "app/prune_report.h"
+#include "app/signal_watch.h"
 #include "base/cache_folder.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "data/grades.h"
@@ -37,8 +39,19 @@ std::string FormatOf(const PruneOptions& options) {
   return std::string(data::FormatOfLines(options.dataset));
 }
 
+// Stops the scoring where a signal came.
+void StopIfAsked(const PruneOptions& options) {
+  const int signal = SignalWatch::Received();
+  if (signal == 0) return;
+  throw Interrupted(signal, fmt::format("interrupted; {} was not written{}", options.output,
+                                        options.no_cache ? ""
+                                                         : "; the next call finds the embeddings "
+                                                           "that were made so far"));
+}
+
 train::PairScores Score(const PruneOptions& options, const data::TrainingSet& set,
                         const sampling::Examples& examples, const std::string& query_prompt) {
+  const SignalWatch signals;  // a signal while the results are written ends the program at once
   const auto model = LoadModel(options.model, query_prompt);
   std::vector<uint32_t> query_texts;
   for (const data::TrainingQuery& query : set.examples) query_texts.push_back(query.query);
@@ -52,7 +65,9 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
       {.consistency = options.score == "consistency",
        .seed = seed,
        .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
-                 .encode = BulkOptions()}});
+                 .encode = BulkOptions(),
+                 .between_blocks = [&] { StopIfAsked(options); }}});
+  StopIfAsked(options);
   search::ReportCounts(scores.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
   search::ReportCounts(scores.document_counts, "documents",
                        model->max_tokens(model::TextKind::kDocument));

@@ -144,6 +144,24 @@ at::Tensor FromFile(BlockEncoder& encoder, const EmbeddingLayout& layout,
                   "broken. TANDEM_CACHE names another folder for the cache");
 }
 
+// The file of a set of texts in the cache, and what it holds.
+struct CacheFile {
+  EmbeddingLayout layout;
+  std::filesystem::path path;
+};
+
+CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const DistinctTexts& distinct,
+                 const CacheOptions& options) {
+  CacheFile file{.layout = {.source = SourceLines(model, kind, distinct, options.encode),
+                            .rows = distinct.size(),
+                            .columns = static_cast<size_t>(model.embedding_width()),
+                            .block_rows = kBlockRows,
+                            .threads = options.encode.threads}};
+  file.path = options.folder / "embeddings" /
+              fmt::format("{:016x}.embeddings", data::TextHash(file.layout.source));
+  return file;
+}
+
 }  // namespace
 
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
@@ -155,18 +173,25 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
   if (options.folder.empty() || distinct.size() == 0) {
     cached.rows = EncodeInMemory(encoder, distinct.size(), width);
   } else {
-    const EmbeddingLayout layout{.source = SourceLines(model, kind, distinct, options.encode),
-                                 .rows = distinct.size(),
-                                 .columns = static_cast<size_t>(width),
-                                 .block_rows = kBlockRows,
-                                 .threads = options.encode.threads};
-    cached.file = options.folder / "embeddings" /
-                  fmt::format("{:016x}.embeddings", data::TextHash(layout.source));
-    cached.rows = FromFile(encoder, layout, cached.file, options);
+    const CacheFile file = FileOf(model, kind, distinct, options);
+    cached.file = file.path;
+    cached.rows = FromFile(encoder, file.layout, file.path, options);
   }
   cached.counts = encoder.counts();
   cached.row_of = std::move(distinct.row_of);
   return cached;
+}
+
+CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
+                         const TextSource& text, const CacheOptions& options) {
+  const DistinctTexts distinct = FindDistinct(count, text);
+  CacheState state{.distinct = distinct.size()};
+  if (options.folder.empty() || distinct.size() == 0) return state;
+  const CacheFile file = FileOf(model, kind, distinct, options);
+  state.file = file.path;
+  state.kept = WholeRows(file.path, file.layout);
+  if (state.kept < state.distinct) CheckRoom(file.path, file.layout);
+  return state;
 }
 
 }  // namespace tandem::search

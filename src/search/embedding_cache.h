@@ -49,4 +49,16 @@ struct CachedEmbeddings {
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options);
 
+// What EmbedDistinct would find of the same texts.
+struct CacheState {
+  size_t distinct = 0;         // texts
+  size_t kept = 0;             // of them, in whole blocks of the cache
+  std::filesystem::path file;  // that keeps them; empty: none
+};
+
+// Reads the file in the cache, if there is one; changes nothing. Throws OutputError where
+// EmbedDistinct could not make the file: nobody may write there, or the disk has too little room.
+CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
+                         const TextSource& text, const CacheOptions& options);
+
 }  // namespace tandem::search

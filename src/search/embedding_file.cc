@@ -164,6 +164,23 @@ bool IsStillAt(int descriptor, const std::filesystem::path& path) {
          open.st_ino == named.st_ino && open.st_dev == named.st_dev;
 }
 
+[[noreturn]] void ThrowTooLarge(const std::filesystem::path& path, const EmbeddingLayout& layout,
+                                int error) {
+  throw OutputError(path.native(),
+                    fmt::format("cannot have the {} MB that it needs (TANDEM_CACHE names another "
+                                "folder)",
+                                (FileSize(layout) >> 20) + 1),
+                    error);
+}
+
+size_t RowsOf(const std::vector<bool>& blocks, const EmbeddingLayout& layout) {
+  size_t rows = 0;
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    if (blocks[block]) rows += layout.rows_of(block);
+  }
+  return rows;
+}
+
 // Gives a file without a header its full size and then its header, in this order: a process that
 // ends in between leaves a file without one.
 void Fill(int descriptor, const std::filesystem::path& path, const EmbeddingLayout& layout) {
@@ -172,11 +189,7 @@ void Fill(int descriptor, const std::filesystem::path& path, const EmbeddingLayo
   const int error = ::posix_fallocate(descriptor, 0, size);
   if (error == ENOSPC || error == EFBIG || error == EDQUOT) {
     ::unlink(path.c_str());
-    throw OutputError(path.native(),
-                      fmt::format("cannot have the {} MB that it needs (TANDEM_CACHE names another "
-                                  "folder)",
-                                  (FileSize(layout) >> 20) + 1),
-                      error);
+    ThrowTooLarge(path, layout, error);
   }
   const std::string header = HeaderOf(layout);
   const bool sized = error == 0 || ::ftruncate(descriptor, size) == 0;
@@ -202,6 +215,32 @@ std::optional<MappedEmbeddings> ReadEmbeddings(const std::filesystem::path& path
   mapped.values = {reinterpret_cast<const float*>(bytes.data() + StartOfRows(layout)),
                    layout.rows * layout.columns};
   return mapped;
+}
+
+size_t WholeRows(const std::filesystem::path& path, const EmbeddingLayout& layout) {
+  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 || SizeOf(file.get()) != FileSize(layout)) return 0;
+  if (ReadHeader(file.get()) != HeaderOf(layout)) return 0;
+  return RowsOf(WholeBlocks(file.get(), layout, ReadHashes(file.get(), layout)), layout);
+}
+
+void CheckRoom(const std::filesystem::path& path, const EmbeddingLayout& layout) {
+  std::error_code ignored;  // what cannot be asked for does not exist
+  std::filesystem::path nearest = path;
+  while (!std::filesystem::exists(nearest, ignored) && nearest.has_relative_path()) {
+    nearest = nearest.parent_path();
+  }
+  const bool made = nearest == path;
+  const int error = !made && !std::filesystem::is_directory(nearest, ignored) ? ENOTDIR
+                    : ::access(nearest.c_str(), W_OK) != 0                    ? errno
+                                                                              : 0;
+  if (error != 0) {
+    throw OutputError(path.native(),
+                      fmt::format("cannot be written, because of {}", nearest.native()), error);
+  }
+  if (made) return;  // at its full size
+  const std::filesystem::space_info space = std::filesystem::space(nearest, ignored);
+  if (!ignored && space.available < FileSize(layout)) ThrowTooLarge(path, layout, ENOSPC);
 }
 
 EmbeddingWriter::EmbeddingWriter(std::filesystem::path path, EmbeddingLayout layout,
@@ -269,13 +308,7 @@ bool EmbeddingWriter::Take() {
   return true;
 }
 
-size_t EmbeddingWriter::kept_rows() const {
-  size_t rows = 0;
-  for (size_t block = 0; block < kept_.size(); ++block) {
-    if (kept_[block]) rows += layout_.rows_of(block);
-  }
-  return rows;
-}
+size_t EmbeddingWriter::kept_rows() const { return RowsOf(kept_, layout_); }
 
 void EmbeddingWriter::Write(size_t block, std::span<const float> values) {
   if (values.size_bytes() != BytesOf(layout_, block)) {

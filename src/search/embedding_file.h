@@ -48,6 +48,15 @@ struct MappedEmbeddings {
 std::optional<MappedEmbeddings> ReadEmbeddings(const std::filesystem::path& path,
                                                const EmbeddingLayout& layout);
 
+// How many rows of the file are in whole blocks: 0 where there is none, or one of another layout.
+// Reads every block that has been written.
+size_t WholeRows(const std::filesystem::path& path, const EmbeddingLayout& layout);
+
+// Throws OutputError where an EmbeddingWriter could not make the file: its folder, or the one in
+// which that would be made, cannot be written, or has less room than the file needs. Writes
+// nothing.
+void CheckRoom(const std::filesystem::path& path, const EmbeddingLayout& layout);
+
 // Fills a file. One process at a time does: it holds a lock (flock) that the kernel drops with the
 // process. Where the file system has no locks, several processes write the same bytes.
 class EmbeddingWriter {

@@ -17,6 +17,8 @@ namespace {
 // A tile of 64 x 1,024 products stays in a core's second-level cache until it was counted.
 constexpr size_t kQueryTile = 64;
 constexpr size_t kCandidateTile = 1024;
+// What is ranked between two looks for a request to stop: a second's work or so.
+constexpr size_t kRoundQueries = 8192;
 constexpr uint32_t kNowhere = UINT32_MAX;
 
 // In eight sums, which the compiler keeps in vectors.
@@ -226,14 +228,14 @@ class TileRanker {
   std::vector<float> products_;    // [tile, kCandidateTile]
 };
 
-// Calls body(first, count) for tiles of queries, on all threads.
+// Calls body(first, count) for tiles of the queries from `begin` to `end`, on all threads.
 template <typename Body>
-void ForTiles(size_t queries, const Body& body) {
-  const auto tiles = static_cast<int64_t>((queries + kQueryTile - 1) / kQueryTile);
-  at::parallel_for(0, tiles, 1, [&](int64_t begin, int64_t end) {
-    for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
-      const size_t first = tile * kQueryTile;
-      body(first, std::min(kQueryTile, queries - first));
+void ForTiles(size_t begin, size_t end, const Body& body) {
+  const auto tiles = static_cast<int64_t>((end - begin + kQueryTile - 1) / kQueryTile);
+  at::parallel_for(0, tiles, 1, [&](int64_t first_tile, int64_t last_tile) {
+    for (int64_t tile = first_tile; tile < last_tile; ++tile) {
+      const size_t first = begin + static_cast<size_t>(tile) * kQueryTile;
+      body(first, std::min(kQueryTile, end - first));
     }
   });
 }
@@ -243,7 +245,7 @@ void ForTiles(size_t queries, const Body& body) {
 std::vector<float> PairCosines(const EmbeddedPairs& pairs) {
   const Rows queries(pairs.queries), documents(pairs.documents);
   std::vector<float> cosines(pairs.pairs.rows.size());
-  ForTiles(pairs.pairs.size(), [&](size_t first, size_t count) {
+  ForTiles(0, pairs.pairs.size(), [&](size_t first, size_t count) {
     for (size_t q = first; q < first + count; ++q) {
       const QueryCosines query(queries, pairs.query_row[q]);
       size_t p = pairs.pairs.starts[q];
@@ -261,9 +263,13 @@ std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& o
   const Rows queries(pairs.queries), documents(pairs.documents);
   const Candidates candidates(documents, own, std::move(positives), options);
   std::vector<uint32_t> above(pairs.pairs.rows.size());
-  ForTiles(pairs.pairs.size(), [&](size_t first, size_t count) {
-    TileRanker(pairs, queries, documents, own, candidates).Rank(first, count, above.data());
-  });
+  for (size_t begin = 0; begin < pairs.pairs.size(); begin += kRoundQueries) {
+    const size_t end = std::min(begin + kRoundQueries, pairs.pairs.size());
+    ForTiles(begin, end, [&](size_t first, size_t count) {
+      TileRanker(pairs, queries, documents, own, candidates).Rank(first, count, above.data());
+    });
+    if (options.between_rounds) options.between_rounds();
+  }
   std::vector<float> ranks;
   ranks.reserve(above.size());
   for (const uint32_t better : above) ranks.push_back(1.0F / static_cast<float>(better + 1));

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ConsistencyOptions {
   // Documents that each pair's document is ranked among; fewer where there are fewer.
   size_t candidates = kConsistencyCandidates;
   uint64_t seed = 1;  // of the choice: stream (seed, "consistency")
+  // Called after every 8,192 queries, by the thread of the call. It may throw, to stop.
+  std::function<void()> between_rounds;
 };
 
 // For each pair the reciprocal rank of its document among random positives of other queries, [P]:

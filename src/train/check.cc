@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/progress.h"
+#include "train/initial_scores.h"
 #include "train/memory_need.h"
 #include "train/run.h"
 #include "train/setup.h"
@@ -97,21 +98,24 @@ std::string DiskText(const Setup& setup, const DiskNeed& need) {
 
 std::string TimeText(const Setup& setup, const MemoryNeed& need) {
   return fmt::format(
-      "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); validation "
+      "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); "
+      "{}validation "
       "and checkpoints come on top\n",
       FormatDuration(need.step_seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
-      need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds);
+      need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds,
+      setup.scoring ? "scoring, " : "");
 }
 
 }  // namespace
 
 std::string CheckTraining(config::LoadedRecipe loaded) {
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
+  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.encode = false});
   const config::ModelRecipe& model = setup->recipe().model;
   const MemoryNeed need = MeasureMemoryNeed(*setup);
   const std::string costs =
       MemoryText(*setup, need) + DiskText(*setup, DiskNeedOf(*setup)) + TimeText(*setup, need);
-  return Counts(*setup) + Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
+  return Counts(*setup) + ScoringText(*setup) +
+         Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
          Lengths(setup->texts.documents, "documents", *model.max_document_tokens) + costs;
 }
 

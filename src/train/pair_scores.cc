@@ -105,6 +105,40 @@ std::vector<uint32_t> PositiveRows(const PairSource& source, const PairDocuments
   return rows;
 }
 
+// The texts of one kind that scoring encodes, equal ones among them.
+struct TextsToEncode {
+  model::TextKind kind;
+  size_t count;
+  search::TextSource text;
+};
+
+TextsToEncode QueryTexts(const PairSource& source) {
+  return {model::TextKind::kQuery, source.query_texts.size(),
+          [&source](size_t i) { return source.queries.text(source.query_texts[i]); }};
+}
+
+// `documents` must outlive what is returned.
+TextsToEncode DocumentTexts(const PairSource& source, const PairDocuments& documents) {
+  return {model::TextKind::kDocument, documents.size(),
+          [&](size_t i) { return source.documents.text(documents[i]); }};
+}
+
+// Seconds a text, by a sample that is spread over the texts.
+double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
+                      const search::EncodeOptions& options) {
+  constexpr size_t kSample = 64;
+  const size_t sample = std::min(kSample, texts.count);
+  const auto encode = [&](size_t count) {
+    search::EncodeTexts(
+        model, texts.kind, count, [&](size_t i) { return texts.text(i * texts.count / sample); },
+        options, [](size_t /*first*/, const at::Tensor& /*rows*/) {});
+  };
+  encode(1);  // what is made only once is made here
+  const auto start = Clock::now();
+  encode(sample);
+  return SecondsSince(start) / static_cast<double>(sample);
+}
+
 search::CacheOptions Labelled(const PairScoreOptions& options, const char* label) {
   search::CacheOptions cache = options.cache;
   cache.encode.label = options.progress ? label : "";
@@ -116,15 +150,14 @@ search::CacheOptions Labelled(const PairScoreOptions& options, const char* label
 PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
                       const PairScoreOptions& options) {
   const auto start = Clock::now();
-  const search::CachedEmbeddings queries = search::EmbedDistinct(
-      model, model::TextKind::kQuery, source.query_texts.size(),
-      [&](size_t i) { return source.queries.text(source.query_texts[i]); },
-      Labelled(options, "encode queries"));
+  const auto embed = [&](const TextsToEncode& texts, const char* label) {
+    return search::EmbedDistinct(model, texts.kind, texts.count, texts.text,
+                                 Labelled(options, label));
+  };
   const PairDocuments wanted(source);
-  const search::CachedEmbeddings documents = search::EmbedDistinct(
-      model, model::TextKind::kDocument, wanted.size(),
-      [&](size_t i) { return source.documents.text(wanted[i]); },
-      Labelled(options, "encode documents"));
+  const search::CachedEmbeddings queries = embed(QueryTexts(source), "encode queries");
+  const search::CachedEmbeddings documents =
+      embed(DocumentTexts(source, wanted), "encode documents");
   PairScores scores{.query_counts = queries.counts,
                     .document_counts = documents.counts,
                     .encode_seconds = SecondsSince(start)};
@@ -135,10 +168,29 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
     const Lists own = OwnRows(source, wanted, documents.row_of);
     scores.reciprocal_ranks = search::ReciprocalRanks(
         embedded, own.view(), PositiveRows(source, wanted, documents.row_of),
-        {.seed = options.seed});
+        {.seed = options.seed, .between_rounds = options.cache.between_blocks});
   }
   scores.seconds = SecondsSince(start);
   return scores;
+}
+
+PairScoreWork WorkOfScoring(model::DualEncoder& model, const PairSource& source,
+                            const PairScoreOptions& options) {
+  const PairDocuments wanted(source);
+  PairScoreWork work;
+  for (size_t q = 0; q < source.examples.size(); ++q) {
+    ForPool(source, q, [&](const auto&) { ++work.pairs; });
+  }
+  for (const TextsToEncode& texts : {QueryTexts(source), DocumentTexts(source, wanted)}) {
+    const search::CacheState state =
+        search::LookIntoCache(model, texts.kind, texts.count, texts.text, options.cache);
+    work.texts += state.distinct;
+    work.kept += state.kept;
+    if (state.kept == state.distinct) continue;
+    work.seconds += static_cast<double>(state.distinct - state.kept) *
+                    SecondsPerText(model, texts, options.cache.encode);
+  }
+  return work;
 }
 
 }  // namespace tandem::train

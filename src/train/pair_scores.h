@@ -26,7 +26,7 @@ struct PairSource {
 struct PairScoreOptions {
   bool consistency = false;    // the reciprocal ranks too
   uint64_t seed = 1;           // of the candidates that documents are ranked among
-  search::CacheOptions cache;  // its label is not used
+  search::CacheOptions cache;  // its label is not used; ranking calls its between_blocks too
   bool progress = true;
 };
 
@@ -48,5 +48,20 @@ struct PairScores {
 // and search/pair_scores.h.
 PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
                       const PairScoreOptions& options);
+
+// What ScorePairs would have to do.
+struct PairScoreWork {
+  size_t pairs = 0;
+  size_t texts = 0;    // distinct, of queries and of documents
+  size_t kept = 0;     // of them, whose embeddings are in the cache
+  double seconds = 0;  // to encode the others, by a sample of them
+
+  bool encodes() const { return kept < texts; }
+};
+
+// Looks into the cache and, where embeddings are missing, takes the time of at most 64 texts of
+// each kind. Keeps nothing. Throws as LookIntoCache.
+PairScoreWork WorkOfScoring(model::DualEncoder& model, const PairSource& source,
+                            const PairScoreOptions& options);
 
 }  // namespace tandem::train

@@ -13,7 +13,7 @@ namespace tandem::train {
 
 std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::string_view format,
                             const StopRequest& stop) {
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
+  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = stop});
   SetSteps(*setup, steps + 1);  // the first warms up
   StepProfile profile;
   ProfileObserver profiler(profile);

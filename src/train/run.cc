@@ -295,7 +295,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   folder.CheckUsable(options.resume);
   if (options.resume && !lock) lock.emplace(folder.lock());
   if (options.resume) KeepChoices(loaded, folder);
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
+  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = options.stop});
   if (!lock) {
     // Nothing is written before model and data are read; another process may have begun meanwhile.
     MakeFolder(output);

@@ -7,10 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "base/cache_folder.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/threads.h"
 #include "config/catalogue.h"
 #include "data/fingerprint.h"
@@ -18,9 +16,9 @@
 #include "model/fingerprint.h"
 #include "objective/catalogue.h"
 #include "train/bank_memory.h"
+#include "train/initial_scores.h"
 #include "train/label_keys.h"
 #include "train/learning_rate.h"
-#include "train/pair_scores.h"
 #include "train/resolve_objective.h"
 
 namespace tandem::train {
@@ -113,6 +111,11 @@ void WarnOfSmallBatches(const Setup& setup) {
   }
 }
 
+// Whether the number of steps is one.
+bool IsEstimate(const Setup& setup) {
+  return setup.plan.by_progress || (setup.scoring && setup.scoring->encodes());
+}
+
 void NoteData(const Setup& setup) {
   const ExampleTexts& texts = setup.texts;
   const LabelCount labels =
@@ -121,7 +124,7 @@ void NoteData(const Setup& setup) {
       "training on {} queries with {} {}, {} documents in the corpus; {}{} steps of {} "
       "queries",
       setup.data.training.size(), labels.documents, labels.name, setup.data.set.documents.size(),
-      setup.plan.by_progress ? "about " : "", setup.plan.steps,
+      IsEstimate(setup) ? "about " : "", setup.plan.steps,
       LargestBatch(setup) * static_cast<uint64_t>(setup.recipe().train.accumulate)));
   Note(
       fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
@@ -196,31 +199,13 @@ std::unique_ptr<optim::Optimizer> MakeOptimizer(const Setup& setup,
                                             std::move(parameters), recipe.params);
 }
 
-// The base model's scores that the sampler asks for.
-PairScores ScoresFor(const Setup& setup, const sampling::ScoreNeeds& needs) {
-  if (!needs.any()) return {};
-  PairScores scores =
-      ScorePairs(*setup.model,
-                 {.examples = setup.texts.examples,
-                  .query_texts = setup.texts.query_texts,
-                  .queries = setup.data.set.queries,
-                  .documents = setup.data.set.documents,
-                  .graded_own = setup.objective.needs.graded_own},
-                 {.consistency = needs.consistencies,
-                  .seed = static_cast<uint64_t>(setup.recipe().seed),
-                  .cache = {.folder = CacheFolder(),
-                            .encode = {.precision = setup.precision, .threads = setup.threads}}});
-  Note(fmt::format("the base model scored {} pairs in {}, for sampling.name = \"{}\"",
-                   scores.cosines.size(), FormatDuration(scores.seconds),
-                   setup.recipe().sampling.name));
-  return scores;
-}
-
 // Throws RecipeError where the sampler's parameters do not fit the data.
-std::unique_ptr<sampling::Sampler> MakeSampler(const Setup& setup) {
+std::unique_ptr<sampling::Sampler> MakeSampler(Setup& setup, const SetupOptions& how) {
   const config::Recipe& recipe = setup.recipe();
   const sampling::SamplerInfo& info = Entry(sampling::Samplers(), recipe.sampling.name);
-  const PairScores scores = ScoresFor(setup, info.NeedsScores(recipe.sampling.params));
+  const sampling::ScoreNeeds needs = info.NeedsScores(recipe.sampling.params);
+  const PairScores scores =
+      how.encode ? ScoreForSampling(setup, needs, how.stop) : FindScores(setup, needs);
   sampling::SamplerOptions options = SamplerOptionsOf(recipe, setup.objective.needs);
   options.scores = {.cosines = scores.cosines, .consistencies = scores.reciprocal_ranks};
   try {
@@ -253,9 +238,14 @@ void MakeObjective(Setup& setup) {
   setup.states = StartingStates(recipe.objective);
 }
 
+void StopIfAsked(const StopRequest& stop) {
+  const int signal = StopSignal(stop);
+  if (signal != 0) throw Interrupted(signal, "interrupted before the first step");
+}
+
 }  // namespace
 
-std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
+std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options) {
   CheckMeasure(loaded);
   auto setup = std::make_unique<Setup>();
   setup->learning_rate_note = ResolveLearningRate(loaded);
@@ -269,6 +259,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
   MakeObjective(*setup);
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
+  StopIfAsked(options.stop);
   UsePromptOfData(*setup);
   // From here on the model is validated and saved by the similarity that it is trained by.
   setup->model->set_similarity(setup->objective.similarity);
@@ -277,10 +268,11 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded) {
   Resolve(*setup);
   setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
                                   setup->data.training, *setup->model, setup->threads);
+  StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches =
       std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
-  setup->sampler = MakeSampler(*setup);
+  setup->sampler = MakeSampler(*setup, options);
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
   setup->optimizer = MakeOptimizer(*setup, setup->model->Parameters());

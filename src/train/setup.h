@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@
 #include "sampling/catalogue.h"
 #include "train/example_texts.h"
 #include "train/further_documents.h"
+#include "train/interrupt.h"
 #include "train/loop.h"
+#include "train/pair_scores.h"
 #include "train/plan.h"
 #include "train/run_data.h"
 #include "train/step.h"
@@ -34,6 +37,8 @@ struct Setup {
   ExampleTexts texts;
   uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;
+  // Of a setup that does not encode, where the sampler asks for scores.
+  std::optional<PairScoreWork> scoring;
   std::unique_ptr<sampling::Sampler> sampler;
   std::unique_ptr<optim::Optimizer> optimizer;            // of the model
   std::unique_ptr<optim::Optimizer> objective_optimizer;  // of what the objective learns
@@ -45,9 +50,17 @@ struct Setup {
   const config::Recipe& recipe() const { return loaded.recipe; }
 };
 
-// Checks the recipe, sets the number of threads, reads model and data, makes the token ids. An
-// unknown measure is a RecipeError before anything is read. Reports counts in notes.
-std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded);
+struct SetupOptions {
+  StopRequest stop;  // asked between parts, and between blocks of texts that are encoded
+  // False (`train --check`): texts are not encoded for the sampler's scores. Where the cache has
+  // not their embeddings, the sampler goes by random scores, and the setup must not be trained.
+  bool encode = true;
+};
+
+// Checks the recipe, sets the number of threads, reads model and data, makes the token ids and the
+// scores that the sampler asks for. An unknown measure is a RecipeError before anything is read.
+// Reports counts in notes. Throws Interrupted, with nothing written but the cache.
+std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options = {});
 
 // Makes the run that long; the schedule follows.
 void SetSteps(Setup& setup, int64_t steps);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "app/held_cache.h"
 #include "app/run_tandem.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
@@ -145,6 +146,26 @@ TEST_F(MineModel, RangesAndMemoryThatCannotBe) {
       {"mine", "--model", Path("none"), "--dataset", Path("data"), "--output", Path("out")});
   EXPECT_EQ(model.exit_code, 4);
   EXPECT_FALSE(std::filesystem::exists(Path("out")));
+}
+
+TEST_F(MineModel, ASignalStopsTheEncodingAndWritesNothing) {
+  ASSERT_EQ(Mine({"--range", "3:20"}).exit_code, 0);
+  const std::string bytes = ReadFile(Path("out"));
+  std::filesystem::remove(Path("out"));
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const HeldCache held(Path("cache"));
+    const ProgramResult stopped =
+        InterruptTandem({"mine", "--model", Path("model"), "--dataset", Path("data"),
+                         "--positive-grade", "2", "--range", "3:20", "--output", Path("out")},
+                        signal);
+    EXPECT_EQ(stopped.exit_code, 128 + signal) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("interrupted; " + Path("out") +
+                                       " was not written; the next "
+                                       "call finds the embeddings that were made so far"));
+    EXPECT_FALSE(std::filesystem::exists(Path("out")));
+  }
+  ASSERT_EQ(Mine({"--range", "3:20"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(Path("out")), bytes);
 }
 
 // Killed at some moment, mining leaves nothing of its output but complete.

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "app/held_cache.h"
 #include "app/run_tandem.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
@@ -110,6 +112,24 @@ TEST_F(PruneCommand, ASecondRunFindsTheEmbeddingsAndWritesTheSame) {
   const ProgramResult third = Prune({"--keep", "0.5", "--no-cache"}, "three");
   EXPECT_EQ(first.out, third.out);
   EXPECT_FALSE(std::filesystem::exists(Path("cache")));
+}
+
+TEST_F(PruneCommand, ASignalStopsTheScoringAndWritesNothing) {
+  ASSERT_EQ(Prune({"--keep", "0.5"}, "whole").exit_code, 0);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const HeldCache held(Path("cache"));
+    const ProgramResult stopped = InterruptTandem(
+        {"prune", Path("data"), "--model", Path("model"), "--output", Path("out"), "--keep", "0.5"},
+        signal);
+    EXPECT_EQ(stopped.exit_code, 128 + signal) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("interrupted; " + Path("out") +
+                                       " was not written; the next "
+                                       "call finds the embeddings that were made so far"));
+    EXPECT_FALSE(std::filesystem::exists(Path("out")));
+    EXPECT_FALSE(std::filesystem::exists(Path("out.histogram.tsv")));
+  }
+  ASSERT_EQ(Prune({"--keep", "0.5"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")), ReadFile(Path("whole/qrels/train.tsv")));
 }
 
 TEST_F(PruneCommand, LinesStayLinesOfTheirFormat) {

@@ -74,6 +74,48 @@ TEST_F(EmbeddingFileTest, IsNotReadBeforeItIsComplete) {
   EXPECT_TRUE(ReadEmbeddings(path_, layout_));
 }
 
+TEST_F(EmbeddingFileTest, WholeRowsAreThoseOfWholeBlocks) {
+  EXPECT_EQ(WholeRows(path_, layout_), 0U);
+  {
+    EmbeddingWriter writer(path_, layout_);
+    EXPECT_EQ(WholeRows(path_, layout_), 0U);
+    Fill(writer, {0, 2});
+    EXPECT_EQ(WholeRows(path_, layout_), 6U);
+    Fill(writer, {1});
+    EXPECT_EQ(WholeRows(path_, layout_), 10U);
+  }
+  const std::string whole = Bytes();
+  EmbeddingLayout other = layout_;
+  other.source = "model 2\ntexts 2\n";
+  EXPECT_EQ(WholeRows(path_, other), 0U);
+  std::string altered = whole;
+  altered.back() ^= 1;
+  Put(altered);
+  EXPECT_EQ(WholeRows(path_, layout_), 8U);
+  Put(whole.substr(0, whole.size() - 1));
+  EXPECT_EQ(WholeRows(path_, layout_), 0U);
+}
+
+TEST_F(EmbeddingFileTest, RoomIsWhatTheFileNeeds) {
+  EXPECT_NO_THROW(CheckRoom(path_, layout_));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "cache"));
+  EmbeddingLayout huge = layout_;
+  huge.rows = size_t{1} << 50;
+  huge.block_rows = huge.rows;
+  try {
+    CheckRoom(path_, huge);
+    FAIL();
+  } catch (const OutputError& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::kData);
+    EXPECT_THAT(error.what(), HasSubstr("cannot have the 12884901889 MB that it needs"));
+  }
+  WriteFileAtomically(folder_.path() / "cache", "a file");
+  EXPECT_THROW(CheckRoom(path_, layout_), OutputError);
+  std::filesystem::remove(folder_.path() / "cache");
+  WriteAll();
+  EXPECT_NO_THROW(CheckRoom(path_, huge));  // it has its size already
+}
+
 TEST_F(EmbeddingFileTest, AnotherProcessGoesOnAfterOneThatWasKilled) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -228,6 +229,21 @@ TEST_F(RandomPairs, RanksAreThoseOfTheDefinition) {
     EXPECT_EQ(ranks, ReciprocalRanks(pairs, own.lists(), positives_, options));
     at::set_num_threads(2);
   }
+}
+
+// A round has 8,192 queries.
+TEST_F(PairScores, RankingCanBeStoppedBetweenRounds) {
+  constexpr uint32_t kMany = 2 * 8192 + 1;
+  const std::vector<uint32_t> query_row(kMany, 0);
+  const OwnedLists pairs(Lists(kMany, {0}));
+  const at::Tensor queries = Matrix({{1, 0}}), documents = Matrix({{1, 0}, {0, 1}});
+  const EmbeddedPairs embedded{queries, documents, query_row, pairs.lists()};
+  int rounds = 0;
+  const ConsistencyOptions counted{.between_rounds = [&] { ++rounds; }};
+  EXPECT_EQ(ReciprocalRanks(embedded, pairs.lists(), {0, 1}, counted).size(), kMany);
+  EXPECT_EQ(rounds, 3);
+  const ConsistencyOptions stopped{.between_rounds = [] { throw std::runtime_error("stopped"); }};
+  EXPECT_THROW(ReciprocalRanks(embedded, pairs.lists(), {0, 1}, stopped), std::runtime_error);
 }
 
 TEST_F(RandomPairs, CosinesAreThoseOfTheDefinition) {

@@ -1,0 +1,96 @@
+#include "train/initial_scores.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/cache_folder.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "train/setup.h"
+
+namespace tandem::train {
+namespace {
+
+PairSource SourceOf(const Setup& setup) {
+  return {.examples = setup.texts.examples,
+          .query_texts = setup.texts.query_texts,
+          .queries = setup.data.set.queries,
+          .documents = setup.data.set.documents,
+          .graded_own = setup.objective.needs.graded_own};
+}
+
+// Stand for scores that nobody has computed.
+PairScores RandomScores(size_t pairs, const sampling::ScoreNeeds& needs, uint64_t seed) {
+  RandomStream random({seed, "scores that are not known"});
+  PairScores scores;
+  for (std::vector<float>* values : {&scores.cosines, &scores.reciprocal_ranks}) {
+    if (values == &scores.reciprocal_ranks && !needs.consistencies) continue;
+    values->resize(pairs);
+    for (float& value : *values) value = static_cast<float>(random.Uniform());
+  }
+  return scores;
+}
+
+void StopIfAsked(const StopRequest& stop, const std::filesystem::path& cache) {
+  const int signal = StopSignal(stop);
+  if (signal == 0) return;
+  throw Interrupted(
+      signal,
+      cache.empty()
+          ? "interrupted while the base model scored the pairs; nothing of it is kept, because "
+            "TANDEM_CACHE is set to nothing, and the same command begins anew"
+          : fmt::format("interrupted while the base model scored the pairs; {} keeps the blocks "
+                        "that it has encoded, and the same command goes on from there",
+                        (cache / "embeddings").native()));
+}
+
+PairScoreOptions OptionsOf(const Setup& setup, const sampling::ScoreNeeds& needs,
+                           const StopRequest& stop) {
+  const std::filesystem::path cache = CacheFolder();
+  return {.consistency = needs.consistencies,
+          .seed = static_cast<uint64_t>(setup.recipe().seed),
+          .cache = {.folder = cache,
+                    .encode = {.precision = setup.precision, .threads = setup.threads},
+                    .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
+}
+
+}  // namespace
+
+PairScores ScoreForSampling(const Setup& setup, const sampling::ScoreNeeds& needs,
+                            const StopRequest& stop) {
+  if (!needs.any()) return {};
+  const PairScoreOptions options = OptionsOf(setup, needs, stop);
+  PairScores scores = ScorePairs(*setup.model, SourceOf(setup), options);
+  StopIfAsked(stop, options.cache.folder);
+  Note(fmt::format("the base model scored {} pairs in {}, for sampling.name = \"{}\"",
+                   scores.cosines.size(), FormatDuration(scores.seconds),
+                   setup.recipe().sampling.name));
+  return scores;
+}
+
+PairScores FindScores(Setup& setup, const sampling::ScoreNeeds& needs) {
+  if (!needs.any()) return {};
+  const PairScoreOptions options = OptionsOf(setup, needs, {});
+  setup.scoring = WorkOfScoring(*setup.model, SourceOf(setup), options);
+  if (!setup.scoring->encodes()) return ScoreForSampling(setup, needs, {});
+  return RandomScores(setup.scoring->pairs, needs, options.seed);
+}
+
+std::string ScoringText(const Setup& setup) {
+  if (!setup.scoring) return "";
+  const PairScoreWork& work = *setup.scoring;
+  std::string text = fmt::format("before its first step the run scores {} pairs of {} texts",
+                                 work.pairs, work.texts);
+  if (!work.encodes()) return text + ", whose embeddings are in the cache\n";
+  return text + fmt::format(
+                    ": {} are in the cache, and to encode the others takes about {}. Which pairs "
+                    "sampling.name = \"{}\" leaves out is not known before: what follows is of "
+                    "random ones, as many\n",
+                    work.kept, FormatDuration(work.seconds), setup.recipe().sampling.name);
+}
+
+}  // namespace tandem::train
