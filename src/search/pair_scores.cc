@@ -86,12 +86,11 @@ class QueryCosines {
 // The positives that queries are ranked against: the first of one random order.
 class Candidates {
  public:
-  Candidates(const Rows& documents, const RowLists& own, std::vector<uint32_t> positives,
+  // A query has at most `most_own` documents that are no candidates for it.
+  Candidates(const Rows& documents, size_t most_own, std::vector<uint32_t> positives,
              const ConsistencyOptions& options)
       : documents_(documents), wanted_(options.candidates) {
     RandomStream({options.seed, "consistency"}).Shuffle(std::span(positives));
-    size_t most_own = 0;
-    for (size_t q = 0; q < own.size(); ++q) most_own = std::max(most_own, own[q].size());
     positives.resize(std::min(positives.size(), wanted_ + most_own));
     rows_ = std::move(positives);
     place_.assign(documents.count(), kNowhere);
@@ -110,13 +109,17 @@ class Candidates {
     return normalized_.data() + place * documents_.width();
   }
 
-  // The places of a query's own documents, ascending.
-  std::vector<uint32_t> PlacesOf(std::span<const uint32_t> own) const {
+  // The places of a query's own documents, which are in either list, each once and ascending.
+  std::vector<uint32_t> PlacesOf(std::span<const uint32_t> own,
+                                 std::span<const uint32_t> relevant) const {
     std::vector<uint32_t> places;
-    for (const uint32_t row : own) {
-      if (place_[row] != kNowhere) places.push_back(place_[row]);
+    for (const std::span<const uint32_t> list : {own, relevant}) {
+      for (const uint32_t row : list) {
+        if (place_[row] != kNowhere) places.push_back(place_[row]);
+      }
     }
     std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
     return places;
   }
   // Before which place `wanted_` candidates are found, those of `own` not counted.
@@ -138,11 +141,11 @@ class Candidates {
 class TileRanker {
  public:
   TileRanker(const EmbeddedPairs& pairs, const Rows& queries, const Rows& documents,
-             const RowLists& own, const Candidates& candidates)
+             const RowLists& relevant, const Candidates& candidates)
       : pairs_(pairs),
         queries_(queries),
         documents_(documents),
-        own_(own),
+        relevant_(relevant),
         candidates_(candidates),
         // Twice a bound of the rounding of a product of E terms and of its factors' lengths.
         close_(static_cast<double>(queries.width() + 8) * 0x1p-23) {}
@@ -154,8 +157,10 @@ class TileRanker {
     for (size_t i = 0; i < count; ++i) {
       const size_t q = first_query + i, row = pairs_.query_row[q];
       queries_.WriteNormalized(row, normalized_.data() + i * queries_.width());
-      queries_of_tile_.push_back(
-          {QueryCosines(queries_, row), candidates_.PlacesOf(own_[q]), 0, {}});
+      queries_of_tile_.push_back({QueryCosines(queries_, row),
+                                  candidates_.PlacesOf(pairs_.pairs[q], relevant_[row]),
+                                  0,
+                                  {}});
       Query& query = queries_of_tile_.back();
       query.end = candidates_.End(query.own);
       for (const uint32_t document : pairs_.pairs[q]) {
@@ -220,7 +225,7 @@ class TileRanker {
   const EmbeddedPairs& pairs_;
   const Rows& queries_;
   const Rows& documents_;
-  const RowLists& own_;
+  const RowLists& relevant_;
   const Candidates& candidates_;
   double close_;
   std::vector<Query> queries_of_tile_;
@@ -257,16 +262,20 @@ std::vector<float> PairCosines(const EmbeddedPairs& pairs) {
   return cosines;
 }
 
-std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& own,
+std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& relevant,
                                    std::vector<uint32_t> positives,
                                    const ConsistencyOptions& options) {
   const Rows queries(pairs.queries), documents(pairs.documents);
-  const Candidates candidates(documents, own, std::move(positives), options);
+  size_t most_own = 0;
+  for (size_t q = 0; q < pairs.pairs.size(); ++q) {
+    most_own = std::max(most_own, pairs.pairs[q].size() + relevant[pairs.query_row[q]].size());
+  }
+  const Candidates candidates(documents, most_own, std::move(positives), options);
   std::vector<uint32_t> above(pairs.pairs.rows.size());
   for (size_t begin = 0; begin < pairs.pairs.size(); begin += kRoundQueries) {
     const size_t end = std::min(begin + kRoundQueries, pairs.pairs.size());
     ForTiles(begin, end, [&](size_t first, size_t count) {
-      TileRanker(pairs, queries, documents, own, candidates).Rank(first, count, above.data());
+      TileRanker(pairs, queries, documents, relevant, candidates).Rank(first, count, above.data());
     });
     if (options.between_rounds) options.between_rounds();
   }

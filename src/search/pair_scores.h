@@ -48,14 +48,14 @@ struct ConsistencyOptions {
 // For each pair the reciprocal rank of its document among random positives of other queries, [P]:
 // 1 / (1 + how many of them have a larger cosine with the query). `positives` are the rows that are
 // a positive of any query, each once; all queries share one random order of them, and each query
-// takes the first `candidates` that are not its own. `own[q]` has the rows that are relevant for
-// query q or documents of its pairs, each once. Where nothing is left to compare with, the rank
-// is 1.
+// takes the first `candidates` that are neither documents of its pairs nor relevant for it:
+// `relevant[r]`, [distinct queries], has the rows that are relevant for the query of row r, so that
+// queries with the same text know the same. Where nothing is left to compare with, the rank is 1.
 //
 // The products are floats; where these are too close to decide, cosines in double precision do, so
 // that equal embeddings are equal. Source: OPERA's consistency-based score (CBS); one order for all
 // queries is ours and makes the work one product of matrices.
-std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& own,
+std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& relevant,
                                    std::vector<uint32_t> positives,
                                    const ConsistencyOptions& options = {});
 

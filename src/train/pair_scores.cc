@@ -75,18 +75,24 @@ Lists PairRows(const PairSource& source, const PairDocuments& documents,
   return lists;
 }
 
-// The rows that are no candidates of a query: what is relevant for it, and its pairs' documents.
-Lists OwnRows(const PairSource& source, const PairDocuments& documents,
-              std::span<const uint32_t> row_of) {
-  Lists lists;
-  const auto add = [&](uint32_t document) {
-    if (documents.has(document)) lists.rows.push_back(row_of[documents.place(document)]);
-  };
+// For each distinct query text the rows that are relevant for any query that has it.
+Lists RelevantRows(const PairSource& source, const PairDocuments& documents,
+                   const search::CachedEmbeddings& queries, std::span<const uint32_t> row_of) {
+  std::vector<std::vector<uint32_t>> of_text(queries.distinct());
   for (size_t q = 0; q < source.examples.size(); ++q) {
-    ForPool(source, q, [&](const auto& judged) { add(judged.document); });
+    std::vector<uint32_t>& rows = of_text[queries.row_of[q]];
+    const auto add = [&](const auto& judged) {
+      if (documents.has(judged.document)) rows.push_back(row_of[documents.place(judged.document)]);
+    };
+    for (const auto& judged : source.examples.positives(q)) add(judged);
     for (const auto& judged : source.examples.known(q)) {
-      if (judged.grade > 0) add(judged.document);
+      if (judged.grade > 0) add(judged);
     }
+  }
+  Lists lists;
+  for (std::vector<uint32_t>& rows : of_text) {
+    lists.rows.insert(lists.rows.end(), rows.begin(), rows.end());
+    std::vector<uint32_t>().swap(rows);
     SortedOnce(lists.rows, lists.starts.back());
     lists.starts.push_back(lists.rows.size());
   }
@@ -165,9 +171,9 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
   const search::EmbeddedPairs embedded{queries.rows, documents.rows, queries.row_of, pairs.view()};
   scores.cosines = search::PairCosines(embedded);
   if (options.consistency) {
-    const Lists own = OwnRows(source, wanted, documents.row_of);
+    const Lists relevant = RelevantRows(source, wanted, queries, documents.row_of);
     scores.reciprocal_ranks = search::ReciprocalRanks(
-        embedded, own.view(), PositiveRows(source, wanted, documents.row_of),
+        embedded, relevant.view(), PositiveRows(source, wanted, documents.row_of),
         {.seed = options.seed, .between_rounds = options.cache.between_blocks});
   }
   scores.seconds = SecondsSince(start);

@@ -44,7 +44,8 @@ struct PairScores {
 
 // Encodes the distinct texts of the queries and of their pairs' documents, or finds their
 // embeddings in the cache, and scores every pair. A document that is relevant for a query (a
-// positive, or of a grade above 0) is no candidate of that query's ranks. Throws as EmbedDistinct
+// positive, or of a grade above 0) is no candidate of that query's ranks, nor of those of a query
+// with the same text. Throws as EmbedDistinct
 // and search/pair_scores.h.
 PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
                       const PairScoreOptions& options);

@@ -46,12 +46,14 @@ class HeldCache {
   std::vector<int> files_;
 };
 
-// Runs the program until it waits for a HeldCache, and sends it `signal` there.
+// Runs the program until it waits for a HeldCache, and sends it `signal` there. A program that goes
+// on waiting is killed after a minute.
 inline ProgramResult InterruptTandem(const std::vector<std::string>& arguments, int signal) {
   const TemporaryFolder folder;
   const StandardStreams streams{
       .in = "/dev/null", .out = folder.path() / "out", .err = folder.path() / "err"};
   const pid_t child = StartTandem(arguments, streams);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   int status = 0;
   bool sent = false;
   while (::waitpid(child, &status, WNOHANG) == 0) {
@@ -60,6 +62,7 @@ inline ProgramResult InterruptTandem(const std::vector<std::string>& arguments, 
       ::kill(child, signal);
       sent = true;
     }
+    if (std::chrono::steady_clock::now() > end) ::kill(child, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_TRUE(sent);

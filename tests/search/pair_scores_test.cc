@@ -184,8 +184,10 @@ class RandomPairs : public PairScores {
         pool.insert(static_cast<uint32_t>(stream.Below(kDocuments)));
       }
       pools_.emplace_back(pool.begin(), pool.end());
-      pool.insert(static_cast<uint32_t>(stream.Below(kDocuments)));
-      own_.emplace_back(pool.begin(), pool.end());
+      for (uint64_t i = stream.Below(4); i > 0; --i) {
+        pool.insert(static_cast<uint32_t>(stream.Below(kDocuments)));
+      }
+      relevant_.emplace_back(pool.begin(), pool.end());
     }
     for (uint32_t d = 0; d < kDocuments; d += 1 + d % 2) positives_.push_back(d);
   }
@@ -194,7 +196,8 @@ class RandomPairs : public PairScores {
     RandomStream({options.seed, "consistency"}).Shuffle(std::span(order));
     std::vector<float> ranks;
     for (uint32_t q = 0; q < kQueries; ++q) {
-      const std::set<uint32_t> own(own_[q].begin(), own_[q].end());
+      std::set<uint32_t> own(pools_[q].begin(), pools_[q].end());
+      for (const uint32_t d : relevant_[query_row_[q]]) own.insert(d);
       std::vector<uint32_t> candidates;
       for (const uint32_t d : order) {
         if (candidates.size() < options.candidates && !own.contains(d)) candidates.push_back(d);
@@ -214,19 +217,19 @@ class RandomPairs : public PairScores {
   at::Tensor queries_ = RandomMatrix(kQueries, 24, 1);
   at::Tensor documents_ = RandomMatrix(kDocuments, 24, 2);
   std::vector<uint32_t> query_row_, positives_;
-  Lists pools_, own_;
+  Lists pools_, relevant_;
 };
 
 TEST_F(RandomPairs, RanksAreThoseOfTheDefinition) {
-  const OwnedLists pools(pools_), own(own_);
+  const OwnedLists pools(pools_), relevant(relevant_);
   const EmbeddedPairs pairs{queries_, documents_, query_row_, pools.lists()};
   for (const ConsistencyOptions& options :
        {ConsistencyOptions{}, ConsistencyOptions{.candidates = 1100, .seed = 5},
         ConsistencyOptions{.candidates = 10, .seed = 6}}) {
-    const auto ranks = ReciprocalRanks(pairs, own.lists(), positives_, options);
+    const auto ranks = ReciprocalRanks(pairs, relevant.lists(), positives_, options);
     EXPECT_EQ(ranks, Expected(options)) << options.candidates;
     at::set_num_threads(1);
-    EXPECT_EQ(ranks, ReciprocalRanks(pairs, own.lists(), positives_, options));
+    EXPECT_EQ(ranks, ReciprocalRanks(pairs, relevant.lists(), positives_, options));
     at::set_num_threads(2);
   }
 }
@@ -235,15 +238,15 @@ TEST_F(RandomPairs, RanksAreThoseOfTheDefinition) {
 TEST_F(PairScores, RankingCanBeStoppedBetweenRounds) {
   constexpr uint32_t kMany = 2 * 8192 + 1;
   const std::vector<uint32_t> query_row(kMany, 0);
-  const OwnedLists pairs(Lists(kMany, {0}));
+  const OwnedLists pairs(Lists(kMany, {0})), relevant(Lists{std::vector<uint32_t>{1}});
   const at::Tensor queries = Matrix({{1, 0}}), documents = Matrix({{1, 0}, {0, 1}});
   const EmbeddedPairs embedded{queries, documents, query_row, pairs.lists()};
   int rounds = 0;
   const ConsistencyOptions counted{.between_rounds = [&] { ++rounds; }};
-  EXPECT_EQ(ReciprocalRanks(embedded, pairs.lists(), {0, 1}, counted).size(), kMany);
+  EXPECT_EQ(ReciprocalRanks(embedded, relevant.lists(), {0, 1}, counted).size(), kMany);
   EXPECT_EQ(rounds, 3);
   const ConsistencyOptions stopped{.between_rounds = [] { throw std::runtime_error("stopped"); }};
-  EXPECT_THROW(ReciprocalRanks(embedded, pairs.lists(), {0, 1}, stopped), std::runtime_error);
+  EXPECT_THROW(ReciprocalRanks(embedded, relevant.lists(), {0, 1}, stopped), std::runtime_error);
 }
 
 TEST_F(RandomPairs, CosinesAreThoseOfTheDefinition) {

@@ -39,7 +39,12 @@ class PairScoresTest : public testing::Test {
     }
     dataset.judged = {
         {0, {{0, 2}, {1, 1}, {3, 0}}}, {1, {{1, 2}, {4, 2}}}, {2, {{3, 2}}}, {3, {{0, 2}, {3, 1}}}};
+    Use(dataset);
+  }
+  void Use(const data::Dataset& dataset) {
     set_ = data::BuildTrainingSet(dataset, 2);
+    which_.clear();
+    query_texts_.clear();
     for (uint32_t e = 0; e < set_.examples.size(); ++e) {
       which_.push_back(e);
       query_texts_.push_back(set_.examples[e].query);
@@ -54,6 +59,12 @@ class PairScoresTest : public testing::Test {
                        .documents = set_.documents,
                        .graded_own = graded_own},
                       {.consistency = consistency, .cache = {.folder = cache}, .progress = false});
+  }
+  // 1 / the rank of the document among the candidates, by the encoder's own cosines.
+  float Rank(uint32_t q, uint32_t document, const std::vector<uint32_t>& candidates) {
+    int above = 0;
+    for (const uint32_t c : candidates) above += Cosine(q, c) > Cosine(q, document);
+    return 1.0F / static_cast<float>(above + 1);
   }
   // By the encoder itself.
   float Cosine(uint32_t query, uint32_t document) {
@@ -102,17 +113,37 @@ TEST_F(PairScoresTest, GradedPairsAreAllThatIsJudged) {
 TEST_F(PairScoresTest, CandidatesAreThePositivesOfOthersThatAreNotRelevant) {
   const PairScores scores = Score(false, true);
   ASSERT_EQ(scores.reciprocal_ranks.size(), 5U);
-  const auto rank = [&](uint32_t q, uint32_t document, const std::vector<uint32_t>& candidates) {
-    int above = 0;
-    for (const uint32_t c : candidates) above += Cosine(q, c) > Cosine(q, document);
-    return 1.0F / static_cast<float>(above + 1);
-  };
-  EXPECT_EQ(scores.reciprocal_ranks[0], rank(0, 0, {3}));
-  EXPECT_EQ(scores.reciprocal_ranks[1], rank(1, 1, {3}));
-  EXPECT_EQ(scores.reciprocal_ranks[2], rank(1, 4, {3}));
-  EXPECT_EQ(scores.reciprocal_ranks[3], rank(2, 3, {0, 1}));
-  EXPECT_EQ(scores.reciprocal_ranks[4], rank(3, 0, {1}));
-  EXPECT_NE(scores.reciprocal_ranks[4], rank(3, 0, {1, 3}));  // d3 is relevant to q3
+  EXPECT_EQ(scores.reciprocal_ranks[0], Rank(0, 0, {3}));
+  EXPECT_EQ(scores.reciprocal_ranks[1], Rank(1, 1, {3}));
+  EXPECT_EQ(scores.reciprocal_ranks[2], Rank(1, 4, {3}));
+  EXPECT_EQ(scores.reciprocal_ranks[3], Rank(2, 3, {0, 1}));
+  EXPECT_EQ(scores.reciprocal_ranks[4], Rank(3, 0, {1}));
+  EXPECT_NE(scores.reciprocal_ranks[4], Rank(3, 0, {1, 3}));  // d3 is relevant to q3
+}
+
+// q0 and q1 ask the same: what either knows is no candidate of the other. The document of grade 0
+// is known to be irrelevant to q1 and stays one of q0.
+TEST_F(PairScoresTest, QueriesWithTheSameTextKnowTheSame) {
+  const std::vector<std::string> words = TinyWords();
+  data::Dataset dataset;
+  for (size_t d = 0; d < 6; ++d) {
+    dataset.documents.Add("d" + std::to_string(d), words[d] + " " + words[d + 6]);
+  }
+  for (const char* id : {"q0", "q1"}) dataset.queries.Add(id, words[5]);
+  dataset.queries.Add("q2", words[6]);
+  dataset.judged = {
+      {0, {{0, 2}}}, {1, {{1, 2}, {2, 1}, {3, 0}}}, {2, {{1, 2}, {2, 2}, {3, 2}, {4, 2}}}};
+  Use(dataset);
+  ASSERT_NE(Rank(0, 0, {3, 4}), Rank(0, 0, {1, 2, 3, 4}));
+  const PairScores scores = Score(false, true);
+  ASSERT_EQ(scores.reciprocal_ranks.size(), 6U);
+  EXPECT_EQ(scores.reciprocal_ranks[0], Rank(0, 0, {3, 4}));
+  EXPECT_EQ(scores.reciprocal_ranks[1], Rank(1, 1, {3, 4}));
+  // q1's own pair of grade 0 is no candidate of its own, and is one of q0.
+  const PairScores graded = Score(true, true);
+  ASSERT_EQ(graded.reciprocal_ranks.size(), 8U);
+  EXPECT_EQ(graded.reciprocal_ranks[0], Rank(0, 0, {3, 4}));
+  EXPECT_EQ(graded.reciprocal_ranks[1], Rank(1, 1, {4}));
 }
 
 // All positives are judged for q0, so that its graded pairs have no candidate.
