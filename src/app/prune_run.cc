@@ -52,18 +52,21 @@ void StopIfAsked(const PruneOptions& options) {
 train::PairScores Score(const PruneOptions& options, const data::TrainingSet& set,
                         const sampling::Examples& examples, const std::string& query_prompt) {
   const SignalWatch signals;  // a signal while the results are written ends the program at once
-  const auto model = LoadModel(options.model, query_prompt);
+  const bool consistency = options.score == "consistency";
   std::vector<uint32_t> query_texts;
   for (const data::TrainingQuery& query : set.examples) query_texts.push_back(query.query);
-  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  const train::PairSource source{.examples = examples,
+                                 .query_texts = query_texts,
+                                 .queries = set.queries,
+                                 .documents = set.documents};
+  if (consistency && !train::HasCandidates(source)) {
+    throw UsageError(fmt::format("--score {}", train::kNoCandidates));
+  }
+  const auto model = LoadModel(options.model, query_prompt);
   train::PairScores scores = train::ScorePairs(
-      *model,
-      {.examples = examples,
-       .query_texts = query_texts,
-       .queries = set.queries,
-       .documents = set.documents},
-      {.consistency = options.score == "consistency",
-       .seed = seed,
+      *model, source,
+      {.consistency = consistency,
+       .seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
        .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
                  .encode = BulkOptions(),
                  .between_blocks = [&] { StopIfAsked(options); }}});

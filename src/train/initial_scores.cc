@@ -48,8 +48,12 @@ void StopIfAsked(const StopRequest& stop, const std::filesystem::path& cache) {
                         (cache / "embeddings").native()));
 }
 
+// Throws RecipeError where the data have not what the scores need.
 PairScoreOptions OptionsOf(const Setup& setup, const sampling::ScoreNeeds& needs,
                            const StopRequest& stop) {
+  if (needs.consistencies && !HasCandidates(SourceOf(setup))) {
+    throw setup.loaded.ErrorAt("sampling.score", kNoCandidates);
+  }
   const std::filesystem::path cache = CacheFolder();
   return {.consistency = needs.consistencies,
           .seed = static_cast<uint64_t>(setup.recipe().seed),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 #include <utility>
 
 #include "search/pair_scores.h"
@@ -178,6 +179,36 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
   }
   scores.seconds = SecondsSince(start);
   return scores;
+}
+
+bool HasCandidates(const PairSource& source) {
+  const sampling::Examples& examples = source.examples;
+  std::unordered_set<uint64_t> own;  // texts
+  const auto has_others = [&](size_t q) {
+    for (const auto& judged : examples.positives(q)) {
+      if (!own.contains(examples.document_hash(judged.document))) return true;
+    }
+    return false;
+  };
+  for (size_t q = 0; q < examples.size(); ++q) {
+    own.clear();
+    const auto add = [&](const auto& judged) {
+      own.insert(examples.document_hash(judged.document));
+    };
+    ForPool(source, q, add);
+    for (size_t same = 0; same < examples.size(); ++same) {
+      if (examples.query_hash(same) != examples.query_hash(q)) continue;
+      for (const auto& judged : examples.positives(same)) add(judged);
+      for (const auto& judged : examples.known(same)) {
+        if (judged.grade > 0) add(judged);
+      }
+    }
+    // The first other query will do, unless all of them want what this one does.
+    for (size_t other = 0; other < examples.size(); ++other) {
+      if (has_others(other)) return true;
+    }
+  }
+  return false;
 }
 
 PairScoreWork WorkOfScoring(model::DualEncoder& model, const PairSource& source,

@@ -50,6 +50,17 @@ struct PairScores {
 PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
                       const PairScoreOptions& options);
 
+// Whether any query has a document to be ranked against, a positive of other queries that is
+// neither relevant for it nor of its pairs. Where none has, `consistency` says nothing: every rank
+// is 1.
+bool HasCandidates(const PairSource& source);
+
+// What is wrong with data for which HasCandidates is false, to follow the name of the key or flag.
+inline constexpr const char* kNoCandidates =
+    "is \"consistency\", which ranks a document among the positives of other queries, and here "
+    "every "
+    "query knows all positives as its own; use \"cosine\", or give more queries";
+
 // What ScorePairs would have to do.
 struct PairScoreWork {
   size_t pairs = 0;

@@ -142,6 +142,12 @@ TEST_F(MineModel, RangesAndMemoryThatCannotBe) {
   EXPECT_EQ(memory.exit_code, 2);
   EXPECT_THAT(memory.err, HasSubstr("--memory 10.0 KiB is below one tile: 960 documents and, on "
                                     "each of"));
+  WriteFileAtomically(Path("one.jsonl"), "{\"query\": \"one\", \"document\": \"alpha\"}\n");
+  const ProgramResult one = RunTandem(
+      {"mine", "--model", Path("model"), "--dataset", Path("one.jsonl"), "--output", Path("out")});
+  EXPECT_EQ(one.exit_code, 3);
+  EXPECT_THAT(one.err, HasSubstr("one.jsonl: the corpus holds one text only, so that there is no "
+                                 "other document to mine"));
   const ProgramResult model = RunTandem(
       {"mine", "--model", Path("none"), "--dataset", Path("data"), "--output", Path("out")});
   EXPECT_EQ(model.exit_code, 4);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -132,6 +133,36 @@ TEST_F(PruneCommand, ASignalStopsTheScoringAndWritesNothing) {
   EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")), ReadFile(Path("whole/qrels/train.tsv")));
 }
 
+TEST_F(PruneCommand, AnotherModelsCacheIsSaidAndMadeAgain) {
+  const auto files = [&] {
+    std::set<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("cache/embeddings"))) {
+      paths.insert(entry.path());
+    }
+    return paths;
+  };
+  ASSERT_EQ(Prune({"--keep", "0.5"}, "first").exit_code, 0);
+  const auto of_first = files();
+  ASSERT_EQ(of_first.size(), 2U);
+  WriteTinyModel(folder_.path() / "model", {.seed = 2});
+  const ProgramResult right = Prune({"--keep", "0.5"}, "second");
+  ASSERT_EQ(right.exit_code, 0) << right.err;
+  ASSERT_EQ(files().size(), 4U);
+  for (const auto& path : files()) {
+    if (of_first.contains(path)) continue;
+    // The file of as many texts: queries or documents.
+    for (const auto& other : of_first) {
+      if (std::filesystem::file_size(other) != std::filesystem::file_size(path)) continue;
+      std::filesystem::copy_file(other, path, std::filesystem::copy_options::overwrite_existing);
+    }
+  }
+  const ProgramResult result = Prune({"--keep", "0.5"}, "third");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("belongs to another model, other texts or other settings"));
+  EXPECT_THAT(result.err, HasSubstr("it is made again"));
+  EXPECT_EQ(result.out, right.out);
+}
+
 TEST_F(PruneCommand, LinesStayLinesOfTheirFormat) {
   std::string lines;
   for (int i = 0; i < 10; ++i) {
@@ -192,6 +223,11 @@ TEST_F(PruneCommand, WhatCannotBeDone) {
   expect(Prune({"--keep", "0.5", "--positive-grade", "-1"}), 2, "--positive-grade is -1");
   expect(Prune({"--keep", "0.5", "--positive-grade", "7"}), 3,
          "none of the 48 judged queries has a document of grade 7 or more");
+  WriteFileAtomically(Path("one.jsonl"),
+                      "{\"anchor\": \"one\", \"positive\": \"alpha\"}\n"
+                      "{\"anchor\": \"one\", \"positive\": \"beta\"}\n");
+  expect(Prune({"--keep", "0.5", "--score", "consistency"}, "out", "one.jsonl"), 2,
+         "--score is \"consistency\", which ranks a document among the positives of other queries");
   expect(Prune({"--keep", "0.5", "--split", "none"}), 3, "data: has no split none");
   expect(Prune({"--keep", "0.5"}, "out", "nothing"), 3, "nothing: cannot be read");
   std::filesystem::rename(Path("model"), Path("elsewhere"));

@@ -146,6 +146,35 @@ TEST_F(PairScoresTest, QueriesWithTheSameTextKnowTheSame) {
   EXPECT_EQ(graded.reciprocal_ranks[1], Rank(1, 1, {4}));
 }
 
+TEST_F(PairScoresTest, CandidatesAreMissedBeforeAnythingIsEncoded) {
+  const auto has = [&](const std::vector<data::JudgedQuery>& judged, bool graded_own = false) {
+    data::Dataset dataset;
+    for (const char* text : {"alpha", "beta", "alpha", "gamma"}) {
+      dataset.documents.Add("d" + std::to_string(dataset.documents.size()), text);
+    }
+    for (const char* text : {"red", "blue", "red"}) {
+      dataset.queries.Add("q" + std::to_string(dataset.queries.size()), text);
+    }
+    dataset.judged = judged;
+    Use(dataset);
+    return HasCandidates({.examples = examples_,
+                          .query_texts = query_texts_,
+                          .queries = set_.queries,
+                          .documents = set_.documents,
+                          .graded_own = graded_own});
+  };
+  EXPECT_TRUE(has({{0, {{0, 2}}}, {1, {{1, 2}}}}));
+  EXPECT_FALSE(has({{0, {{0, 2}}}}));
+  EXPECT_FALSE(has({{0, {{0, 2}}}, {1, {{2, 2}}}}));                  // copies
+  EXPECT_FALSE(has({{0, {{0, 2}}}, {2, {{1, 2}}}}));                  // the same query
+  EXPECT_FALSE(has({{0, {{0, 2}, {1, 1}}}, {1, {{1, 2}, {0, 1}}}}));  // relevant
+  EXPECT_TRUE(has({{0, {{0, 2}, {1, 1}}}, {1, {{1, 2}}}}));           // d0 is one for q1
+  // Judged irrelevant: a candidate, unless it is of the query's own pairs.
+  const std::vector<data::JudgedQuery> irrelevant = {{0, {{0, 2}, {1, 0}}}, {1, {{1, 2}, {0, 0}}}};
+  EXPECT_TRUE(has(irrelevant));
+  EXPECT_FALSE(has(irrelevant, true));
+}
+
 // All positives are judged for q0, so that its graded pairs have no candidate.
 TEST_F(PairScoresTest, DocumentsOfGradedPairsAreNoCandidates) {
   const PairScores scores = Score(true, true);

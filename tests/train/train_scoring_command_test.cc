@@ -90,6 +90,26 @@ TEST_F(ScoringCommand, CheckFindsWhatWouldStopTheScoring) {
   EXPECT_THAT(Check().out, HasSubstr("48 pairs of 96 texts: 0 are in the cache"));
 }
 
+// Two queries with the same text: what one wants the other one knows.
+TEST_F(ScoringCommand, RanksAmongNoDocumentsAreRefused) {
+  WriteFileAtomically(Path("data/queries.jsonl"), ReadFile(Path("data/queries.jsonl")) +
+                                                      "{\"_id\": \"x0\", \"text\": \"alpha\"}\n"
+                                                      "{\"_id\": \"x1\", \"text\": \"alpha\"}\n");
+  WriteFileAtomically(Path("data/qrels/train.tsv"),
+                      "query-id\tcorpus-id\tscore\nx0\td0\t2\nx1\td1\t2\nx1\td2\t0\n");
+  const std::vector<std::string> flags = Flags({"--set", "sampling.score=consistency"});
+  for (const bool check : {false, true}) {
+    std::vector<std::string> words = flags;
+    if (check) words.push_back("--check");
+    const ProgramResult result = Train(check ? "" : "run", words);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("sampling.score is \"consistency\", which ranks a document "
+                                      "among the positives of other queries, and here every query "
+                                      "knows all positives as its own"));
+    EXPECT_FALSE(std::filesystem::exists(Path("run")));
+  }
+}
+
 TEST_F(ScoringCommand, CheckOfASamplerWithoutScoresSaysNothingOfThem) {
   const ProgramResult result = Train("", {"--check"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
