@@ -14,9 +14,14 @@ class Arena {
  public:
   // The copy. Throws std::bad_alloc.
   std::string_view Copy(std::string_view bytes);
+  // A copy of `first` with that of `second` right behind it. Throws std::bad_alloc.
+  const char* CopyBoth(std::string_view first, std::string_view second);
 
  private:
+  char* Take(size_t bytes);
+
   std::vector<std::unique_ptr<char[]>> blocks_;
+  size_t held_ = 0;       // bytes of all blocks
   char* free_ = nullptr;  // into the last block
   size_t left_ = 0;
 };

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "data/read_ahead.h"
+
 namespace tandem::data {
 namespace {
 
@@ -75,6 +77,15 @@ class MemorySource final : public ByteSource {
   std::string_view bytes_;
 };
 
+// A file that is large is read, and unpacked, ahead. A pipe is not: who has stopped reading it must
+// not wait for it.
+std::unique_ptr<ByteSource> Open(const std::filesystem::path& path, const std::string& file) {
+  auto source = std::make_unique<GzipSource>(path, file);
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) return source;
+  return ReadAhead(std::move(source));
+}
+
 bool IsBlank(std::string_view line) {
   return std::all_of(line.begin(), line.end(), [](char c) { return c == ' ' || c == '\t'; });
 }
@@ -84,7 +95,7 @@ bool IsBlank(std::string_view line) {
 LineReader::LineReader(const std::filesystem::path& path, Warnings& warnings)
     : file_(path == "-" ? "standard input" : path.native()),
       warnings_(&warnings),
-      source_(std::make_unique<GzipSource>(path, file_)),
+      source_(Open(path, file_)),
       buffer_(kStartBytes + kPadding) {}
 
 LineReader::LineReader(std::string file, std::string_view bytes, Warnings& warnings)

@@ -8,16 +8,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {
-
-std::vector<uint64_t> HashesOf(const Texts& texts) {
-  std::vector<uint64_t> hashes(texts.size());
-  for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = TextHash(texts.text(i));
-  return hashes;
-}
 
 std::string WithoutOwn(double positive_grade, OwnDocument own) {
   return own == OwnDocument::kPositive
@@ -90,10 +83,10 @@ TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument
     throw DataError(dataset.file.empty() ? "training data" : dataset.file, 0, "",
                     NoneLeft(dataset.judged.size(), positive_grade, own));
   }
-  set.query_hashes = HashesOf(dataset.queries);
-  set.document_hashes = HashesOf(dataset.documents);
   set.queries = std::move(dataset.queries);
   set.documents = std::move(dataset.documents);
+  set.query_hashes = *set.queries.hashes();
+  set.document_hashes = *set.documents.hashes();
   return set;
 }
 

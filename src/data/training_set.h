@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,11 @@ enum class OwnDocument { kPositive, kAnyGrade };
 
 // Copies share their texts.
 struct TrainingSet {
-  Texts queries;                          // all of the data set's, those without a positive too
-  Texts documents;                        // the whole corpus
-  std::vector<TrainingQuery> examples;    // in the order of Dataset::judged
-  std::vector<uint64_t> query_hashes;     // TextHash of each query's text
-  std::vector<uint64_t> document_hashes;  // TextHash of each document's text
+  Texts queries;                              // all of the data set's, those without a positive too
+  Texts documents;                            // the whole corpus
+  std::vector<TrainingQuery> examples;        // in the order of Dataset::judged
+  std::span<const uint64_t> query_hashes;     // queries.hashes()
+  std::span<const uint64_t> document_hashes;  // documents.hashes()
   double positive_grade = 1;
   OwnDocument own = OwnDocument::kPositive;
   size_t queries_without_positive = 0;  // judged queries that were left out

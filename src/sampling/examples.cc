@@ -7,7 +7,15 @@
 namespace tandem::sampling {
 
 Examples::Examples(double positive_grade, std::vector<uint64_t> document_hashes)
-    : positive_grade_(positive_grade), document_hashes_(std::move(document_hashes)) {}
+    : positive_grade_(positive_grade),
+      document_hashes_(std::make_shared<const std::vector<uint64_t>>(std::move(document_hashes))) {}
+
+Examples Examples::Sharing(double positive_grade,
+                           std::shared_ptr<const std::vector<uint64_t>> document_hashes) {
+  Examples examples(positive_grade, {});
+  examples.document_hashes_ = std::move(document_hashes);
+  return examples;
+}
 
 void Examples::Reserve(size_t queries, size_t judged) {
   query_hashes_.reserve(queries);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -67,12 +68,15 @@ class JudgedList {
 // Queries 0, 1, ... with their judgements. A judged document is a positive of its query when its
 // grade is at least `positive_grade` (docs/training.md).
 //
-// Memory: 28 bytes a query, 8 a document, and of each judged document 4 besides what its grade and
-// its teacher score take (sampling/value_column.h).
+// Memory: 28 bytes a query, 8 a document where its hashes are not shared, and of each judged
+// document 4 besides what its grade and its teacher score take (sampling/value_column.h).
 class Examples {
  public:
   // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.
   Examples(double positive_grade, std::vector<uint64_t> document_hashes);
+  // The same without a copy of the hashes, of which a corpus has many.
+  static Examples Sharing(double positive_grade,
+                          std::shared_ptr<const std::vector<uint64_t>> document_hashes);
 
   // Makes room for so many queries and judged documents in all, so that growing takes no more
   // memory than they need.
@@ -84,12 +88,12 @@ class Examples {
            std::span<const Judged> unused = {});
 
   size_t size() const { return query_hashes_.size(); }
-  size_t documents() const { return document_hashes_.size(); }
+  size_t documents() const { return document_hashes_->size(); }
   double positive_grade() const { return positive_grade_; }
 
   // Hash of the query's text: equal hashes are the same query asked twice.
   uint64_t query_hash(size_t query) const { return query_hashes_[query]; }
-  uint64_t document_hash(size_t document) const { return document_hashes_[document]; }
+  uint64_t document_hash(size_t document) const { return (*document_hashes_)[document]; }
   // Each list has its documents in the order in which they were added.
   JudgedList positives(size_t query) const {
     return Slice(starts_[query], starts_[query] + ends_[query].positives);
@@ -122,10 +126,10 @@ class Examples {
   void Append(const Judged& one);
 
   double positive_grade_;
-  std::vector<uint64_t> document_hashes_;  // [N]
-  std::vector<uint64_t> query_hashes_;     // [n]
-  std::vector<uint64_t> starts_ = {0};     // [n + 1] into the three below
-  std::vector<Ends> ends_;                 // [n]
+  std::shared_ptr<const std::vector<uint64_t>> document_hashes_;  // [N]
+  std::vector<uint64_t> query_hashes_;                            // [n]
+  std::vector<uint64_t> starts_ = {0};                            // [n + 1] into the three below
+  std::vector<Ends> ends_;                                        // [n]
   std::vector<uint32_t> judged_documents_;
   ValueColumn grades_;
   ValueColumn teachers_;

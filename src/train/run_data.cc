@@ -19,7 +19,6 @@
 #include "data/fingerprint.h"
 #include "data/judged_data.h"
 #include "data/read_dataset.h"
-#include "data/text_hash.h"
 #include "train/label_keys.h"
 
 namespace tandem::train {
@@ -27,10 +26,11 @@ namespace {
 
 using data::Fingerprint;
 
-void Add(Fingerprint& fingerprint, const data::Texts& texts, std::span<const uint64_t> hashes) {
+void Add(Fingerprint& fingerprint, const data::Texts& texts) {
+  const auto hashes = texts.hashes();
   for (size_t i = 0; i < texts.size(); ++i) {
     fingerprint.Add(texts.id(i));
-    fingerprint.Add(hashes[i]);
+    fingerprint.Add((*hashes)[i]);
   }
 }
 
@@ -41,12 +41,6 @@ void Add(Fingerprint& fingerprint, std::span<const data::Judgement> judgements) 
     fingerprint.Add(judgement.grade);
     if (judgement.has_score()) fingerprint.Add(judgement.score);
   }
-}
-
-std::vector<uint64_t> HashesOf(const data::Texts& texts) {
-  std::vector<uint64_t> hashes;
-  for (size_t i = 0; i < texts.size(); ++i) hashes.push_back(data::TextHash(texts.text(i)));
-  return hashes;
 }
 
 // Adds all judgements where some of them name queries or documents that are missing.
@@ -65,8 +59,8 @@ void AddMissing(Fingerprint& fingerprint, const data::Dataset& dataset, const da
 
 uint64_t FingerprintOf(const RunData& data) {
   Fingerprint fingerprint;
-  Add(fingerprint, data.set.queries, data.set.query_hashes);
-  Add(fingerprint, data.set.documents, data.set.document_hashes);
+  Add(fingerprint, data.set.queries);
+  Add(fingerprint, data.set.documents);
   for (const data::TrainingQuery& query : data.set.examples) {
     fingerprint.Add(uint64_t{query.query});
     Add(fingerprint, query.positives);
@@ -74,8 +68,8 @@ uint64_t FingerprintOf(const RunData& data) {
   }
   if (data.validation_qrels) AddMissing(fingerprint, *data.validation, *data.validation_qrels);
   if (data.validation) {
-    Add(fingerprint, data.validation->queries, HashesOf(data.validation->queries));
-    Add(fingerprint, data.validation->documents, HashesOf(data.validation->documents));
+    Add(fingerprint, data.validation->queries);
+    Add(fingerprint, data.validation->documents);
     for (const data::JudgedQuery& query : data.validation->judged) {
       fingerprint.Add(uint64_t{query.query});
       Add(fingerprint, query.judgements);
@@ -234,7 +228,7 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
 
 sampling::Examples MakeExamples(const data::TrainingSet& set, double positive_grade,
                                 std::span<const uint32_t> which) {
-  sampling::Examples examples(positive_grade, set.document_hashes);
+  sampling::Examples examples = sampling::Examples::Sharing(positive_grade, set.documents.hashes());
   size_t count = 0;
   for (const uint32_t e : which) {
     const data::TrainingQuery& example = set.examples[e];

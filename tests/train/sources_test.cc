@@ -66,8 +66,8 @@ TEST_F(SourcesTest, OneAloneTrainsTheSameAsWithoutAList) {
   Use({Graded()});
   const RunData listed = ReadRunData(loaded_);
   ASSERT_EQ(listed.set.examples.size(), alone.set.examples.size());
-  EXPECT_EQ(listed.set.query_hashes, alone.set.query_hashes);
-  EXPECT_EQ(listed.set.document_hashes, alone.set.document_hashes);
+  EXPECT_EQ(*listed.set.queries.hashes(), *alone.set.queries.hashes());
+  EXPECT_EQ(*listed.set.documents.hashes(), *alone.set.documents.hashes());
   EXPECT_EQ(Grades(listed), Grades(alone));
 }
 
