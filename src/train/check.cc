@@ -98,12 +98,13 @@ std::string DiskText(const Setup& setup, const DiskNeed& need) {
 
 std::string TimeText(const Setup& setup, const MemoryNeed& need) {
   return fmt::format(
-      "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); "
-      "{}validation "
-      "and checkpoints come on top\n",
+      "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); on top "
+      "come {}validation, checkpoints and each start ({:.1f} s to read the data, {:.1f} s for "
+      "token "
+      "ids)\n",
       FormatDuration(need.step_seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
       need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds,
-      setup.scoring ? "scoring, " : "");
+      setup.scoring ? "scoring, " : "", setup.read_seconds, setup.tokenise_seconds);
 }
 
 }  // namespace

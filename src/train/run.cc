@@ -263,7 +263,9 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
                 {"threads", setup.threads},
                 {"precision", tensor::PrecisionName(setup.precision)},
                 {"isa", tensor::IsaName()},
-                {"resumed_from", checkpoint.value_or(0)}});
+                {"resumed_from", checkpoint.value_or(0)},
+                {"read_seconds", setup.read_seconds},
+                {"tokenise_seconds", setup.tokenise_seconds}});
   RunObservers observers(setup, folder, metrics, timing, options.stop);
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -23,6 +24,12 @@
 
 namespace tandem::train {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 void CheckMeasure(const config::LoadedRecipe& loaded) {
   const config::ValidationRecipe& validation = loaded.recipe.validation;
@@ -258,7 +265,9 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
   MakeObjective(*setup);
+  const Clock::time_point start = Clock::now();
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
+  setup->read_seconds = SecondsSince(start);
   StopIfAsked(options.stop);
   UsePromptOfData(*setup);
   // From here on the model is validated and saved by the similarity that it is trained by.
@@ -266,8 +275,10 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->further = ResolveNegatives(setup->loaded, setup->data.set, setup->data.training,
                                     setup->objective.needs);
   Resolve(*setup);
+  const Clock::time_point tokenise_start = Clock::now();
   setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
                                   setup->data.training, *setup->model, setup->threads);
+  setup->tokenise_seconds = SecondsSince(tokenise_start);
   StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches =

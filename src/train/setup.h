@@ -35,6 +35,8 @@ struct Setup {
   RunData data;
   FurtherCounts further;  // what `data.negatives` was decided by
   ExampleTexts texts;
+  double read_seconds = 0;        // of the data, with their hashes
+  double tokenise_seconds = 0;    // of the texts that the run trains on
   uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;
   // Of a setup that does not encode, where the sampler asks for scores.
