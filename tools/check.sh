@@ -68,6 +68,17 @@ run_kills() {
     --data demo/tiny/data --kills "${KILLS:-100}"
 }
 
+# --- scale ---------------------------------------------------------------------------------------
+
+# Reading, checking and training with a data set of MS MARCO's size, in 6 GiB.
+run_scale() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  sources=${SCALE_SOURCES:-../shared/data/squad-v1.1 ../shared/data/medquad ../shared/data/scifact}
+  python3 tools/scale.py --program build/release/tandem --model "$model" \
+    --work "${SCALE_WORK:-.cache/scale}" --documents "${SCALE_DOCUMENTS:-8841823}" \
+    --queries "${SCALE_QUERIES:-500000}" $sources
+}
+
 # --- sanitizers ----------------------------------------------------------------------------------
 
 # ThreadSanitizer does not know libgomp, so only the half without libtorch.
@@ -102,14 +113,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills sanitizers fuzz suites
+  [ $# -gt 0 ] || set -- kills scale sanitizers fuzz suites
   stages=2
   for name in "$@"; do
     case $name in
-      kills | fuzz) stages=$((stages + 1)) ;;
+      kills | scale | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, kills, sanitizers and fuzz" ;;
+      *) fail "check has no part $name; it has suites, kills, scale, sanitizers and fuzz" ;;
     esac
   done
   setup
@@ -117,6 +128,7 @@ check() {
   for name in "$@"; do
     case $name in
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
+      scale) part scale 600 "training with as many documents as MS MARCO, in 6 GiB" run_scale ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers
