@@ -1,116 +1,23 @@
 #include "sampling/composition.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "sampling/batch_cells.h"
 
 namespace tandem::sampling {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 // Random batches that are tried for a query that its own batch cannot take. Most queries share
 // their keys with few others, so that one or two are enough; the exchange is for the rest.
-constexpr int kTries = 8;
-
-// Finds the query that has a given node in a given batch: a hash table with linear probing, at most
-// half full. An erased entry keeps its slot, because the same node and batch may come again.
-class CellTable {
- public:
-  explicit CellTable(size_t expected) { Allocate(2 * expected + 2); }
-
-  // The query, or kNone.
-  uint32_t Find(uint32_t node, uint32_t batch) const {
-    const Slot& slot = slots_[Place(Key(node, batch))];
-    return slot.key == kFree ? kNone : slot.query;
-  }
-
-  // `query` kNone erases.
-  void Set(uint32_t node, uint32_t batch, uint32_t query) {
-    const uint64_t key = Key(node, batch);
-    Slot* slot = &slots_[Place(key)];
-    if (slot->key == kFree) {
-      if (2 * (used_ + 1) > slots_.size()) {
-        Grow();
-        slot = &slots_[Place(key)];
-      }
-      slot->key = key;
-      ++used_;
-    }
-    slot->query = query;
-  }
-
- private:
-  static constexpr uint64_t kFree = UINT64_MAX;
-  struct Slot {
-    uint64_t key = kFree;
-    uint32_t query = kNone;
-  };
-
-  static uint64_t Key(uint32_t node, uint32_t batch) { return uint64_t{node} << 32 | batch; }
-
-  // Where the key is, or would go.
-  size_t Place(uint64_t key) const {
-    size_t at = ((key * 0x9e3779b97f4a7c15) >> 20) & mask_;  // spreads both halves
-    while (slots_[at].key != kFree && slots_[at].key != key) at = (at + 1) & mask_;
-    return at;
-  }
-
-  void Allocate(size_t least) {
-    size_t size = 16;
-    while (size < least) size *= 2;
-    slots_.assign(size, Slot{});
-    mask_ = size - 1;
-    used_ = 0;
-  }
-
-  void Grow() {
-    std::vector<Slot> old = std::move(slots_);
-    Allocate(2 * old.size());
-    for (const Slot& slot : old) {
-      if (slot.key == kFree || slot.query == kNone) continue;
-      slots_[Place(slot.key)] = slot;
-      ++used_;
-    }
-  }
-
-  std::vector<Slot> slots_;
-  size_t mask_ = 0;
-  size_t used_ = 0;
-};
-
-// How often each key occurs on each side.
-struct KeyCounts {
-  explicit KeyCounts(std::span<const BatchKeys> pass) {
-    for (const BatchKeys& keys : pass) {
-      Count(keys.text, texts);
-      Count(keys.document, documents);
-    }
-  }
-
-  size_t Most() const {
-    size_t most = 0;
-    for (const auto* counts : {&texts, &documents}) {
-      for (const uint32_t count : *counts) most = std::max<size_t>(most, count);
-    }
-    return most;
-  }
-
-  std::vector<uint32_t> texts, documents;
-
- private:
-  static void Count(uint32_t key, std::vector<uint32_t>& counts) {
-    if (key == kNoKey) return;
-    if (key >= counts.size()) counts.resize(key + size_t{1});
-    ++counts[key];
-  }
-};
+constexpr uint32_t kTries = 8;
 
 // Queries are edges between two nodes, their text and their document. A node with a single query
-// forbids nothing, so it counts as no node (kNone).
+// forbids nothing, so it counts as no node (kNoNode).
 class Composer {
  public:
-  Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random)
-      : Composer(pass, batch, random, KeyCounts(pass)) {}
+  Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random, Refuge refuge)
+      : Composer(pass, batch, random, refuge, KeyCounts(pass)) {}
 
   std::vector<uint32_t> Compose() {
     for (uint32_t query = 0; query < nodes_.size(); ++query) {
@@ -122,34 +29,18 @@ class Composer {
   }
 
  private:
-  using Nodes = std::array<uint32_t, 2>;  // of a query: its text's, its document's
-
-  Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random,
+  Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random, Refuge refuge,
            const KeyCounts& counts)
       : random_(random),
+        refuge_(refuge),
         batches_(std::max((pass.size() + batch - 1) / batch, counts.Most())),
         nodes_(pass.size()),
-        batch_of_(pass.size(), kNone),
+        batch_of_(pass.size(), kNoQuery),
         sizes_(batches_),
         first_free_(counts.texts.size() + counts.documents.size()),
-        table_(Bind(pass, counts)) {}
+        table_(BindKeys(pass, counts, nodes_)) {}
 
-  // Fills nodes_; returns how many entries the table will have.
-  size_t Bind(std::span<const BatchKeys> pass, const KeyCounts& counts) {
-    const auto documents_from = static_cast<uint32_t>(counts.texts.size());
-    size_t entries = 0;
-    for (size_t query = 0; query < pass.size(); ++query) {
-      const auto [text, document] = pass[query];
-      const bool text_binds = text != kNoKey && counts.texts[text] > 1;
-      const bool document_binds = document != kNoKey && counts.documents[document] > 1;
-      nodes_[query] = {text_binds ? text : kNone,
-                       document_binds ? documents_from + document : kNone};
-      entries += (text_binds ? 1 : 0) + (document_binds ? 1 : 0);
-    }
-    return entries;
-  }
-
-  bool IsBound(uint32_t query) const { return nodes_[query] != Nodes{kNone, kNone}; }
+  bool IsBound(uint32_t query) const { return nodes_[query] != KeyNodes{kNoNode, kNoNode}; }
 
   // Sizes in the end: those of the first n % batches_ batches are one larger than the others'.
   size_t Quota(size_t batch) const {
@@ -166,7 +57,7 @@ class Composer {
   }
 
   bool IsFree(uint32_t node, uint32_t batch) const {
-    return node == kNone || table_.Find(node, batch) == kNone;
+    return node == kNoNode || table_.Find(node, batch) == kNoQuery;
   }
 
   bool Fits(uint32_t query, uint32_t batch) const {
@@ -177,22 +68,24 @@ class Composer {
     batch_of_[query] = batch;
     ++sizes_[batch];
     for (const uint32_t node : nodes_[query]) {
-      if (node != kNone) table_.Set(node, batch, query);
+      if (node != kNoNode) table_.Set(node, batch, query);
     }
   }
 
   void TakeOut(uint32_t query) {
-    const uint32_t batch = std::exchange(batch_of_[query], kNone);
+    const uint32_t batch = std::exchange(batch_of_[query], kNoQuery);
     --sizes_[batch];
     for (const uint32_t node : nodes_[query]) {
-      if (node != kNone) table_.Set(node, batch, kNone);
+      if (node != kNoNode) table_.Set(node, batch, kNoQuery);
     }
   }
 
   void PlaceBound(uint32_t query) {
-    uint32_t batch = Home(query);
-    for (int t = 0; t < kTries && !Fits(query, batch); ++t) {
-      batch = static_cast<uint32_t>(random_.Below(batches_));
+    const uint32_t home = Home(query);
+    uint32_t batch = home;
+    for (uint32_t t = 0; t < kTries && !Fits(query, batch); ++t) {
+      batch = refuge_ == Refuge::kNear ? NearBatch(home, t, batches_)
+                                       : static_cast<uint32_t>(random_.Below(batches_));
     }
     if (Fits(query, batch)) {
       Put(query, batch);
@@ -216,7 +109,7 @@ class Composer {
   // batch is then free at both. Batches may become larger than their quota.
   void PlaceByExchange(uint32_t query) {
     const auto [text, document] = nodes_[query];
-    const uint32_t at_text = FreeBatch(text != kNone ? text : document);
+    const uint32_t at_text = FreeBatch(text != kNoNode ? text : document);
     if (!IsFree(document, at_text)) {
       const uint32_t at_document = FreeBatch(document);
       Exchange(Path(table_.Find(document, at_text), document, at_document), at_text, at_document);
@@ -229,11 +122,11 @@ class Composer {
   std::vector<uint32_t> Path(uint32_t query, uint32_t node, uint32_t other) const {
     std::vector<uint32_t> path;
     uint32_t next = other;
-    while (query != kNone) {
+    while (query != kNoQuery) {
       path.push_back(query);
       const uint32_t batch = batch_of_[query];
       node = nodes_[query][0] == node ? nodes_[query][1] : nodes_[query][0];
-      query = node == kNone ? kNone : table_.Find(node, next);
+      query = node == kNoNode ? kNoQuery : table_.Find(node, next);
       next = batch;
     }
     return path;
@@ -247,7 +140,7 @@ class Composer {
     for (const uint32_t last : {path.front(), path.back()}) {  // nodes inside have both as before
       for (const uint32_t node : nodes_[last]) {
         const uint32_t batch = batch_of_[last] == one ? other : one;
-        if (node != kNone && IsFree(node, batch)) {
+        if (node != kNoNode && IsFree(node, batch)) {
           first_free_[node] = std::min(first_free_[node], batch);
         }
       }
@@ -258,7 +151,7 @@ class Composer {
   void PlaceOthers() {
     uint32_t open = 0;
     for (uint32_t query = 0; query < nodes_.size(); ++query) {
-      if (batch_of_[query] != kNone) continue;
+      if (batch_of_[query] != kNoQuery) continue;
       const uint32_t home = Home(query);
       while (!HasRoom(home) && !HasRoom(open)) ++open;
       Put(query, HasRoom(home) ? home : open);
@@ -302,8 +195,9 @@ class Composer {
   }
 
   RandomStream random_;
+  Refuge refuge_;
   size_t batches_;
-  std::vector<Nodes> nodes_;          // [n]
+  std::vector<KeyNodes> nodes_;       // [n]
   std::vector<uint32_t> batch_of_;    // [n]
   std::vector<uint32_t> sizes_;       // [batches]
   std::vector<uint32_t> first_free_;  // of each node: no batch before it is free
@@ -317,8 +211,8 @@ size_t CountBatches(std::span<const BatchKeys> pass, size_t batch) {
 }
 
 std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, size_t batch,
-                                    RandomStream random) {
-  return Composer(pass, batch, random).Compose();
+                                    RandomStream random, Refuge refuge) {
+  return Composer(pass, batch, random, refuge).Compose();
 }
 
 }  // namespace tandem::sampling

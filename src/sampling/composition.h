@@ -21,6 +21,10 @@ struct BatchKeys {
   uint32_t document = kNoKey;
 };
 
+// Where a query goes whose own batch cannot take it, while there is a choice: to any other batch,
+// or to one that is near, where its neighbours are (batches of similar lengths).
+enum class Refuge { kAnywhere, kNear };
+
 // How many batches of at most `batch` queries the pass needs: ceil(n / batch), or, where that is
 // more, as many as there are queries with one text or one document, since each of those needs a
 // batch of its own.
@@ -38,6 +42,6 @@ size_t CountBatches(std::span<const BatchKeys> pass, size_t batch);
 //
 // Time is about linear in the pass, with O(batch) for each query that is moved by an exchange.
 std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, size_t batch,
-                                    RandomStream random);
+                                    RandomStream random, Refuge refuge = Refuge::kAnywhere);
 
 }  // namespace tandem::sampling

@@ -6,10 +6,18 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sampling/composition.h"
 #include "sampling/further.h"
+#include "sampling/pooled_pass.h"
 
 namespace tandem::sampling {
 namespace {
+
+std::unique_ptr<Order> MakeOrderFor(Pairs& pairs, const SamplerOptions& options,
+                                    const OrderedSampler::MakeOrder& make) {
+  if (options.batch == 0) throw std::invalid_argument("a batch needs at least one query");
+  return make(pairs);
+}
 
 // How passes are made, as saved states name it. Version 1 (states without a number) put duplicates
 // off to later batches and drew hard negatives from all documents below the positive grade.
@@ -19,27 +27,45 @@ constexpr int kPlanVersion = 2;
 
 OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& options,
                                const MakeOrder& make)
-    : options_(options), pairs_(examples, options.graded_own) {
-  if (options_.batch == 0) throw std::invalid_argument("a batch needs at least one query");
+    : options_(options),
+      pairs_(examples, options.graded_own),
+      order_(MakeOrderFor(pairs_, options, make)),
+      composer_(pairs_, options) {
   options_.scores = {};
-  order_ = make(pairs_);
   planned_ = dynamic_cast<PlannedOrder*>(order_.get());
   stepped_ = dynamic_cast<SteppedOrder*>(order_.get());
-  if (planned_ != nullptr && options_.no_duplicates) {
+  if (planned_ != nullptr && options_.no_duplicates && composer_.plain()) {
     keys_ = SharedKeys(pairs_, planned_->content());
   }
   order_->Begin(0, 0);
   pass_ = Compose();
+  if (composer_.by_tokens()) estimate_ = EstimateBatches();
+}
+
+DrawBatches OrderedSampler::ComposePlan(uint64_t pass) const {
+  const std::vector<Draw> draws = planned_->Plan(pass);
+  const RandomStream random({options_.seed, "sampling batches", pass});
+  if (!composer_.plain()) return composer_.Compose(draws, random);
+  return DrawBatches::Sorted(draws, ComposeEvenly(keys_.Of(draws), options_.batch, random));
 }
 
 std::unique_ptr<Pass> OrderedSampler::Compose() const {
-  if (stepped_ != nullptr) {
+  if (planned_ != nullptr) return std::make_unique<PlannedPass>(ComposePlan(epoch_));
+  if (composer_.plain()) {
     return std::make_unique<SteppedPass>(
         *stepped_, pairs_.examples(),
         SteppedOptions{.batch = options_.batch, .no_duplicates = options_.no_duplicates});
   }
-  return std::make_unique<PlannedPass>(planned_->Plan(epoch_), keys_, options_.batch,
-                                       RandomStream({options_.seed, "sampling batches", epoch_}));
+  return std::make_unique<PooledPass>(*stepped_, composer_, options_.seed, epoch_);
+}
+
+// Of the first pass: the number of its batches, or, where it is not known, that of its draws with
+// as many tokens as queries have on average.
+uint64_t OrderedSampler::EstimateBatches() const {
+  if (const auto* planned = dynamic_cast<const PlannedPass*>(pass_.get())) {
+    return planned->planned();
+  }
+  return composer_.EstimateBatches(order_->draws());
 }
 
 double OrderedSampler::Passes() const {
@@ -95,7 +121,8 @@ Batch OrderedSampler::Next() {
 }
 
 bool OrderedSampler::KnowsBatches() const {
-  return stepped_ != nullptr ? !options_.no_duplicates : planned_->known_ahead();
+  if (stepped_ != nullptr) return !options_.no_duplicates && composer_.plain();
+  return planned_->known_ahead() && !composer_.by_tokens();
 }
 
 uint64_t OrderedSampler::FullBatches(uint64_t pass) const {
@@ -103,6 +130,8 @@ uint64_t OrderedSampler::FullBatches(uint64_t pass) const {
 }
 
 uint64_t OrderedSampler::BatchesOf(uint64_t pass) const {
+  if (composer_.by_tokens()) return estimate_;
+  if (!composer_.plain() && KnowsBatches()) return composer_.Count(planned_->Plan(pass));
   const uint64_t full = FullBatches(pass);
   if (keys_.most() <= full || !KnowsBatches()) return full;
   return CountBatches(keys_.Of(planned_->Plan(pass)), options_.batch);
@@ -157,7 +186,7 @@ bool OrderedSampler::FirstPlanIsTheSame() const {
   }
   const bool alone = keys_.most() <= 1;
   const bool one_batch = examples.size() <= options_.batch;
-  return alone && (one_batch || examples.size() % options_.batch == 0);
+  return composer_.plain() && alone && (one_batch || examples.size() % options_.batch == 0);
 }
 
 void OrderedSampler::CheckPlan(int version) const {

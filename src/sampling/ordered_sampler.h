@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sampling/audit.h"
+#include "sampling/batch_composer.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 #include "sampling/passes.h"
@@ -17,7 +18,7 @@ namespace tandem::sampling {
 class OrderedSampler final : public Sampler {
  public:
   // `make` makes the order. Throws what it throws, and std::invalid_argument where Pairs cannot be
-  // made or a batch has no room.
+  // made, a batch has no room, or tasks and lengths do not fit the examples; DrawTooLong.
   using MakeOrder = std::function<std::unique_ptr<Order>(Pairs& pairs)>;
   OrderedSampler(const Examples& examples, const SamplerOptions& options, const MakeOrder& make);
 
@@ -35,6 +36,8 @@ class OrderedSampler final : public Sampler {
  private:
   // The composition of the pass that the order has begun.
   std::unique_ptr<Pass> Compose() const;
+  DrawBatches ComposePlan(uint64_t pass) const;
+  uint64_t EstimateBatches() const;
   double Progress() const;
   bool RanksAnew() const;
   uint64_t BatchesOf(uint64_t pass) const;
@@ -47,10 +50,12 @@ class OrderedSampler final : public Sampler {
   std::unique_ptr<Order> order_;
   PlannedOrder* planned_;  // one of the two is order_, the other null
   SteppedOrder* stepped_;
-  SharedKeys keys_;       // of a planned order's draws
+  SharedKeys keys_;  // of a planned order's draws, where their number alone makes batches
+  BatchComposer composer_;
   uint64_t epoch_ = 0;    // the pass under way
   uint64_t batches_ = 0;  // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;
+  uint64_t estimate_ = 0;  // batches of a pass; used where batches are limited by tokens
   PassAudit* audit_ = nullptr;
 };
 

@@ -1,17 +1,17 @@
-// How the draws of a pass become batches. Two compositions, one for each kind of order; in either
-// no two equal query texts or own documents meet in a batch, unless copies are allowed.
+// How the draws of a pass become batches: at once, at its beginning (PlannedPass), or while it goes
+// on, for an order that learns meanwhile (SteppedPass, and PooledPass of sampling/pooled_pass.h).
+// In each no two equal query texts or own documents meet in a batch, unless copies are allowed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <unordered_set>
 #include <vector>
 
-#include "sampling/composition.h"
 #include "sampling/examples.h"
 #include "sampling/order.h"
-#include "sampling/shared_keys.h"
 #include "sampling/state.h"
 
 namespace tandem::sampling {
@@ -31,26 +31,39 @@ class Pass {
   virtual void Restore(const SamplerState& state) = 0;
 };
 
-// A pass whose draws are known at its beginning: ComposeEvenly's batches.
+// Draws, batch after batch.
+struct DrawBatches {
+  std::vector<Draw> draws;
+  std::vector<size_t> starts = {0};  // [batches + 1] into draws
+
+  // `batch_of[i]` is the batch of draw i; each number up to the largest occurs. The draws of a
+  // batch stay in their order.
+  static DrawBatches Sorted(std::span<const Draw> draws, std::span<const uint32_t> batch_of);
+
+  size_t size() const { return starts.size() - 1; }
+  std::vector<Draw> Batch(size_t number) const {
+    return {draws.begin() + static_cast<ptrdiff_t>(starts[number]),
+            draws.begin() + static_cast<ptrdiff_t>(starts[number + 1])};
+  }
+};
+
+// A pass whose draws are known at its beginning, and its batches with them.
 class PlannedPass final : public Pass {
  public:
-  // A batch has at most `batch` draws, which is positive; `draws` is not empty.
-  PlannedPass(std::vector<Draw> draws, const SharedKeys& keys, size_t batch, RandomStream random);
+  // There is at least one batch.
+  explicit PlannedPass(DrawBatches batches);
 
-  bool AtEnd() const override { return next_ + 1 >= starts_.size(); }
+  bool AtEnd() const override { return next_ == batches_.size(); }
   std::vector<Draw> Next(double progress, bool rank_anew) override;
   uint64_t batches() const override { return next_; }
-  size_t placed() const override { return starts_[next_]; }
+  size_t placed() const override { return batches_.starts[next_]; }
+  size_t planned() const { return batches_.size(); }
   void Save(SamplerState& state) const override;
   void Restore(const SamplerState& state) override;
 
  private:
-  // Draws batch after batch, in the pass's order within each.
-  void SortByBatch(const std::vector<uint32_t>& batch_of);
-
-  std::vector<Draw> draws_;
-  std::vector<size_t> starts_;  // [batches + 1] into draws_
-  size_t next_ = 0;             // batch
+  DrawBatches batches_;
+  size_t next_ = 0;  // batch
 };
 
 struct SteppedOptions {

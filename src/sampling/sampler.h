@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <stdexcept>
 
 #include "config/params.h"
 #include "sampling/batch.h"
+#include "sampling/draw_tokens.h"
 #include "sampling/examples.h"
 #include "sampling/order.h"
 #include "sampling/state.h"
@@ -33,6 +36,23 @@ struct SamplerOptions {
   RunLength length = {};
   config::Params params = {};  // values of SamplerInfo::params; none: all defaults
   InitialScores scores = {};   // used while the sampler is made
+  // The rest is about batches (sampling/batch_composer.h). Spans must outlive the sampler.
+  bool by_task = false;                  // all queries of a batch have one task
+  std::span<const uint32_t> tasks = {};  // [n] of each query; empty: all have one
+  bool similar_lengths = false;          // queries of a batch are of similar length
+  size_t batch_tokens = 0;               // > 0: tokens of a batch at most, instead of `batch`
+  TextLengths lengths = {};              // for the two before
+};
+
+// `batch_tokens` is less than one query brings with its documents.
+class DrawTooLong : public std::invalid_argument {
+ public:
+  explicit DrawTooLong(const LongDraw& longest)
+      : std::invalid_argument("a query has more tokens than a batch may have"), longest_(longest) {}
+  const LongDraw& longest() const { return longest_; }  // of all queries
+
+ private:
+  LongDraw longest_;
 };
 
 class PassAudit;  // sampling/audit.h
@@ -41,7 +61,7 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
 
-  // The next batch: at least one row, at most `batch` of them.
+  // The next batch: at least one row, at most `batch` of them, or at most `batch_tokens` tokens.
   virtual Batch Next() = 0;
   // How many queries pass `pass` draws, with repetition; an estimate where that is not known ahead.
   virtual uint64_t QueriesIn(uint64_t pass) const = 0;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sampling/composition_worlds.h"
 #include "sampling/sampling_worlds.h"
 
 namespace tandem::sampling {
@@ -19,10 +21,11 @@ struct Case {
   const SamplerInfo* info = nullptr;
   Settings settings;
   SamplerOptions options;
+  Composition composition;
 };
 
-// Every entry of the catalogue by its defaults, some with other parameters, each with and without
-// copies, and each for objectives of graded documents.
+// Every entry of the catalogue by its defaults, some with other parameters, each in every
+// composition with and without copies, and each for objectives of graded documents.
 std::vector<Case> Cases() {
   std::vector<Case> plain;
   for (const SamplerInfo* info : Samplers()) plain.push_back({std::string(info->name), info});
@@ -36,17 +39,23 @@ std::vector<Case> Cases() {
       {"dynamic_kept", &kDynamicPruning, {{"keep", 0.6}, {"update_interval", int64_t{2}}}});
   std::vector<Case> cases;
   for (const Case& one : plain) {
-    for (const bool no_duplicates : {true, false}) {
-      for (const bool graded : {false, true}) {
-        Case other = one;
-        other.name += no_duplicates ? "" : "_copies";
-        other.name += graded ? "_graded" : "";
-        other.options = {.no_duplicates = no_duplicates,
-                         .graded_own = graded,
-                         .accumulate = 2,
-                         .length = {.epochs = 6},
-                         .params = ParamsOf(*one.info, one.settings)};
-        cases.push_back(other);
+    for (const Composition& composition : Compositions()) {
+      for (const bool no_duplicates : {true, false}) {
+        for (const bool graded : {false, true}) {
+          Case other = one;
+          other.name += composition.plain() ? "" : "_" + composition.name;
+          other.name += no_duplicates ? "" : "_copies";
+          other.name += graded ? "_graded" : "";
+          other.composition = composition;
+          other.options = {.no_duplicates = no_duplicates,
+                           .graded_own = graded,
+                           .accumulate = 2,
+                           .length = {.epochs = 6},
+                           .params = ParamsOf(*one.info, one.settings),
+                           .by_task = composition.by_task,
+                           .similar_lengths = composition.similar_lengths};
+          cases.push_back(other);
+        }
       }
     }
   }
@@ -55,15 +64,27 @@ std::vector<Case> Cases() {
 
 class EverySampler : public testing::TestWithParam<Case> {
  protected:
-  // The sampler with what the case does not say.
-  static std::unique_ptr<Sampler> Make(const Examples& examples, uint64_t seed, size_t batch,
-                                       size_t negatives) {
+  // The sampler with what the case does not say. Where batches are limited by tokens, they have as
+  // many as `batch` queries usually have.
+  std::unique_ptr<Sampler> Make(const Examples& examples, uint64_t seed, size_t batch,
+                                size_t negatives) {
     SamplerOptions options = GetParam().options;
     options.seed = seed;
     options.batch = batch;
     options.negatives = negatives;
+    if (GetParam().composition.by_tokens) options.batch_tokens = TokensOf(batch, negatives);
+    Figured(examples).AddTo(options);
     return MakeScored(*GetParam().info, examples, options);
   }
+
+  // At least as many as any query brings.
+  static size_t TokensOf(size_t batch, size_t negatives) {
+    return std::max<size_t>(batch * (1 + negatives) * kUsualTokens, 128 + 83 * negatives);
+  }
+
+  const Figures& Figured(const Examples& examples) { return figures_.emplace_back(examples); }
+
+  std::list<Figures> figures_;
 };
 INSTANTIATE_TEST_SUITE_P(Catalogue, EverySampler, testing::ValuesIn(Cases()),
                          [](const auto& test) { return test.param.name; });
@@ -134,10 +155,18 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
   const bool graded = GetParam().options.graded_own;
   const Pairs pairs(examples, graded);
   const auto sampler = Make(examples, 3, 16, 2);
+  const Figures& figures = Figured(examples);
   for (int b = 0; b < 60; ++b) {
     const Batch batch = NextWithFeedback(*sampler);
     ASSERT_GE(batch.rows(), 1);
-    ASSERT_LE(batch.rows(), 16);
+    if (GetParam().composition.by_tokens) {
+      ASSERT_LE(figures.TokensOf(batch), TokensOf(16, 2));
+    } else {
+      ASSERT_LE(batch.rows(), 16);
+    }
+    std::set<uint32_t> tasks;
+    for (const uint32_t q : batch.queries) tasks.insert(figures.tasks[q]);
+    ASSERT_TRUE(tasks.size() == 1 || !GetParam().composition.by_task);
     ASSERT_EQ(batch.further_starts.size(), batch.rows() + 1);
     ASSERT_EQ(batch.further_starts.front(), batch.rows());
     ASSERT_EQ(batch.further_starts.back(), batch.columns());
@@ -198,6 +227,7 @@ TEST_P(EverySampler, LearnsFromFeedbackWhereItSaysSo) {
 
 TEST_P(EverySampler, RefusesWhatItCannotSample) {
   const SamplerInfo& info = *GetParam().info;
+  SamplerOptions options = GetParam().options;
   const Examples none(1, {1});
   EXPECT_THROW(MakeScored(info, none, {}), std::invalid_argument);
   Examples without(1, {1});
@@ -205,10 +235,11 @@ TEST_P(EverySampler, RefusesWhatItCannotSample) {
   EXPECT_THROW(MakeScored(info, without, {}), std::invalid_argument);
   const Examples some = SharedExamples(10);
   EXPECT_THROW(MakeScored(info, some, {.batch = 0}), std::invalid_argument);
+  Figured(some).AddTo(options);
   if (info.NeedsScores(GetParam().options.params).any()) {
-    EXPECT_THROW(info.make(some, GetParam().options), std::invalid_argument);
+    EXPECT_THROW(info.make(some, options), std::invalid_argument);
   } else {
-    EXPECT_NO_THROW(info.make(some, GetParam().options));
+    EXPECT_NO_THROW(info.make(some, options));
   }
 }
 

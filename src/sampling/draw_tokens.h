@@ -1,0 +1,56 @@
+// How many tokens a query brings into its batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "sampling/order.h"
+#include "sampling/pairs.h"
+
+namespace tandem::sampling {
+
+// Tokens of texts, special ones counted; 0 for texts that no batch has.
+struct TextLengths {
+  std::span<const uint32_t> queries;    // [n] of the Examples' queries
+  std::span<const uint32_t> documents;  // [N]
+};
+
+// A query that no batch has room for.
+struct LongDraw {
+  Draw draw;
+  size_t tokens = 0;
+};
+
+class DrawTokens {
+ public:
+  DrawTokens() = default;
+  // Each query brings up to `negatives` further documents. `pairs` and the lengths must outlive
+  // this.
+  DrawTokens(const Pairs& pairs, const TextLengths& lengths, size_t negatives)
+      : pairs_(&pairs), lengths_(lengths), negatives_(negatives) {}
+
+  // Of the query and its own document.
+  uint32_t OfPair(const Draw& draw) const {
+    return lengths_.queries[draw.query] + lengths_.documents[draw.document];
+  }
+  // The most that the query can bring: its text, its own document and the longest of those that its
+  // further documents are drawn from (sampling/further.h). At least 1.
+  uint32_t AtMost(const Draw& draw) const;
+
+  // The query that brings the most, with the document of its kept pairs with which it does.
+  LongDraw Longest() const;
+  // The mean of AtMost over all queries that have a kept pair, each with the first of them.
+  double Mean() const;
+
+ private:
+  // Of the longest documents that may be drawn beside the own one.
+  uint64_t Further(const Draw& draw) const;
+
+  const Pairs* pairs_ = nullptr;
+  TextLengths lengths_;
+  size_t negatives_ = 0;
+};
+
+}  // namespace tandem::sampling
