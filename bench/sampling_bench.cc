@@ -6,7 +6,8 @@
 // C library's allocator holds before and after: all of it, examples included; what queries take
 // besides pairs is measured with one pair a query. The memory of documents is told apart, since
 // their number is not that of the pairs. Batches get feedback as training gives it, and the time
-// includes that.
+// includes that. Last comes what other ways to make batches take, for `uniform` and
+// `dynamic_pruning`.
 #include <malloc.h>
 #include <time.h>
 
@@ -16,6 +17,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -68,6 +71,19 @@ std::vector<float> MakeScores(size_t count) {
   return scores;
 }
 
+// Ten tasks, and texts of 4 to 259 tokens.
+struct Figures {
+  explicit Figures(const Examples& examples)
+      : tasks(examples.size()), queries(examples.size()), documents(examples.documents()) {
+    RandomStream random({3, "bench"});
+    for (uint32_t& task : tasks) task = static_cast<uint32_t>(random.Below(10));
+    for (auto* lengths : {&queries, &documents}) {
+      for (uint32_t& length : *lengths) length = 4 + static_cast<uint32_t>(random.Below(256));
+    }
+  }
+  std::vector<uint32_t> tasks, queries, documents;
+};
+
 std::unique_ptr<Sampler> MakeSampler(const Examples& examples, int64_t interval) {
   config::Params params(kDynamicPruning.params);
   params.Set("update_interval", interval);
@@ -103,6 +119,43 @@ double MicrosecondsABatch(const Examples& examples, int64_t interval, uint64_t m
   return 1e6 * (ProcessorSeconds() - start) / static_cast<double>(number - first);
 }
 
+// Microseconds of processor time for a batch of a whole pass, its beginning included.
+double MicrosecondsComposed(const SamplerInfo& info, const Examples& examples,
+                            const SamplerOptions& options) {
+  const std::unique_ptr<Sampler> sampler = info.make(examples, options);
+  uint64_t batches = 0;
+  while (sampler->Passes() < 1 - 1e-9) sampler->Next();
+  const double start = ProcessorSeconds();
+  for (; sampler->Passes() < 2 - 1e-9; ++batches) sampler->Next();
+  return 1e6 * (ProcessorSeconds() - start) / static_cast<double>(batches);
+}
+
+void PrintCompositions(const Examples& examples) {
+  const Figures figures(examples);
+  const std::vector<float> scores = MakeScores(Pairs(examples, false).size());
+  const SamplerOptions plain = {
+      .batch = kBatch,
+      .length = {.epochs = 3},
+      .scores = {scores, {}},
+      .tasks = figures.tasks,
+      .lengths = {.queries = figures.queries, .documents = figures.documents}};
+  SamplerOptions by_task = plain, similar = plain, tokens = plain, all = plain;
+  by_task.by_task = all.by_task = true;
+  similar.similar_lengths = all.similar_lengths = true;
+  tokens.batch_tokens = all.batch_tokens = 64 * 263;
+  const std::pair<const char*, const SamplerOptions*> rows[] = {{"plain", &plain},
+                                                                {"by task", &by_task},
+                                                                {"similar lengths", &similar},
+                                                                {"tokens", &tokens},
+                                                                {"all three", &all}};
+  for (const SamplerInfo* info : {&kUniform, &kDynamicPruning}) {
+    for (const auto& [name, options] : rows) {
+      std::printf("a batch of %s, %-16s %8.1f us\n", std::string(info->name).c_str(), name,
+                  MicrosecondsComposed(*info, examples, *options));
+    }
+  }
+}
+
 // Bytes that examples and sampler hold, without documents' hashes.
 double BytesOf(uint32_t queries, uint32_t pairs, uint32_t documents) {
   const double before = HeldBytes();
@@ -131,6 +184,7 @@ int Run(uint32_t queries, uint32_t pairs, uint64_t batches) {
         kMicrosecondsAtEveryStep, "us");
   Print("a batch, update interval 10", MicrosecondsABatch(examples, 10, batches),
         kMicrosecondsAtTenSteps, "us");
+  PrintCompositions(examples);
   return 0;
 }
 

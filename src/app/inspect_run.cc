@@ -73,7 +73,11 @@ void AddRecipe(const fs::path& path, Json& found) {
   found["data"] = fmt::format("{}", fmt::join(recipe.data.paths(), ", "));
   found["objective"] = recipe.objective.name;
   found["sampling"] = recipe.sampling.name;
-  found["queries_per_step"] = recipe.train.batch * recipe.train.accumulate;
+  if (recipe.train.batch) {
+    found["queries_per_step"] = *recipe.train.batch * recipe.train.accumulate;
+  } else {
+    found["most_tokens_per_step"] = *recipe.train.batch_tokens * recipe.train.accumulate;
+  }
   found["learning_rate"] = recipe.optimizer.learning_rate;
   found["seed"] = recipe.seed;
 }

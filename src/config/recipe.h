@@ -81,7 +81,9 @@ struct EntryRecipe {
 
 struct SamplingRecipe : EntryRecipe {
   SamplingRecipe() : EntryRecipe{.name = "uniform", .params = {}} {}
-  bool no_duplicates = true;  // no query text and no document text twice in a batch
+  bool no_duplicates = true;     // no query text and no document text twice in a batch
+  bool by_task = false;          // one task a batch
+  bool similar_lengths = false;  // queries of similar length in a batch
   bool operator==(const SamplingRecipe&) const = default;
 };
 
@@ -105,8 +107,10 @@ struct ScheduleRecipe : EntryRecipe {
 };
 
 struct TrainRecipe {
-  int64_t batch = 64;  // queries
   // Exactly one of the two is set after parsing.
+  std::optional<int64_t> batch = 64;  // queries
+  std::optional<int64_t> batch_tokens;
+  // The same holds for these.
   std::optional<double> epochs = 1.0;
   std::optional<int64_t> steps;
   int64_t accumulate = 1;                             // batches per step

@@ -122,6 +122,9 @@ inline constexpr FieldCondition kCopiesInBatch = {
 inline constexpr FieldCondition kSameQueryInBatch = {
     "sampling.no_duplicates = false: no batch has a query twice otherwise",
     [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
+inline constexpr FieldCondition kSeveralTasks = {
+    "several data sets, [[data.source]]: each is a task",
+    [](const Recipe& recipe) { return recipe.data.sources.size() > 1; }};
 inline constexpr FieldCondition kScaledLearningRate = {
     "optimizer.learning_rate_scaling = \"sqrt_batch\"",
     [](const Recipe& recipe) { return recipe.optimizer.learning_rate_scaling == "sqrt_batch"; }};
@@ -304,12 +307,19 @@ void VisitOptimizer(R& optimizer, Visitor& visitor) {
 template <MaybeConst<TrainRecipe> R, typename Visitor>
 void VisitTrain(R& train, Visitor& visitor) {
   visitor.Table("train",
-                "How long training is, and in which batches; give `epochs` or `steps`, not both");
+                "How long training is, and in which batches; give `epochs` or `steps`, not both, "
+                "and `batch` or `batch_tokens`");
   visitor.Field("batch", train.batch,
                 {.doc = "queries in a batch",
                  .unit = "queries",
                  .range = {1, 1048576},
+                 .unset_doc = "`batch_tokens` decides",
                  .elsewhere = "transformers: `per_device_train_batch_size`"});
+  visitor.Field("batch_tokens", train.batch_tokens,
+                {.doc = "tokens in a batch at most, those of its documents counted",
+                 .unit = "tokens",
+                 .range = {2, 1e9},
+                 .unset_doc = "`batch` decides"});
   visitor.Field("epochs", train.epochs,
                 {.doc = "passes over the training queries",
                  .unit = "epochs",
@@ -382,6 +392,10 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   visitor.Entry(recipe.sampling, {.doc = "the sampler; `tandem list samplers` says what each is"});
   visitor.Field("no_duplicates", recipe.sampling.no_duplicates,
                 {.doc = "no query text and no document text twice in a batch"});
+  visitor.Field("by_task", recipe.sampling.by_task,
+                {.doc = "all queries of a batch are of one task", .condition = kSeveralTasks});
+  visitor.Field("similar_lengths", recipe.sampling.similar_lengths,
+                {.doc = "queries of a batch have similar lengths, each with its own document"});
   visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
   visitor.Entry(recipe.objective,
                 {.doc = "which one; `tandem list objectives` says what each is", .required = true});

@@ -316,6 +316,10 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view length = reader.Exclude("train.epochs", "train.steps");
   if (length == "train.steps") recipe.train.steps.reset();
   if (recipe.train.steps.has_value()) recipe.train.epochs.reset();
+  if (reader.Exclude("train.batch", "train.batch_tokens") == "train.batch_tokens") {
+    recipe.train.batch_tokens.reset();
+  }
+  if (recipe.train.batch_tokens.has_value()) recipe.train.batch.reset();
   const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
   if (validation == "validation.data") recipe.validation.data.reset();
   if (validation == "validation.holdout") recipe.validation.holdout.reset();

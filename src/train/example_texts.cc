@@ -45,13 +45,16 @@ sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
     length.batches = static_cast<uint64_t>(*recipe.train.steps * recipe.train.accumulate);
   }
   return {.seed = static_cast<uint64_t>(recipe.seed),
-          .batch = static_cast<size_t>(recipe.train.batch),
+          .batch = static_cast<size_t>(recipe.train.batch.value_or(1)),
           .negatives = static_cast<size_t>(recipe.data.negatives.value_or(0)),
           .no_duplicates = recipe.sampling.no_duplicates,
           .graded_own = needs.graded_own,
           .accumulate = static_cast<size_t>(recipe.train.accumulate),
           .length = length,
-          .params = recipe.sampling.params};
+          .params = recipe.sampling.params,
+          .by_task = recipe.sampling.by_task,
+          .similar_lengths = recipe.sampling.similar_lengths,
+          .batch_tokens = static_cast<size_t>(recipe.train.batch_tokens.value_or(0))};
 }
 
 sampling::MaskRules MaskRulesOf(const config::Recipe& recipe) {

@@ -84,6 +84,15 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
   const char* key = LengthKey(setup.recipe());
   const sampling::SamplerInfo& sampler =
       *config::FindEntry(sampling::Samplers(), setup.recipe().sampling.name);
+  if (setup.plan.by_progress && setup.recipe().train.batch_tokens) {
+    throw setup.loaded.ErrorAt(
+        key,
+        fmt::format("makes the run longer, but with train.batch_tokens the number of its steps "
+                    "is not known ahead, so that what is due in it follows the share that is "
+                    "done. Only a run with train.steps can be made longer; start a new one from "
+                    "this one's model (model.base = \"{}\")",
+                    folder.model().native()));
+  }
   if (setup.plan.by_progress || sampler.FollowsLength(setup.recipe().sampling.params)) {
     throw setup.loaded.ErrorAt(
         key, fmt::format("makes the run longer, but its sampler {} spreads what it does over the "

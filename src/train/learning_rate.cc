@@ -11,7 +11,12 @@ namespace tandem::train {
 std::string ResolveLearningRate(config::LoadedRecipe& loaded) {
   config::OptimizerRecipe& optimizer = loaded.recipe.optimizer;
   if (optimizer.learning_rate_scaling == "none") return "";
-  const int64_t queries = loaded.recipe.train.batch * loaded.recipe.train.accumulate;
+  if (!loaded.recipe.train.batch) {
+    throw loaded.ErrorAt("optimizer.learning_rate_scaling",
+                         "needs train.batch: with train.batch_tokens steps have no fixed number of "
+                         "queries; give the rate of this run, and leave this key out");
+  }
+  const int64_t queries = *loaded.recipe.train.batch * loaded.recipe.train.accumulate;
   const double given = optimizer.learning_rate;
   const double scaled = given * std::sqrt(static_cast<double>(queries) /
                                           static_cast<double>(optimizer.reference_batch));

@@ -36,7 +36,7 @@ struct LoopOptions {
   int64_t steps = 1;  // of the whole run; an estimate where `epochs` is given
   // The run ends after so many passes of the sampler, however many steps they take.
   std::optional<double> epochs = std::nullopt;
-  int64_t batch = 1;       // queries of a full batch
+  int64_t batch = 1;       // queries of a full batch, or of a usual one where tokens limit it
   int64_t accumulate = 1;  // batches of a step
   int64_t chunk_tokens = 0;
   uint64_t seed = 1;

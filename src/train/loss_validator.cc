@@ -5,6 +5,7 @@
 #include "data/label_study.h"
 #include "data/training_set.h"
 #include "sampling/catalogue.h"
+#include "train/batch_figures.h"
 #include "train/example_texts.h"
 #include "train/label_keys.h"
 #include "train/validator.h"
@@ -14,14 +15,28 @@ namespace {
 
 class LossValidator final : public Validator {
  public:
-  LossValidator(ExampleTexts texts, const config::Recipe& recipe,
+  // `tasks` of the examples of `texts`, or empty.
+  LossValidator(ExampleTexts texts, std::vector<uint32_t> tasks, const config::Recipe& recipe,
                 const TrainingObjective& objective, const ValidatorOptions& options)
       : texts_(std::move(texts)),
+        figures_(MakeBatchFigures(recipe, texts_, std::move(tasks))),
         objective_(objective),
         sampler_options_(SamplerOptionsOf(recipe, objective.needs)),
         maker_(texts_, MaskRulesOf(recipe), objective.needs),
         step_{.forward = {.precision = options.precision},
-              .chunk_tokens = recipe.train.chunk_tokens} {}
+              .chunk_tokens = recipe.train.chunk_tokens} {
+    figures_.AddTo(sampler_options_);
+  }
+
+  // Throws RecipeError where a query of `set` is too long for a batch.
+  void CheckLengths(const config::LoadedRecipe& loaded, const data::TrainingSet& set) const {
+    if (sampler_options_.batch_tokens == 0) return;
+    try {
+      sampling::kUniform.make(texts_.examples, sampler_options_);
+    } catch (const sampling::DrawTooLong& problem) {
+      throw TooLongError(loaded, problem.longest(), texts_, set);
+    }
+  }
 
   std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& states,
                                 const ValidationProgress& progress) override {
@@ -43,6 +58,7 @@ class LossValidator final : public Validator {
 
  private:
   ExampleTexts texts_;
+  BatchFigures figures_;
   const TrainingObjective& objective_;
   sampling::SamplerOptions sampler_options_;
   BatchMaker maker_;
@@ -64,16 +80,21 @@ std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
                                              const TrainingObjective& objective,
                                              const model::DualEncoder& model,
                                              const ValidatorOptions& options) {
-  const auto make = [&](const data::TrainingSet& set, std::span<const uint32_t> which) {
-    return std::make_unique<LossValidator>(
-        MakeExampleTexts(set, set.positive_grade, which, model, options.threads), loaded.recipe,
-        objective, options);
+  const auto make = [&](const data::TrainingSet& set, std::span<const uint32_t> which,
+                        std::vector<uint32_t> tasks) {
+    auto validator = std::make_unique<LossValidator>(
+        MakeExampleTexts(set, set.positive_grade, which, model, options.threads), std::move(tasks),
+        loaded.recipe, objective, options);
+    validator->CheckLengths(loaded, set);
+    return validator;
   };
-  if (!data.validation) return make(data.set, data.held_out);
+  if (!data.validation) {
+    return make(data.set, data.held_out, TasksOf(data, loaded.recipe, data.held_out));
+  }
   const data::TrainingSet set = TrainingSetOf(*data.validation, loaded, objective.needs);
   std::vector<uint32_t> all(set.examples.size());
   std::iota(all.begin(), all.end(), 0);
-  return make(set, all);
+  return make(set, all, {});
 }
 
 }  // namespace tandem::train

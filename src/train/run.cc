@@ -102,13 +102,16 @@ weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
   weights::ModelCard card{.base_model = PortablePath(recipe.model.base),
                           .objective = recipe.objective.name,
                           .steps = saved_step};
-  card.facts = {{"queries a step", fmt::format("{}", recipe.train.batch * recipe.train.accumulate)},
-                {"optimizer", recipe.optimizer.name},
-                {"learning rate", fmt::format("{}", recipe.optimizer.learning_rate)},
-                {"schedule", recipe.schedule.name},
-                {"training queries", fmt::format("{}", setup.data.training.size())},
-                {"precision", recipe.precision},
-                {"seed", fmt::format("{}", recipe.seed)}};
+  const config::TrainRecipe& train = recipe.train;
+  card.facts = {
+      {train.batch ? "queries a step" : "tokens a step, at most",
+       fmt::format("{}", train.batch.value_or(train.batch_tokens.value_or(0)) * train.accumulate)},
+      {"optimizer", recipe.optimizer.name},
+      {"learning rate", fmt::format("{}", recipe.optimizer.learning_rate)},
+      {"schedule", recipe.schedule.name},
+      {"training queries", fmt::format("{}", setup.data.training.size())},
+      {"precision", recipe.precision},
+      {"seed", fmt::format("{}", recipe.seed)}};
   if (validation != nullptr) {
     const bool own = recipe.validation.data.has_value();
     std::vector<std::string> names =

@@ -191,6 +191,8 @@ void ReadSources(const config::LoadedRecipe& loaded, const objective::Needs& nee
     UseScores(part, loaded.recipe, needs);
     Note(fmt::format("source {}: {} judged queries, {} documents", source.path, part.judged.size(),
                      part.documents.size()));
+    const uint32_t before = data.source_ends.empty() ? 0 : data.source_ends.back();
+    data.source_ends.push_back(before + static_cast<uint32_t>(part.queries.size()));
     all.Add(LabelSource(std::move(part), loaded, needs));
   }
   data::Dataset train = all.Take();

@@ -34,6 +34,9 @@ struct RunData {
   // Every judgement of a BEIR folder of `validation.data` that is ranked, also of queries and
   // documents that the folder lacks.
   std::optional<data::Qrels> validation_qrels;
+  // Of each data set of the list, where the recipe has one: the number of its last query in
+  // set.queries, plus one.
+  std::vector<uint32_t> source_ends;
   std::string query_prompt;  // what lines of the training data put before queries; empty: nothing
   // Changes with every id, text, judgement and grade that was read.
   uint64_t fingerprint = 0;

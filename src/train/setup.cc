@@ -90,7 +90,8 @@ void Resolve(Setup& setup) {
   recipe.model.document_prompt = model.prompt(model::TextKind::kDocument);
 }
 
-// Queries of the first pass's batches; some have one less.
+// Queries of the first pass's batches: where their number alone limits them, some have one less;
+// else it is their mean, rounded up.
 uint64_t LargestBatch(const Setup& setup) {
   const uint64_t batches = setup.sampler->BatchesIn(1);
   return (setup.sampler->QueriesIn(0) + batches - 1) / batches;
@@ -98,7 +99,9 @@ uint64_t LargestBatch(const Setup& setup) {
 
 // Batches that are smaller than the recipe asks for, and why.
 void WarnOfSmallBatches(const Setup& setup) {
-  const auto batch = static_cast<size_t>(setup.recipe().train.batch);
+  // Where batches are limited otherwise too, their sizes say nothing about copies.
+  if (!setup.recipe().train.batch || setup.recipe().sampling.by_task) return;
+  const auto batch = static_cast<size_t>(*setup.recipe().train.batch);
   const uint64_t queries = setup.sampler->QueriesIn(0);
   if (batch > queries) {
     const std::string have =
@@ -128,13 +131,15 @@ void NoteData(const Setup& setup) {
   const LabelCount labels =
       CountLabels(setup.data.set, setup.data.training, setup.objective.needs.graded_own);
   Note(fmt::format(
-      "training on {} queries with {} {}, {} documents in the corpus; {}{} steps of {} "
+      "training on {} queries with {} {}, {} documents in the corpus; {}{} steps of {}{} "
       "queries",
       setup.data.training.size(), labels.documents, labels.name, setup.data.set.documents.size(),
       IsEstimate(setup) ? "about " : "", setup.plan.steps,
+      setup.recipe().train.batch ? "" : "about ",
       LargestBatch(setup) * static_cast<uint64_t>(setup.recipe().train.accumulate)));
   Note(
       fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
+  if (!setup.figures.tasks.empty()) Note(TasksText(setup.figures.tasks));
   WarnOfSmallBatches(setup);
   if (!setup.learning_rate_note.empty()) Note(setup.learning_rate_note);
   const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
@@ -171,7 +176,7 @@ void CheckFirstBatch(const Setup& setup) {
       sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules());
   if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) return;
   throw setup.loaded.ErrorAt(
-      "train.batch",
+      setup.recipe().train.batch ? "train.batch" : "train.batch_tokens",
       fmt::format(
           "makes a first batch of {} queries and {} documents without any allowed negative; "
           "raise it, give data.negatives, or look at data.masks and at queries that share "
@@ -215,10 +220,13 @@ std::unique_ptr<sampling::Sampler> MakeSampler(Setup& setup, const SetupOptions&
       how.encode ? ScoreForSampling(setup, needs, how.stop) : FindScores(setup, needs);
   sampling::SamplerOptions options = SamplerOptionsOf(recipe, setup.objective.needs);
   options.scores = {.cosines = scores.cosines, .consistencies = scores.reciprocal_ranks};
+  setup.figures.AddTo(options);
   try {
     return info.make(setup.texts.examples, options);
   } catch (const sampling::OrderProblem& problem) {
     throw setup.loaded.ErrorAt(fmt::format("sampling.{}", problem.key()), problem.what());
+  } catch (const sampling::DrawTooLong& problem) {
+    throw TooLongError(setup.loaded, problem.longest(), setup.texts, setup.data.set);
   }
 }
 
@@ -283,6 +291,9 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches =
       std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
+  setup->figures = MakeBatchFigures(setup->recipe(), setup->texts,
+                                    TasksOf(setup->data, setup->recipe(), setup->data.training));
+  CheckTasks(setup->loaded, setup->texts, setup->figures, setup->objective.needs);
   setup->sampler = MakeSampler(*setup, options);
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
@@ -323,7 +334,7 @@ LoopOptions LoopOptionsOf(const Setup& setup) {
   const config::Recipe& recipe = setup.recipe();
   return {.steps = setup.plan.steps,
           .epochs = setup.plan.by_progress ? recipe.train.epochs : std::nullopt,
-          .batch = recipe.train.batch,
+          .batch = recipe.train.batch.value_or(static_cast<int64_t>(LargestBatch(setup))),
           .accumulate = recipe.train.accumulate,
           .chunk_tokens = recipe.train.chunk_tokens,
           .seed = static_cast<uint64_t>(recipe.seed),

@@ -11,6 +11,7 @@
 #include "optim/catalogue.h"
 #include "optim/optimizer.h"
 #include "sampling/catalogue.h"
+#include "train/batch_figures.h"
 #include "train/example_texts.h"
 #include "train/further_documents.h"
 #include "train/interrupt.h"
@@ -37,6 +38,7 @@ struct Setup {
   ExampleTexts texts;
   double read_seconds = 0;        // of the data, with their hashes
   double tokenise_seconds = 0;    // of the texts that the run trains on
+  BatchFigures figures;
   uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;
   // Of a setup that does not encode, where the sampler asks for scores.

@@ -259,6 +259,7 @@ TEST_F(InspectCommand, ATrainingRun) {
   EXPECT_EQ(under_way["finished"], false);
   EXPECT_EQ(under_way["objective"], "infonce");
   EXPECT_EQ(under_way["queries_per_step"], 8);
+  EXPECT_FALSE(under_way.contains("most_tokens_per_step"));
   EXPECT_EQ(under_way["step"], 2);
   EXPECT_EQ(under_way["best"], nlohmann::json::parse(R"({"step": 1, "mrr": 0.25})"));
   EXPECT_EQ(under_way["validations"].size(), 2U);

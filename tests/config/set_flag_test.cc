@@ -13,6 +13,21 @@ TEST(SetFlag, WinsOverTheFileAndTheLastOneWins) {
   EXPECT_EQ(ParseTest(text, {"train.batch=16", "train.batch=32"}).recipe.train.batch, 32);
 }
 
+TEST(SetFlag, TakesTheFilesOtherLimitOfBatchesOutOfUse) {
+  const std::string queries = kLeast + "train.batch = 8\n";
+  const std::string tokens = kLeast + "train.batch_tokens = 512\n";
+  EXPECT_EQ(ParseTest(queries).recipe.train.batch_tokens, std::nullopt);
+  EXPECT_EQ(ParseTest(tokens).recipe.train.batch, std::nullopt);
+  const TrainRecipe by_tokens = ParseTest(queries, {"train.batch_tokens=512"}).recipe.train;
+  EXPECT_EQ(by_tokens.batch, std::nullopt);
+  EXPECT_EQ(by_tokens.batch_tokens, 512);
+  const TrainRecipe by_queries = ParseTest(tokens, {"train.batch=8"}).recipe.train;
+  EXPECT_EQ(by_queries.batch, 8);
+  EXPECT_EQ(by_queries.batch_tokens, std::nullopt);
+  EXPECT_EQ(ParseProblem(queries + "train.batch_tokens = 512\n"),
+            "r.toml:5:22: train.batch_tokens contradicts train.batch; give one of them");
+}
+
 TEST(SetFlag, IsTomlElseABareString) {
   const auto output = [](const std::string& set) { return ParseTest(kLeast, {set}).recipe.output; };
   EXPECT_EQ(output("output=runs/mw"), "runs/mw");

@@ -77,7 +77,7 @@ class LoopTest : public testing::Test {
                .sampler = *sampler,
                .updater = updater},
               {.steps = steps,
-               .batch = recipe_.train.batch,
+               .batch = *recipe_.train.batch,
                .accumulate = recipe_.train.accumulate,
                .seed = 1},
               observers);

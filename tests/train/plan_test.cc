@@ -17,7 +17,7 @@ RunPlan Plan(const config::Recipe& recipe,
   sampling::Examples examples(1, hashes);
   for (uint32_t q = 0; q < 100; ++q) examples.Add(q, std::vector<sampling::Judged>{{q, 1}});
   return MakePlan(recipe,
-                  *sampler.make(examples, {.batch = static_cast<size_t>(recipe.train.batch)}));
+                  *sampler.make(examples, {.batch = static_cast<size_t>(*recipe.train.batch)}));
 }
 
 TEST(Plan, CountsStepsOfEpochsWithAccumulation) {
