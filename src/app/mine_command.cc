@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,14 +26,9 @@ struct Given {
   bool no_cache = false;
 };
 
-search::RankRange ParseRange(std::string_view text) {
-  search::RankRange range;
-  const char* const end = text.data() + text.size();
-  const auto [colon, first_error] = std::from_chars(text.data(), end, range.begin);
-  if (first_error == std::errc() && colon != end && *colon == ':') {
-    const auto [stop, error] = std::from_chars(colon + 1, end, range.end);
-    if (error == std::errc() && stop == end) return range;
-  }
+search::RankRange RangeOf(const std::string& text) {
+  const std::optional<search::RankRange> range = search::ParseRankRange(text);
+  if (range) return *range;
   throw UsageError(fmt::format(
       "--range is {}; expected FIRST:END, two ranks that count from 0, as 10:200", text));
 }
@@ -50,7 +44,7 @@ MineOptions Checked(const Given& given) {
   if (!by_model && (options.model.max_query_tokens || options.model.max_document_tokens)) {
     throw UsageError("the length limits need --model");
   }
-  options.rules.ranks = ParseRange(given.range);
+  options.rules.ranks = RangeOf(given.range);
   options.rules.seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
   search::CheckRules(options.rules);
   const std::optional<uint64_t> memory = ParseByteSize(given.memory);

@@ -68,6 +68,8 @@ class BlockEncoder {
         model_, kind_, count, [&](size_t i) { return text_(distinct_.first[first + i]); }, encode_,
         [&](size_t at, const at::Tensor& rows) {
           sink(first + at, rows);
+          done_ += static_cast<size_t>(rows.size(0));
+          if (options_.progress) options_.progress(done_);
           if (options_.between_blocks) options_.between_blocks();
         });
     counts_.texts += counted.texts;
@@ -86,6 +88,7 @@ class BlockEncoder {
   const CacheOptions& options_;
   EncodeOptions encode_;
   EncodeCounts counts_;
+  size_t done_ = 0;  // texts
 };
 
 at::Tensor EncodeInMemory(BlockEncoder& encoder, size_t count, int64_t width) {

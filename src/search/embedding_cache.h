@@ -27,6 +27,8 @@ struct CacheOptions {
   // Called between blocks and while another process is waited for. It may throw, to stop: blocks
   // that are finished stay in the cache.
   std::function<void()> between_blocks;
+  // Told after each block how many texts this call has encoded. It may throw too.
+  std::function<void(size_t texts)> progress;
 };
 
 struct CachedEmbeddings {

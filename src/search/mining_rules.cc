@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -24,6 +26,16 @@ uint64_t DrawKey(const MiningRules& rules, uint32_t query, uint32_t document) {
 }
 
 }  // namespace
+
+std::optional<RankRange> ParseRankRange(std::string_view text) {
+  RankRange range;
+  const char* const end = text.data() + text.size();
+  const auto [colon, first_error] = std::from_chars(text.data(), end, range.begin);
+  if (first_error != std::errc() || colon == end || *colon != ':') return std::nullopt;
+  const auto [stop, error] = std::from_chars(colon + 1, end, range.end);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return range;
+}
 
 void CheckRules(const MiningRules& rules) {
   const RankRange& ranks = rules.ranks;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "search/hits.h"
@@ -24,6 +25,9 @@ struct RankRange {
   size_t begin = 10;
   size_t end = 200;  // the first rank that is not in it
 };
+
+// "10:200": two ranks with a colon between them. Nothing for all other text.
+std::optional<RankRange> ParseRankRange(std::string_view text);
 
 struct MiningRules {
   RankRange ranks;

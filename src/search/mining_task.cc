@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -61,6 +62,12 @@ void AddLists(Known known, MiningTask& task) {
 }  // namespace
 
 MiningTask MakeMiningTask(const data::TrainingSet& set) {
+  std::vector<uint32_t> all(set.examples.size());
+  std::iota(all.begin(), all.end(), 0);
+  return MakeMiningTask(set, all);
+}
+
+MiningTask MakeMiningTask(const data::TrainingSet& set, std::span<const uint32_t> which) {
   MiningTask task;
   std::unordered_map<uint64_t, uint32_t> rows;
   for (uint32_t d = 0; d < set.documents.size(); ++d) {
@@ -74,17 +81,17 @@ MiningTask MakeMiningTask(const data::TrainingSet& set) {
                     "the corpus holds one text only, so that there is no other document to mine");
   }
   rows.clear();
-  std::vector<Rows> examples;  // of each query
-  for (uint32_t e = 0; e < set.examples.size(); ++e) {
+  for (const uint32_t e : which) {
     const uint32_t query = set.examples[e].query;
     const auto [at, is_new] =
         rows.emplace(set.query_hashes[query], static_cast<uint32_t>(task.query_of.size()));
-    if (is_new) {
-      task.query_of.push_back(query);
-      examples.emplace_back();
-    }
-    examples[at->second].push_back(e);
+    if (is_new) task.query_of.push_back(query);
     task.row_of_example.push_back(at->second);
+  }
+  std::vector<Rows> examples(task.query_of.size());  // of each query
+  for (uint32_t e = 0; e < set.examples.size(); ++e) {
+    const auto row = rows.find(set.query_hashes[set.examples[e].query]);
+    if (row != rows.end()) examples[row->second].push_back(e);
   }
   for (const Rows& of_query : examples) AddLists(KnownOf(task, set, of_query), task);
   return task;

@@ -38,7 +38,7 @@ class NumberLists {
 // numbered by their texts' first occurrence; the arrays lead back to those of the training set.
 struct MiningTask {
   std::vector<uint32_t> query_of;         // [Q]: the training set's query with this text
-  std::vector<uint32_t> row_of_example;   // [examples]: which of the Q an example asks
+  std::vector<uint32_t> row_of_example;   // [examples that are mined for]: which of the Q it asks
   std::vector<uint32_t> document_of;      // [D]: the training set's document with this text
   std::vector<uint32_t> row_of_document;  // [documents]: which of the D it is a copy of
   // Of each query, ascending, each once. `relevant`: never mined (data::IsRelevant, and copies);
@@ -49,7 +49,9 @@ struct MiningTask {
   NumberLists irrelevant;
 };
 
-// Throws DataError where the corpus holds one text only: there is nothing to mine.
+// For all examples, or for `which` of them; what is known about a query comes from all examples in
+// either case. Throws DataError where the corpus holds one text only: there is nothing to mine.
 MiningTask MakeMiningTask(const data::TrainingSet& set);
+MiningTask MakeMiningTask(const data::TrainingSet& set, std::span<const uint32_t> which);
 
 }  // namespace tandem::search

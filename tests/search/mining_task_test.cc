@@ -54,6 +54,18 @@ TEST(MiningTask, DocumentsThatAStudyLeftOutStayRelevant) {
   EXPECT_THAT(MakeMiningTask(set).relevant[1], ElementsAre(0, 2, 3));
 }
 
+// Rows are those of the examples that are asked for; what is known comes from all.
+TEST(MiningTask, OfSomeExamples) {
+  const std::vector<uint32_t> which = {2, 1};
+  const MiningTask task = MakeMiningTask(Copies(), which);
+  EXPECT_THAT(task.query_of, ElementsAre(2, 1));
+  EXPECT_THAT(task.row_of_example, ElementsAre(0, 1));
+  EXPECT_THAT(task.relevant[0], ElementsAre(0, 1, 4));
+  EXPECT_THAT(task.relevant[1], ElementsAre(0, 2));
+  const std::vector<uint32_t> one = {1};
+  EXPECT_EQ(MakeMiningTask(Copies(), one).relevant.size(), 1U);
+}
+
 TEST(MiningTask, OneTextIsNoCorpus) {
   const data::TrainingSet set =
       TinySet({{"a", "one"}}, {{"d0", "p"}, {"d1", "p"}}, {{"a", "d0", 2}});
