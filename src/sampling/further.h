@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "sampling/batch.h"
+#include "sampling/further_pool.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 
@@ -29,10 +30,11 @@ struct FurtherOptions {
 };
 
 // Adds to a batch that has `draws` as its rows, of pass batch.epoch, their further documents: drawn
-// without replacement from each query's judged negatives, or where own documents may have any grade
-// from all its kept pairs but the own one. Own documents enter the batch first: of two equal texts,
-// the own document stays and the further one is left out.
-void AddFurther(const Pairs& pairs, const FurtherOptions& options, const std::vector<Draw>& draws,
-                Batch& batch);
+// without replacement, all alike, from each query's judged negatives, or where own documents may
+// have any grade from all its kept pairs but the own one, and in either case from what `mined` has
+// for it. Own documents enter the batch first: of two equal texts, the own document stays and the
+// further one is left out.
+void AddFurther(const Pairs& pairs, const FurtherPool& mined, const FurtherOptions& options,
+                const std::vector<Draw>& draws, Batch& batch);
 
 }  // namespace tandem::sampling

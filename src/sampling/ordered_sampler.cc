@@ -114,7 +114,7 @@ Batch OrderedSampler::Next() {
   const auto is_one = [](double weight) { return weight == 1; };
   if (std::all_of(batch.weights.begin(), batch.weights.end(), is_one)) batch.weights = {};
   AddFurther(
-      pairs_,
+      pairs_, mined_,
       {.seed = options_.seed, .count = options_.negatives, .no_duplicates = options_.no_duplicates},
       draws, batch);
   return batch;
@@ -153,6 +153,7 @@ uint64_t OrderedSampler::BatchesIn(double epochs) const {
 SamplerState OrderedSampler::State() const {
   SamplerState state{.values = {{"plan", kPlanVersion}, {"epoch", epoch_}}};
   pass_->Save(state);
+  mined_.Save(state);
   if (order_->has_state()) {
     state.values["batches"] = batches_;
     order_->Save(state);
@@ -174,6 +175,7 @@ void OrderedSampler::Restore(const SamplerState& state) {
   }
   if (anew) pass_ = Compose();
   pass_->Restore(state);
+  mined_ = FurtherPool::Restore(pairs_.examples(), state);
 }
 
 // The first version makes the same batches where queries share nothing, fill whole batches, and

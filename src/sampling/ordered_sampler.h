@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "sampling/audit.h"
 #include "sampling/batch_composer.h"
+#include "sampling/further_pool.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 #include "sampling/passes.h"
@@ -30,6 +32,7 @@ class OrderedSampler final : public Sampler {
   void AddFeedback(const Feedback& feedback) override { order_->AddFeedback(feedback); }
   bool Prunes() const override { return order_->prunes(); }
   void set_audit(PassAudit* audit) override { audit_ = Prunes() ? audit : nullptr; }
+  void set_mined(FurtherPool mined) override { mined_ = std::move(mined); }
   SamplerState State() const override;
   void Restore(const SamplerState& state) override;
 
@@ -56,6 +59,7 @@ class OrderedSampler final : public Sampler {
   uint64_t batches_ = 0;  // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;
   uint64_t estimate_ = 0;  // batches of a pass; used where batches are limited by tokens
+  FurtherPool mined_;
   PassAudit* audit_ = nullptr;
 };
 

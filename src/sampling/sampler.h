@@ -14,6 +14,7 @@
 #include "sampling/batch.h"
 #include "sampling/draw_tokens.h"
 #include "sampling/examples.h"
+#include "sampling/further_pool.h"
 #include "sampling/order.h"
 #include "sampling/state.h"
 
@@ -79,6 +80,12 @@ class Sampler {
   virtual bool Prunes() const { return false; }
   // From now on `audit` hears of its passes, if it prunes; it must outlive the sampler's last Next.
   virtual void set_audit(PassAudit* /*audit*/) {}
+
+  // From now on further documents are drawn from these too, in place of those of an earlier call;
+  // they are part of the sampler's state. Throws std::logic_error in a sampler that draws none.
+  virtual void set_mined(FurtherPool /*mined*/) {
+    throw std::logic_error("this sampler draws no further documents");
+  }
 
   // Everything that Next depends on besides examples and options. A sampler that restores another
   // one's state continues exactly as that one would have.
