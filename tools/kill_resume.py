@@ -33,11 +33,14 @@ COMMON = {
     "model.max_document_tokens": "64",
 }
 
-# What keeps state beside the model: dropout and accumulation, a score bank, a learned bias.
+# What keeps state beside the model: dropout and accumulation, a score bank, a learned bias, mined
+# documents.
 RECIPES = {
     "infonce": {"objective.name": '"infonce"', "train.accumulate": "2"},
     "mann_whitney": {"objective.name": '"mann_whitney"', "objective.bank": "300"},
     "bixse": {"objective.name": '"bixse"', "data.grade_scale": "[0,2]"},
+    "mining": {"objective.name": '"infonce"', "mining.every": '"4 steps"',
+               "mining.range": '"5:100"', "data.negatives": "2"},
 }
 
 

@@ -87,6 +87,19 @@ struct SamplingRecipe : EntryRecipe {
   bool operator==(const SamplingRecipe&) const = default;
 };
 
+// Hard negatives that the run mines itself. Off without `every`.
+struct MiningRecipe {
+  std::optional<Quantity> every;  // of the run's steps
+  std::string range = "10:200";   // as ParseRankRange reads it
+  int64_t negatives = 5;          // of each query
+  std::optional<double> absolute_margin;
+  std::optional<double> relative_margin;
+  bool random = false;
+  std::string memory = "2GiB";  // as ParseByteSize reads it
+  bool enabled() const { return every.has_value(); }
+  bool operator==(const MiningRecipe&) const = default;
+};
+
 struct ObjectiveRecipe : EntryRecipe {
   bool operator==(const ObjectiveRecipe&) const = default;
 };
@@ -146,6 +159,7 @@ struct Recipe {
   ModelRecipe model;
   DataRecipe data;
   SamplingRecipe sampling;
+  MiningRecipe mining;
   ObjectiveRecipe objective;
   OptimizerRecipe optimizer;
   ScheduleRecipe schedule;

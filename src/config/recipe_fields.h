@@ -14,39 +14,15 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <filesystem>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "config/param.h"
+#include "config/field_info.h"
+#include "config/mining_fields.h"
 #include "config/recipe.h"
 
 namespace tandem::config {
-
-// Whether a run may be resumed under another value.
-enum class OnResume { kMustStay, kMayChange };
-
-// When a field does something. Setting one that does nothing is an error, and the recipe that a run
-// keeps leaves it out.
-struct FieldCondition {
-  // What it needs, in words that stand after "needs": "data.minimum_grade".
-  std::string_view text;
-  bool (*holds)(const Recipe& recipe) = nullptr;  // null: always
-};
-
-struct FieldInfo {
-  std::string_view doc;  // one line
-  std::string_view unit;
-  Range range;
-  std::span<const ChoiceInfo> choices;
-  std::string_view unset_doc;  // what holds when an optional field is absent
-  std::string_view elsewhere;  // what other programs call it, as in ParamInfo
-  bool required = false;
-  OnResume on_resume = OnResume::kMustStay;
-  FieldCondition condition;
-};
 
 inline constexpr ChoiceInfo kPrecisions[] = {
     {"auto", "bf16 where the processor multiplies it natively, else fp32"},
@@ -135,9 +111,6 @@ inline constexpr FieldCondition kValidationSplits = {
     "a folder with judgements of several splits as validation.data", [](const Recipe& recipe) {
       return recipe.validation.data.has_value() && !HoldsLines(*recipe.validation.data);
     }};
-
-template <typename T, typename Struct>
-concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
 
 template <MaybeConst<Recipe> R, typename Visitor>
 void VisitRun(R& recipe, Visitor& visitor) {
@@ -252,10 +225,12 @@ void VisitData(R& data, Visitor& visitor) {
       {.doc = "a judged document is a positive from this grade on", .condition = kNotBinarized});
   visitor.Field(
       "negatives", data.negatives,
-      {.doc = "judged negatives of each query; for graded objectives further labelled documents",
+      {.doc = "judged and mined negatives of each query; for graded objectives further labelled "
+              "documents",
        .unit = "documents",
        .range = {0, 1024},
-       .unset_doc = "the lower median of what the training queries have, at most 7",
+       .unset_doc = "the lower median of what is judged for the training queries, at most 7; with "
+                    "[mining] at least 1",
        .elsewhere = "FlagEmbedding, Tevatron: `train_group_size` less 1"});
   visitor.Field("scores", data.scores,
                 {.doc = "what scores in the lines of `train` are",
@@ -396,6 +371,7 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
                 {.doc = "all queries of a batch are of one task", .condition = kSeveralTasks});
   visitor.Field("similar_lengths", recipe.sampling.similar_lengths,
                 {.doc = "queries of a batch have similar lengths, each with its own document"});
+  VisitMining(recipe.mining, visitor);
   visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
   visitor.Entry(recipe.objective,
                 {.doc = "which one; `tandem list objectives` says what each is", .required = true});

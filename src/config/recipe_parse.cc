@@ -335,6 +335,9 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   if (!recipe.validation.enabled() && reader.HasEmptyTable("validation")) {
     reader.Complain("validation", "needs data (with split) or holdout");
   }
+  if (!recipe.mining.enabled() && reader.HasEmptyTable("mining")) {
+    reader.Complain("mining", "needs every");
+  }
   if (recipe.validation.every.IsZero()) {
     reader.Complain("validation.every",
                     "must be more than 0; to validate never, leave out [validation]");

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "train/initial_scores.h"
 #include "train/memory_need.h"
+#include "train/mining_rules.h"
 #include "train/run.h"
 #include "train/setup.h"
 
@@ -51,6 +52,14 @@ std::string Counts(const Setup& setup) {
       setup.data.training.size(), labels.name, labels.documents,
       graded ? "labelled document" : "positive", set.queries_without_positive,
       *setup.recipe().data.negatives, setup.further.Text(), set.documents.size());
+  if (setup.miner != nullptr) {
+    const config::MiningRecipe& mining = setup.recipe().mining;
+    text += fmt::format(
+        "mining: before the first step and every {}{} steps from there: {} negatives a query at "
+        "ranks {}; a round encodes {} queries and {} documents\n",
+        setup.plan.mining.every_share > 0 ? "about " : "", setup.plan.mining.every,
+        mining.negatives, mining.range, setup.miner->queries(), setup.miner->documents().size());
+  }
   if (setup.validator != nullptr) {
     text += fmt::format("validation: {} on {} queries, every {}{} steps\n", setup.validator->name(),
                         setup.data.ValidationCorpus().judged.size(),
@@ -81,7 +90,12 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
        fmt::format("at most at once, for the largest batch, of {} tokens",
                    need.largest_batch_tokens));
   line("  gradients", need.gradients, "among them");
-  line("token ids", setup.texts.queries.bytes() + setup.texts.documents.bytes(), "");
+  line("token ids", setup.texts.queries.bytes() + setup.texts.documents.bytes(),
+       setup.miner == nullptr ? "" : "of the whole corpus, which may be mined");
+  if (setup.miner != nullptr) {
+    line("a round of mining", MiningMemoryOf(setup.recipe()),
+         "at most (mining.memory), between steps; not in the sum above");
+  }
   return text;
 }
 
@@ -93,18 +107,21 @@ std::string DiskText(const Setup& setup, const DiskNeed& need) {
       setup.validator == nullptr
           ? ""
           : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)),
-      need.records == 0 ? "" : fmt::format("{} of records of passes, ", Mebibytes(need.records)));
+      (need.records == 0 ? "" : fmt::format("{} of records of passes, ", Mebibytes(need.records))) +
+          (need.mining == 0
+               ? ""
+               : fmt::format("{} of embeddings while it mines, ", Mebibytes(need.mining))));
 }
 
 std::string TimeText(const Setup& setup, const MemoryNeed& need) {
   return fmt::format(
       "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); on top "
-      "come {}validation, checkpoints and each start ({:.1f} s to read the data, {:.1f} s for "
-      "token "
-      "ids)\n",
+      "come {}{}validation, checkpoints and each start ({:.1f} s to read the data, {:.1f} s for "
+      "token ids)\n",
       FormatDuration(need.step_seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
       need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds,
-      setup.scoring ? "scoring, " : "", setup.read_seconds, setup.tokenise_seconds);
+      setup.scoring ? "scoring, " : "",
+      setup.miner == nullptr ? "" : "mining, ", setup.read_seconds, setup.tokenise_seconds);
 }
 
 }  // namespace

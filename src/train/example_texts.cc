@@ -21,8 +21,9 @@ TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, mod
 
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
-                              int threads) {
+                              int threads, std::span<const uint32_t> others) {
   std::vector<bool> queries(set.queries.size()), documents(set.documents.size());
+  for (const uint32_t document : others) documents[document] = true;
   std::vector<uint32_t> query_texts;
   for (const uint32_t e : which) {
     const data::TrainingQuery& example = set.examples[e];

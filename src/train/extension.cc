@@ -60,6 +60,9 @@ void KeepShares(Setup& setup, const Record& record, bool extended) {
     keep(recipe.validation.every, before.validation.every, record.plan.validate_every,
          "validation.every");
   }
+  if (recipe.mining.enabled() && before.mining.enabled()) {
+    keep(*recipe.mining.every, *before.mining.every, record.plan.mining.every, "mining.every");
+  }
   setup.plan = MakePlan(recipe, *setup.sampler);
   SetSteps(setup, setup.plan.steps);
 }
@@ -186,12 +189,14 @@ Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
   record.plan = MakePlan(record.recipe, *setup.sampler);
   const bool extended = IsLonger(setup.plan, setup.recipe(), record);
   const bool same_warmup = setup.recipe().schedule.warmup == record.recipe.schedule.warmup;
+  const bool same_mining = setup.recipe().mining.every == record.recipe.mining.every;
   KeepShares(setup, record, extended);
   std::vector<std::string> changed =
       config::ChangedKeys(record.recipe, setup.recipe(), setup.loaded.catalogues);
   if (extended) {
-    std::erase_if(changed, [same_warmup](const std::string& key) {
-      return IsLength(key) || (same_warmup && key == "schedule.warmup");
+    std::erase_if(changed, [same_warmup, same_mining](const std::string& key) {
+      return IsLength(key) || (same_warmup && key == "schedule.warmup") ||
+             (same_mining && key == "mining.every");
     });
   }
   if (!changed.empty()) {

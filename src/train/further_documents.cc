@@ -48,12 +48,14 @@ std::string_view FurtherCounts::name() const {
 }
 
 std::string FurtherCounts::Text() const {
-  if (without == queries) return fmt::format("no training query has {}", name());
+  const std::string more =
+      mined > 0 ? fmt::format(", and {} are mined for each query", mined) : std::string();
+  if (without == queries) return fmt::format("no training query has {}{}", name(), more);
   const std::string range = least == most
                                 ? fmt::format("{} each", most)
                                 : fmt::format("{} to {}, lower median {}", least, most, median);
-  return fmt::format("{} of {} training queries have {} ({})", queries - without, queries, name(),
-                     range);
+  return fmt::format("{} of {} training queries have {} ({}){}", queries - without, queries, name(),
+                     range, more);
 }
 
 FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_t> training,
@@ -81,9 +83,19 @@ FurtherCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::Trainin
                                std::span<const uint32_t> training, const objective::Needs& needs) {
   std::optional<int64_t>& negatives = loaded.recipe.data.negatives;
   const auto asked = static_cast<size_t>(negatives.value_or(0));
-  const FurtherCounts found = CountFurther(set, training, needs.graded_own, asked);
+  const config::MiningRecipe& mining = loaded.recipe.mining;
+  const size_t mined = mining.enabled() ? static_cast<size_t>(mining.negatives) : 0;
+  FurtherCounts found =
+      CountFurther(set, training, needs.graded_own, asked - std::min(asked, mined));
+  found.mined = mined;
   if (negatives) {
-    if (asked > 0 && found.without == found.queries) {
+    if (mined > 0 && asked > mined + found.most) {
+      throw loaded.ErrorAt("data.negatives",
+                           fmt::format("asks for {} of each query, but no query gets more than {}: "
+                                       "raise mining.negatives ({}), or lower it",
+                                       asked, mined + found.most, mined));
+    }
+    if (mined == 0 && asked > 0 && found.without == found.queries) {
       throw DataError(set.file, 0, "",
                       fmt::format("{}, but data.negatives asks for {}; leave the key out, or give "
                                   "data with them",
@@ -91,14 +103,16 @@ FurtherCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::Trainin
     }
     if (found.fewer > 0) {
       Warn(
-          fmt::format("data.negatives = {}, but {} of {} training queries have fewer {}{}; they "
+          fmt::format("data.negatives = {}, but {} of {} training queries have fewer {}{}{}; they "
                       "bring what they have",
                       asked, found.fewer, found.queries, found.name(),
-                      found.without > 0 ? fmt::format(" ({} of them none)", found.without) : ""));
+                      found.without > 0 ? fmt::format(" ({} of them none)", found.without) : "",
+                      mined > 0 ? fmt::format(", the {} mined ones counted", mined) : ""));
     }
     return found;
   }
-  negatives = static_cast<int64_t>(std::min(found.median, kMostByDefault));
+  const size_t least = mined > 0 ? 1 : 0;
+  negatives = static_cast<int64_t>(std::clamp(found.median, least, kMostByDefault));
   if (needs.teacher && *negatives == 0) {
     throw loaded.ErrorAt(
         "data.negatives",

@@ -32,10 +32,12 @@ struct FurtherCounts {
   size_t median = 0;    // the lower median over the queries
   size_t most = 0;      // of a query
   bool graded = false;  // further labelled documents, not judged negatives
+  size_t mined = 0;     // that the run mines for each of them besides
 
   // "judged negatives", "further labelled documents"
   std::string_view name() const;
-  // "190 of 198 training queries have judged negatives (0 to 5, lower median 1)"
+  // "190 of 198 training queries have judged negatives (0 to 5, lower median 1)"; with [mining]
+  // ", and 5 are mined for each query" behind it
   std::string Text() const;
 };
 
@@ -44,10 +46,11 @@ FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_
                            bool graded_own, size_t asked);
 
 // Decides `data.negatives` where the recipe does not give it: the lower median over the training
-// queries, at most 7; the recipe then says what is used. Returns what was found, for reports.
-// Warns where some queries have fewer than the recipe asks for. Throws DataError where it asks for
-// some and no training query has any, and RecipeError where an objective that compares labelled
-// documents would get none.
+// queries, at most 7, and with [mining] at least 1; the recipe then says what is used. Returns what
+// was found, for reports. Warns where some queries have fewer than the recipe asks for, those that
+// will be mined for them included. Throws DataError where it asks for some and no training query
+// has any, and RecipeError where it asks for more than judged and mined ones together, and where an
+// objective that compares labelled documents would get none.
 FurtherCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::TrainingSet& set,
                                std::span<const uint32_t> training, const objective::Needs& needs);
 

@@ -61,6 +61,7 @@ bool Loop::Run() {
   Next next = TellAll([this](LoopObserver& observer) { return observer.Begin(*this); });
   while (!done() && next != Next::kInterrupt) {
     next = TellAll([this](LoopObserver& observer) { return observer.BeforeStep(*this); });
+    if (next == Next::kGoOn) next = MineIfDue();
     if (next != Next::kGoOn) continue;
     const StepReport report = Step();
     next = TellAll(
@@ -71,6 +72,25 @@ bool Loop::Run() {
     interrupted ? observer->Interrupt(*this) : observer->End(*this);
   }
   return !interrupted;
+}
+
+Next Loop::MineIfDue() {
+  const int64_t rounds = options_.mining.RoundsBy(state_);
+  if (parts_.miner == nullptr || rounds == state_.mining_rounds) return Next::kGoOn;
+  std::optional<MinedRound> mined =
+      parts_.miner->Mine(parts_.model, {.number = rounds - 1, .by_base = state_.step == 0},
+                         [this](const MiningStage& stage) {
+                           bool go_on = true;
+                           for (LoopObserver* observer : observers_) {
+                             go_on = observer->DuringMining(*this, stage) && go_on;
+                           }
+                           return go_on;
+                         });
+  if (!mined) return Next::kInterrupt;
+  parts_.sampler.set_mined(std::move(mined->pool));
+  state_.mining_rounds = rounds;
+  for (LoopObserver* observer : observers_) observer->AfterMining(*this, mined->report);
+  return Next::kGoOn;
 }
 
 StepReport Loop::Step() {
@@ -182,6 +202,7 @@ nlohmann::json Loop::State() const {
                          {"queries", state_.queries},
                          {"tokens", state_.tokens},
                          {"stopped_early", state_.stopped_early}};
+  if (parts_.miner != nullptr) loop["mining_rounds"] = state_.mining_rounds;
   if (by_progress()) {
     loop["progress_before"] = state_.progress_before;
     loop["progress"] = state_.progress;
@@ -203,6 +224,7 @@ void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::State
   state_.queries = loop.at("queries").get<int64_t>();
   state_.tokens = loop.at("tokens").get<int64_t>();
   state_.stopped_early = loop.at("stopped_early").get<bool>();
+  state_.mining_rounds = loop.value("mining_rounds", int64_t{0});
   state_.progress_before = loop.value("progress_before", 0.0);
   for (LoopObserver* observer : observers_) observer->Restore(loop);
   parts_.sampler.Restore({state.at("sampler"), std::move(arrays)});

@@ -14,8 +14,10 @@
 #include "tensor/precision.h"
 #include "train/batch.h"
 #include "train/loop_state.h"
+#include "train/negative_miner.h"
 #include "train/objective_states.h"
 #include "train/observer.h"
+#include "train/plan.h"
 #include "train/step.h"
 #include "train/updater.h"
 
@@ -30,6 +32,7 @@ struct LoopParts {
   const BatchMaker& batches;
   sampling::Sampler& sampler;
   Updater& updater;
+  NegativeMiner* miner = nullptr;  // null: nothing is mined
 };
 
 struct LoopOptions {
@@ -41,6 +44,7 @@ struct LoopOptions {
   int64_t chunk_tokens = 0;
   uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
+  MiningPlan mining = {};
 };
 
 class Loop {
@@ -85,6 +89,9 @@ class Loop {
  private:
   struct BatchSums;
   StepReport Step();
+  // Mines where a round is due before the next step. Nothing asks whether to stop between a round
+  // and its step, so that a checkpoint of this step never holds the round.
+  Next MineIfDue();
   void CountProgress();  // from the sampler and the number of steps
   BatchSums RunBatches();
   void RunBatch(int64_t part, BatchSums& sums);

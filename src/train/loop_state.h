@@ -12,6 +12,7 @@ struct LoopState {
   double epoch = 0;     // the sampler's passes that are done, and the share of the one under way
   double progress = 0;  // the share of the run that is done, in [0, 1]
   double progress_before = 0;  // the same before the last step
+  int64_t mining_rounds = 0;   // rounds of mining that are done
   bool stopped_early = false;  // an observer ended the run before its last step
 };
 

@@ -191,6 +191,7 @@ uint64_t RecordBytes(const Setup& setup) {
 }  // namespace
 
 MemoryNeed MeasureMemoryNeed(Setup& setup) {
+  if (setup.miner) setup.sampler->set_mined(setup.miner->StandIn());
   const Batches batches = LookAtBatches(setup);
   const std::vector<model::NamedParameter> parameters = setup.model->Parameters();
   MemoryNeed need{.largest_batch_tokens = batches.largest_tokens};
@@ -233,9 +234,11 @@ DiskNeed DiskNeedOf(Setup& setup) {
         [](const auto& values) { return values.size() * sizeof(values[0]); }, array.values);
   }
   need.records = RecordBytes(setup);
+  if (setup.miner) need.mining = setup.miner->ScratchBytes(setup.model->embedding_width());
   const auto kept = static_cast<uint64_t>(setup.plan.keep_checkpoints);
   const uint64_t bests = setup.validator != nullptr ? kept + 1 : 0;
-  need.run = (kept + 1) * need.checkpoint + bests * need.best + need.best + need.records;
+  need.run =
+      (kept + 1) * need.checkpoint + bests * need.best + need.best + need.records + need.mining;
   return need;
 }
 

@@ -29,6 +29,7 @@ struct DiskNeed {
   uint64_t checkpoint = 0;  // one of them
   uint64_t best = 0;        // weights of a best validation
   uint64_t records = 0;     // of all passes (sampling/), by the passes' expected lengths
+  uint64_t mining = 0;      // embeddings of a round that are not kept in memory
   uint64_t run = 0;         // the whole run folder at most, a checkpoint that is being written too
 };
 DiskNeed DiskNeedOf(Setup& setup);

@@ -54,6 +54,22 @@ void MetricsObserver::AfterValidation(const Loop& loop, const ValidationReport& 
   timing_.Write({{"step", step}, {"validation_seconds", report.seconds}});
 }
 
+void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& report) {
+  const int64_t step = loop.state().step;
+  const search::MiningSummary& sums = report.sums;
+  nlohmann::ordered_json mining = {{"round", report.round},
+                                   {"queries", sums.queries},
+                                   {"fewer", sums.queries - sums.full},
+                                   {"without", sums.without},
+                                   {"negatives", sums.negatives},
+                                   {"mean_score", sums.negative_score},
+                                   {"mean_positive_score", sums.positive_score},
+                                   {"left_out_by_margins", sums.left_out}};
+  if (const auto rate = sums.FalseNegativeRate()) mining["false_negative_rate"] = *rate;
+  metrics_.Write({{"step", step}, {"mining", std::move(mining)}});
+  timing_.Write({{"step", step}, {"mining_seconds", report.seconds}});
+}
+
 void MetricsObserver::Save(nlohmann::json& state) const {
   metrics_.Sync();
   state["metrics_bytes"] = metrics_.bytes();

@@ -16,6 +16,7 @@ class MetricsObserver final : public LoopObserver {
       : metrics_(metrics), timing_(timing), every_(every) {}
 
   Next AfterStep(const Loop& loop, const StepReport& report) override;
+  void AfterMining(const Loop& loop, const MiningReport& report) override;
   void AfterValidation(const Loop& loop, const ValidationReport& report) override;
   // Flushes metrics.jsonl: a checkpoint says how long the file is.
   void Save(nlohmann::json& state) const override;

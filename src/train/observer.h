@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 
+#include "search/mined.h"
 #include "train/loop_state.h"
 
 namespace tandem::train {
@@ -48,6 +49,20 @@ struct ValidationReport {
   double seconds = 0;
 };
 
+// Where a round of mining stands.
+struct MiningStage {
+  const char* work = "";  // "encoding documents"
+  double share = 0;       // of this work that is done
+  double seconds = 0;     // that it has taken so far
+};
+
+// What a round of mining found.
+struct MiningReport {
+  int64_t round = 0;  // from 0
+  search::MiningSummary sums;
+  double seconds = 0;
+};
+
 class LoopObserver {
  public:
   virtual ~LoopObserver() = default;
@@ -60,6 +75,9 @@ class LoopObserver {
   // While a validation runs, with the share that is done; false interrupts it.
   virtual bool DuringValidation(const Loop& /*loop*/, double /*share*/) { return true; }
   virtual void AfterValidation(const Loop& /*loop*/, const ValidationReport& /*report*/) {}
+  // While negatives are mined; false interrupts the round, which leaves nothing behind.
+  virtual bool DuringMining(const Loop& /*loop*/, const MiningStage& /*stage*/) { return true; }
+  virtual void AfterMining(const Loop& /*loop*/, const MiningReport& /*report*/) {}
   // When the run is complete.
   virtual void End(const Loop& /*loop*/) {}
   // When an observer has asked to interrupt the run.

@@ -21,6 +21,13 @@ bool Crossed(double before, double now, double share) {
 
 }  // namespace
 
+int64_t MiningPlan::RoundsBy(const LoopState& state) const {
+  if (every_share > 0) {
+    return 1 + static_cast<int64_t>(std::floor(state.progress / every_share + 1e-9));
+  }
+  return every > 0 ? 1 + state.step / every : 0;
+}
+
 bool RunPlan::CheckpointDue(const LoopState& state) const {
   if (!by_progress) return CheckpointDue(state.step);
   if (checkpoint_share > 0) return Crossed(state.progress_before, state.progress, checkpoint_share);
@@ -45,12 +52,14 @@ RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler)
   if (recipe.validation.enabled()) {
     plan.validate_every = std::max<int64_t>(1, recipe.validation.every.Of(plan.steps));
   }
+  if (recipe.mining.enabled()) plan.mining.every = cadence(*recipe.mining.every);
   if (plan.by_progress) {
     const auto share = [](const config::Quantity& every) {
       return every.share ? every.amount / 100 : 0;
     };
     plan.checkpoint_share = share(recipe.train.checkpoint_every);
     plan.validate_share = recipe.validation.enabled() ? share(recipe.validation.every) : 0;
+    plan.mining.every_share = recipe.mining.enabled() ? share(*recipe.mining.every) : 0;
   }
   return plan;
 }

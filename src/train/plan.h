@@ -9,6 +9,16 @@
 
 namespace tandem::train {
 
+// When a run mines negatives.
+struct MiningPlan {
+  int64_t every = 0;       // steps from one round to the next; 0: nothing is mined
+  double every_share = 0;  // stands instead where the number of steps is not known; 0: `every`
+
+  // How many rounds there have been when the step after `state` is made: one before the first step,
+  // then one every so often.
+  int64_t RoundsBy(const LoopState& state) const;
+};
+
 // In steps, where their number is known ahead. Where it is not (an order whose passes follow from
 // what training sees, and `train.epochs`), the run ends when its passes are done, and what the
 // recipe gives as a share of the run is due when the run's progress gets to it.
@@ -23,6 +33,7 @@ struct RunPlan {
   // none.
   double checkpoint_share = 0;
   double validate_share = 0;
+  MiningPlan mining;
 
   // Where the number of steps is known.
   bool CheckpointDue(int64_t step) const {

@@ -5,10 +5,25 @@
 namespace tandem::train {
 
 Next ProfileObserver::BeforeStep(const Loop& /*loop*/) {
-  if (!std::exchange(warm_, true)) return Next::kGoOn;
+  if (std::exchange(warm_, true)) Start();
+  return Next::kGoOn;
+}
+
+void ProfileObserver::Start() {
   active_.emplace(&profile_.operations);
   rest_.emplace("everything else");
-  return Next::kGoOn;
+}
+
+bool ProfileObserver::DuringMining(const Loop& /*loop*/, const MiningStage& /*stage*/) {
+  if (!active_) return true;
+  rest_.reset();
+  active_.reset();
+  paused_ = true;
+  return true;
+}
+
+void ProfileObserver::AfterMining(const Loop& /*loop*/, const MiningReport& /*report*/) {
+  if (std::exchange(paused_, false)) Start();
 }
 
 Next ProfileObserver::AfterStep(const Loop& /*loop*/, const StepReport& report) {

@@ -17,11 +17,17 @@ class ProfileObserver final : public LoopObserver {
   explicit ProfileObserver(StepProfile& profile) : profile_(profile) {}
 
   Next BeforeStep(const Loop& loop) override;
+  // Mining is no part of the step.
+  bool DuringMining(const Loop& loop, const MiningStage& stage) override;
+  void AfterMining(const Loop& loop, const MiningReport& report) override;
   Next AfterStep(const Loop& loop, const StepReport& report) override;
 
  private:
+  void Start();
+
   StepProfile& profile_;
-  bool warm_ = false;  // this process has made a step
+  bool warm_ = false;    // this process has made a step
+  bool paused_ = false;  // while it mines
   std::optional<tensor::ActiveProfile> active_;
   std::optional<tensor::ProfileScope> rest_;  // what no operation of the step counts
 };

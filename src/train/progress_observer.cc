@@ -60,6 +60,22 @@ bool ProgressObserver::DuringValidation(const Loop& loop, double share) {
   return true;
 }
 
+bool ProgressObserver::DuringMining(const Loop& loop, const MiningStage& stage) {
+  const std::string left =
+      stage.share > 0
+          ? fmt::format(", {} left", FormatDuration(stage.seconds / stage.share - stage.seconds))
+          : std::string();
+  bar_->Update(Done(loop),
+               fmt::format("mining: {} {:.0f}%{}", stage.work, 100 * stage.share, left));
+  return true;
+}
+
+// The round before the first step says nothing about how long steps take.
+void ProgressObserver::AfterMining(const Loop& loop, const MiningReport& /*report*/) {
+  bar_->Update(Done(loop), Detail(loop));
+  if (last_.empty()) bar_->RestartClock();
+}
+
 void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
   // "loss" alone is the training loss, which stands before it.
   const bool is_loss = std::string_view(report.measure) == "loss";

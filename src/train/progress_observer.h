@@ -19,6 +19,8 @@ class ProgressObserver final : public LoopObserver {
   Next Begin(const Loop& loop) override;
   Next AfterStep(const Loop& loop, const StepReport& report) override;
   bool DuringValidation(const Loop& loop, double share) override;
+  bool DuringMining(const Loop& loop, const MiningStage& stage) override;
+  void AfterMining(const Loop& loop, const MiningReport& report) override;
   void AfterValidation(const Loop& loop, const ValidationReport& report) override;
   void End(const Loop& loop) override;
   void Interrupt(const Loop& loop) override;

@@ -270,6 +270,7 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
                 {"read_seconds", setup.read_seconds},
                 {"tokenise_seconds", setup.tokenise_seconds}});
   RunObservers observers(setup, folder, metrics, timing, options.stop);
+  if (setup.miner) setup.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);
   Loop loop(PartsOf(setup), LoopOptionsOf(setup), list);
@@ -280,6 +281,7 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
     folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
   }
   RunLoop(loop, folder, options.stop);
+  folder.RemoveMining();      // what a round left there that this process did not have to repeat
   tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
   SaveModel(setup, folder, loop.state(), observers.validation(), metrics);
 }

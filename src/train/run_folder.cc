@@ -190,6 +190,7 @@ void RunFolder::Prune(const RunPlan& plan, int64_t step, int64_t best_step) cons
 }
 
 void RunFolder::RemoveCheckpoint(int64_t step) const { Remove(Checkpoint(step)); }
+void RunFolder::RemoveMining() const { Remove(mining()); }
 
 void RunFolder::KeepBests(int64_t best_step) const {
   std::vector<int64_t> kept = {best_step};

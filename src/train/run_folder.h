@@ -22,8 +22,9 @@ class RunFolder {
   std::filesystem::path timing() const { return path_ / "timing.jsonl"; }
   std::filesystem::path model() const { return path_ / "model"; }
   std::filesystem::path sampling() const { return path_ / "sampling"; }
-  std::filesystem::path Checkpoint(int64_t step) const;  // checkpoints/step-00000100
-  std::filesystem::path Best(int64_t step) const;        // checkpoints/best-00000100
+  std::filesystem::path mining() const { return path_ / "mining"; }  // while a round is under way
+  std::filesystem::path Checkpoint(int64_t step) const;              // checkpoints/step-00000100
+  std::filesystem::path Best(int64_t step) const;                    // checkpoints/best-00000100
 
   // Throws UsageError where the folder holds anything and `resume` is false, or holds no run and
   // `resume` is true; OutputError for a file in its place. The lock, and what a process that was
@@ -40,6 +41,7 @@ class RunFolder {
   // the best weights; removes the others. What is kept does not depend on interruptions.
   void Prune(const RunPlan& plan, int64_t step, int64_t best_step) const;
   void RemoveCheckpoint(int64_t step) const;
+  void RemoveMining() const;
   // Removes all best weights but those of `best_step` and those that were the best at a checkpoint
   // that is there, from which a run may go on.
   void KeepBests(int64_t best_step) const;

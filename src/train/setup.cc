@@ -20,6 +20,7 @@
 #include "train/initial_scores.h"
 #include "train/label_keys.h"
 #include "train/learning_rate.h"
+#include "train/mining_rules.h"
 #include "train/resolve_objective.h"
 
 namespace tandem::train {
@@ -163,10 +164,12 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
 }
 
 // Throws RecipeError where the first batch has no negative, so that nothing could be learned: it
-// has one query, its queries are all the same, or masks leave none.
+// has one query, its queries are all the same, or masks leave none. Documents at random stand for
+// those that the run will mine before it makes this batch.
 void CheckFirstBatch(const Setup& setup) {
   const objective::Needs& needs = setup.objective.needs;
   const sampling::SamplerState state = setup.sampler->State();
+  if (setup.miner != nullptr) setup.sampler->set_mined(setup.miner->StandIn());
   const sampling::Batch batch = setup.sampler->Next();
   setup.sampler->Restore(state);
   const bool labelled = batch.columns() > batch.rows();
@@ -231,7 +234,8 @@ std::unique_ptr<sampling::Sampler> MakeSampler(Setup& setup, const SetupOptions&
 }
 
 // Where nobody gave a bias that the objective learns, the run's first batch says where it starts.
-// It is looked at as the first step will see it, dropout included, and stays the first batch.
+// It is looked at as the first step will see it, dropout included, but for mined documents, and
+// stays the first batch.
 void StartOpenBias(Setup& setup) {
   if (!setup.states.bias_is_open()) return;
   const sampling::SamplerState state = setup.sampler->State();
@@ -258,6 +262,13 @@ void StopIfAsked(const StopRequest& stop) {
   if (signal != 0) throw Interrupted(signal, "interrupted before the first step");
 }
 
+void MakeMiner(Setup& setup) {
+  if (!setup.recipe().mining.enabled()) return;
+  setup.miner = std::make_unique<NegativeMiner>(
+      setup.loaded, setup.data.set, setup.data.training,
+      MinerOptions{.precision = setup.precision, .threads = setup.threads});
+}
+
 }  // namespace
 
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options) {
@@ -267,8 +278,10 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
   CheckBankFits(setup->loaded);
-  CheckLabelKeys(setup->loaded,
-                 objective::FindObjective(recipe.objective.name).needs(recipe.objective.params));
+  const objective::Needs needs =
+      objective::FindObjective(recipe.objective.name).needs(recipe.objective.params);
+  CheckLabelKeys(setup->loaded, needs);
+  if (recipe.mining.enabled()) CheckMiningKeys(setup->loaded, needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   setup->precision = tensor::ResolvePrecision(recipe.precision);
   setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
@@ -283,10 +296,13 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->further = ResolveNegatives(setup->loaded, setup->data.set, setup->data.training,
                                     setup->objective.needs);
   Resolve(*setup);
+  MakeMiner(*setup);
   const Clock::time_point tokenise_start = Clock::now();
-  setup->texts = MakeExampleTexts(setup->data.set, setup->data.set.positive_grade,
-                                  setup->data.training, *setup->model, setup->threads);
+  setup->texts = MakeExampleTexts(
+      setup->data.set, setup->data.set.positive_grade, setup->data.training, *setup->model,
+      setup->threads, setup->miner ? setup->miner->documents() : std::span<const uint32_t>());
   setup->tokenise_seconds = SecondsSince(tokenise_start);
+  if (setup->miner) setup->miner->set_examples(setup->texts.examples);
   StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
   setup->batches =
@@ -327,7 +343,8 @@ LoopParts PartsOf(Setup& setup) {
           .states = setup.states,
           .batches = *setup.batches,
           .sampler = *setup.sampler,
-          .updater = *setup.updater};
+          .updater = *setup.updater,
+          .miner = setup.miner.get()};
 }
 
 LoopOptions LoopOptionsOf(const Setup& setup) {
@@ -338,7 +355,8 @@ LoopOptions LoopOptionsOf(const Setup& setup) {
           .accumulate = recipe.train.accumulate,
           .chunk_tokens = recipe.train.chunk_tokens,
           .seed = static_cast<uint64_t>(recipe.seed),
-          .precision = setup.precision};
+          .precision = setup.precision,
+          .mining = setup.plan.mining};
 }
 
 }  // namespace tandem::train

@@ -16,6 +16,7 @@
 #include "train/further_documents.h"
 #include "train/interrupt.h"
 #include "train/loop.h"
+#include "train/negative_miner.h"
 #include "train/pair_scores.h"
 #include "train/plan.h"
 #include "train/run_data.h"
@@ -34,7 +35,8 @@ struct Setup {
   TrainingObjective objective;
   ObjectiveStates states;
   RunData data;
-  FurtherCounts further;  // what `data.negatives` was decided by
+  FurtherCounts further;                 // what `data.negatives` was decided by
+  std::unique_ptr<NegativeMiner> miner;  // null: nothing is mined
   ExampleTexts texts;
   double read_seconds = 0;        // of the data, with their hashes
   double tokenise_seconds = 0;    // of the texts that the run trains on

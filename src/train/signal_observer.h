@@ -1,4 +1,5 @@
-// Interrupts a run between steps, or during a validation, when the program asks for it.
+// Interrupts a run between steps, during a validation or while it mines, when the program asks for
+// it.
 #pragma once
 
 #include <utility>
@@ -16,6 +17,9 @@ class SignalObserver final : public LoopObserver {
     return StopSignal(stop_) != 0 ? Next::kInterrupt : Next::kGoOn;
   }
   bool DuringValidation(const Loop& /*loop*/, double /*share*/) override {
+    return StopSignal(stop_) == 0;
+  }
+  bool DuringMining(const Loop& /*loop*/, const MiningStage& /*stage*/) override {
     return StopSignal(stop_) == 0;
   }
 

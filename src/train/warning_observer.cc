@@ -52,6 +52,18 @@ void WarningObserver::CountFiltered(const Loop& loop, const StepReport& report) 
                   loop.state().step, report.false_negatives, report.negatives));
 }
 
+// Once in a run: later rounds are in metrics.jsonl.
+void WarningObserver::AfterMining(const Loop& loop, const MiningReport& report) {
+  const search::MiningSummary& sums = report.sums;
+  if (warned_fewer_ || sums.full == sums.queries) return;
+  warned_fewer_ = true;
+  Warn(
+      fmt::format("step {}: for {} of {} queries fewer negatives were mined than mining.negatives "
+                  "asks for, for {} of them none: widen mining.range{}",
+                  loop.state().step, sums.queries - sums.full, sums.queries, sums.without,
+                  sums.left_out > 0 ? " or lower the margins" : ""));
+}
+
 void WarningObserver::End(const Loop& loop) {
   if (equal_steps_ >= std::max(kManySteps / 4, loop.steps() / 10)) {
     Warn(fmt::format(

@@ -1,5 +1,5 @@
 // Warns a person of a run that learns nothing: the model gives all documents the same score, or the
-// false-negative filter leaves few negatives.
+// false-negative filter leaves few negatives, or nothing is left to mine.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace tandem::train {
 class WarningObserver final : public LoopObserver {
  public:
   Next AfterStep(const Loop& loop, const StepReport& report) override;
+  void AfterMining(const Loop& loop, const MiningReport& report) override;
   void End(const Loop& loop) override;
 
  private:
@@ -20,6 +21,7 @@ class WarningObserver final : public LoopObserver {
   int64_t steps_ = 0;        // of this process
   int64_t equal_steps_ = 0;  // in a row with the loss of equal scores
   bool warned_equal_ = false;
+  bool warned_fewer_ = false;
   int64_t filtered_steps_ = 0;  // in which the filter took most negatives
 };
 

@@ -126,6 +126,26 @@ TEST_F(FurtherDocuments, FewerThanAskedForAreAWarning) {
   EXPECT_EQ(warning(5), "");
 }
 
+TEST_F(FurtherDocuments, WhatWillBeMinedCounts) {
+  loaded_.recipe.mining.every = config::Quantity::Count(5);
+  loaded_.recipe.mining.negatives = 3;
+  Write(Columns({0, 0, 0}));
+  EXPECT_EQ(Default(kRanking), 1);
+  Write(Columns({2, 2, 4}));
+  EXPECT_EQ(Default(kRanking), 2);
+  const CapturedMessages messages;
+  loaded_.recipe.data.negatives = 5;
+  Resolve(kRanking);
+  EXPECT_EQ(messages.text(), "");
+  loaded_.recipe.data.negatives = 6;
+  Resolve(kRanking);
+  EXPECT_THAT(messages.text(),
+              HasSubstr("data.negatives = 6, but 2 of 3 training queries have fewer judged "
+                        "negatives, the 3 mined ones counted; they bring what they have"));
+  loaded_.recipe.data.negatives = 8;
+  EXPECT_THROW(Resolve(kRanking), RecipeError);
+}
+
 TEST_F(FurtherDocuments, ATeacherNeedsSomethingToCompare) {
   Write(
       "{\"query\": \"a\", \"pos\": [\"p\"], \"pos_scores\": [1]}\n"

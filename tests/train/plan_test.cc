@@ -84,6 +84,35 @@ TEST(Plan, GoesByProgressWhereTheNumberOfStepsIsNotKnown) {
   EXPECT_FALSE(Plan(recipe, sampling::kInfoBatch).by_progress);
 }
 
+TEST(Plan, MinesBeforeTheFirstStepAndEverySoOftenFromThere) {
+  config::Recipe recipe;
+  recipe.train.epochs.reset();
+  recipe.train.steps = 200;
+  EXPECT_EQ(Plan(recipe).mining.RoundsBy({.step = 100}), 0);
+  recipe.mining.every = config::Quantity::Percent(25);
+  const MiningPlan plan = Plan(recipe).mining;
+  EXPECT_EQ(plan.every, 50);
+  EXPECT_EQ(plan.RoundsBy({.step = 0}), 1);
+  EXPECT_EQ(plan.RoundsBy({.step = 49, .progress = 0.9}), 1);
+  EXPECT_EQ(plan.RoundsBy({.step = 50}), 2);
+  EXPECT_EQ(plan.RoundsBy({.step = 199}), 4);
+  recipe.mining.every = config::Quantity::Percent(0.1);
+  EXPECT_EQ(Plan(recipe).mining.every, 1);
+}
+
+TEST(Plan, MiningFollowsProgressWhereTheNumberOfStepsIsNotKnown) {
+  config::Recipe recipe;
+  recipe.train.epochs = 4;
+  recipe.mining.every = config::Quantity::Percent(10);
+  const RunPlan plan = Plan(recipe, sampling::kInfoBatch);
+  ASSERT_TRUE(plan.by_progress);
+  EXPECT_EQ(plan.mining.RoundsBy({.step = 0}), 1);
+  EXPECT_EQ(plan.mining.RoundsBy({.step = 3, .progress = 0.0999}), 1);
+  EXPECT_EQ(plan.mining.RoundsBy({.step = 3, .progress = 0.1 + 0.1 + 0.1}), 4);
+  recipe.mining.every = config::Quantity::Count(5);
+  EXPECT_EQ(Plan(recipe, sampling::kInfoBatch).mining.RoundsBy({.step = 5, .progress = 0.01}), 2);
+}
+
 TEST(Plan, SharesAreDueWhenProgressGetsToThem) {
   const RunPlan plan{
       .steps = 3, .by_progress = true, .checkpoint_share = 0.1, .validate_share = 0.5};

@@ -119,6 +119,15 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
   EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
 }
 
+// What was mined is in the checkpoints, and a round that was cut short is mined again.
+TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithMining) {
+  ExpectTheSameBytesAfterKills({"--set", "mining.every=3 steps", "--set", "mining.range=0:30",
+                                "--set", "mining.negatives=4", "--set", "mining.random=true"},
+                               2);
+  EXPECT_THAT(FilesOf("whole").at("metrics.jsonl"),
+              testing::HasSubstr("\"mining\":{\"round\":49,"));
+}
+
 // So do the learned scale and bias, their optimizer, and the file that they are saved in.
 TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
   ExpectTheSameBytesAfterKills({"--set", "objective.name=bixse", "--set",

@@ -87,6 +87,18 @@ TEST_F(SamplingCommand, EverySamplerGoesOnFromEveryCheckpoint) {
   }
 }
 
+// Both decide while the run goes on; their rounds follow the passes, not the steps.
+TEST_F(SamplingCommand, SamplersThatLearnMineTheSameFromEveryCheckpoint) {
+  const std::vector<std::string> sets = {"mining.every=\"15%\"", "mining.range=0:20"};
+  for (const char* sampler : {"dynamic_pruning", "infobatch"}) {
+    const ProgramResult whole = Train(sampler, Flags(sampler, sets));
+    ASSERT_EQ(whole.exit_code, 0) << whole.err;
+    const std::string metrics = ReadFile(Path(std::string(sampler) + "/metrics.jsonl"));
+    EXPECT_THAT(metrics, HasSubstr("\"mining\":{\"round\":6,")) << sampler;
+    ExpectTheSameFromEveryCheckpoint(sampler, Flags(sampler, sets));
+  }
+}
+
 TEST_F(SamplingCommand, InspectSumsUpThePasses) {
   const ProgramResult run = Train("dynamic", Flags("dynamic_pruning"));
   ASSERT_EQ(run.exit_code, 0) << run.err;

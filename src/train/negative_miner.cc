@@ -1,0 +1,211 @@
+#include "train/negative_miner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "base/cache_folder.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/random.h"
+#include "search/embedding_cache.h"
+#include "search/mine.h"
+#include "train/mining_rules.h"
+
+namespace tandem::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using model::TextKind;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Somebody has interrupted the round; thrown out of the encoder's and the search's callbacks.
+struct Stopped {};
+
+// Lists of documents, one for each query, that a query may draw: nothing that is known for it, nor
+// a copy.
+class PoolMaker {
+ public:
+  explicit PoolMaker(const sampling::Examples& examples) : examples_(examples) {}
+
+  void BeginQuery() {
+    known_.clear();
+    for (const sampling::Judged& one : examples_.known(starts_.size() - 1)) {
+      known_.push_back(examples_.document_hash(one.document));
+    }
+    std::sort(known_.begin(), known_.end());
+  }
+  void Add(uint32_t document) {
+    const uint64_t hash = examples_.document_hash(document);
+    if (!std::binary_search(known_.begin(), known_.end(), hash)) documents_.push_back(document);
+  }
+  void EndQuery() { starts_.push_back(static_cast<uint32_t>(documents_.size())); }
+
+  sampling::FurtherPool Take() {
+    return sampling::FurtherPool(examples_, std::move(starts_), std::move(documents_));
+  }
+
+ private:
+  const sampling::Examples& examples_;
+  std::vector<uint64_t> known_;  // texts of the query's documents, ascending
+  std::vector<uint32_t> starts_ = {0};
+  std::vector<uint32_t> documents_;
+};
+
+}  // namespace
+
+// Work of a round that tells how far it is.
+class NegativeMiner::Stage {
+ public:
+  Stage(const char* work, size_t total, const Tell& tell)
+      : work_(work), total_(static_cast<double>(std::max<size_t>(1, total))), tell_(tell) {
+    Done(0);
+  }
+  void Done(size_t done) const {
+    const double share = std::min(1.0, static_cast<double>(done) / total_);
+    if (!tell_({.work = work_, .share = share, .seconds = SecondsSince(start_)})) throw Stopped();
+  }
+
+ private:
+  const char* work_;
+  double total_;
+  const Tell& tell_;
+  Clock::time_point start_ = Clock::now();
+};
+
+NegativeMiner::NegativeMiner(const config::LoadedRecipe& loaded, const data::TrainingSet& set,
+                             std::span<const uint32_t> which, const MinerOptions& options)
+    : loaded_(loaded),
+      set_(set),
+      which_(which),
+      options_(options),
+      task_(search::MakeMiningTask(set, which)) {
+  CheckRangeFits(loaded, task_.document_of.size());
+  const auto negatives = static_cast<uint64_t>(loaded.recipe.mining.negatives);
+  if (which.size() * negatives > UINT32_MAX) {
+    throw loaded.ErrorAt(
+        "mining.negatives",
+        fmt::format("asks for {} of each of {} queries, {} in all; at most {} can "
+                    "be kept",
+                    negatives, which.size(), which.size() * negatives, UINT32_MAX));
+  }
+}
+
+uint64_t NegativeMiner::EmbeddingBytes(int64_t width) const {
+  return sizeof(float) * static_cast<uint64_t>(width) *
+         (task_.document_of.size() + task_.query_of.size());
+}
+
+bool NegativeMiner::InMemory(int64_t width) const {
+  return scratch_.empty() || EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2;
+}
+
+uint64_t NegativeMiner::ScratchBytes(int64_t width) const {
+  return EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2 ? 0 : EmbeddingBytes(width);
+}
+
+search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind kind,
+                                            const std::filesystem::path& folder,
+                                            const Tell& tell) const {
+  const bool query = kind == TextKind::kQuery;
+  const std::vector<uint32_t>& chosen = query ? task_.query_of : task_.document_of;
+  const data::Texts& texts = query ? set_.queries : set_.documents;
+  const Stage stage(query ? "encoding queries" : "encoding documents", chosen.size(), tell);
+  size_t done = 0;
+  const search::CacheOptions options{
+      .folder = folder,
+      .encode = {.precision = options_.precision, .threads = options_.threads},
+      .between_blocks = [&] { stage.Done(done); },  // also where another process is waited for
+      .progress = [&](size_t count) { done = count; }};
+  search::CachedEmbeddings embeddings = search::EmbedDistinct(
+      model, kind, chosen.size(), [&](size_t i) { return texts.text(chosen[i]); }, options);
+  return search::SimilarityRows(embeddings.rows, model.similarity(), std::move(embeddings.row_of));
+}
+
+search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound& round,
+                                    const Tell& tell) const {
+  const int64_t width = model.embedding_width();
+  std::filesystem::path folder = round.by_base ? CacheFolder() : std::filesystem::path();
+  if (folder.empty() && !InMemory(width)) folder = scratch_;
+  const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
+  const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
+  const uint64_t memory = MiningMemoryOf(loaded_.recipe), held = EmbeddingBytes(width);
+  const Stage stage("searching", queries.size(), tell);
+  size_t done = 0;
+  const search::TiledSearchOptions options{
+      .precision = options_.precision,
+      .memory = folder.empty() && held <= memory / 2 ? memory - held : memory,
+      .progress = [&](size_t count) { done = count; },
+      .stop =
+          [&] {
+            stage.Done(done);
+            return 0;
+          }};
+  try {
+    return search::MineByEmbeddings(set_, task_, MiningRulesOf(loaded_.recipe, round.number),
+                                    queries, documents, options);
+  } catch (const UsageError& error) {
+    // Keys and range have been checked, so that the amount is what is left.
+    throw loaded_.ErrorAt("mining.memory", fmt::format("is too little: {}", error.what()));
+  }
+}
+
+std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const MiningRound& round,
+                                              const Tell& tell) const {
+  const Clock::time_point start = Clock::now();
+  try {
+    const search::Mined mined = Search(model, round, tell);
+    RemoveScratch();
+    return MinedRound{
+        PoolOf(mined),
+        {.round = round.number,
+         .sums = search::Summarize(MiningRulesOf(loaded_.recipe, round.number), mined),
+         .seconds = SecondsSince(start)}};
+  } catch (const Stopped&) {
+    return std::nullopt;
+  }
+}
+
+sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
+  PoolMaker pool(*examples_);
+  for (const uint32_t row : task_.row_of_example) {
+    pool.BeginQuery();
+    for (const search::Hit& hit : mined.queries[row].negatives) {
+      pool.Add(task_.document_of[hit.document]);
+    }
+    pool.EndQuery();
+  }
+  return pool.Take();
+}
+
+// Steps at even distances from a random first document: no document comes twice.
+sampling::FurtherPool NegativeMiner::StandIn() const {
+  PoolMaker pool(*examples_);
+  RandomStream random({static_cast<uint64_t>(loaded_.recipe.seed), "mining stand-in"});
+  const size_t all = task_.document_of.size();
+  const size_t count = std::min(all, static_cast<size_t>(loaded_.recipe.mining.negatives));
+  for (size_t query = 0; query < which_.size(); ++query) {
+    pool.BeginQuery();
+    const size_t first = random.Below(all);
+    for (size_t i = 0; i < count; ++i) {
+      pool.Add(task_.document_of[(first + i * (all / count)) % all]);
+    }
+    pool.EndQuery();
+  }
+  return pool.Take();
+}
+
+void NegativeMiner::RemoveScratch() const {
+  if (scratch_.empty()) return;
+  std::error_code error;
+  std::filesystem::remove_all(scratch_, error);
+  if (error) throw OutputError(scratch_.native(), "cannot be removed", error.value());
+}
+
+}  // namespace tandem::train
