@@ -51,7 +51,7 @@ void CheckSize(const char* what, size_t have, size_t want) {
 
 BatchComposer::BatchComposer(const Pairs& pairs, const SamplerOptions& options)
     : pairs_(pairs),
-      tokens_(pairs, options.lengths, options.negatives),
+      tokens_(pairs, options.lengths, options.negatives, options.mines),
       tasks_(options.tasks),
       batch_(options.batch),
       batch_tokens_(options.batch_tokens),

@@ -8,8 +8,16 @@
 
 namespace tandem::sampling {
 
+DrawTokens::DrawTokens(const Pairs& pairs, const TextLengths& lengths, size_t negatives, bool mined)
+    : pairs_(&pairs), lengths_(lengths), negatives_(negatives) {
+  for (const uint32_t length : lengths.documents) {
+    if (mined) mined_ = std::max<uint64_t>(mined_, length);
+  }
+}
+
 uint64_t DrawTokens::Further(const Draw& draw) const {
   if (negatives_ == 0) return 0;
+  if (mined_ > 0) return negatives_ * mined_;
   const Examples& examples = pairs_->examples();
   const bool graded = pairs_->graded_own();
   const JudgedList candidates =

@@ -26,17 +26,16 @@ struct LongDraw {
 class DrawTokens {
  public:
   DrawTokens() = default;
-  // Each query brings up to `negatives` further documents. `pairs` and the lengths must outlive
-  // this.
-  DrawTokens(const Pairs& pairs, const TextLengths& lengths, size_t negatives)
-      : pairs_(&pairs), lengths_(lengths), negatives_(negatives) {}
+  // Each query brings up to `negatives` further documents; with `mined` they may be any of the
+  // corpus. `pairs` and the lengths must outlive this.
+  DrawTokens(const Pairs& pairs, const TextLengths& lengths, size_t negatives, bool mined = false);
 
   // Of the query and its own document.
   uint32_t OfPair(const Draw& draw) const {
     return lengths_.queries[draw.query] + lengths_.documents[draw.document];
   }
   // The most that the query can bring: its text, its own document and the longest of those that its
-  // further documents are drawn from (sampling/further.h). At least 1.
+  // further documents are drawn from (sampling/further.h), whatever is mined. At least 1.
   uint32_t AtMost(const Draw& draw) const;
 
   // The query that brings the most, with the document of its kept pairs with which it does.
@@ -51,6 +50,7 @@ class DrawTokens {
   const Pairs* pairs_ = nullptr;
   TextLengths lengths_;
   size_t negatives_ = 0;
+  uint64_t mined_ = 0;  // tokens of the longest document that may be mined
 };
 
 }  // namespace tandem::sampling

@@ -43,6 +43,7 @@ struct SamplerOptions {
   bool similar_lengths = false;          // queries of a batch are of similar length
   size_t batch_tokens = 0;               // > 0: tokens of a batch at most, instead of `batch`
   TextLengths lengths = {};              // for the two before
+  bool mines = false;  // set_mined is called: further documents may be any of the corpus
 };
 
 // `batch_tokens` is less than one query brings with its documents.

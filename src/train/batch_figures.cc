@@ -60,10 +60,11 @@ void CheckTasks(const config::LoadedRecipe& loaded, const ExampleTexts& texts,
   std::vector<size_t> queries(sources.size());
   std::vector<bool> brings(sources.size());
   const bool draws = loaded.recipe.data.negatives.value_or(0) > 0;
+  const bool mines = draws && loaded.recipe.mining.enabled();
   for (size_t example = 0; example < figures.tasks.size(); ++example) {
     const uint32_t task = figures.tasks[example];
     ++queries[task];
-    brings[task] = brings[task] || (draws && BringsFurther(texts, example, needs));
+    brings[task] = brings[task] || mines || (draws && BringsFurther(texts, example, needs));
   }
   for (size_t task = 0; task < queries.size(); ++task) {
     if (queries[task] >= 2 || brings[task]) continue;

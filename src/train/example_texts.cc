@@ -55,7 +55,8 @@ sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
           .params = recipe.sampling.params,
           .by_task = recipe.sampling.by_task,
           .similar_lengths = recipe.sampling.similar_lengths,
-          .batch_tokens = static_cast<size_t>(recipe.train.batch_tokens.value_or(0))};
+          .batch_tokens = static_cast<size_t>(recipe.train.batch_tokens.value_or(0)),
+          .mines = recipe.mining.enabled()};
 }
 
 sampling::MaskRules MaskRulesOf(const config::Recipe& recipe) {

@@ -357,6 +357,8 @@ TEST(DrawTokens, AtMostCountsFurtherDocuments) {
   EXPECT_EQ(at_most(graded, 1, 0), 1013U);
   EXPECT_EQ(at_most(graded, 1, 4), 1203U);
   EXPECT_EQ(at_most(graded, 9, 4), 1333U);
+  EXPECT_EQ(DrawTokens(pairs, {queries, documents}, 2, true).AtMost({0, 0}), 2013U);
+  EXPECT_EQ(DrawTokens(pairs, {queries, documents}, 0, true).AtMost({0, 0}), 13U);
   const LongDraw longest = DrawTokens(pairs, {queries, documents}, 1).Longest();
   EXPECT_EQ(longest.draw.document, 1U);
   EXPECT_EQ(longest.tokens, 223U);
