@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -43,6 +44,29 @@ std::vector<BatchKeys> KeysOf(const Examples& examples, std::span<const Draw> dr
   return keys;
 }
 
+// Gives batches new numbers by which tasks come in turns; `order` says in which order those of a
+// task come. The first of_task[0] batches are those of the first task, and so on.
+std::vector<uint32_t> InTurns(const std::vector<uint32_t>& order,
+                              const std::vector<uint64_t>& of_task) {
+  std::vector<std::vector<uint32_t>> batches;  // of each task, as they come
+  uint32_t next = 0;
+  for (const uint64_t count : of_task) {
+    std::vector<uint32_t>& own = batches.emplace_back(count);
+    std::iota(own.begin(), own.end(), next);
+    next += static_cast<uint32_t>(count);
+    std::sort(own.begin(), own.end(), [&](uint32_t a, uint32_t b) { return order[a] < order[b]; });
+  }
+  std::vector<uint32_t> numbers(order.size());
+  Turns turns(of_task);
+  const std::vector<bool> none(of_task.size());
+  for (uint32_t number = 0; number < order.size(); ++number) {
+    const size_t task = *turns.Next(none);
+    numbers[batches[task][turns.taken()[task]]] = number;
+    turns.Take(task);
+  }
+  return numbers;
+}
+
 void CheckSize(const char* what, size_t have, size_t want) {
   if (have != want) throw std::invalid_argument(what);
 }
@@ -57,7 +81,8 @@ BatchComposer::BatchComposer(const Pairs& pairs, const SamplerOptions& options)
       batch_tokens_(options.batch_tokens),
       by_task_(options.by_task && !options.tasks.empty()),
       similar_lengths_(options.similar_lengths),
-      no_duplicates_(options.no_duplicates) {
+      no_duplicates_(options.no_duplicates),
+      in_turns_(by_task_ && options.mixture == Mixture::kRoundRobin) {
   const Examples& examples = pairs.examples();
   if (by_task_) CheckSize("each query needs a task", tasks_.size(), examples.size());
   if (similar_lengths_ || by_tokens()) {
@@ -112,6 +137,7 @@ std::vector<uint32_t> BatchComposer::Cut(std::span<const Draw> draws, const Plac
 
 DrawBatches BatchComposer::Compose(std::span<const Draw> draws, RandomStream random) const {
   std::vector<uint32_t> batch_of(draws.size());
+  std::vector<uint64_t> of_task;  // batches
   uint32_t batches = 0;
   uint64_t task = 0;
   for (Places& places : ByTask(draws)) {
@@ -119,16 +145,17 @@ DrawBatches BatchComposer::Compose(std::span<const Draw> draws, RandomStream ran
     random.Seek(++task << kTaskBits);
     const std::vector<uint32_t> cut = Cut(draws, places, random);
     for (size_t i = 0; i < places.size(); ++i) batch_of[places[i]] = batches + cut[i];
-    batches += 1 + *std::max_element(cut.begin(), cut.end());
+    of_task.push_back(1 + *std::max_element(cut.begin(), cut.end()));
+    batches += static_cast<uint32_t>(of_task.back());
   }
   random.Seek(0);
   std::vector<uint32_t> lengths;
   if (similar_lengths_) {
     for (const Draw& draw : draws) lengths.push_back(tokens_.OfPair(draw));
   }
-  const std::vector<uint32_t> order = similar_lengths_
-                                          ? BalancedOrder(batch_of, batches, lengths, random)
-                                          : ShuffledOrder(batches, random);
+  std::vector<uint32_t> order = similar_lengths_ ? BalancedOrder(batch_of, batches, lengths, random)
+                                                 : ShuffledOrder(batches, random);
+  if (in_turns_) order = InTurns(order, of_task);
   for (uint32_t& batch : batch_of) batch = order[batch];
   return DrawBatches::Sorted(draws, batch_of);
 }

@@ -38,7 +38,8 @@ class BatchComposer {
   //  - For similar lengths, windows of kWindowBatches batches are sorted by the tokens of query and
   //    own document, and neighbours become batches.
   //  - Batches of a task are of even size: ComposeEvenly's, or ComposeByTokens's.
-  // With similar lengths the order of batches is a BalancedOrder. `random` decides the rest.
+  // With similar lengths the order of batches is a BalancedOrder. Where sources come in turns
+  // (Mixture::kRoundRobin), so do the batches of tasks. `random` decides the rest.
   DrawBatches Compose(std::span<const Draw> draws, RandomStream random) const;
 
   // How many batches Compose makes of `draws`, where batches are limited by queries.
@@ -69,6 +70,7 @@ class BatchComposer {
   bool by_task_;
   bool similar_lengths_;
   bool no_duplicates_;
+  bool in_turns_;  // tasks
 };
 
 }  // namespace tandem::sampling

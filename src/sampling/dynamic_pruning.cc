@@ -143,11 +143,14 @@ class DynamicPruning final : public SteppedOrder {
     ranking_.Unskip();
     proposed_.reset();
     if (rank_anew) {
+      // In a mixture this pass may hear of the one before: undrawn queries keep their ranks.
+      const auto end = std::stable_partition(moved_.begin(), moved_.end(), [this](uint32_t query) {
+        return ranking_.is_drawn(query);
+      });
       std::vector<float> scores;
-      scores.reserve(moved_.size());
-      for (const uint32_t query : moved_) scores.push_back(QueryScore(query));
-      ranking_.Move(moved_, scores);
-      moved_.clear();
+      for (auto query = moved_.begin(); query != end; ++query) scores.push_back(QueryScore(*query));
+      ranking_.Move(std::span(moved_.begin(), end), scores);
+      moved_.erase(moved_.begin(), end);
     }
     if (settings_.documents) best_above_ = BestAbove(progress);
   }
@@ -295,7 +298,6 @@ class DynamicPruning final : public SteppedOrder {
     histogram_.Assign(scores_, [this](size_t pair) { return pairs_.kept(pair); });
   }
 
-  // The mean over the query's kept pairs.
   float QueryScore(uint32_t query) const {
     return Mean(query, [this](size_t pair) { return pairs_.kept(pair); });
   }

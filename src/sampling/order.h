@@ -121,8 +121,10 @@ class PlannedOrder : public Order {
   virtual PassContent content() const { return PassContent::kEachQuery; }
   // All draws of a pass. Where passes are not known ahead, it must be the one that has begun.
   virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
-  // Whether Plan gives any pass, begun or not.
+  // Whether Plan gives any pass, begun or not. Passes have one length then.
   virtual bool known_ahead() const { return true; }
+  // Of how many passes of `content` one pass of this order may have draws of a query.
+  virtual size_t most_passes(uint32_t /*query*/) const { return 1; }
 };
 
 class SteppedOrder : public Order {

@@ -32,10 +32,11 @@ OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& o
       order_(MakeOrderFor(pairs_, options, make)),
       composer_(pairs_, options) {
   options_.scores = {};
+  options_.sources = {};
   planned_ = dynamic_cast<PlannedOrder*>(order_.get());
   stepped_ = dynamic_cast<SteppedOrder*>(order_.get());
   if (planned_ != nullptr && options_.no_duplicates && composer_.plain()) {
-    keys_ = SharedKeys(pairs_, planned_->content());
+    keys_ = SharedKeys(pairs_, *planned_);
   }
   order_->Begin(0, 0);
   pass_ = Compose();

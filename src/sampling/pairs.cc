@@ -1,25 +1,43 @@
 #include "sampling/pairs.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 namespace tandem::sampling {
 
 Pairs::Pairs(const Examples& examples, bool graded_own)
-    : examples_(examples), graded_own_(graded_own) {
+    : examples_(examples),
+      graded_own_(graded_own),
+      table_(std::make_shared<Table>()),
+      queries_(examples.size()) {
   if (examples.size() == 0) throw std::invalid_argument("there are no queries to sample");
-  firsts_.reserve(examples.size() + 1);
+  std::vector<uint32_t>& firsts = table_->firsts;
+  firsts.reserve(examples.size() + 1);
   for (size_t query = 0; query < examples.size(); ++query) {
     const size_t count = pool(query).size();
     if (count == 0) {
       throw std::invalid_argument("a query without own document cannot be sampled");
     }
-    if (count > std::numeric_limits<uint32_t>::max() - firsts_.back()) {
+    if (count > std::numeric_limits<uint32_t>::max() - firsts.back()) {
       throw std::invalid_argument("there are more than 4,294,967,295 pairs to sample from");
     }
-    firsts_.push_back(static_cast<uint32_t>(firsts_.back() + count));
+    firsts.push_back(static_cast<uint32_t>(firsts.back() + count));
   }
-  kept_size_ = size();
+  size_ = firsts.back();
+}
+
+Pairs Pairs::Part(size_t begin, size_t end) const {
+  if (begin >= end || end > queries_) throw std::invalid_argument("a part of no queries");
+  Pairs part = *this;
+  part.is_part_ = true;
+  part.first_query_ = first_query_ + begin;
+  part.queries_ = end - begin;
+  part.first_pair_ = first_pair_ + first(begin);
+  part.size_ = firsts()[end] - firsts()[begin];
+  part.left_out_size_ = 0;
+  for (size_t pair = 0; pair < part.size_; ++pair) part.left_out_size_ += part.kept(pair) ? 0 : 1;
+  return part;
 }
 
 size_t Pairs::Find(size_t query, uint32_t document) const {
@@ -31,20 +49,20 @@ size_t Pairs::Find(size_t query, uint32_t document) const {
 }
 
 void Pairs::Keep(const std::vector<bool>& kept) {
-  if (left_out_.empty()) left_out_.resize(size());
-  kept_size_ = 0;
-  for (size_t pair = 0; pair < size(); ++pair) {
-    left_out_[pair] = left_out_[pair] || !kept[pair];
-    kept_size_ += left_out_[pair] ? 0 : 1;
+  std::vector<bool>& left_out = table_->left_out;
+  if (left_out.empty()) left_out.resize(table_->firsts.back());
+  for (size_t pair = 0; pair < size_; ++pair) {
+    if (kept[pair] || left_out[first_pair_ + pair]) continue;
+    left_out[first_pair_ + pair] = true;
+    ++left_out_size_;
+    ++table_->left_out_size;
   }
 }
 
 size_t Pairs::kept_count(size_t query) const {
-  if (left_out_.empty()) return count(query);
+  if (table_->left_out.empty()) return count(query);
   size_t kept = 0;
-  for (size_t pair = firsts_[query]; pair < firsts_[query + 1]; ++pair) {
-    kept += left_out_[pair] ? 0 : 1;
-  }
+  for (size_t i = 0; i < count(query); ++i) kept += this->kept(first(query) + i) ? 1 : 0;
   return kept;
 }
 

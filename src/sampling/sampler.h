@@ -9,12 +9,14 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "config/params.h"
 #include "sampling/batch.h"
 #include "sampling/draw_tokens.h"
 #include "sampling/examples.h"
 #include "sampling/further_pool.h"
+#include "sampling/mixture.h"
 #include "sampling/order.h"
 #include "sampling/state.h"
 
@@ -37,6 +39,11 @@ struct SamplerOptions {
   RunLength length = {};
   config::Params params = {};  // values of SamplerInfo::params; none: all defaults
   InitialScores scores = {};   // used while the sampler is made
+  Mixture mixture = Mixture::kSize;
+  // For the other mixtures, used while the sampler is made: the source of each query [n],
+  // ascending, and the weight of each source; no weights are equal ones.
+  std::span<const uint32_t> sources = {};
+  std::vector<double> weights = {};
   // The rest is about batches (sampling/batch_composer.h). Spans must outlive the sampler.
   bool by_task = false;                  // all queries of a batch have one task
   std::span<const uint32_t> tasks = {};  // [n] of each query; empty: all have one

@@ -23,21 +23,22 @@ std::vector<uint32_t> Groups(size_t count, const HashOf& hash_of) {
 
 }  // namespace
 
-SharedKeys::SharedKeys(const Pairs& pairs, PassContent content) {
+SharedKeys::SharedKeys(const Pairs& pairs, const PlannedOrder& order) {
   const Examples& examples = pairs.examples();
   text_ = Groups(examples.size(), [&](size_t q) { return examples.query_hash(q); });
   document_ = Groups(examples.documents(), [&](size_t d) { return examples.document_hash(d); });
   std::vector<uint32_t> askers(text_.size()), owners(document_.size());
   for (size_t query = 0; query < pairs.queries(); ++query) {
     const JudgedList pool = pairs.pool(query);
-    size_t kept = 0;
+    const auto times = static_cast<uint32_t>(order.most_passes(static_cast<uint32_t>(query)));
+    uint32_t kept = 0;
     for (size_t i = 0; i < pool.size(); ++i) {
       if (!pairs.kept(pairs.first(query) + i)) continue;
       ++kept;
-      ++owners[document_[pool.document(i)]];
+      owners[document_[pool.document(i)]] += times;
     }
-    askers[text_[query]] += static_cast<uint32_t>(
-        content == PassContent::kEachQuery ? std::min<size_t>(kept, 1) : kept);
+    const bool each_query = order.content() == PassContent::kEachQuery;
+    askers[text_[query]] += times * (each_query ? std::min(kept, 1U) : kept);
   }
   KeepShared(askers, text_);
   KeepShared(owners, document_);

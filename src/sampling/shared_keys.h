@@ -16,7 +16,7 @@ class SharedKeys {
  public:
   // No keys: all draws may meet.
   SharedKeys() = default;
-  SharedKeys(const Pairs& pairs, PassContent content);
+  SharedKeys(const Pairs& pairs, const PlannedOrder& order);
 
   BatchKeys Of(const Draw& draw) const {
     if (text_.empty()) return {};

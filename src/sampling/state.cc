@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/error.h"
@@ -26,6 +27,11 @@ std::span<const T> Find(const SamplerState& state, std::string_view name, size_t
 }
 
 }  // namespace
+
+bool SamplerState::Has(std::string_view name) const {
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [name](const StateArray& array) { return array.name == name; });
+}
 
 std::span<const float> SamplerState::Floats(std::string_view name, size_t size) const {
   return Find<float>(*this, name, size);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,6 +27,7 @@ struct SamplerState {
     arrays.push_back({std::move(name), std::move(array)});
   }
 
+  bool Has(std::string_view name) const;
   // The array of that name with `size` numbers (any number of them where `size` is kAnySize).
   // Throws ModelError where there is none, or one of another type or size.
   static constexpr size_t kAnySize = static_cast<size_t>(-1);

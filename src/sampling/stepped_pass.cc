@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kLooks = 16;
 constexpr const char* kWaiting = "waiting";
 constexpr size_t kWaitingNumbers = 4;  // queue, by_document, query, document
+constexpr const char* kRepeats = "waiting repeats";
 
 }  // namespace
 
@@ -102,16 +103,20 @@ void SteppedPass::Wait(const Draw& draw) {
 void SteppedPass::Save(SamplerState& state) const {
   state.values["batch"] = batches_;
   state.values["placed"] = placed_;
-  std::vector<uint32_t> waiting;
+  std::vector<uint32_t> waiting, repeats;
   for (uint32_t queue = 0; queue < waiting_.size(); ++queue) {
     for (const Draw& draw : waiting_[queue].draws) {
       for (const uint32_t number :
            {queue, waiting_[queue].by_document ? 1U : 0U, draw.query, draw.document}) {
         waiting.push_back(number);
       }
+      repeats.push_back(draw.repeat);
     }
   }
   state.Add(kWaiting, std::move(waiting));
+  const auto is_first = [](uint32_t repeat) { return repeat == 0; };
+  if (std::all_of(repeats.begin(), repeats.end(), is_first)) return;
+  state.Add(kRepeats, std::move(repeats));
 }
 
 void SteppedPass::Restore(const SamplerState& state) {
@@ -119,8 +124,11 @@ void SteppedPass::Restore(const SamplerState& state) {
   placed_ = state.values.at("placed").get<size_t>();
   waiting_.clear();
   const auto waiting = state.Integers(kWaiting);
+  std::span<const uint32_t> repeats;
+  if (state.Has(kRepeats)) repeats = state.Integers(kRepeats, waiting.size() / kWaitingNumbers);
   for (size_t i = 0; i + kWaitingNumbers <= waiting.size(); i += kWaitingNumbers) {
-    const Draw draw{.query = waiting[i + 2], .document = waiting[i + 3]};
+    Draw draw{.query = waiting[i + 2], .document = waiting[i + 3]};
+    if (!repeats.empty()) draw.repeat = repeats[i / kWaitingNumbers];
     if (waiting[i] == waiting_.size()) {
       const bool by_document = waiting[i + 1] != 0;
       waiting_.push_back(

@@ -24,9 +24,8 @@ struct Case {
   Composition composition;
 };
 
-// Every entry of the catalogue by its defaults, some with other parameters, each in every
-// composition with and without copies, and each for objectives of graded documents.
-std::vector<Case> Cases() {
+// The parameters that are tried: the defaults of every entry of the catalogue, and some others.
+std::vector<Case> PlainCases() {
   std::vector<Case> plain;
   for (const SamplerInfo* info : Samplers()) plain.push_back({std::string(info->name), info});
   plain.push_back(
@@ -37,26 +36,52 @@ std::vector<Case> Cases() {
   plain.push_back({"dynamic_documents", &kDynamicPruning, {{"levels", "documents"}}});
   plain.push_back(
       {"dynamic_kept", &kDynamicPruning, {{"keep", 0.6}, {"update_interval", int64_t{2}}}});
+  return plain;
+}
+
+struct MixtureCase {
+  const char* name = "";
+  Mixture mixture = Mixture::kSize;
+  std::vector<double> weights = {};  // of three sources
+};
+
+Case Mixed(Case one, const MixtureCase& mixed) {
+  one.name += mixed.name;
+  one.options.mixture = mixed.mixture;
+  one.options.weights = mixed.weights;
+  return one;
+}
+
+Case With(Case one, const Composition& composition, bool no_duplicates, bool graded) {
+  one.name += composition.plain() ? "" : "_" + composition.name;
+  one.name += no_duplicates ? "" : "_copies";
+  one.name += graded ? "_graded" : "";
+  one.composition = composition;
+  one.options = {.no_duplicates = no_duplicates,
+                 .graded_own = graded,
+                 .accumulate = 2,
+                 .length = {.epochs = 6},
+                 .params = ParamsOf(*one.info, one.settings),
+                 .by_task = composition.by_task,
+                 .similar_lengths = composition.similar_lengths};
+  return one;
+}
+
+// Each in every composition with and without copies, and for objectives of graded documents. Each
+// also with three sources: of different weights in the plain composition, in turns in the others.
+std::vector<Case> Cases() {
   std::vector<Case> cases;
-  for (const Case& one : plain) {
+  for (const Case& one : PlainCases()) {
     for (const Composition& composition : Compositions()) {
       for (const bool no_duplicates : {true, false}) {
         for (const bool graded : {false, true}) {
-          Case other = one;
-          other.name += composition.plain() ? "" : "_" + composition.name;
-          other.name += no_duplicates ? "" : "_copies";
-          other.name += graded ? "_graded" : "";
-          other.composition = composition;
-          other.options = {.no_duplicates = no_duplicates,
-                           .graded_own = graded,
-                           .accumulate = 2,
-                           .length = {.epochs = 6},
-                           .params = ParamsOf(*one.info, one.settings),
-                           .by_task = composition.by_task,
-                           .similar_lengths = composition.similar_lengths};
-          cases.push_back(other);
+          cases.push_back(With(one, composition, no_duplicates, graded));
+          if (!composition.plain()) continue;
+          cases.push_back(Mixed(cases.back(), {"_weight", Mixture::kWeight, {4, 1, 0.5}}));
         }
       }
+      cases.push_back(Mixed(With(one, composition, true, false),
+                            {"_round_robin", Mixture::kRoundRobin, {}}));
     }
   }
   return cases;
@@ -74,6 +99,10 @@ class EverySampler : public testing::TestWithParam<Case> {
     options.negatives = negatives;
     if (GetParam().composition.by_tokens) options.batch_tokens = TokensOf(batch, negatives);
     Figured(examples).AddTo(options);
+    // Sources of very different sizes.
+    std::vector<uint32_t> sources(examples.size(), 2);
+    for (size_t q = 0; q < examples.size() / 2; ++q) sources[q] = q < examples.size() / 8 ? 0 : 1;
+    if (options.mixture != Mixture::kSize) options.sources = sources;
     return MakeScored(*GetParam().info, examples, options);
   }
 
@@ -227,6 +256,7 @@ TEST_P(EverySampler, LearnsFromFeedbackWhereItSaysSo) {
 
 TEST_P(EverySampler, RefusesWhatItCannotSample) {
   const SamplerInfo& info = *GetParam().info;
+  if (GetParam().options.mixture != Mixture::kSize) return;  // mixture_test.cc
   SamplerOptions options = GetParam().options;
   const Examples none(1, {1});
   EXPECT_THROW(MakeScored(info, none, {}), std::invalid_argument);
