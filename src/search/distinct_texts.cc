@@ -10,8 +10,18 @@
 #include "data/text_hash.h"
 
 namespace tandem::search {
+namespace {
 
-DistinctTexts FindDistinct(size_t count, const TextSource& text) {
+uint64_t Combined(uint64_t one, uint64_t other) {
+  data::Fingerprint both;
+  both.Add(one);
+  both.Add(other);
+  return both.value();
+}
+
+}  // namespace
+
+DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSource& prompt) {
   if (count >= UINT32_MAX) {
     throw UsageError(fmt::format("{} texts are more than the {} that can be encoded at once", count,
                                  UINT32_MAX - 1));
@@ -22,8 +32,12 @@ DistinctTexts FindDistinct(size_t count, const TextSource& text) {
   data::Fingerprint all;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view one = text(i);
-    const uint64_t hash = data::TextHash(one);
-    const auto same = [&](uint32_t row) { return text(distinct.first[row]) == one; };
+    uint64_t hash = data::TextHash(one);
+    if (prompt) hash = Combined(data::TextHash(prompt(i)), hash);
+    const auto same = [&](uint32_t row) {
+      const uint32_t other = distinct.first[row];
+      return text(other) == one && (!prompt || prompt(other) == prompt(i));
+    };
     if (const auto row = table.Find(hash, same)) {
       distinct.row_of.push_back(*row);
       continue;

@@ -13,13 +13,13 @@ namespace tandem::search {
 struct DistinctTexts {
   std::vector<uint32_t> row_of;  // [count]: the number of each text
   std::vector<uint32_t> first;   // [distinct]: the first text with this number
-  uint64_t hash = 0;             // of the distinct texts, in their order
+  uint64_t hash = 0;             // of the distinct texts and their prompts, in their order
 
   size_t size() const { return first.size(); }
 };
 
-// Texts are equal where their bytes are. `text` must keep the views that it returned valid. Throws
-// UsageError for 2^32 - 1 texts or more.
-DistinctTexts FindDistinct(size_t count, const TextSource& text);
+// Texts are equal where their bytes are, and those of their prompts, where `prompt` is given.
+// `text` must keep the views that it returned valid. Throws UsageError for 2^32 - 1 texts or more.
+DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSource& prompt = {});
 
 }  // namespace tandem::search

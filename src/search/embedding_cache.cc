@@ -41,10 +41,12 @@ std::string SourceLines(model::DualEncoder& model, model::TextKind kind,
       "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}\n"
       "made by revision {}, {}, libtorch {}\n",
       model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
-      distinct.hash, model.tokenizer(kind).fingerprint(), data::TextHash(model.prompt(kind)),
-      model.max_tokens(kind), options.batch_tokens, options.thread_batch_tokens,
-      tensor::PrecisionName(options.precision), tensor::IsaName(), at::get_num_threads(), kRevision,
-      tensor::cpu::ProductLibraryVersion(), TORCH_VERSION);
+      distinct.hash, model.tokenizer(kind).fingerprint(),
+      // Prompts of their own are in the hash of the texts.
+      options.prompt ? 0 : data::TextHash(model.prompt(kind)), model.max_tokens(kind),
+      options.batch_tokens, options.thread_batch_tokens, tensor::PrecisionName(options.precision),
+      tensor::IsaName(), at::get_num_threads(), kRevision, tensor::cpu::ProductLibraryVersion(),
+      TORCH_VERSION);
 }
 
 // Encodes the distinct texts of a call, some blocks at a time.
@@ -59,11 +61,14 @@ class BlockEncoder {
         options_(options),
         encode_(options.encode) {
     encode_.window_texts = kBlockRows;
+    if (!options.encode.prompt) return;
+    encode_.prompt = [this](size_t i) { return options_.encode.prompt(distinct_.first[at_ + i]); };
   }
 
   // Encodes texts first to first + count - 1, where `first` is a block's first text, and gives the
   // rows of one block after the other to `sink`.
   void Encode(size_t first, size_t count, const EmbeddingSink& sink) {
+    at_ = first;
     const EncodeCounts counted = EncodeTexts(
         model_, kind_, count, [&](size_t i) { return text_(distinct_.first[first + i]); }, encode_,
         [&](size_t at, const at::Tensor& rows) {
@@ -87,6 +92,7 @@ class BlockEncoder {
   const DistinctTexts& distinct_;
   const CacheOptions& options_;
   EncodeOptions encode_;
+  size_t at_ = 0;  // the distinct text with which the call under way began
   EncodeCounts counts_;
   size_t done_ = 0;  // texts
 };
@@ -169,7 +175,7 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
 
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options) {
-  DistinctTexts distinct = FindDistinct(count, text);
+  DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
   const int64_t width = model.embedding_width();
   BlockEncoder encoder(model, kind, text, distinct, options);
   CachedEmbeddings cached;
@@ -187,7 +193,7 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
 
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const CacheOptions& options) {
-  const DistinctTexts distinct = FindDistinct(count, text);
+  const DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
   CacheState state{.distinct = distinct.size()};
   if (options.folder.empty() || distinct.size() == 0) return state;
   const CacheFile file = FileOf(model, kind, distinct, options);

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -24,18 +27,23 @@ namespace {
 
 using text::EncodedTexts;
 
+// The prompt of text `index`.
+std::string_view PromptOf(const model::DualEncoder& model, model::TextKind kind,
+                          const EncodeOptions& options, size_t index) {
+  return options.prompt ? options.prompt(index) : std::string_view(model.prompt(kind));
+}
+
 EncodedTexts Tokenize(const model::DualEncoder& model, model::TextKind kind, size_t first,
-                      size_t count, const TextSource& text, int threads) {
-  const std::string& prompt = model.prompt(kind);
-  std::vector<std::string> prompted;
+                      size_t count, const TextSource& text, const EncodeOptions& options) {
+  std::deque<std::string> prompted;  // whose strings stay where they are
   std::vector<std::string_view> views;
   views.reserve(count);
-  prompted.reserve(prompt.empty() ? 0 : count);
   for (size_t i = 0; i < count; ++i) {
     const std::string_view plain = text(first + i);
+    const std::string_view prompt = PromptOf(model, kind, options, first + i);
     views.push_back(prompt.empty() ? plain : prompted.emplace_back(prompt).append(plain));
   }
-  return model.tokenizer(kind).EncodeAll(views, model.max_tokens(kind), threads);
+  return model.tokenizer(kind).EncodeAll(views, model.max_tokens(kind), options.threads);
 }
 
 // The indices of the texts, the longest first, so that a batch holds texts of similar length. Texts
@@ -96,12 +104,25 @@ void EncodeBatch(const model::DualEncoder& model, const EncodedTexts& texts,
   }
 }
 
-// Tokens of an empty text: its special tokens and those of the prompt.
-size_t EmptyLength(const model::DualEncoder& model, model::TextKind kind) {
-  std::vector<int32_t> ids;
-  model.tokenizer(kind).Encode(model.prompt(kind), model.max_tokens(kind), &ids);
-  return ids.size();
-}
+// Tokens of an empty text: its special tokens and those of its prompt.
+class EmptyLengths {
+ public:
+  EmptyLengths(const model::DualEncoder& model, model::TextKind kind)
+      : tokenizer_(model.tokenizer(kind)), max_tokens_(model.max_tokens(kind)) {}
+
+  size_t Of(std::string_view prompt) {
+    const auto found = lengths_.find(prompt);
+    if (found != lengths_.end()) return found->second;
+    std::vector<int32_t> ids;
+    tokenizer_.Encode(prompt, max_tokens_, &ids);
+    return lengths_.emplace(prompt, ids.size()).first->second;
+  }
+
+ private:
+  const text::Tokenizer& tokenizer_;
+  size_t max_tokens_;
+  std::map<std::string, size_t, std::less<>> lengths_;
+};
 
 // Encodes texts window by window, counts them and shows the progress.
 class Encoding {
@@ -109,7 +130,7 @@ class Encoding {
   // `total`: the number of all texts; 0 where it is not known.
   Encoding(model::DualEncoder& model, model::TextKind kind, const EncodeOptions& options,
            size_t total)
-      : model_(model), kind_(kind), options_(options), empty_length_(EmptyLength(model, kind)) {
+      : model_(model), kind_(kind), options_(options), empty_lengths_(model, kind) {
     model.Prepare(kind, options.precision, tensor::Passes::kForward);
     if (!options.label.empty()) {
       progress_.emplace(ProgressOptions{.label = options.label, .total = total});
@@ -118,11 +139,14 @@ class Encoding {
 
   // Encodes texts first .. first + size as they were numbered over all windows.
   at::Tensor Window(size_t first, size_t size, const TextSource& text) {
-    const EncodedTexts texts = Tokenize(model_, kind_, first, size, text, options_.threads);
+    const EncodedTexts texts = Tokenize(model_, kind_, first, size, text, options_);
     counts_.texts += size;
     counts_.tokens += texts.ids.size();
     counts_.truncated += texts.truncated;
-    for (size_t i = 0; i < size; ++i) counts_.empty += texts[i].size() <= empty_length_;
+    for (size_t i = 0; i < size; ++i) {
+      const size_t empty = empty_lengths_.Of(PromptOf(model_, kind_, options_, first + i));
+      counts_.empty += texts[i].size() <= empty ? 1 : 0;
+    }
     const at::Tensor rows =
         at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
     const std::vector<size_t> order = LongestFirst(texts);
@@ -159,7 +183,7 @@ class Encoding {
   const model::DualEncoder& model_;
   model::TextKind kind_;
   const EncodeOptions& options_;
-  size_t empty_length_;
+  EmptyLengths empty_lengths_;
   std::optional<Progress> progress_;
   EncodeCounts counts_;
 };

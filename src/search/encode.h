@@ -14,6 +14,9 @@
 
 namespace tandem::search {
 
+// Returns the prompt of the text with this index.
+using PromptSource = std::function<std::string_view(size_t index)>;
+
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;  // of the tokenizer; tensor operations use libtorch's count
@@ -25,6 +28,7 @@ struct EncodeOptions {
   size_t window_texts = 16384;              // whose ids and embeddings are in memory at a time
   size_t window_bytes = size_t{256} << 20;  // of text that a stream holds at a time
   std::string label;                        // of the progress bar; empty: none
+  PromptSource prompt;                      // null: the model's, for all texts
 };
 
 struct EncodeCounts {
@@ -40,8 +44,8 @@ using TextSource = std::function<std::string_view(size_t index)>;
 // texts.
 using EmbeddingSink = std::function<void(size_t first, const at::Tensor& rows)>;
 
-// Encodes `count` texts, each with the model's prompt for `kind` in front and cut at its length
-// limit. Needs memory for one window, whatever `count` is. An embedding does not depend on the
+// Encodes `count` texts, each with its prompt in front and cut at the model's length limit for
+// `kind`. Needs memory for one window, whatever `count` is. An embedding does not depend on the
 // other texts but for rounding.
 EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const EncodeOptions& options,

@@ -87,6 +87,23 @@ TEST_F(EmbeddingCacheTest, EncodesEachDistinctTextOnceAndFindsItAgain) {
   EXPECT_THAT(messages.text(), HasSubstr(all + " of " + all + " embeddings are from "));
 }
 
+TEST_F(EmbeddingCacheTest, TextsWithPromptsOfTheirOwn) {
+  const std::vector<std::string> texts = {"alpha", "beta", "alpha", "alpha"};
+  const std::vector<std::string> prompts = {"gamma ", "", "", "gamma "};
+  const auto embed = [&](const PromptSource& prompt) {
+    return Embed(texts, {.folder = Cache(), .encode = {.prompt = prompt}});
+  };
+  const CachedEmbeddings made = embed([&](size_t i) { return std::string_view(prompts[i]); });
+  EXPECT_EQ(made.row_of, (std::vector<uint32_t>{0, 1, 2, 0}));  // the same text under two prompts
+  const CachedEmbeddings by_hand = Embed({"gamma alpha", "beta", "alpha"}, {});
+  EXPECT_TRUE(at::equal(made.rows, by_hand.rows));
+  EXPECT_EQ(Files(), 1);
+  EXPECT_EQ(embed([&](size_t i) { return std::string_view(prompts[i]); }).counts.texts, 0);
+  embed([&](size_t i) { return std::string_view(i == 1 ? "delta " : prompts[i]); });
+  embed(nullptr);
+  EXPECT_EQ(Files(), 3);
+}
+
 TEST_F(EmbeddingCacheTest, RowsAreWhatTheEncoderMakes) {
   const std::vector<std::string> texts = {"alpha beta", "alpha beta", "red"};
   const CachedEmbeddings cached = Embed(texts, TextKind::kQuery);
