@@ -44,6 +44,10 @@ struct SourceRecipe {
   std::string path;  // folder or file
   std::string format = "auto";
   std::optional<std::string> split;  // none: train, of a folder
+  double weight = 1;
+  std::optional<std::string> task;             // none: a task of its own
+  std::optional<std::string> query_prompt;     // none: config/sources.h says
+  std::optional<std::string> document_prompt;  // none: the same
   bool operator==(const SourceRecipe&) const = default;
 };
 
@@ -60,6 +64,7 @@ struct DataRecipe {
   std::string cut_off = "best";         // what minimum_grade keeps
   double flip_labels = 0;               // probability
   MaskRecipe masks;
+  std::string mixture = "size";       // of several sources
   std::vector<SourceRecipe> sources;  // none: `train` alone
   // Of everything that is trained on: `train`, or the paths of `sources`.
   std::vector<std::string> paths() const {
@@ -137,7 +142,9 @@ struct TrainRecipe {
 struct ValidationRecipe {
   std::optional<std::string> data;
   std::string split = "dev";
-  std::optional<Quantity> holdout;  // of the training queries
+  std::optional<std::string> query_prompt;     // of `data`; none: the model's
+  std::optional<std::string> document_prompt;  // of `data`; none: the model's
+  std::optional<Quantity> holdout;             // of the training queries
   std::string measure = "ndcg@10";
   Quantity every = Quantity::Percent(10);  // of the run's steps
   int64_t patience = 3;                    // validations without improvement; 0: never stop early

@@ -13,14 +13,12 @@
 // entry's parameters.
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "config/field_info.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
+#include "config/source_fields.h"
 
 namespace tandem::config {
 
@@ -32,12 +30,6 @@ inline constexpr ChoiceInfo kTowers[] = {
     {"shared", "one encoder for queries and documents"},
     {"separate", "one encoder for queries, one for documents"},
     {"separate_shared_projection", "two encoders, and one Dense module behind both"}};
-inline constexpr ChoiceInfo kDataFormats[] = {
-    {"auto", "told from the files"},
-    {"beir", "a folder of corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"},
-    {"sentence_transformers", "JSONL with the columns anchor, positive, negative, ..., score"},
-    {"flag_embedding", "JSONL with query, pos, neg, pos_scores, neg_scores, prompt"},
-    {"tevatron", "JSONL with query_id, query, positive_passages, negative_passages"}};
 inline constexpr ChoiceInfo kScoreUses[] = {
     {"auto", "what the objective needs; a pair's one score is its grade, others are ignored"},
     {"grades", "grades of the documents"},
@@ -55,34 +47,10 @@ inline constexpr ChoiceInfo kLearningRateScalings[] = {
 // Nothing learns at a larger one.
 inline constexpr double kMaxLearningRate = 10;
 
-// Conditions of fields. Those on data look at the file system: a file holds lines, anything else is
-// taken for a folder of documents, queries and judgements (reading it says so if it is not).
-inline bool HoldsLines(const std::string& path) { return std::filesystem::is_regular_file(path); }
-inline bool IsFolder(const std::string& format, const std::string& path) {
-  return format == "beir" || (format == "auto" && !HoldsLines(path));
-}
-inline bool TrainsOnFolder(const Recipe& recipe) {
-  return recipe.data.sources.empty() && IsFolder(recipe.data.format, recipe.data.train);
-}
-inline bool TrainsOnLines(const Recipe& recipe) {
-  const std::vector<SourceRecipe>& sources = recipe.data.sources;
-  if (sources.empty()) return !TrainsOnFolder(recipe);
-  return std::any_of(sources.begin(), sources.end(), [](const SourceRecipe& source) {
-    return !IsFolder(source.format, source.path);
-  });
-}
-
+// Conditions of fields; those on the data are in source_fields.h.
 inline constexpr FieldCondition kTwoTowers = {
     "model.towers = \"separate\" or \"separate_shared_projection\"",
     [](const Recipe& recipe) { return recipe.model.towers != "shared"; }};
-inline constexpr FieldCondition kTrainingSplits = {
-    "a folder with judgements of several splits as data.train; a file of lines has none",
-    TrainsOnFolder};
-inline constexpr FieldCondition kTrainingLines = {
-    "a file of lines as data.train; a folder has its grades in its judgements", TrainsOnLines};
-inline constexpr FieldCondition kNoSources = {
-    "a recipe without [[data.source]], which names several data sets",
-    [](const Recipe& recipe) { return recipe.data.sources.empty(); }};
 inline constexpr FieldCondition kNotBinarized = {
     "a recipe without data.binarize_at, which takes its place",
     [](const Recipe& recipe) { return !recipe.data.binarize_at.has_value(); }};
@@ -99,7 +67,7 @@ inline constexpr FieldCondition kSameQueryInBatch = {
     "sampling.no_duplicates = false: no batch has a query twice otherwise",
     [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
 inline constexpr FieldCondition kSeveralTasks = {
-    "several data sets, [[data.source]]: each is a task",
+    "several [[data.source]]: each is a task, unless `task` says otherwise",
     [](const Recipe& recipe) { return recipe.data.sources.size() > 1; }};
 inline constexpr FieldCondition kScaledLearningRate = {
     "optimizer.learning_rate_scaling = \"sqrt_batch\"",
@@ -107,6 +75,9 @@ inline constexpr FieldCondition kScaledLearningRate = {
 inline constexpr FieldCondition kValidation = {
     "validation.data (with validation.split) or validation.holdout",
     [](const Recipe& recipe) { return recipe.validation.enabled(); }};
+inline constexpr FieldCondition kValidationData = {
+    "validation.data; held-out queries keep the prompts that they are trained with",
+    [](const Recipe& recipe) { return recipe.validation.data.has_value(); }};
 inline constexpr FieldCondition kValidationSplits = {
     "a folder with judgements of several splits as validation.data", [](const Recipe& recipe) {
       return recipe.validation.data.has_value() && !HoldsLines(*recipe.validation.data);
@@ -195,19 +166,6 @@ void VisitMasks(R& masks, Visitor& visitor) {
        .unset_doc = "off"});
 }
 
-template <MaybeConst<SourceRecipe> R, typename Visitor>
-void VisitSource(R& source, std::string_view path, Visitor& visitor) {
-  visitor.Table(path,
-                "One of several data sets that are trained on together, instead of `data.train`; "
-                "an epoch has the queries of all");
-  visitor.Field(
-      "path", source.path,
-      {.doc = "data set folder or file", .required = true, .on_resume = OnResume::kMayChange});
-  visitor.Field("format", source.format, {.doc = "its format", .choices = kDataFormats});
-  visitor.Field("split", source.split,
-                {.doc = "which judgements of a folder", .unset_doc = "`train`, of a folder"});
-}
-
 template <MaybeConst<DataRecipe> R, typename Visitor>
 void VisitData(R& data, Visitor& visitor) {
   visitor.Table("data", "What is trained on");
@@ -251,6 +209,10 @@ void VisitData(R& data, Visitor& visitor) {
   visitor.Field(
       "flip_labels", data.flip_labels,
       {.doc = "probability with which a grade z becomes 1 - z, to study noise", .range = {0, 1}});
+  visitor.Field("mixture", data.mixture,
+                {.doc = "how much of an epoch each data set is",
+                 .choices = kMixtures,
+                 .condition = kSeveralSources});
   VisitMasks(data.masks, visitor);
   visitor.List("data.source", data.sources, [&visitor](auto& source, std::string_view path) {
     VisitSource(source, path, visitor);
@@ -339,6 +301,14 @@ void VisitValidation(R& validation, Visitor& visitor) {
                  .on_resume = OnResume::kMayChange});
   visitor.Field("split", validation.split,
                 {.doc = "which judgements of `data`", .condition = kValidationSplits});
+  visitor.Field("query_prompt", validation.query_prompt,
+                {.doc = "text put before every query of `data`",
+                 .unset_doc = "`model.query_prompt`",
+                 .condition = kValidationData});
+  visitor.Field("document_prompt", validation.document_prompt,
+                {.doc = "text put before every document of `data`",
+                 .unset_doc = "`model.document_prompt`",
+                 .condition = kValidationData});
   visitor.Field("holdout", validation.holdout,
                 {.doc = "training queries that are kept out of training",
                  .unit = "queries",

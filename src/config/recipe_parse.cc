@@ -15,6 +15,7 @@
 #include "config/recipe_fields.h"
 #include "config/recipe_text.h"
 #include "config/recipe_values.h"
+#include "config/sources.h"
 #include "config/toml_layer.h"
 
 namespace tandem::config {
@@ -331,6 +332,9 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
     } else {
       data.positive_grade = *data.binarize_at;
     }
+  }
+  for (const SourceProblem& problem : ProblemsOfSources(data)) {
+    reader.Complain(problem.key, problem.text);
   }
   if (!recipe.validation.enabled() && reader.HasEmptyTable("validation")) {
     reader.Complain("validation", "needs data (with split) or holdout");

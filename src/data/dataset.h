@@ -38,6 +38,7 @@ enum class ScoreKind {
 struct JudgedQuery {
   uint32_t query = 0;
   std::vector<Judgement> judgements;  // in file order, each document once
+  uint32_t source = 0;                // of several data sets (data/dataset_union.h), from 0
 };
 
 // Copies share their texts.

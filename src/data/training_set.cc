@@ -69,7 +69,8 @@ TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument
   WarningScope scope(warnings);
   TrainingSet set{.positive_grade = positive_grade, .own = own, .file = dataset.file};
   for (JudgedQuery& judged : dataset.judged) {
-    TrainingQuery query{.query = judged.query, .positives = std::move(judged.judgements)};
+    TrainingQuery query{
+        .query = judged.query, .source = judged.source, .positives = std::move(judged.judgements)};
     SplitAgain(query, positive_grade);
     if (!HasOwnDocument(query, own)) {
       ++set.queries_without_positive;

@@ -17,6 +17,7 @@ namespace tandem::data {
 // order. Below 0 is "not judged", as in trec_eval.
 struct TrainingQuery {
   uint32_t query = 0;                // into TrainingSet::queries
+  uint32_t source = 0;               // JudgedQuery::source
   std::vector<Judgement> positives;  // grade >= positive_grade
   // Judged below positive_grade. Those with grade > 0 are relevant to some degree: they are no
   // negatives of this query, in the batch or mined. Grade 0 is a judged (hard) negative.

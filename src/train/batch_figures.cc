@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "config/sources.h"
 
 namespace tandem::train {
 namespace {
@@ -16,6 +17,15 @@ bool BringsFurther(const ExampleTexts& texts, size_t example, const objective::N
   const sampling::Examples& examples = texts.examples;
   if (needs.graded_own) return examples.judged(example).size() > 1;
   return !examples.negatives(example).empty();
+}
+
+// What a message calls a task: by its name, or by the data set that it is alone.
+std::string TaskName(const std::vector<config::SourceRecipe>& sources, size_t task) {
+  const std::vector<uint32_t> tasks = config::TasksOfSources(sources);
+  const auto first =
+      static_cast<size_t>(std::find(tasks.begin(), tasks.end(), task) - tasks.begin());
+  return sources[first].task ? fmt::format("task \"{}\"", *sources[first].task)
+                             : sources[first].path;
 }
 
 }  // namespace
@@ -43,13 +53,10 @@ BatchFigures MakeBatchFigures(const config::Recipe& recipe, const ExampleTexts& 
 std::vector<uint32_t> TasksOf(const RunData& data, const config::Recipe& recipe,
                               std::span<const uint32_t> which) {
   std::vector<uint32_t> tasks;
-  if (!recipe.sampling.by_task || data.source_ends.size() < 2) return tasks;
+  if (!recipe.sampling.by_task || recipe.data.sources.size() < 2) return tasks;
+  const std::vector<uint32_t> of_sources = config::TasksOfSources(recipe.data.sources);
   tasks.reserve(which.size());
-  for (const uint32_t e : which) {
-    const auto end = std::upper_bound(data.source_ends.begin(), data.source_ends.end(),
-                                      data.set.examples[e].query);
-    tasks.push_back(static_cast<uint32_t>(end - data.source_ends.begin()));
-  }
+  for (const uint32_t e : which) tasks.push_back(of_sources[data.set.examples[e].source]);
   return tasks;
 }
 
@@ -67,12 +74,12 @@ void CheckTasks(const config::LoadedRecipe& loaded, const ExampleTexts& texts,
     brings[task] = brings[task] || mines || (draws && BringsFurther(texts, example, needs));
   }
   for (size_t task = 0; task < queries.size(); ++task) {
-    if (queries[task] >= 2 || brings[task]) continue;
+    if (queries[task] != 1 || brings[task]) continue;
     throw loaded.ErrorAt(
         "sampling.by_task",
         fmt::format("needs two training queries of each task, whose documents are each other's "
-                    "negatives; {} has {}: give it more, leave it out, or train without by_task",
-                    sources[task].path, queries[task]));
+                    "negatives; {} has 1: give it more, leave it out, or train without by_task",
+                    TaskName(sources, task)));
   }
 }
 

@@ -28,7 +28,7 @@ struct BatchFigures {
 BatchFigures MakeBatchFigures(const config::Recipe& recipe, const ExampleTexts& texts,
                               std::vector<uint32_t> tasks);
 
-// The task of each of the examples `which` of data.set: the number of its source; empty where the
+// The task (config/sources.h) of each of the examples `which` of data.set; empty where the
 // recipe does not ask for batches of one task, or has one data set.
 std::vector<uint32_t> TasksOf(const RunData& data, const config::Recipe& recipe,
                               std::span<const uint32_t> which);

@@ -8,11 +8,11 @@ namespace tandem::train {
 namespace {
 
 TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, model::TextKind kind,
-                  const model::DualEncoder& model, int threads) {
+                  const model::DualEncoder& model, const RunPrompts& prompts, int threads) {
   return TokenStore(model.tokenizer(kind), {.count = texts.size(),
                                             .text = [&texts](size_t i) { return texts.text(i); },
                                             .wanted = [&wanted](size_t i) { return wanted[i]; },
-                                            .prompt = model.prompt(kind),
+                                            .prompt = prompts.Of(kind).Unless(""),
                                             .max_length = model.max_tokens(kind),
                                             .threads = threads});
 }
@@ -21,7 +21,8 @@ TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, mod
 
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
-                              int threads, std::span<const uint32_t> others) {
+                              const RunPrompts& prompts, int threads,
+                              std::span<const uint32_t> others) {
   std::vector<bool> queries(set.queries.size()), documents(set.documents.size());
   for (const uint32_t document : others) documents[document] = true;
   std::vector<uint32_t> query_texts;
@@ -32,11 +33,11 @@ ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grad
     for (const data::Judgement& judgement : example.positives) documents[judgement.document] = true;
     for (const data::Judgement& judgement : example.others) documents[judgement.document] = true;
   }
-  return {
-      .examples = MakeExamples(set, positive_grade, which),
-      .query_texts = std::move(query_texts),
-      .queries = Tokens(set.queries, queries, model::TextKind::kQuery, model, threads),
-      .documents = Tokens(set.documents, documents, model::TextKind::kDocument, model, threads)};
+  return {.examples = MakeExamples(set, positive_grade, which),
+          .query_texts = std::move(query_texts),
+          .queries = Tokens(set.queries, queries, model::TextKind::kQuery, model, prompts, threads),
+          .documents = Tokens(set.documents, documents, model::TextKind::kDocument, model, prompts,
+                              threads)};
 }
 
 sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,

@@ -10,15 +10,17 @@
 #include "sampling/masks.h"
 #include "sampling/sampler.h"
 #include "train/batch.h"
+#include "train/run_prompts.h"
 
 namespace tandem::train {
 
 // The examples `which` of set.examples, with the token ids of their queries, of all documents that
 // are judged for them and not left out of training, and of the documents `others`, which a run may
-// mine. `positive_grade` is the set's.
+// mine; each text behind its prompt of `prompts`. `positive_grade` is the set's.
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
-                              int threads, std::span<const uint32_t> others = {});
+                              const RunPrompts& prompts, int threads,
+                              std::span<const uint32_t> others = {});
 
 sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
                                           const objective::Needs& needs = {});

@@ -16,11 +16,15 @@ namespace tandem::train {
 namespace {
 
 PairSource SourceOf(const Setup& setup) {
-  return {.examples = setup.texts.examples,
-          .query_texts = setup.texts.query_texts,
-          .queries = setup.data.set.queries,
-          .documents = setup.data.set.documents,
-          .graded_own = setup.objective.needs.graded_own};
+  return {
+      .examples = setup.texts.examples,
+      .query_texts = setup.texts.query_texts,
+      .queries = setup.data.set.queries,
+      .documents = setup.data.set.documents,
+      .graded_own = setup.objective.needs.graded_own,
+      .query_prompt = setup.prompts.queries.Unless(setup.model->prompt(model::TextKind::kQuery)),
+      .document_prompt =
+          setup.prompts.documents.Unless(setup.model->prompt(model::TextKind::kDocument))};
 }
 
 // Stand for scores that nobody has computed.

@@ -83,8 +83,8 @@ std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
   const auto make = [&](const data::TrainingSet& set, std::span<const uint32_t> which,
                         std::vector<uint32_t> tasks) {
     auto validator = std::make_unique<LossValidator>(
-        MakeExampleTexts(set, set.positive_grade, which, model, options.threads), std::move(tasks),
-        loaded.recipe, objective, options);
+        MakeExampleTexts(set, set.positive_grade, which, model, options.prompts, options.threads),
+        std::move(tasks), loaded.recipe, objective, options);
     validator->CheckLengths(loaded, set);
     return validator;
   };

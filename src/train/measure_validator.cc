@@ -31,6 +31,7 @@ class MeasureValidator final : public Validator {
       : corpus_(std::move(corpus)),
         measures_{eval::ParseMeasure(measure)},
         relevance_level_(relevance_level),
+        prompts_(options.prompts),
         encode_{.precision = options.precision,
                 .threads = options.threads,
                 .window_texts = kWindowTexts} {
@@ -92,16 +93,19 @@ class MeasureValidator final : public Validator {
   std::vector<search::QueryHits> Search(model::DualEncoder& model,
                                         const ValidationProgress& progress) const {
     std::vector<at::Tensor> queries;
+    search::EncodeOptions of_queries = encode_, of_documents = encode_;
+    of_queries.prompt = [this](size_t i) { return prompts_.queries.Of(corpus_.judged[i].query); };
+    of_documents.prompt = [this](size_t i) { return prompts_.documents.Of(i); };
     search::EncodeTexts(
         model, model::TextKind::kQuery, corpus_.judged.size(),
-        [this](size_t i) { return corpus_.queries->text(corpus_.judged[i].query); }, encode_,
+        [this](size_t i) { return corpus_.queries->text(corpus_.judged[i].query); }, of_queries,
         [&queries](size_t, const at::Tensor& rows) { queries.push_back(rows); });
     search::ExactSearch search(search::RowsFor(at::cat(queries), model.similarity()), Depth(),
                                *corpus_.documents);
     if (NeedsSamples()) search.Watch(positives_);
     search::EncodeTexts(
         model, model::TextKind::kDocument, corpus_.documents->size(),
-        [this](size_t i) { return corpus_.documents->text(i); }, encode_,
+        [this](size_t i) { return corpus_.documents->text(i); }, of_documents,
         [&](size_t first, const at::Tensor& rows) {
           const double share =
               static_cast<double>(first) / static_cast<double>(corpus_.documents->size());
@@ -141,6 +145,7 @@ class MeasureValidator final : public Validator {
   JudgedCorpus corpus_;
   std::vector<eval::Measure> measures_;
   double relevance_level_;
+  RunPrompts prompts_;
   search::EncodeOptions encode_;
   std::vector<std::vector<uint32_t>> positives_;  // of each judged query, ascending
   data::Qrels judged_;  // corpus_.judged; empty where there is corpus_.qrels

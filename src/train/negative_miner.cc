@@ -118,11 +118,13 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   const data::Texts& texts = query ? set_.queries : set_.documents;
   const Stage stage(query ? "encoding queries" : "encoding documents", chosen.size(), tell);
   size_t done = 0;
-  const search::CacheOptions options{
+  search::CacheOptions options{
       .folder = folder,
       .encode = {.precision = options_.precision, .threads = options_.threads},
       .between_blocks = [&] { stage.Done(done); },  // also where another process is waited for
       .progress = [&](size_t count) { done = count; }};
+  const search::PromptSource prompt = options_.prompts.Of(kind).Unless(model.prompt(kind));
+  if (prompt) options.encode.prompt = [&](size_t i) { return prompt(chosen[i]); };
   search::CachedEmbeddings embeddings = search::EmbedDistinct(
       model, kind, chosen.size(), [&](size_t i) { return texts.text(chosen[i]); }, options);
   return search::SimilarityRows(embeddings.rows, model.similarity(), std::move(embeddings.row_of));

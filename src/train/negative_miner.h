@@ -38,7 +38,8 @@ struct MinedRound {
 
 struct MinerOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
-  int threads = 1;  // of the tokenizer
+  int threads = 1;     // of the tokenizer
+  RunPrompts prompts;  // of the texts of the set
 };
 
 class NegativeMiner {

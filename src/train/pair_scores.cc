@@ -117,17 +117,25 @@ struct TextsToEncode {
   model::TextKind kind;
   size_t count;
   search::TextSource text;
+  search::PromptSource prompt;  // null: the model's
 };
 
 TextsToEncode QueryTexts(const PairSource& source) {
-  return {model::TextKind::kQuery, source.query_texts.size(),
-          [&source](size_t i) { return source.queries.text(source.query_texts[i]); }};
+  TextsToEncode texts{model::TextKind::kQuery, source.query_texts.size(),
+                      [&source](size_t i) { return source.queries.text(source.query_texts[i]); },
+                      nullptr};
+  if (!source.query_prompt) return texts;
+  texts.prompt = [&source](size_t i) { return source.query_prompt(source.query_texts[i]); };
+  return texts;
 }
 
 // `documents` must outlive what is returned.
 TextsToEncode DocumentTexts(const PairSource& source, const PairDocuments& documents) {
-  return {model::TextKind::kDocument, documents.size(),
-          [&](size_t i) { return source.documents.text(documents[i]); }};
+  TextsToEncode texts{model::TextKind::kDocument, documents.size(),
+                      [&](size_t i) { return source.documents.text(documents[i]); }, nullptr};
+  if (!source.document_prompt) return texts;
+  texts.prompt = [&](size_t i) { return source.document_prompt(documents[i]); };
+  return texts;
 }
 
 // Seconds a text, by a sample that is spread over the texts.
@@ -135,10 +143,13 @@ double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
                       const search::EncodeOptions& options) {
   constexpr size_t kSample = 64;
   const size_t sample = std::min(kSample, texts.count);
+  const auto place = [&](size_t i) { return i * texts.count / sample; };
+  search::EncodeOptions of_sample = options;
+  if (texts.prompt) of_sample.prompt = [&](size_t i) { return texts.prompt(place(i)); };
   const auto encode = [&](size_t count) {
     search::EncodeTexts(
-        model, texts.kind, count, [&](size_t i) { return texts.text(i * texts.count / sample); },
-        options, [](size_t /*first*/, const at::Tensor& /*rows*/) {});
+        model, texts.kind, count, [&](size_t i) { return texts.text(place(i)); }, of_sample,
+        [](size_t /*first*/, const at::Tensor& /*rows*/) {});
   };
   encode(1);  // what is made only once is made here
   const auto start = Clock::now();
@@ -146,8 +157,10 @@ double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
   return SecondsSince(start) / static_cast<double>(sample);
 }
 
-search::CacheOptions Labelled(const PairScoreOptions& options, const char* label) {
+search::CacheOptions CacheOf(const PairScoreOptions& options, const TextsToEncode& texts,
+                             const char* label) {
   search::CacheOptions cache = options.cache;
+  cache.encode.prompt = texts.prompt;
   cache.encode.label = options.progress ? label : "";
   return cache;
 }
@@ -159,7 +172,7 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
   const auto start = Clock::now();
   const auto embed = [&](const TextsToEncode& texts, const char* label) {
     return search::EmbedDistinct(model, texts.kind, texts.count, texts.text,
-                                 Labelled(options, label));
+                                 CacheOf(options, texts, label));
   };
   const PairDocuments wanted(source);
   const search::CachedEmbeddings queries = embed(QueryTexts(source), "encode queries");
@@ -219,8 +232,8 @@ PairScoreWork WorkOfScoring(model::DualEncoder& model, const PairSource& source,
     ForPool(source, q, [&](const auto&) { ++work.pairs; });
   }
   for (const TextsToEncode& texts : {QueryTexts(source), DocumentTexts(source, wanted)}) {
-    const search::CacheState state =
-        search::LookIntoCache(model, texts.kind, texts.count, texts.text, options.cache);
+    const search::CacheState state = search::LookIntoCache(model, texts.kind, texts.count,
+                                                           texts.text, CacheOf(options, texts, ""));
     work.texts += state.distinct;
     work.kept += state.kept;
     if (state.kept == state.distinct) continue;

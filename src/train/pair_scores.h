@@ -21,6 +21,9 @@ struct PairSource {
   const data::Texts& queries;
   const data::Texts& documents;
   bool graded_own = false;
+  // Of the texts of `queries` and `documents`; null: the model's.
+  search::PromptSource query_prompt;
+  search::PromptSource document_prompt;
 };
 
 struct PairScoreOptions {

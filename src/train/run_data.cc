@@ -15,11 +15,11 @@
 #include "base/random.h"
 #include "config/recipe_fields.h"
 #include "data/beir.h"
-#include "data/dataset_union.h"
 #include "data/fingerprint.h"
 #include "data/judged_data.h"
 #include "data/read_dataset.h"
 #include "train/label_keys.h"
+#include "train/read_sources.h"
 
 namespace tandem::train {
 namespace {
@@ -103,12 +103,16 @@ void HoldOut(const config::LoadedRecipe& loaded, RunData& data) {
   }
 }
 
-// Throws DataError for another prompt than the training data's, which validation queries get too.
-void CheckSamePrompt(const data::Dataset& validation, const std::string& prompt) {
+// Throws DataError for another prompt than the training data's, which validation queries get too
+// unless the recipe gives theirs.
+void CheckSamePrompt(const data::Dataset& validation, const config::Recipe& recipe,
+                     const std::string& prompt) {
   if (validation.query_prompt.empty() || validation.query_prompt == prompt) return;
+  if (recipe.validation.query_prompt) return;
   throw DataError(validation.file, 0, "",
                   fmt::format("its queries have the prompt \"{}\", those of the training data "
-                              "\"{}\"; a model has one query prompt",
+                              "\"{}\"; a model has one query prompt. validation.query_prompt says "
+                              "which one they get",
                               validation.query_prompt, prompt));
 }
 
@@ -169,35 +173,7 @@ void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, 
   UseScores(train, loaded.recipe, needs);
   data.query_prompt = train.query_prompt;
   data.set = MakeTrainingSet(std::move(train), loaded, needs);
-}
-
-// Throws RecipeError where a split is asked for of a file, which has none.
-void CheckSplit(const config::LoadedRecipe& loaded, size_t place) {
-  const config::SourceRecipe& source = loaded.recipe.data.sources[place];
-  if (!source.split || config::IsFolder(source.format, source.path)) return;
-  throw loaded.ErrorAt(
-      fmt::format("data.source.{}.split", place + 1),
-      fmt::format("does nothing here: {} is a file of lines, which has no splits", source.path));
-}
-
-// Reads one source after the other, so that no two are in memory beside what they are put into.
-void ReadSources(const config::LoadedRecipe& loaded, const objective::Needs& needs, RunData& data) {
-  const std::vector<config::SourceRecipe>& sources = loaded.recipe.data.sources;
-  for (size_t i = 0; i < sources.size(); ++i) CheckSplit(loaded, i);
-  data::DatasetUnion all;
-  for (const config::SourceRecipe& source : sources) {
-    data::Dataset part =
-        data::ReadDataset(source.path, source.format, source.split.value_or("train"));
-    UseScores(part, loaded.recipe, needs);
-    Note(fmt::format("source {}: {} judged queries, {} documents", source.path, part.judged.size(),
-                     part.documents.size()));
-    const uint32_t before = data.source_ends.empty() ? 0 : data.source_ends.back();
-    data.source_ends.push_back(before + static_cast<uint32_t>(part.queries.size()));
-    all.Add(LabelSource(std::move(part), loaded, needs));
-  }
-  data::Dataset train = all.Take();
-  data.query_prompt = train.query_prompt;
-  data.set = MakeTrainingSetOfSources(std::move(train), loaded, needs);
+  data.sources = {{.path = recipe.train}};
 }
 
 }  // namespace
@@ -220,11 +196,12 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   if (recipe.validation.data) {
     ReadValidation(recipe, data);
     UseScores(*data.validation, recipe, needs);
-    CheckSamePrompt(*data.validation, data.query_prompt);
+    CheckSamePrompt(*data.validation, recipe, data.query_prompt);
   }
   data.fingerprint = FingerprintOf(data);
   if (recipe.validation.holdout) HoldOut(loaded, data);
   data.training = StudyLabels(data.set, std::move(data.training), recipe);
+  CheckEverySourceTrains(loaded, data);
   return data;
 }
 

@@ -26,18 +26,27 @@ struct JudgedCorpus {
   const data::Qrels* qrels = nullptr;
 };
 
+// One of the data sets that a run trains on.
+struct RunSource {
+  std::string path;
+  size_t first_query = 0;     // of set.queries: from here on, up to the next source's, are its own
+  size_t first_document = 0;  // of set.documents, likewise
+  // What stands before its texts; none: the model's prompts do.
+  std::optional<std::string> query_prompt, document_prompt;
+};
+
 struct RunData {
   data::TrainingSet set;
+  std::vector<RunSource> sources;           // by TrainingQuery::source; at least one
   std::vector<uint32_t> training;           // of set.examples: trained on
   std::vector<uint32_t> held_out;           // of set.examples: `validation.holdout`
   std::optional<data::Dataset> validation;  // `validation.data`, its grades as they were read
   // Every judgement of a BEIR folder of `validation.data` that is ranked, also of queries and
   // documents that the folder lacks.
   std::optional<data::Qrels> validation_qrels;
-  // Of each data set of the list, where the recipe has one: the number of its last query in
-  // set.queries, plus one.
-  std::vector<uint32_t> source_ends;
-  std::string query_prompt;  // what lines of the training data put before queries; empty: nothing
+  // What the lines of all training data put before queries, where no source has a prompt of its
+  // own; empty: nothing.
+  std::string query_prompt;
   // Changes with every id, text, judgement and grade that was read.
   uint64_t fingerprint = 0;
 
@@ -50,8 +59,9 @@ struct RunData {
 // Reads what the recipe names, with the grades and teacher scores that an objective `needs`
 // (train/label_keys.h). Held-out queries are drawn from stream (seed, "holdout"); queries with the
 // text of a held-out one are held out too. The recipe's changes of labels for a study reach the
-// training queries only. Throws DataError as the readers do and for a corpus of one document;
-// RecipeError where the holdout leaves nothing to train or nothing to validate on.
+// training queries only. Throws DataError as the readers do, for a corpus of one document, and for
+// a source that brings no training query; RecipeError where the holdout leaves nothing to train or
+// nothing to validate on.
 RunData ReadRunData(const config::LoadedRecipe& recipe, const objective::Needs& needs = {});
 
 // The numbers of `which` of set.examples, in that order. A judgement below 0 means "not judged" and

@@ -21,7 +21,9 @@
 #include "train/label_keys.h"
 #include "train/learning_rate.h"
 #include "train/mining_rules.h"
+#include "train/read_sources.h"
 #include "train/resolve_objective.h"
+#include "train/run_mixture.h"
 
 namespace tandem::train {
 namespace {
@@ -59,6 +61,10 @@ std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe,
                                    .seed = seed});
 }
 
+std::string_view TrainingName(const Setup& setup) {
+  return setup.recipe().data.sources.empty() ? "data.train" : "all data sets";
+}
+
 // The model gets the query prompt of the training data, so that it is saved with it. Throws
 // RecipeError where the recipe gives another prompt.
 void UsePromptOfData(Setup& setup) {
@@ -67,13 +73,13 @@ void UsePromptOfData(Setup& setup) {
   config::ModelRecipe& recipe = setup.loaded.recipe.model;
   if (recipe.query_prompt && *recipe.query_prompt != prompt) {
     throw setup.loaded.ErrorAt("model.query_prompt",
-                               fmt::format("is \"{}\", but the queries of data.train have the "
-                                           "prompt \"{}\"; give the same one, or leave it out",
-                                           *recipe.query_prompt, prompt));
+                               fmt::format("is \"{}\", but the queries of {} have the prompt "
+                                           "\"{}\"; give the same one, or leave it out",
+                                           *recipe.query_prompt, TrainingName(setup), prompt));
   }
   recipe.query_prompt = prompt;
   if (setup.model->prompt(model::TextKind::kQuery) == prompt) return;
-  Note(fmt::format("the query prompt is that of data.train, \"{}\"", prompt));
+  Note(fmt::format("the query prompt is that of {}, \"{}\"", TrainingName(setup), prompt));
   setup.model.reset();  // so that there are never two models in memory
   setup.model = LoadModel(recipe, static_cast<uint64_t>(setup.loaded.recipe.seed));
 }
@@ -155,7 +161,10 @@ void NoteData(const Setup& setup) {
 std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
   const config::Recipe& recipe = setup.recipe();
   if (!recipe.validation.enabled()) return nullptr;
-  const ValidatorOptions options{.precision = setup.precision, .threads = setup.threads};
+  const ValidatorOptions options{
+      .prompts = ValidationPrompts(setup.data, recipe.validation, *setup.model),
+      .precision = setup.precision,
+      .threads = setup.threads};
   if (recipe.validation.by_loss()) {
     return MakeLossValidator(setup.data, setup.loaded, setup.objective, *setup.model, options);
   }
@@ -224,6 +233,7 @@ std::unique_ptr<sampling::Sampler> MakeSampler(Setup& setup, const SetupOptions&
   sampling::SamplerOptions options = SamplerOptionsOf(recipe, setup.objective.needs);
   options.scores = {.cosines = scores.cosines, .consistencies = scores.reciprocal_ranks};
   setup.figures.AddTo(options);
+  SetMixture(setup.recipe().data, setup.sources, options);
   try {
     return info.make(setup.texts.examples, options);
   } catch (const sampling::OrderProblem& problem) {
@@ -266,7 +276,8 @@ void MakeMiner(Setup& setup) {
   if (!setup.recipe().mining.enabled()) return;
   setup.miner = std::make_unique<NegativeMiner>(
       setup.loaded, setup.data.set, setup.data.training,
-      MinerOptions{.precision = setup.precision, .threads = setup.threads});
+      MinerOptions{
+          .precision = setup.precision, .threads = setup.threads, .prompts = setup.prompts});
 }
 
 }  // namespace
@@ -296,11 +307,14 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->further = ResolveNegatives(setup->loaded, setup->data.set, setup->data.training,
                                     setup->objective.needs);
   Resolve(*setup);
+  setup->prompts = TrainingPrompts(setup->data, *setup->model);
+  setup->sources = SourcesOf(setup->data);
   MakeMiner(*setup);
   const Clock::time_point tokenise_start = Clock::now();
-  setup->texts = MakeExampleTexts(
-      setup->data.set, setup->data.set.positive_grade, setup->data.training, *setup->model,
-      setup->threads, setup->miner ? setup->miner->documents() : std::span<const uint32_t>());
+  setup->texts =
+      MakeExampleTexts(setup->data.set, setup->data.set.positive_grade, setup->data.training,
+                       *setup->model, setup->prompts, setup->threads,
+                       setup->miner ? setup->miner->documents() : std::span<const uint32_t>());
   setup->tokenise_seconds = SecondsSince(tokenise_start);
   if (setup->miner) setup->miner->set_examples(setup->texts.examples);
   StopIfAsked(options.stop);
@@ -321,6 +335,8 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   SetSteps(*setup, setup->plan.steps);
   setup->validator = MakeValidator(*setup);
   NoteData(*setup);
+  ReportPrompts(setup->data, *setup->model);
+  NoteMixture(recipe.data, setup->sources, setup->sampler->QueriesIn(0));
   return setup;
 }
 

@@ -20,6 +20,7 @@
 #include "train/pair_scores.h"
 #include "train/plan.h"
 #include "train/run_data.h"
+#include "train/run_prompts.h"
 #include "train/step.h"
 #include "train/validator.h"
 
@@ -35,6 +36,8 @@ struct Setup {
   TrainingObjective objective;
   ObjectiveStates states;
   RunData data;
+  RunPrompts prompts;                    // of data.set's texts
+  std::vector<uint32_t> sources;         // of each training query
   FurtherCounts further;                 // what `data.negatives` was decided by
   std::unique_ptr<NegativeMiner> miner;  // null: nothing is mined
   ExampleTexts texts;

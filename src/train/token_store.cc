@@ -1,6 +1,8 @@
 #include "train/token_store.h"
 
 #include <algorithm>
+#include <deque>
+#include <string>
 
 #include "data/fingerprint.h"
 
@@ -18,18 +20,14 @@ TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& 
   for (size_t begin = 0; begin < input.count; begin += kWindow) {
     const size_t end = std::min(input.count, begin + kWindow);
     std::vector<size_t> indexes;
-    std::vector<std::string> prompted;
+    std::deque<std::string> prompted;  // whose strings stay where they are
+    std::vector<std::string_view> texts;
     for (size_t i = begin; i < end; ++i) {
       if (!input.wanted(i)) continue;
       indexes.push_back(i);
-      if (!input.prompt.empty()) {
-        prompted.push_back(input.prompt);
-        prompted.back() += input.text(i);
-      }
-    }
-    std::vector<std::string_view> texts(prompted.begin(), prompted.end());
-    if (input.prompt.empty()) {
-      for (const size_t i : indexes) texts.push_back(input.text(i));
+      const std::string_view text = input.text(i);
+      const std::string_view prompt = input.prompt ? input.prompt(i) : std::string_view();
+      texts.push_back(prompt.empty() ? text : prompted.emplace_back(prompt).append(text));
     }
     AppendWindow(tokenizer.EncodeAll(texts, input.max_length, input.threads), indexes);
     starts_.resize(end + 1, tokens());

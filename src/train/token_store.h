@@ -17,9 +17,9 @@ namespace tandem::train {
 struct TokenStoreInput {
   size_t count = 0;
   std::function<std::string_view(size_t index)> text;
-  std::function<bool(size_t index)> wanted;  // the others get no ids
-  std::string prompt;                        // put before every text
-  size_t max_length = 0;                     // tokens, special ones counted
+  std::function<bool(size_t index)> wanted;              // the others get no ids
+  std::function<std::string_view(size_t index)> prompt;  // put before the text; null: none
+  size_t max_length = 0;                                 // tokens, special ones counted
   int threads = 1;
 };
 

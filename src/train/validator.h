@@ -10,6 +10,7 @@
 #include "model/dual_encoder.h"
 #include "sampling/masks.h"
 #include "train/run_data.h"
+#include "train/run_prompts.h"
 #include "train/step.h"
 
 namespace tandem::train {
@@ -31,6 +32,7 @@ class Validator {
 };
 
 struct ValidatorOptions {
+  RunPrompts prompts;  // of the texts that are validated on
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;
 };

@@ -32,6 +32,8 @@ std::string LineOf(const RecipeKey& key) {
       {"train.batch_tokens", "512"},
       {"train.steps", "3"},
       {"validation.data", "\"v\""},
+      {"validation.query_prompt", "\"q\""},
+      {"validation.document_prompt", "\"d\""},
       {"validation.holdout", "5"},
       {"objective.bias", "1"}};
   const std::string value = FormatValue(key.value);
@@ -89,6 +91,8 @@ class IdleKey : public testing::Test {
       {"data.minimum_grade", {}},
       {"data.cut_off", {"", "data.minimum_grade = 1"}},
       {"data.flip_labels", {"objective.name = 'taught'", ""}},
+      {"data.mixture",
+       {"data.source = [{path = 'd'}]", "data.source = [{path = 'd'}, {path = 'e'}]"}},
       {"data.masks.copies", {"data.masks.known_positives = false", ""}},
       {"data.masks.known_positives", {"objective.name = 'taught'", ""}},
       {"data.masks.same_query", {"", "sampling.no_duplicates = false"}},
@@ -132,6 +136,8 @@ class IdleKey : public testing::Test {
       {"train.keep_checkpoints", {}},
       {"validation.data", {}},
       {"validation.split", {"validation.data = 'LINES'", "validation.data = 'FOLDER'"}},
+      {"validation.query_prompt", {"validation.holdout = 5", "validation.data = 'v'"}},
+      {"validation.document_prompt", {"", "validation.data = 'v'"}},
       {"validation.holdout", {}},
       {"validation.measure", {"", "validation.holdout = 5"}},
       {"validation.every", {"", "validation.holdout = 5"}},

@@ -1,4 +1,6 @@
 // [[data.source]]: a list of tables in a recipe.
+#include "config/sources.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +10,7 @@
 namespace tandem::config {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -24,7 +27,8 @@ const std::string kTwo = kHead +
 TEST(Sources, AreReadInOrder) {
   const DataRecipe data = ParseTest(kTwo).recipe.data;
   EXPECT_EQ(data.sources,
-            (std::vector<SourceRecipe>{{"a", "auto", {}}, {"b.jsonl", "tevatron", "dev"}}));
+            (std::vector<SourceRecipe>{{.path = "a"},
+                                       {.path = "b.jsonl", .format = "tevatron", .split = "dev"}}));
   EXPECT_THAT(data.paths(), ElementsAre("a", "b.jsonl"));
   EXPECT_THAT(ParseTest(kLeast).recipe.data.paths(), ElementsAre("d"));
 }
@@ -36,7 +40,8 @@ TEST(Sources, KnowTheirPositions) {
 }
 
 TEST(Sources, MistakesAreNamedWhereTheyAre) {
-  EXPECT_EQ(ParseProblem(kTwo + "weight = 2\n"), "r.toml:9:1: data.source.2.weight is unknown");
+  EXPECT_EQ(ParseProblem(kTwo + "wieght = 2\n"),
+            "r.toml:9:1: data.source.2.wieght is unknown; did you mean weight?");
   EXPECT_EQ(ParseProblem(kTwo + "[[data.source]]\nformat = \"beir\"\n"),
             "r.toml:9:1: data.source.3.path is missing (data set folder or file)");
   EXPECT_EQ(ParseProblem(kTwo + "[[data.source]]\npath = 3\n"),
@@ -97,8 +102,80 @@ TEST(Sources, ThatWereAddedOrReadOtherwiseAreChanges) {
   EXPECT_THAT(changed(kTwo), ElementsAre());
   EXPECT_THAT(changed(kTwo, {"data.source.1.path=elsewhere/a"}), ElementsAre());
   EXPECT_THAT(changed(kTwo, {"data.source.2.split=test"}), ElementsAre("data.source.2.split"));
-  EXPECT_THAT(changed(kTwo + "[[data.source]]\npath = \"c\"\n"),
-              ElementsAre("data.source.3.format", "data.source.3.split"));
+  EXPECT_THAT(changed(kTwo + "[[data.source]]\npath = \"c\"\n"), Contains("data.source.3.format"));
+  EXPECT_THAT(changed(kTwo, {"data.source.2.task=t"}), ElementsAre("data.source.2.task"));
+  EXPECT_THAT(changed(kTwo, {"data.source.2.query_prompt=q: "}),
+              ElementsAre("data.source.2.query_prompt"));
+  EXPECT_THAT(changed(kTwo, {"data.mixture=round_robin"}), ElementsAre("data.mixture"));
+}
+
+const std::string kWeighed = kHead +
+                             "data.mixture = \"weight\"\n"
+                             "[[data.source]]\n"
+                             "path = \"a\"\n"
+                             "weight = 3\n"
+                             "[[data.source]]\n"
+                             "path = \"b\"\n";
+
+TEST(Sources, HaveWeightsWhereTheMixtureGoesByThem) {
+  const DataRecipe data = ParseTest(kWeighed).recipe.data;
+  EXPECT_EQ(data.mixture, "weight");
+  EXPECT_EQ(data.sources[0].weight, 3);
+  EXPECT_EQ(data.sources[1].weight, 1);
+  EXPECT_EQ(ParseProblem(kWeighed, {"data.source.2.weight=0"}), "");
+  EXPECT_EQ(ParseProblem(kWeighed + "weight = -1\n"),
+            "r.toml:9:10: data.source.2.weight must be from 0 to 1000000000, found -1");
+  EXPECT_EQ(ParseProblem(kWeighed + "weight = nan\n"),
+            "r.toml:9:10: data.source.2.weight must be finite, found number nan");
+  EXPECT_EQ(ParseProblem(kWeighed, {"data.source.1.weight=0", "data.source.2.weight=0"}),
+            "--set data.source.1.weight=0: data.source.1.weight is 0 like all other weights; at "
+            "least one must be more");
+  EXPECT_EQ(ParseProblem(kTwo + "weight = 2\n"),
+            "r.toml:9:10: data.source.2.weight does nothing here: it needs data.mixture = "
+            "\"weight\"");
+  EXPECT_EQ(ParseProblem(kHead + "data.mixture = \"round_robin\"\n[[data.source]]\npath = "
+                                 "\"a\"\n"),
+            "r.toml:3:16: data.mixture does nothing here: it needs several [[data.source]]");
+  EXPECT_THAT(ParseProblem(kTwo, {"data.mixture=wieght"}), HasSubstr("did you mean weight?"));
+}
+
+std::vector<SourceRecipe> Tasks(const std::vector<std::string>& names) {
+  std::vector<SourceRecipe> sources;
+  for (const std::string& name : names) {
+    sources.push_back({.path = "p"});
+    if (!name.empty()) sources.back().task = name;
+  }
+  return sources;
+}
+
+TEST(Sources, OfOneNameAreOneTask) {
+  EXPECT_THAT(TasksOfSources(Tasks({"a", "", "b", "a", "", "b"})), ElementsAre(0, 1, 2, 0, 3, 2));
+  EXPECT_THAT(TasksOfSources({}), ElementsAre());
+}
+
+TEST(Sources, OfATaskShareItsPrompts) {
+  std::vector<SourceRecipe> sources = Tasks({"a", "b", "a", ""});
+  sources[2].query_prompt = "find: ";
+  sources[1].document_prompt = "";
+  EXPECT_EQ(QueryPromptOf(sources, 0), "find: ");
+  EXPECT_EQ(QueryPromptOf(sources, 1), std::nullopt);
+  EXPECT_EQ(QueryPromptOf(sources, 2), "find: ");
+  EXPECT_EQ(QueryPromptOf(sources, 3), std::nullopt);
+  EXPECT_EQ(DocumentPromptOf(sources, 1), "");
+  EXPECT_EQ(DocumentPromptOf(sources, 0), std::nullopt);
+}
+
+TEST(Sources, OfATaskDoNotContradictEachOther) {
+  const std::string text = kHead +
+                           "[[data.source]]\npath = \"a\"\ntask = \"t\"\nquery_prompt = \"x\"\n"
+                           "[[data.source]]\npath = \"b\"\ntask = \"t\"\n";
+  EXPECT_EQ(ParseProblem(text + "query_prompt = \"x\"\n"), "");
+  EXPECT_EQ(
+      ParseProblem(text + "query_prompt = \"y\"\n"),
+      "r.toml:10:16: data.source.2.query_prompt is \"y\", but data.source.1, of the same task "
+      "\"t\", has \"x\"; the sources of a task have one prompt: give the same, or another "
+      "task");
+  EXPECT_EQ(ParseProblem(text + "document_prompt = \"y\"\n"), "");
 }
 
 TEST(Sources, AreDocumentedOnce) {
@@ -106,7 +183,9 @@ TEST(Sources, AreDocumentedOnce) {
   for (const RecipeKey& key : DocumentedKeys()) {
     if (!key.list.empty()) paths.push_back(key.path());
   }
-  EXPECT_THAT(paths, ElementsAre("data.source.path", "data.source.format", "data.source.split"));
+  EXPECT_THAT(paths, ElementsAre("data.source.path", "data.source.format", "data.source.split",
+                                 "data.source.weight", "data.source.task",
+                                 "data.source.query_prompt", "data.source.document_prompt"));
   EXPECT_THAT(RecipeReference(kTestCatalogues), HasSubstr("\n## [[data.source]]\n"));
 }
 

@@ -1,11 +1,10 @@
 #include "data/dataset_union.h"
 
 #include "data/data_test.h"
+#include "data/training_set.h"
 
 namespace tandem::data {
 namespace {
-
-using testing::HasSubstr;
 
 // Query "q" with the texts of `documents`, the first a positive.
 Dataset Part(const std::string& query, const std::vector<std::string>& documents) {
@@ -44,15 +43,52 @@ TEST(DatasetUnion, KeepsEqualIdsAndTextsOfDifferentPartsApart) {
   EXPECT_EQ(dataset.scores, ScoreKind::kLists);
 }
 
-TEST(DatasetUnion, HasOneQueryPrompt) {
+TEST(DatasetUnion, HasAQueryPromptThatIsTheSameInAll) {
   DatasetUnion all;
   Dataset first = Part("a", {"one"});
   first.query_prompt = "find: ";
   all.Add(first);
-  EXPECT_NO_THROW(all.Add(first));
-  EXPECT_THAT(DataErrorOf([&] { all.Add(Part("b", {"two"})); }),
-              HasSubstr("b.jsonl: its queries have the prompt \"\", those of a.jsonl \"find: \""));
+  all.Add(first);
   EXPECT_EQ(all.Take().query_prompt, "find: ");
+  all.Add(first);
+  all.Add(Part("b", {"two"}));
+  all.Add(first);
+  EXPECT_EQ(all.Take().query_prompt, "");
+}
+
+TEST(DatasetUnion, KnowsWhereItsPartsAre) {
+  DatasetUnion all;
+  all.Add(Part("a", {"one"}));
+  all.Add(Part("b", {"two", "T three"}));
+  ASSERT_EQ(all.parts().size(), 2);
+  EXPECT_EQ(all.parts()[1].first_query, 2);
+  EXPECT_EQ(all.parts()[1].first_document, 1);
+  EXPECT_EQ(all.parts()[1].documents, 2);
+  const Dataset dataset = all.Take();
+  EXPECT_EQ(dataset.judged[0].source, 0);
+  EXPECT_EQ(dataset.judged[1].source, 1);
+  EXPECT_EQ(BuildTrainingSet(dataset, 1).examples[1].source, 1);
+}
+
+TEST(DatasetUnion, TwoSplitsOfOneDataSetShareItsTexts) {
+  DatasetUnion all;
+  all.Add(Part("b", {"zero"}));
+  all.Add(Part("a", {"one", "T two"}));
+  all.Add(Part("a", {"one", "T two"}), 1);
+  all.Add(Part("a", {"one", "T other"}), 1);  // not the same texts after all
+  EXPECT_TRUE(all.shares(2));
+  EXPECT_FALSE(all.shares(3));
+  EXPECT_EQ(all.parts()[2].first_document, 1);
+  EXPECT_EQ(all.parts()[3].first_document, 3);
+  const Dataset dataset = all.Take();
+  EXPECT_EQ(dataset.documents.size(), 5);
+  EXPECT_EQ(dataset.queries.size(), 6);
+  EXPECT_EQ(dataset.documents.id(4), "4:d1");
+  ASSERT_EQ(dataset.judged.size(), 4);
+  EXPECT_EQ(JudgedTexts(dataset, 2), "one=1@7 T two=0@7");
+  EXPECT_EQ(dataset.judged[2].query, dataset.judged[1].query);
+  EXPECT_EQ(dataset.judged[2].source, 2);
+  EXPECT_EQ(JudgedTexts(dataset, 3), "one=1@7 T other=0@7");
 }
 
 }  // namespace

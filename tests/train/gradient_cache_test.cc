@@ -59,7 +59,7 @@ class GradientCacheSetting {
     model_ = model::DualEncoder::Load(folder_.path(), options);
     std::vector<uint32_t> all(set_.examples.size());
     std::iota(all.begin(), all.end(), 0);
-    texts_ = MakeExampleTexts(set_, 1, all, *model_, 1);
+    texts_ = MakeExampleTexts(set_, 1, all, *model_, ModelPrompts(*model_), 1);
   }
   // The gradients of all parameters as one vector, and the loss.
   std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch,

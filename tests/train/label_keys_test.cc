@@ -236,8 +236,8 @@ TEST_F(LabelKeys, ABatchHasTheGradesOfItsOwnAndFurtherDocuments) {
   data().negatives = 2;
   const RunData run = Read(kGraded);
   model::BagEncoder model;
-  const ExampleTexts texts =
-      MakeExampleTexts(run.set, run.set.positive_grade, run.training, model, 1);
+  const ExampleTexts texts = MakeExampleTexts(run.set, run.set.positive_grade, run.training, model,
+                                              ModelPrompts(model), 1);
   loaded_.recipe.train.batch = 6;
   const auto sampler =
       sampling::kUniform.make(texts.examples, SamplerOptionsOf(loaded_.recipe, kGraded));
@@ -281,7 +281,8 @@ TEST_F(LabelKeys, ABatchHasTheTeachersScores) {
   data().negatives = 1;
   const RunData run = Read(kTeacher);
   model::BagEncoder model;
-  const ExampleTexts texts = MakeExampleTexts(run.set, 1, run.training, model, 1);
+  const ExampleTexts texts =
+      MakeExampleTexts(run.set, 1, run.training, model, ModelPrompts(model), 1);
   const auto sampler =
       sampling::kUniform.make(texts.examples, SamplerOptionsOf(loaded_.recipe, kTeacher));
   const sampling::Batch plan = sampler->Next();

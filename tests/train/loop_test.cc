@@ -41,7 +41,8 @@ class LoopTest : public testing::Test {
     set_ = data::BuildTrainingSet(std::move(dataset), 1);
     std::vector<uint32_t> all;
     for (uint32_t e = 0; e < 24; ++e) all.push_back(e);
-    texts_ = std::make_unique<ExampleTexts>(MakeExampleTexts(set_, 1, all, model_, 1));
+    texts_ = std::make_unique<ExampleTexts>(
+        MakeExampleTexts(set_, 1, all, model_, ModelPrompts(model_), 1));
     batches_ = std::make_unique<BatchMaker>(*texts_, sampling::MaskRules());
     recipe_.train.batch = 6;
     recipe_.train.accumulate = 2;

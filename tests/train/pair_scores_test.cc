@@ -85,6 +85,34 @@ class PairScoresTest : public testing::Test {
   sampling::Examples examples_{1, {}};
 };
 
+TEST_F(PairScoresTest, TextsHaveTheirOwnPrompts) {
+  const std::vector<std::string> prompts = {"alpha ", "", "beta ", "gamma ", ""};
+  const auto prompt = [&](size_t text) { return std::string_view(prompts[text]); };
+  const PairScores scores = ScorePairs(*model_,
+                                       {.examples = examples_,
+                                        .query_texts = query_texts_,
+                                        .queries = set_.queries,
+                                        .documents = set_.documents,
+                                        .query_prompt = prompt,
+                                        .document_prompt = prompt},
+                                       {.progress = false});
+  data::Texts queries, documents;
+  for (size_t q = 0; q < set_.queries.size(); ++q) {
+    queries.Add(set_.queries.id(q), prompts[q] + std::string(set_.queries.text(q)));
+  }
+  for (size_t d = 0; d < set_.documents.size(); ++d) {
+    documents.Add(set_.documents.id(d), prompts[d] + std::string(set_.documents.text(d)));
+  }
+  const PairScores by_hand = ScorePairs(*model_,
+                                        {.examples = examples_,
+                                         .query_texts = query_texts_,
+                                         .queries = queries,
+                                         .documents = documents},
+                                        {.progress = false});
+  EXPECT_EQ(scores.cosines, by_hand.cosines);
+  EXPECT_NE(scores.cosines, Score(false, false).cosines);
+}
+
 TEST_F(PairScoresTest, CosinesOfPositivesInTheOrderOfTheExamples) {
   const PairScores scores = Score(false, false);
   ASSERT_EQ(scores.cosines.size(), 5U);

@@ -120,7 +120,8 @@ TEST(RunData, QueriesOfTrainingAndValidationHaveOnePrompt) {
   write("dev.jsonl", "Cite: ");
   ExpectError([&] { ReadRunData(recipe); }, ExitCode::kData,
               {"dev.jsonl: its queries have the prompt \"Cite: \", those of the training data "
-               "\"Find: \"; a model has one query prompt"});
+               "\"Find: \"; a model has one query prompt. validation.query_prompt says which one "
+               "they get"});
 }
 
 TEST(RunData, ExamplesLeaveOutWhatIsNotJudged) {

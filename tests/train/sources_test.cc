@@ -1,13 +1,26 @@
 // Several data sets in one run: [[data.source]].
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/captured_messages.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "sampling/catalogue.h"
+#include "train/bag_encoder.h"
+#include "train/batch.h"
+#include "train/batch_figures.h"
+#include "train/example_texts.h"
 #include "train/label_keys.h"
+#include "train/read_sources.h"
 #include "train/run_data.h"
+#include "train/run_prompts.h"
 #include "train/tiny_data.h"
 #include "weights/error_matching.h"
 
@@ -154,6 +167,218 @@ TEST_F(SourcesTest, GradesOutsideTheScaleNameTheirOwnFile) {
   Use({Binary(), Graded()});
   ExpectError([&] { ReadRunData(loaded_, kGraded); }, ExitCode::kData,
               {"graded/qrels/train.tsv:2: query q0, document d0: grade 2 is outside [0, 1]"});
+}
+
+TEST_F(SourcesTest, TwoSplitsOfAFolderShareItsTexts) {
+  const std::string graded = Graded();
+  const CapturedMessages messages;
+  Use({Binary(), graded, graded});
+  data().sources[2].split = "dev";
+  const RunData shared = ReadRunData(loaded_);
+  EXPECT_EQ(shared.set.documents.size(), 63);
+  EXPECT_EQ(shared.set.examples.size(), 2 + 48 + 16);
+  EXPECT_THAT(messages.text(), testing::HasSubstr("source " + graded +
+                                                  ": 16 judged queries, 60 documents, those of "
+                                                  "data.source.2\n"));
+  EXPECT_THAT(messages.text(), testing::Not(testing::HasSubstr("again")));
+  const std::vector<uint32_t> sources = SourcesOf(shared);
+  EXPECT_TRUE(std::is_sorted(sources.begin(), sources.end()));
+  EXPECT_EQ(std::count(sources.begin(), sources.end(), 2), 16);
+  // With another prompt they are other texts.
+  data().sources[2].document_prompt = "d: ";
+  EXPECT_EQ(ReadRunData(loaded_).set.documents.size(), 123);
+}
+
+TEST_F(SourcesTest, OneThatIsThereTwiceIsWarnedOf) {
+  const CapturedMessages messages;
+  Use({Binary(), Graded(), Binary()});
+  EXPECT_EQ(ReadRunData(loaded_).set.examples.size(), 52);
+  EXPECT_THAT(messages.text(),
+              testing::HasSubstr("data.source.3 is data.source.1 again, so that an epoch has its "
+                                 "queries twice; data.mixture = \"weight\" gives"));
+}
+
+TEST_F(SourcesTest, OneWithoutATrainingQueryIsNamed) {
+  const std::string related =
+      Lines("related.jsonl", R"({"anchor": "a", "positive": "p", "score": 0.5}
+)");
+  Use({Graded(), related});
+  data().scores = "grades";
+  data().positive_grade = 0.75;
+  loaded_.positions["data.positive_grade"] = {"recipe.toml", 1, 1};
+  ExpectError([&] { ReadRunData(loaded_, kPlain); }, ExitCode::kData,
+              {"related.jsonl: data.source.2 brings no query to train on", "tandem inspect"});
+  data().mixture = "weight";
+  data().sources[1].weight = 0;
+  EXPECT_NO_THROW(ReadRunData(loaded_, kPlain));
+}
+
+TEST_F(SourcesTest, TasksAreNumberedByTheirNames) {
+  Use({Binary(), Graded(), Binary()});
+  data().sources[0].task = "qa";
+  data().sources[2].task = "qa";
+  const RunData run = ReadRunData(loaded_);
+  EXPECT_TRUE(TasksOf(run, loaded_.recipe, run.training).empty());
+  loaded_.recipe.sampling.by_task = true;
+  const std::vector<uint32_t> tasks = TasksOf(run, loaded_.recipe, run.training);
+  ASSERT_EQ(tasks.size(), 52);
+  EXPECT_EQ(tasks.front(), 0);
+  EXPECT_EQ(tasks[2], 1);
+  EXPECT_EQ(tasks.back(), 0);
+}
+
+// The prompts of a run whose model has "model-q " and "model-d ", text after text.
+class PromptsTest : public SourcesTest {
+ protected:
+  PromptsTest() {
+    model_.query_prompt = "model-q ";
+    model_.document_prompt = "model-d ";
+  }
+  std::string Prompted(const std::string& name, const std::string& query,
+                       const std::string& prompt = "") {
+    const std::string lines = prompt.empty() ? "" : ", \"prompt\": \"" + prompt + "\"";
+    return Lines(name, "{\"query\": \"" + query + "\", \"pos\": [\"" + name + "\"]" + lines +
+                           "}\n{\"query\": \"other " + query + "\", \"pos\": [\"more " + name +
+                           "\"]" + lines + "}\n");
+  }
+  std::vector<std::string> PromptsOf(const RunPrompts& prompts, const RunData& data,
+                                     model::TextKind kind) const {
+    std::vector<std::string> all;
+    for (const uint32_t e : data.training) {
+      const data::TrainingQuery& example = data.set.examples[e];
+      const bool query = kind == model::TextKind::kQuery;
+      all.emplace_back(
+          prompts.Of(kind).Of(query ? example.query : example.positives.at(0).document));
+    }
+    return all;
+  }
+
+  model::BagEncoder model_;
+};
+
+TEST_F(PromptsTest, AreTheSourcesElseTheTasksElseTheLinesElseTheModels) {
+  Use({Prompted("1", "a"), Prompted("2", "b", "line-2 "), Prompted("3", "c", "line-3 "),
+       Prompted("4", "d")});
+  data().sources[0].query_prompt = "own ";
+  data().sources[0].task = data().sources[2].task = "t";
+  data().sources[3].document_prompt = "own-d ";
+  const RunData run = ReadRunData(loaded_);
+  EXPECT_EQ(run.query_prompt, "");
+  const RunPrompts prompts = TrainingPrompts(run, model_);
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(PromptsOf(prompts, run, model::TextKind::kQuery),
+            (Texts{"own ", "own ", "line-2 ", "line-2 ", "own ", "own ", "model-q ", "model-q "}));
+  EXPECT_EQ(PromptsOf(prompts, run, model::TextKind::kDocument),
+            (Texts{"model-d ", "model-d ", "model-d ", "model-d ", "model-d ", "model-d ", "own-d ",
+                   "own-d "}));
+}
+
+TEST_F(PromptsTest, OfAllLinesAreTheRuns) {
+  Use({Prompted("1", "a", "line "), Prompted("2", "b", "line ")});
+  EXPECT_EQ(ReadRunData(loaded_).query_prompt, "line ");
+  data().sources[1].query_prompt = "";
+  const CapturedMessages messages;
+  const RunData run = ReadRunData(loaded_);
+  EXPECT_EQ(run.query_prompt, "");
+  EXPECT_EQ(PromptsOf(TrainingPrompts(run, model_), run, model::TextKind::kQuery),
+            (std::vector<std::string>{"line ", "line ", "", ""}));
+  EXPECT_THAT(messages.text(), testing::HasSubstr("2: the query prompt is the recipe's, \"\", not "
+                                                  "that of its lines, \"line \""));
+}
+
+// A batch of prompted sources has the token ids of texts that have the prompts written in.
+TEST_F(PromptsTest, StandBeforeTheTextsOfABatch) {
+  Use({Prompted("1", "a"), Prompted("2", "b", "line-2 "), Prompted("3", "c")});
+  data().sources[0].query_prompt = "own of two words ";
+  data().sources[2].document_prompt = "own-d ";
+  const RunData run = ReadRunData(loaded_);
+  const ExampleTexts texts =
+      MakeExampleTexts(run.set, 1, run.training, model_, TrainingPrompts(run, model_), 1);
+  const auto batch_of = [&](const ExampleTexts& of) {
+    const auto sampler = sampling::kUniform.make(of.examples, {.batch = 6});
+    return BatchMaker(of, {}).Make(sampler->Next());
+  };
+  const auto written = [&](const std::string& name, const std::string& query,
+                           const std::string& query_prompt, const std::string& document_prompt) {
+    std::string lines;
+    for (const char* more : {"", "other "}) {
+      const std::string text = (*more == '\0' ? "" : "more ") + name.substr(1);
+      lines += "{\"query\": \"" + query_prompt + more + query + "\", \"pos\": [\"" +
+               document_prompt + text + "\"]}\n";
+    }
+    return Lines(name, lines);
+  };
+  Use({written("w1", "a", "own of two words ", "model-d "),
+       written("w2", "b", "line-2 ", "model-d "), written("w3", "c", "model-q ", "own-d ")});
+  const RunData by_hand = ReadRunData(loaded_);
+  const ExampleTexts hand_texts = MakeExampleTexts(by_hand.set, 1, by_hand.training, model_,
+                                                   {TextPrompts(""), TextPrompts("")}, 1);
+  const TrainingBatch got = batch_of(texts), want = batch_of(hand_texts);
+  ASSERT_EQ(got.texts(), 12);
+  ASSERT_EQ(got.tokens(), want.tokens());
+  EXPECT_TRUE(at::equal(got.Pack(0, 12).ids, want.Pack(0, 12).ids));
+  const ExampleTexts unprompted =
+      MakeExampleTexts(run.set, 1, run.training, model_, ModelPrompts(model_), 1);
+  EXPECT_NE(batch_of(unprompted).tokens(), got.tokens());
+}
+
+TEST_F(PromptsTest, OfValidation) {
+  Use({Prompted("1", "a"), Prompted("2", "b")});
+  data().sources[1].query_prompt = "own ";
+  config::ValidationRecipe& validation = loaded_.recipe.validation;
+  validation.holdout = config::Quantity::Count(2);
+  RunData run = ReadRunData(loaded_);
+  RunPrompts prompts = ValidationPrompts(run, validation, model_);
+  for (const uint32_t e : run.held_out) {
+    const data::TrainingQuery& example = run.set.examples[e];
+    EXPECT_EQ(prompts.queries.Of(example.query), example.source == 1 ? "own " : "model-q ");
+  }
+  validation.holdout.reset();
+  validation.data = Prompted("3", "c", "line-3 ");
+  ExpectError([&] { ReadRunData(loaded_); }, ExitCode::kData,
+              {"its queries have the prompt \"line-3 \"", "validation.query_prompt says"});
+  validation.query_prompt = "measured ";
+  run = ReadRunData(loaded_);
+  prompts = ValidationPrompts(run, validation, model_);
+  EXPECT_TRUE(prompts.queries.AreAll("measured "));
+  EXPECT_TRUE(prompts.documents.AreAll("model-d "));
+}
+
+TEST_F(PromptsTest, AreReportedAndNotTrainedOnesWarnedOf) {
+  Use({Prompted("1", "a"), Prompted("2", "b")});
+  data().sources[1].query_prompt = "own ";
+  {
+    const RunData run = ReadRunData(loaded_);
+    const CapturedMessages messages;
+    ReportPrompts(run, model_);
+    EXPECT_EQ(messages.text(), "source " + data().sources[1].path + ": query prompt \"own \"\n");
+  }
+  data().sources[0].query_prompt = "other ";
+  const RunData run = ReadRunData(loaded_);
+  const CapturedMessages messages;
+  ReportPrompts(run, model_);
+  EXPECT_THAT(
+      messages.text(),
+      testing::HasSubstr("the model is saved with the query prompt \"model-q \", with which "
+                         "no data set is trained; model.query_prompt gives another one"));
+}
+
+TEST(TextPrompts, HoldFromTheirTextOn) {
+  TextPrompts prompts("all ");
+  EXPECT_TRUE(prompts.AreAll("all "));
+  EXPECT_EQ(prompts.Unless("all "), nullptr);
+  prompts.From(0, "first ");
+  prompts.From(3, "");
+  prompts.From(3, "second ");
+  prompts.From(5, "third ");
+  const std::vector<std::string_view> want = {"first ",  "first ", "first ", "second ",
+                                              "second ", "third ", "third "};
+  const auto function = prompts.Unless("");
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_EQ(prompts.Of(i), want[i]);
+    EXPECT_EQ(function(i), want[i]);
+  }
+  EXPECT_FALSE(prompts.AreAll("first "));
 }
 
 TEST_F(SourcesTest, EachIsNamedWithItsSize) {

@@ -49,7 +49,8 @@ class Step : public testing::Test {
  protected:
   Step() : set_(Topics()) {
     for (uint32_t e = 0; e < 16; ++e) all_.push_back(e);
-    texts_ = std::make_unique<ExampleTexts>(MakeExampleTexts(set_, 1, all_, model_, 1));
+    texts_ = std::make_unique<ExampleTexts>(
+        MakeExampleTexts(set_, 1, all_, model_, ModelPrompts(model_), 1));
     maker_ = std::make_unique<BatchMaker>(*texts_, sampling::MaskRules());
     sampler_ = sampling::kUniform.make(texts_->examples, {.seed = 3, .batch = 8, .negatives = 1});
   }

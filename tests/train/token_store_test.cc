@@ -21,7 +21,7 @@ TEST_P(Store, HoldsTheTokenizersIdsOfWantedTexts) {
   const TokenStore store(tokenizer, {.count = texts.size(),
                                      .text = [&](size_t i) { return std::string_view(texts[i]); },
                                      .wanted = [](size_t i) { return i % 3 != 1; },
-                                     .prompt = "query: ",
+                                     .prompt = [](size_t) { return std::string_view("query: "); },
                                      .max_length = 6,
                                      .threads = 2});
   ASSERT_EQ(store.size(), texts.size());

@@ -1,0 +1,211 @@
+// `tandem train` on several data sets: mixtures, prompts, resumption, what is refused.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "train/run_fixture.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A graded folder of 48 queries, and 12 binary lines that carry a prompt.
+class SourcesCommand : public RunTest {
+ protected:
+  SourcesCommand()
+      : RunTest(R"(
+seed = 3
+threads = 1
+precision = "fp32"
+[objective]
+name = "bixse"
+[model]
+base = "{0}/base"
+query_prompt = "alpha "
+[data]
+mixture = "weight"
+grade_scale = [0, 2]
+negatives = 1
+[[data.source]]
+path = "{0}/data"
+weight = 1
+[[data.source]]
+path = "{0}/lines.jsonl"
+weight = 3
+task = "lines"
+document_prompt = "delta "
+[optimizer]
+learning_rate = 1e-3
+[train]
+batch = 5
+epochs = 3
+checkpoint_every = "6 steps"
+keep_checkpoints = 100
+[validation]
+holdout = 8
+measure = "ndcg@10"
+every = "9 steps"
+patience = 0
+[logging]
+every = 3
+)") {
+    std::string lines;
+    for (int q = 0; q < 12; ++q) {
+      lines += fmt::format(
+          "{{\"query\": \"alpha {0} beta\", \"pos\": [\"beta {0}\"], \"neg\": [\"gamma {0}\"], "
+          "\"prompt\": \"gamma \"}}\n",
+          q);
+    }
+    WriteFileAtomically(Path("lines.jsonl"), lines);
+  }
+
+  std::vector<std::string> CheckpointsOf(const std::string& output) const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(Path(output + "/checkpoints"))) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("step-")) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // Takes the run back to each of its checkpoints and resumes it there.
+  void ExpectTheSameFromEveryCheckpoint(const std::string& output,
+                                        std::vector<std::string> flags) const {
+    const std::vector<std::string> names = CheckpointsOf(output);
+    ASSERT_GE(names.size(), 3);
+    flags.push_back("--resume");
+    for (size_t kept = 1; kept < names.size(); ++kept) {
+      const std::string copy = fmt::format("{}-{}", output, kept);
+      std::filesystem::copy(Path(output), Path(copy), std::filesystem::copy_options::recursive);
+      std::filesystem::remove_all(Path(copy + "/model"));
+      for (size_t i = kept; i < names.size(); ++i) {
+        std::filesystem::remove_all(Path(copy + "/checkpoints/" + names[i]));
+      }
+      const ProgramResult resumed = Train(copy, flags);
+      ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+      ExpectSameFiles(copy, output);
+      std::filesystem::remove_all(Path(copy));
+    }
+  }
+
+  static std::vector<std::string> Sets(const std::vector<std::string>& sets) {
+    std::vector<std::string> flags;
+    for (const std::string& set : sets) flags.insert(flags.end(), {"--set", set});
+    return flags;
+  }
+};
+
+TEST_F(SourcesCommand, TrainsOnGradedAndBinarySetsByWeightAndSaysSo) {
+  const ProgramResult run = Train("run");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("data: 25 % of an epoch, about 13 of 52 draws, of "));
+  EXPECT_THAT(run.err, HasSubstr("lines.jsonl: 75 % of an epoch, about 39 of 52 draws, of "));
+  EXPECT_THAT(run.err, HasSubstr("lines.jsonl: query prompt \"gamma \"\n"));
+  EXPECT_THAT(run.err, HasSubstr("lines.jsonl: document prompt \"delta \"\n"));
+  EXPECT_THAT(run.err, Not(HasSubstr("is saved with")));
+  // The model keeps the fall-back.
+  const auto config =
+      nlohmann::json::parse(ReadFile(Path("run/model/config_sentence_transformers.json")));
+  EXPECT_EQ(config.at("prompts").at("query"), "alpha ");
+  EXPECT_THAT(ReadFile(Path("run/recipe.resolved.toml")),
+              HasSubstr("path = \"lines.jsonl\"\nformat = \"auto\"\nweight = 3.0\ntask = "
+                        "\"lines\"\ndocument_prompt = \"delta \"\n"));
+  EXPECT_EQ(Train("run", {"--resume"}).exit_code, 0);
+  const ProgramResult other = Train("run", {"--resume", "--set", "data.source.2.weight=2"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("data.source.2.weight"));
+}
+
+TEST_F(SourcesCommand, EveryMixtureAndSamplerGoesOnFromEveryCheckpoint) {
+  const std::vector<std::vector<std::string>> cases = {
+      {},
+      {"data.mixture=round_robin", "data.source.1.split=train"},
+      {"data.mixture=size"},
+      {"sampling.name=static_pruning", "sampling.keep=0.5"},
+      {"sampling.name=dynamic_pruning", "sampling.update_interval=2"},
+      {"sampling.name=infobatch", "data.mixture=round_robin"}};
+  int number = 0;
+  for (const auto& sets : cases) {
+    const std::string output = fmt::format("run{}", number++);
+    const std::vector<std::string> flags = Sets(sets);
+    const ProgramResult whole = Train(output, flags);
+    ASSERT_EQ(whole.exit_code, 0) << whole.err;
+    ExpectTheSameFromEveryCheckpoint(output, flags);
+  }
+}
+
+// Prompts of the recipe train the same as texts that have them written in.
+TEST_F(SourcesCommand, PromptsTrainAsIfTheyWereWritten) {
+  const auto write = [&](const std::string& query, const std::string& document) {
+    std::string lines;
+    for (int q = 0; q < 12; ++q) {
+      lines += fmt::format("{{\"query\": \"{1}alpha {0}\", \"pos\": [\"{2}beta {0}\"]}}\n", q,
+                           query, document);
+    }
+    WriteFileAtomically(Path("lines.jsonl"), lines);
+  };
+  const std::vector<std::string> common = {
+      "model.query_prompt=",    "data.source.1.path=" + Path("lines.jsonl"),
+      "objective.name=infonce", "data.mixture=size",
+      "data.negatives=0",       "data.source.2.path=" + Path("other.jsonl"),
+      "validation.measure=loss"};
+  WriteFileAtomically(Path("other.jsonl"),
+                      "{\"query\": \"beta\", \"pos\": [\"alpha\"]}\n"
+                      "{\"query\": \"delta\", \"pos\": [\"gamma\"]}\n");
+  const auto train = [&](const std::string& output, std::vector<std::string> sets) {
+    sets.insert(sets.end(), common.begin(), common.end());
+    const ProgramResult run = Train(output, Sets(sets));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  };
+  write("", "");
+  train("by_recipe", {"data.source.1.query_prompt=gamma ", "data.source.1.document_prompt=delta ",
+                      "data.source.2.document_prompt="});
+  write("gamma ", "delta ");
+  train("by_hand", {"data.source.2.document_prompt="});
+  write("", "");
+  train("without", {"data.source.2.document_prompt="});
+  EXPECT_EQ(ReadFile(Path("by_recipe/model/model.safetensors")),
+            ReadFile(Path("by_hand/model/model.safetensors")));
+  EXPECT_EQ(MetricOf("by_recipe", "loss"), MetricOf("by_hand", "loss"));
+  EXPECT_NE(MetricOf("by_recipe", "loss"), MetricOf("without", "loss"));
+}
+
+TEST_F(SourcesCommand, RefusesWhatItCannotMix) {
+  const auto error_of = [this](int exit_code, const std::vector<std::string>& sets) {
+    const ProgramResult result = Train("none", Sets(sets));
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_FALSE(std::filesystem::exists(Path("none")));
+    return result.err;
+  };
+  EXPECT_THAT(error_of(2, {"data.source.2.weight=-1"}),
+              HasSubstr("data.source.2.weight must be from 0 to 1000000000, found -1"));
+  EXPECT_THAT(error_of(2, {"data.source.2.weight=inf"}), HasSubstr("must be finite"));
+  EXPECT_THAT(error_of(2, {"data.source.1.weight=0", "data.source.2.weight=0"}),
+              HasSubstr("data.source.1.weight is 0 like all other weights"));
+  EXPECT_THAT(error_of(2, {"data.mixture=round_robin", "data.source.1.weight=2"}),
+              HasSubstr("data.source.1.weight does nothing here: it needs data.mixture = "
+                        "\"weight\""));
+  EXPECT_THAT(error_of(2, {"data.train=" + Path("data"), "data.mixture=weight"}),
+              HasSubstr("data.mixture does nothing here: it needs several [[data.source]]"));
+  EXPECT_THAT(error_of(2, {"data.source.1.task=lines", "data.source.1.document_prompt=other "}),
+              HasSubstr("of the same task \"lines\""));
+  WriteFileAtomically(Path("unknown.jsonl"), "{\"text\": \"alpha\"}\n");
+  EXPECT_THAT(error_of(3, {"data.source.2.path=" + Path("unknown.jsonl")}),
+              HasSubstr("unknown.jsonl:1: "));
+  // A source whose queries have no positive.
+  WriteFileAtomically(Path("related.jsonl"),
+                      "{\"anchor\": \"alpha\", \"positive\": \"beta\", \"score\": 0.5}\n");
+  EXPECT_THAT(error_of(3, {"data.source.2.path=" + Path("related.jsonl"), "objective.name=infonce",
+                           "data.scores=grades", "data.positive_grade=2"}),
+              HasSubstr("related.jsonl"));
+}
+
+}  // namespace
+}  // namespace tandem
