@@ -109,6 +109,22 @@ TEST(Composition, AFewDuplicatesMoveFewQueries) {
   EXPECT_LE(moved, 250U);
 }
 
+// Batches of similar length stay similar: a query that has to leave its batch finds one near it.
+TEST(Composition, QueriesThatHaveToMoveStayNearWhereThatIsAskedFor) {
+  std::vector<BatchKeys> pass(3000);
+  for (uint32_t i = 0; i < 100; ++i) pass[30 * i] = pass[30 * i + 1] = {.document = i};
+  const auto far = [&](Refuge refuge) {
+    const auto batch_of = ComposeEvenly(pass, 10, RandomStream(kStream), refuge);
+    int count = 0;
+    for (uint32_t i = 0; i < pass.size(); ++i) {
+      count += batch_of[i] > i / 10 + 8 || batch_of[i] + 8 < i / 10 ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(far(Refuge::kNear), 0);
+  EXPECT_GT(far(Refuge::kAnywhere), 50);
+}
+
 TEST(Composition, LargePassesWithOneKeyForHalfOfThem) {
   std::vector<BatchKeys> pass(100000);
   for (uint32_t i = 0; i < pass.size(); ++i) {

@@ -102,6 +102,20 @@ TEST_F(SourcesTest, APositiveOfLinesIsAPositiveAtAnyGrade) {
   EXPECT_EQ(data.set.queries_without_positive, 0U);
 }
 
+TEST_F(SourcesTest, TheTaskOfAQueryIsItsSource) {
+  Use({Binary(), Graded(), Binary()});
+  const RunData data = ReadRunData(loaded_);
+  EXPECT_TRUE(TasksOf(data, loaded_.recipe, data.training).empty());
+  loaded_.recipe.sampling.by_task = true;
+  const std::vector<uint32_t> tasks = TasksOf(data, loaded_.recipe, data.training);
+  ASSERT_EQ(tasks.size(), 52U);
+  for (size_t i = 0; i < tasks.size(); ++i) EXPECT_EQ(tasks[i], i < 2 ? 0U : i < 50 ? 1U : 2U);
+  EXPECT_EQ(TasksOf(data, loaded_.recipe, std::vector<uint32_t>{51, 3}),
+            (std::vector<uint32_t>{2, 1}));
+  Use({Graded()});
+  EXPECT_TRUE(TasksOf(ReadRunData(loaded_), loaded_.recipe, std::vector<uint32_t>{1}).empty());
+}
+
 TEST_F(SourcesTest, TextsOfTwoSourcesAreCopiesOfEachOther) {
   const std::string first = Lines("1.jsonl", R"({"query": "a", "pos": ["p"]})");
   const std::string second = Lines("2.jsonl", R"({"query": "a", "pos": ["q"], "neg": ["p"]})");

@@ -87,7 +87,7 @@ every = 1
   void ExpectTheSameFromCheckpoints(const std::string& output, const Sets& sets) const {
     const std::vector<std::string> names = CheckpointsOf(output);
     ASSERT_GE(names.size(), 2);
-    for (size_t kept = 1; kept < names.size(); ++kept) {
+    for (size_t kept = 1; kept < names.size(); kept += 2) {
       const std::string copy = fmt::format("{}-{}", output, kept);
       std::filesystem::copy(Path(output), Path(copy), std::filesystem::copy_options::recursive);
       std::filesystem::remove_all(Path(copy + "/model"));
@@ -188,7 +188,7 @@ TEST_F(CompositionCommand, WhatDoesNotFitIsRefused) {
 }
 
 TEST_F(CompositionCommand, ARunByTokensCanBecomeLongerOnlyInSteps) {
-  const Sets constant = {"schedule.name=constant", "train.batch_tokens=200"};
+  const Sets constant = {"schedule.name=constant", "schedule.warmup=0", "train.batch_tokens=200"};
   const auto with = [&](const char* length) {
     Sets sets = constant;
     sets.emplace_back(length);
