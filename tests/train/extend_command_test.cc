@@ -139,8 +139,10 @@ TEST_F(ExtendCommand, TheFolderKeepsTheRecipeAsItWasGivenAndResolved) {
                          "#   --set model.base={2}\n#   --set train.steps=2\n#   --seed 7\n\n",
                          Path("recipe.toml"), name, elsewhere)));
   EXPECT_THAT(given, testing::EndsWith(ReadFile(Path("recipe.toml"))));
-  EXPECT_THAT(ReadFile(Path("run/timing.jsonl")),
-              testing::StartsWith("{\"version\":\"" + name.substr(7) + "\","));
+  const std::string timing = ReadFile(Path("run/timing.jsonl"));
+  EXPECT_THAT(timing, testing::StartsWith("{\"version\":\"" + name.substr(7) + "\","));
+  EXPECT_THAT(timing, HasSubstr("\"read_seconds\":0."));
+  EXPECT_THAT(timing, HasSubstr("\"tokenise_seconds\":0."));
 }
 
 }  // namespace

@@ -115,7 +115,9 @@ TEST_F(TrainCommand, CheckReadsEverythingAndWritesNothing) {
   for (const char* text :
        {"training queries: 48\n", "positives: 48\n", "documents in the corpus: 60\n",
         "validation: ndcg@10 on 16 queries, every 7 steps\n", "truncated at 8\n", "memory: about ",
-        "for 30 steps, from one timed step of "}) {
+        "for 30 steps, from one timed step of ",
+        "on top come validation, checkpoints and each start (", " s to read the data, ",
+        " s for token ids)\n"}) {
     EXPECT_THAT(result.out, testing::HasSubstr(text));
   }
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
