@@ -95,7 +95,7 @@ TEST_F(EmbeddingCacheTest, TextsWithPromptsOfTheirOwn) {
   };
   const CachedEmbeddings made = embed([&](size_t i) { return std::string_view(prompts[i]); });
   EXPECT_EQ(made.row_of, (std::vector<uint32_t>{0, 1, 2, 0}));  // the same text under two prompts
-  const CachedEmbeddings by_hand = Embed({"gamma alpha", "beta", "alpha"}, {});
+  const CachedEmbeddings by_hand = Embed({"gamma alpha", "beta", "alpha"}, CacheOptions{});
   EXPECT_TRUE(at::equal(made.rows, by_hand.rows));
   EXPECT_EQ(Files(), 1);
   EXPECT_EQ(embed([&](size_t i) { return std::string_view(prompts[i]); }).counts.texts, 0);
