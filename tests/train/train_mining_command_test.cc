@@ -141,19 +141,23 @@ TEST_F(MiningCommand, ARoundMinesWhatMineDoesWithTheModelOfThatStep) {
   }
 }
 
+// Each margin by itself takes something out.
 TEST_F(MiningCommand, MarginsAndDrawsAreThoseOfMine) {
-  const std::vector<std::string> rules = {
-      "--range",           "0:30",     "--negatives", "6", "--random", "--relative-margin", "0.001",
-      "--absolute-margin", "0.000001", "--seed",      "3"};
-  const ProgramResult result = Train(
-      "drawn",
-      Kept({"mining.range=0:30", "mining.negatives=6", "mining.random=true",
-            "mining.relative_margin=0.001", "mining.absolute_margin=0.000001", "train.steps=8"}));
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(PoolAt("drawn", 1), MinedWith("base", rules));
-  const std::vector<nlohmann::json> rounds = Rounds("drawn");
-  ASSERT_EQ(rounds.size(), 2);
-  EXPECT_GT(rounds[0]["mining"]["left_out_by_margins"].get<int>(), 0);
+  const std::vector<std::string> rules = {"--range", "0:30", "--negatives", "6",
+                                          "--seed",  "3",    "--random"};
+  const Lists all = MinedWith("base", rules);
+  for (const auto& [key, flag] : {std::pair("mining.absolute_margin", "--absolute-margin"),
+                                  std::pair("mining.relative_margin", "--relative-margin")}) {
+    const ProgramResult result =
+        Train(key, Kept({"mining.range=0:30", "mining.negatives=6", "mining.random=true",
+                         std::string(key) + "=0.03", "train.steps=1"}));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    std::vector<std::string> with_margin = rules;
+    with_margin.insert(with_margin.end(), {flag, "0.03"});
+    EXPECT_EQ(PoolAt(key, 1), MinedWith("base", with_margin));
+    EXPECT_NE(PoolAt(key, 1), all);
+    EXPECT_GT(Rounds(key).at(0)["mining"]["left_out_by_margins"].get<int>(), 0);
+  }
 }
 
 TEST_F(MiningCommand, MetricsSayWhatEachRoundFound) {
