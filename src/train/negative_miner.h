@@ -23,6 +23,7 @@
 #include "search/similarity_rows.h"
 #include "tensor/precision.h"
 #include "train/observer.h"
+#include "train/run_prompts.h"
 
 namespace tandem::train {
 
