@@ -153,7 +153,11 @@ void AddPasses(const fs::path& folder, Json& found) {
   }
   found["passes"] = Json::array();
   for (const fs::path& file : files) {
-    found["passes"].push_back(PassRow(sampling::ReadPassRecord(file)));
+    try {
+      found["passes"].push_back(PassRow(sampling::ReadPassRecord(file)));
+    } catch (const DataError&) {  // a run goes on without a record that was damaged
+      found["passes"].push_back({{"pass", fmt::format("{} is damaged", file.filename().native())}});
+    }
   }
 }
 

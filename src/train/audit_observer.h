@@ -13,7 +13,9 @@ namespace tandem::train {
 
 // The files are those of sampling/audit_file.h. That of a pass under way grows with its batches. A
 // checkpoint says how long it is; a resumed run cuts it back to that and removes later ones, so
-// that in the end they have the bytes of an uninterrupted run.
+// that in the end they have the bytes of an uninterrupted run. Training needs no records: where the
+// one of the pass under way was lost or cut short, the run goes on with a warning, leaves what is
+// there as it is (a file without an end), and keeps records from the next pass on.
 class AuditObserver final : public LoopObserver, public sampling::PassAudit {
  public:
   // Nothing is made or removed before the loop begins.
@@ -36,7 +38,8 @@ class AuditObserver final : public LoopObserver, public sampling::PassAudit {
 
   std::filesystem::path folder_;
   uint64_t pass_ = 0;
-  mutable std::optional<LineLog> file_;  // of pass_; none before the first
+  bool restored_ = false;
+  mutable std::optional<LineLog> file_;  // of pass_; none before the first, and where it was lost
 };
 
 }  // namespace tandem::train

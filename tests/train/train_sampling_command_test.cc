@@ -99,6 +99,60 @@ TEST_F(SamplingCommand, SamplersThatLearnMineTheSameFromEveryCheckpoint) {
   }
 }
 
+// Training does not need the record of its pass: a run whose record was lost goes on, and what is
+// there in the end is whole or has no end.
+TEST_F(SamplingCommand, ARunGoesOnWithoutTheRecordOfItsPass) {
+  const std::vector<std::string> flags =
+      Flags("dynamic_pruning", {"train.checkpoint_every=\"1 steps\""});
+  ASSERT_EQ(Train("whole", flags).exit_code, 0);
+  std::vector<std::string> resumed = flags;
+  resumed.push_back("--resume");
+  const std::string lost = "/sampling/pass-00000001.bin";
+  const auto back_to = [&](const std::string& output, int step) {
+    std::filesystem::remove_all(Path(output + "/model"));
+    for (const std::string& name : CheckpointsOf(output)) {
+      if (name > fmt::format("step-{:08}", step)) {
+        std::filesystem::remove_all(Path(output + "/checkpoints/" + name));
+      }
+    }
+  };
+  const auto expect_whole_but_lost = [&](const std::string& output) {
+    Contents want = FilesOf("whole"), got = FilesOf(output);
+    for (Contents* files : {&want, &got}) {
+      std::erase_if(*files, [&](const auto& file) {
+        return file.first == lost.substr(1) || file.first.ends_with("state.json");
+      });
+    }
+    EXPECT_EQ(got, want);
+  };
+  // A pass has 30 queries, a step 10: after step 4 the second pass is under way.
+  for (const std::string damage : {"removed", "cut", "altered"}) {
+    std::filesystem::copy(Path("whole"), Path(damage), std::filesystem::copy_options::recursive);
+    back_to(damage, 4);
+    std::string bytes = ReadFile(Path("whole" + lost));
+    if (damage == "removed") std::filesystem::remove(Path(damage + lost));
+    if (damage == "cut") bytes.resize(420);  // behind its first part
+    if (damage == "altered") bytes[0] = 'X';
+    if (damage != "removed") WriteFileAtomically(Path(damage + lost), bytes);
+    const ProgramResult result = Train(damage, resumed);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("the run goes on without it, and has records again"));
+    expect_whole_but_lost(damage);
+    EXPECT_EQ(std::filesystem::exists(Path(damage + lost)), damage != "removed");
+    if (damage != "removed") {
+      EXPECT_EQ(ReadFile(Path(damage + lost)), bytes);
+    }
+    const ProgramResult inspected = RunTandem({"inspect", Path(damage)});
+    EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
+    EXPECT_EQ(inspected.out.find("pass-00000001.bin is damaged") != std::string::npos,
+              damage == "altered");
+    back_to(damage, 5);  // the same pass, whose checkpoint knows
+    const ProgramResult again = Train(damage, resumed);
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+    expect_whole_but_lost(damage);
+  }
+}
+
 TEST_F(SamplingCommand, InspectSumsUpThePasses) {
   const ProgramResult run = Train("dynamic", Flags("dynamic_pruning"));
   ASSERT_EQ(run.exit_code, 0) << run.err;
