@@ -112,6 +112,7 @@ void RunPrune(const PruneOptions& options) {
   const std::filesystem::path histogram_file = HistogramFile(options);
   const data::Dataset dataset =
       data::ReadDataset(options.dataset, format, options.split_or_default());
+  data::CheckFormatHolds(dataset, format, write);
   data::Dataset graded = dataset;  // what is written keeps its scores
   data::TakePairScoresAsGrades(graded);
   const std::vector<data::DatasetPair> pairs = data::PairsOf(graded, options.positive_grade);

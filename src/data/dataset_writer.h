@@ -25,6 +25,8 @@ struct DatasetWriter {
   bool has_negatives_option = false;  // WriteOptions::negatives
   // Writes what `request` says, atomically; `output` does not exist.
   WriteCounts (*write)(const WriteRequest& request) = nullptr;
+  // Throws UsageError where the format cannot hold the data set; null: it can hold any.
+  void (*check)(const Dataset& dataset, const WriteOptions& options) = nullptr;
 };
 
 // Every format. The table is written from CMakeLists.txt.

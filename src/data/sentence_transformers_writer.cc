@@ -45,16 +45,23 @@ Shapes ShapesOf(const LineExamples& examples) {
   return shapes;
 }
 
-size_t NegativesOfLines(const Shapes& shapes, const WriteRequest& request) {
-  if (request.options.negatives) return *request.options.negatives;
+size_t NegativesOfLines(const Shapes& shapes, const std::string& file,
+                        const WriteOptions& options) {
+  if (options.negatives) return *options.negatives;
   if (shapes.without_negatives > 0 && shapes.without_negatives < shapes.queries) {
     throw UsageError(fmt::format(
         "{}: {} of {} queries have no negative, but all lines of sentence_transformers have the "
-        "same columns: --negatives 0 writes pairs without negatives, --negatives 1 leaves these "
-        "queries out, and flag_embedding and tevatron hold any number of negatives",
-        request.dataset.file, shapes.without_negatives, shapes.queries));
+        "same columns: tandem convert with --negatives 0 writes pairs without negatives, with "
+        "--negatives 1 it leaves these queries out, and flag_embedding and tevatron hold any "
+        "number of negatives",
+        file, shapes.without_negatives, shapes.queries));
   }
   return shapes.fewest_negatives;
+}
+
+// Whether every judged document is written with its grade.
+bool WritesGrades(const LineExamples& examples, const WriteOptions& options) {
+  return examples.has_grades() && !options.negatives;
 }
 
 class ColumnsWriter {
@@ -197,21 +204,29 @@ class ColumnsWriter {
 
 WriteCounts WriteColumns(const WriteRequest& request) {
   const LineExamples examples(request.dataset, request.options);
-  if (examples.has_grades() && !request.options.negatives) {
+  if (WritesGrades(examples, request.options)) {
     WriteCounts counts = CountLines(examples, {.needs_positive = false}, request);
     counts.lines = ColumnsWriter(examples, request, 0).WriteLabelledPairs();
     return counts;
   }
   const Shapes shapes = ShapesOf(examples);
-  const size_t negatives = NegativesOfLines(shapes, request);
+  const size_t negatives = NegativesOfLines(shapes, request.dataset.file, request.options);
   WriteCounts counts = CountLines(examples, {.negatives = negatives}, request);
   counts.lines = ColumnsWriter(examples, request, negatives).WriteTuples(shapes);
   return counts;
 }
 
+void CheckColumns(const Dataset& dataset, const WriteOptions& options) {
+  const LineExamples examples(dataset, options);
+  if (WritesGrades(examples, options)) return;
+  NegativesOfLines(ShapesOf(examples), dataset.file, options);
+}
+
 }  // namespace
 
-extern const DatasetWriter kSentenceTransformersWriter{
-    .format = "sentence_transformers", .has_negatives_option = true, .write = WriteColumns};
+extern const DatasetWriter kSentenceTransformersWriter{.format = "sentence_transformers",
+                                                       .has_negatives_option = true,
+                                                       .write = WriteColumns,
+                                                       .check = CheckColumns};
 
 }  // namespace tandem::data

@@ -81,6 +81,12 @@ void CheckWriteRequest(std::string_view format, const std::filesystem::path& out
   CheckOutput(writer, output);
 }
 
+void CheckFormatHolds(const Dataset& dataset, std::string_view format,
+                      const WriteOptions& options) {
+  const DatasetWriter& writer = WriterOf(format);
+  if (writer.check != nullptr) writer.check(dataset, options);
+}
+
 WriteCounts WriteDataset(const Dataset& dataset, std::string_view format,
                          const std::filesystem::path& output, const WriteOptions& options,
                          Warnings* warnings) {

@@ -45,6 +45,11 @@ struct WriteCounts {
 void CheckWriteRequest(std::string_view format, const std::filesystem::path& output,
                        const WriteOptions& options = {});
 
+// Throws UsageError where the format would lose what training needs (below) or cannot hold what the
+// data set has: before long work whose result is a part of the data set in that format.
+void CheckFormatHolds(const Dataset& dataset, std::string_view format,
+                      const WriteOptions& options = {});
+
 // Writes a BEIR folder, or a file of JSON lines, gzip-compressed where its name ends in .gz. It
 // appears at `output` when it is complete. The same data set makes the same bytes. What each format
 // holds, and what it leaves out, stands in docs/cli.md ("convert"); what is left out is counted in

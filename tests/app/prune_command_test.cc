@@ -179,6 +179,27 @@ TEST_F(PruneCommand, LinesStayLinesOfTheirFormat) {
   EXPECT_EQ(kept.query_prompt, "query: ");
 }
 
+// Their columns would not hold the result: it shows before the work. A document that is a positive
+// of its query in one line is no negative of it in another.
+TEST_F(PruneCommand, ColumnsThatCannotBeWrittenShowBeforeTheScoring) {
+  WriteFileAtomically(Path("triplets.jsonl"),
+                      R"({"anchor": "one", "positive": "alpha", "negative": "beta"}
+{"anchor": "one", "positive": "beta", "negative": "alpha"}
+{"anchor": "two", "positive": "gamma", "negative": "delta"}
+)");
+  const ProgramResult result = Prune({"--keep", "0.7"}, "kept.jsonl", "triplets.jsonl");
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("1 of 2 queries have no negative, but all lines of "
+                                    "sentence_transformers have the same columns: tandem convert "
+                                    "with --negatives 0 writes pairs without negatives"));
+  EXPECT_FALSE(std::filesystem::exists(Path("cache")));
+  ASSERT_EQ(RunTandem({"convert", Path("triplets.jsonl"), "--to", "flag_embedding", "--output",
+                       Path("lines.jsonl")})
+                .exit_code,
+            0);
+  EXPECT_EQ(Prune({"--keep", "0.7"}, "kept.jsonl", "lines.jsonl").exit_code, 0);
+}
+
 // As training takes them; what is written keeps them.
 TEST_F(PruneCommand, ScoresOfPairsAreGrades) {
   const std::string lines =

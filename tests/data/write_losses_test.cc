@@ -147,8 +147,12 @@ TEST_F(WriteLossesTest, ColumnsNeedNegativesEverywhereOrNowhere) {
 {"query": "b", "pos": ["q"]})");
   EXPECT_THAT(UsageErrorOf(dataset, "sentence_transformers", Path("out")),
               HasSubstr("in.jsonl: 1 of 2 queries have no negative, but all lines of "
-                        "sentence_transformers have the same columns: --negatives 0 writes pairs"));
+                        "sentence_transformers have the same columns: tandem convert "
+                        "with --negatives 0 writes pairs"));
   EXPECT_THAT(Names(), ElementsAre("in.jsonl"));
+  EXPECT_THROW(CheckFormatHolds(dataset, "sentence_transformers"), UsageError);
+  EXPECT_NO_THROW(CheckFormatHolds(dataset, "sentence_transformers", {.negatives = 1}));
+  EXPECT_NO_THROW(CheckFormatHolds(dataset, "flag_embedding"));
 }
 
 TEST_F(WriteLossesTest, WrongCallsAreNamed) {
