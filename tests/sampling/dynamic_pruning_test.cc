@@ -10,7 +10,6 @@
 #include <set>
 #include <vector>
 
-#include "sampling/query_ranking.h"
 #include "sampling/sampling_worlds.h"
 #include "sampling/score_histogram.h"
 
@@ -362,103 +361,6 @@ TEST(DynamicPruning, RanksTheUndrawnAnewByFeedback) {
     }
   }
   EXPECT_GT(third.size(), 3);  // nothing is ranked anew: the third is random
-}
-
-// One document for a third of the queries, all of them the best: they wait and are spread.
-TEST(DynamicPruning, CopiesAreSpreadWithoutStarvingThePass) {
-  constexpr uint32_t kQueries = 300;
-  std::vector<uint64_t> hashes(kQueries);
-  for (uint32_t d = 0; d < kQueries; ++d) hashes[d] = d < 30 ? 0 : d;
-  Examples examples(1, hashes);
-  for (uint32_t q = 0; q < kQueries; ++q) examples.Add(q, std::vector<Judged>{{q, 1}});
-  std::vector<float> scores(kQueries);
-  for (uint32_t q = 0; q < kQueries; ++q) scores[q] = 1 - 0.005F * static_cast<float>(q);
-  Plan plan{.alpha_end = 2};  // n0 = 187
-  const auto sampler = kDynamicPruning.make(
-      examples,
-      {.batch = 4, .params = ParamsOf(kDynamicPruning, plan.settings()), .scores = {scores, {}}});
-  EXPECT_FALSE(sampler->KnowsBatches());
-  for (uint64_t pass = 0; pass < 3; ++pass) {
-    std::vector<size_t> sizes;
-    std::set<uint32_t> queries;
-    for (const Batch& batch : TakePass(*sampler, pass)) {
-      sizes.push_back(batch.rows());
-      queries.insert(batch.queries.begin(), batch.queries.end());
-    }
-    EXPECT_EQ(queries.size(), 187);
-    EXPECT_EQ(sizes.size(), 47);
-    EXPECT_EQ(*std::min_element(sizes.begin(), sizes.end()), 3);
-    EXPECT_EQ(*std::max_element(sizes.begin(), sizes.end()), 4);
-  }
-}
-
-// Nothing but copies: a batch of one each, in bounded time.
-TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
-  Examples examples(1, {7});
-  for (uint32_t q = 0; q < 5000; ++q) examples.Add(q, std::vector<Judged>{{0, 1}});
-  const std::vector<float> scores(5000, 0.5F);
-  for (const char* levels : {"both", "documents"}) {
-    const auto sampler =
-        kDynamicPruning.make(examples, {.batch = 64,
-                                        .params = ParamsOf(kDynamicPruning, {{"levels", levels}}),
-                                        .scores = {scores, {}}});
-    std::set<uint32_t> queries;
-    for (int b = 0; b < 200; ++b) {
-      const Batch batch = sampler->Next();
-      ASSERT_EQ(batch.rows(), 1);
-      queries.insert(batch.queries[0]);
-    }
-    EXPECT_EQ(queries.size(), 200);
-  }
-}
-
-TEST(ScoreHistogram, FindsTheQuantileOfWhatIsInIt) {
-  ScoreHistogram histogram;
-  std::vector<float> scores = {-2, -1, -0.5F, 0, 0, 0.25F, 1, 3};
-  histogram.Assign(scores, [](size_t) { return true; });
-  scores.push_back(0.7F);
-  histogram.Add(0.7F);
-  histogram.Remove(0);
-  scores.erase(scores.begin() + 3);
-  ASSERT_EQ(histogram.size(), scores.size());
-  std::sort(scores.rbegin(), scores.rend());
-  for (size_t above = 0; above < scores.size(); ++above) {
-    EXPECT_EQ(histogram.BucketBelow(above), ScoreHistogram::BucketOf(scores[above])) << above;
-  }
-  EXPECT_EQ(ScoreHistogram::BucketOf(std::nanf("")), 0);
-  EXPECT_EQ(ScoreHistogram::BucketOf(1), ScoreHistogram::kBuckets - 1);
-  EXPECT_EQ(ScoreHistogram::BucketOf(-1), 0);
-  EXPECT_EQ(ScoreHistogram::BucketOf(0), ScoreHistogram::kBuckets / 2);
-}
-
-TEST(QueryRanking, SkippedQueriesAreNotOpenUntilTheyAreTakenBack) {
-  QueryRanking ranking(4);
-  const std::vector<uint32_t> all = {0, 1, 2, 3};
-  ranking.Begin(all, [](uint32_t q) { return static_cast<float>(q); });
-  ranking.Skip(1);
-  ranking.Draw(1);  // one that was skipped
-  ranking.Skip(0);
-  ASSERT_EQ(ranking.open(), 2);
-  EXPECT_EQ((std::set<uint32_t>{ranking.open_query(0), ranking.open_query(1)}),
-            (std::set<uint32_t>{2, 3}));
-  ranking.Unskip();
-  EXPECT_EQ(ranking.open(), 3);
-  EXPECT_EQ(ranking.undrawn(), 3);
-}
-
-TEST(QueryRanking, KeepsScoresExactly) {
-  QueryRanking ranking(5);
-  const std::vector<float> scores = {-0.0F, 1e-30F, -1e-30F, 3, -2};
-  const std::vector<uint32_t> all = {0, 1, 2, 3, 4};
-  ranking.Begin(all, [&](uint32_t q) { return scores[q]; });
-  std::vector<uint32_t> order;
-  while (ranking.undrawn() > 0) {
-    order.push_back(ranking.best());
-    EXPECT_EQ(ranking.better(), order.size() - 1);
-    ranking.Draw(order.back());
-  }
-  EXPECT_EQ(order, (std::vector<uint32_t>{3, 1, 0, 2, 4}));
-  for (uint32_t q = 0; q < 5; ++q) EXPECT_EQ(ranking.score(q), scores[q]);
 }
 
 }  // namespace
