@@ -87,14 +87,15 @@ function(tandem_room name)
   endif()
 endfunction()
 
-# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [NO_ENTRIES])
+# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n | NO_ENTRIES])
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
-# NO_ENTRIES: it makes no ctest entry; the caller adds its own.
+# SHARDS: it makes n entries instead, NAME_0 to NAME_(n-1), each with its share of the tests, for
+# tests that are shorter than the start of a process. NO_ENTRIES: the caller adds its own.
 # The target tests_of_LABEL builds the tests with a label. The label `threads` marks tests of code
 # that works on several threads without libtorch; CI runs them under ThreadSanitizer.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
 function(tandem_test name)
-  cmake_parse_arguments(ARG "NO_ENTRIES" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_ENTRIES" "SHARDS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   tandem_common_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -122,7 +123,15 @@ function(tandem_test name)
   if(ARG_LABELS)
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
-  if(NOT ARG_NO_ENTRIES)
+  if(ARG_SHARDS)
+    math(EXPR last "${ARG_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME ${name}_${shard} COMMAND ${name})
+      set_tests_properties(${name}_${shard} PROPERTIES ${properties})
+      set_property(TEST ${name}_${shard} APPEND
+                   PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${ARG_SHARDS} GTEST_SHARD_INDEX=${shard})
+    endforeach()
+  elseif(NOT ARG_NO_ENTRIES)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   endif()
 endfunction()
