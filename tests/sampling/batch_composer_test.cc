@@ -248,13 +248,48 @@ std::vector<std::vector<uint32_t>> PooledPassOf(int64_t update_interval, uint64_
 
 // Feedback decides about the pools after the one that it came from.
 TEST(PooledPass, FeedbackReachesTheNextPool) {
-  for (const int64_t interval : {1, 7}) {
+  for (const int64_t interval : {1, 50}) {
     const auto one = PooledPassOf(interval, 5), other = PooledPassOf(interval, 6);
     EXPECT_EQ(std::vector(one.begin(), one.begin() + 10),
               std::vector(other.begin(), other.begin() + 10));
     EXPECT_NE(one, other) << interval;
   }
   EXPECT_EQ(PooledPassOf(100000, 5), PooledPassOf(100000, 6));
+}
+
+// A pass of some ten pools, begun and gone on with at any of its batches.
+TEST(PooledPass, ResumedInAnyPoolContinuesAsUninterrupted) {
+  const Examples examples = PlainExamples(2000, 1);
+  const Figures figures(examples);
+  SamplerOptions options = OptionsOf({.by_task = true, .similar_lengths = true}, figures);
+  options.batch = 8;
+  options.params =
+      ParamsOf(kDynamicPruning, {{"update_interval", int64_t{50}}, {"levels", "queries"}});
+  for (int stop = 1; stop < 110; stop += 3) {
+    const auto whole = MakeScored(kDynamicPruning, examples, options);
+    const auto resumed = MakeScored(kDynamicPruning, examples, options);
+    for (int b = 0; b < stop; ++b) NextWithFeedback(*whole);
+    resumed->Restore(Copied(whole->State()));
+    for (int b = 0; b < 80; ++b) {
+      ASSERT_EQ(Text(NextWithFeedback(*whole)), Text(NextWithFeedback(*resumed))) << stop;
+    }
+  }
+}
+
+// A task's last batches are even, wherever in a pool the pass ends.
+TEST(PooledPass, NoTaskEndsInATinyBatchWhateverThePassesLength) {
+  for (uint32_t queries = 1500; queries < 2100; queries += 11) {
+    const Examples examples = PlainExamples(queries, 1);
+    const Figures figures(examples);
+    for (const bool tokens : {false, true}) {
+      const SamplerOptions options = OptionsOf({.by_task = true, .by_tokens = tokens}, figures);
+      const auto sampler = MakeScored(kDynamicPruning, examples, options);
+      for (const Batch& batch : TakePass(*sampler, 0)) {
+        const size_t size = tokens ? figures.TokensOf(batch) : batch.rows();
+        ASSERT_GE(size, (tokens ? kBatchTokens : kBatch) / 2) << queries;
+      }
+    }
+  }
 }
 
 // What is far from the pass's beginning is not left to its end.
@@ -315,6 +350,24 @@ TEST(BatchComposer, TheExamplesOfTheDocumentation) {
   EXPECT_EQ(world.Compose({.batch = 3, .by_task = true}), (Found{{0, 2}, {3, 5}, {1, 4}}));
   EXPECT_EQ(world.Compose({.batch = 2, .similar_lengths = true}), (Found{{3, 5}, {1, 4}, {0, 2}}));
   EXPECT_EQ(world.Compose({.batch_tokens = 20}), (Found{{0, 1, 3}, {2, 4, 5}}));
+}
+
+TEST(BatchComposer, CountKnowsThatQueriesOfOneDocumentNeedBatchesOfTheirOwn) {
+  Examples examples(1, std::vector<uint64_t>(10, 7));
+  for (uint32_t q = 0; q < 10; ++q) examples.Add(q, std::vector<Judged>{{q, 1}});
+  const Pairs pairs(examples, false);
+  const std::vector<uint32_t> tasks = {0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+  std::vector<Draw> draws;
+  for (uint32_t q = 0; q < 10; ++q) draws.push_back({q, q});
+  const auto count = [&](bool no_duplicates) {
+    const SamplerOptions options{
+        .batch = 4, .no_duplicates = no_duplicates, .by_task = true, .tasks = tasks};
+    const BatchComposer composer(pairs, options);
+    EXPECT_EQ(composer.Count(draws), composer.Compose(draws, RandomStream({1, "count"})).size());
+    return composer.Count(draws);
+  };
+  EXPECT_EQ(count(true), 10U);
+  EXPECT_EQ(count(false), 3U);
 }
 
 TEST(BatchComposer, RulesHoldTogether) {
