@@ -16,6 +16,12 @@ constexpr uint32_t kRandomTries = 8;
 // Where some queries do not fit, a 64th more batches are tried (at least one more): a few tries
 // find the number, which is at most so much too large.
 constexpr size_t kMoreBatches = 64;
+// Queries that may wait for a batch with room for them, before a batch ends where one does not fit:
+// so many are looked at for each batch.
+constexpr size_t kMostWaiting = 64;
+// Of how many batches the least loaded is found by looking at all; of more, by so many random ones,
+// if any of them has room.
+constexpr size_t kFewBatches = 1024;
 
 // The queries of a pass with their keys as nodes.
 struct TokenPass {
@@ -146,9 +152,19 @@ class TokenPlacer {
     return LeastLoaded(query);
   }
 
+  uint32_t LeastLoaded(uint32_t query) {
+    uint32_t best = kNoQuery;
+    for (size_t t = 0; batches() > kFewBatches && t < kFewBatches; ++t) {
+      const auto batch = static_cast<uint32_t>(random_.Below(batches()));
+      if (best != kNoQuery && loads_[batch] >= loads_[best]) continue;
+      if (Fits(query, batch)) best = batch;
+    }
+    return best != kNoQuery ? best : LeastLoadedOfAll(query);
+  }
+
   // Of all batches that the query fits into. first_free_ remembers for each node up to where
   // batches have it, since no query leaves its batch.
-  uint32_t LeastLoaded(uint32_t query) {
+  uint32_t LeastLoadedOfAll(uint32_t query) {
     uint32_t begin = 0;
     for (const uint32_t node : pass_.nodes[query]) {
       if (node == kNoNode) continue;
@@ -167,7 +183,8 @@ class TokenPlacer {
   }
 
   // Fills one batch after the other up to the mean of what is left for it and those behind it.
-  // A query that is too long for the batch under way waits for the next one.
+  // A query that is too long for the batch under way waits for the next one; where many wait, the
+  // batch ends.
   bool PlaceOthers() {
     uint64_t left = 0;
     std::deque<uint32_t> waiting;
@@ -178,6 +195,7 @@ class TokenPlacer {
     uint32_t next = 0;  // query
     for (uint32_t batch = 0; batch < batches(); ++batch) {
       const double target = static_cast<double>(left) / static_cast<double>(batches() - batch);
+      if (target > static_cast<double>(pass_.limit)) return false;
       FillWaiting(batch, target, waiting);
       FillNew(batch, target, next, waiting);
       left -= loads_[batch];
@@ -210,6 +228,7 @@ class TokenPlacer {
         if (loads_[batch] + pass_.tokens[query] <= pass_.limit) {
           Put(query, batch);
         } else {
+          if (waiting.size() == kMostWaiting) return;
           waiting.push_back(query);
         }
       }

@@ -149,6 +149,23 @@ std::vector<double> Ranks(const std::vector<double>& values) {
   return ranks;
 }
 
+// A test that looked at every batch for each query would go on for hours.
+TEST(TokenComposition, ManyQueriesThatLeaveRoomForNoOther) {
+  constexpr size_t kQueries = 400000;
+  const std::vector<uint32_t> tokens(kQueries, 16);
+  const std::vector<BatchKeys> alone(kQueries);
+  std::vector<BatchKeys> twice(kQueries);
+  for (uint32_t query = 0; query < kQueries; ++query) twice[query].text = query / 2;
+  for (const auto& keys : {alone, twice}) {
+    const auto one = ComposeByTokens(keys, tokens, 24, RandomStream(kStream));
+    EXPECT_EQ(1 + *std::max_element(one.begin(), one.end()), kQueries);
+    const auto two = ComposeByTokens(keys, tokens, 46, RandomStream(kStream));
+    const size_t batches = 1 + *std::max_element(two.begin(), two.end());
+    EXPECT_GE(batches, kQueries / 2);
+    EXPECT_LE(batches, kQueries / 2 * 65 / 64 + 1);
+  }
+}
+
 TEST(BatchOrder, TheTrendIsSpearmansCorrelation) {
   // Batches of one query: the place is the batch's number, lengths are all different.
   const std::vector<uint32_t> lengths = {30, 10, 50, 20, 40}, batch_of = {0, 1, 2, 3, 4};

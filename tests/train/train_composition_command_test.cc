@@ -179,7 +179,7 @@ TEST_F(CompositionCommand, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(Refusal({"train.batch_tokens=1"}),
               HasSubstr("train.batch_tokens must be from 2 to 1000000000 tokens, found 1"));
   EXPECT_THAT(Refusal({"data.train=" + Path("data"), "sampling.by_task=true"}),
-              HasSubstr("sampling.by_task does nothing here: it needs several data sets"));
+              HasSubstr("sampling.by_task does nothing here: it needs several [[data.source]]"));
   EXPECT_THAT(Refusal({"train.batch_tokens=200", "optimizer.learning_rate_scaling=sqrt_batch"}),
               HasSubstr("optimizer.learning_rate_scaling needs train.batch"));
   // The longest query has a batch alone, and all are as long.
