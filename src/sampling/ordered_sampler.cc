@@ -30,7 +30,8 @@ OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& o
     : options_(options),
       pairs_(examples, options.graded_own),
       order_(MakeOrderFor(pairs_, options, make)),
-      composer_(pairs_, options) {
+      composer_(pairs_, options),
+      kept_hash_(pairs_.kept_hash()) {
   options_.scores = {};
   options_.sources = {};
   planned_ = dynamic_cast<PlannedOrder*>(order_.get());
@@ -155,6 +156,7 @@ SamplerState OrderedSampler::State() const {
   SamplerState state{.values = {{"plan", kPlanVersion}, {"epoch", epoch_}}};
   pass_->Save(state);
   mined_.Save(state);
+  if (kept_hash_ != 0) state.values["kept_pairs"] = kept_hash_;
   if (order_->has_state()) {
     state.values["batches"] = batches_;
     order_->Save(state);
@@ -166,6 +168,7 @@ void OrderedSampler::Restore(const SamplerState& state) {
   const auto epoch = state.values.at("epoch").get<uint64_t>();
   static_cast<void>(state.values.at("batch").get<uint64_t>());
   CheckPlan(state.values.value("plan", 1));
+  CheckKeptPairs(state);
   const bool anew = epoch != epoch_ || order_->has_state();
   epoch_ = epoch;
   if (order_->has_state()) {
@@ -198,6 +201,18 @@ void OrderedSampler::CheckPlan(int version) const {
                    "its sampler's plan was made by another version of Tandem, which put other "
                    "queries into a batch, so that this one cannot continue the run exactly; "
                    "start a new run, or finish this one with the version that began it");
+}
+
+// Scores of the base model differ in their last digits between instruction sets and numbers of
+// threads, and which of two pairs at the border is kept may differ with them.
+void OrderedSampler::CheckKeptPairs(const SamplerState& state) const {
+  const auto found = state.values.find("kept_pairs");
+  if (found == state.values.end() || *found == kept_hash_) return;
+  throw ModelError(
+      "the checkpoint", "",
+      "other pairs were left out when the run began than the base model's scores leave out here, "
+      "so that this run cannot be continued exactly; resume it with the instruction sets (isa in "
+      "its timing.jsonl) and libraries that it began with, or start a new run");
 }
 
 }  // namespace tandem::sampling

@@ -46,6 +46,7 @@ class OrderedSampler final : public Sampler {
   uint64_t BatchesOf(uint64_t pass) const;
   uint64_t FullBatches(uint64_t pass) const;
   void CheckPlan(int version) const;
+  void CheckKeptPairs(const SamplerState& state) const;
   bool FirstPlanIsTheSame() const;
 
   SamplerOptions options_;
@@ -55,6 +56,7 @@ class OrderedSampler final : public Sampler {
   SteppedOrder* stepped_;
   SharedKeys keys_;  // of a planned order's draws, where their number alone makes batches
   BatchComposer composer_;
+  uint64_t kept_hash_;    // of pairs_
   uint64_t epoch_ = 0;    // the pass under way
   uint64_t batches_ = 0;  // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;

@@ -66,4 +66,18 @@ size_t Pairs::kept_count(size_t query) const {
   return kept;
 }
 
+// Of the numbers of the pairs that are left out, mixed as splitmix64 does.
+uint64_t Pairs::kept_hash() const {
+  if (kept_size() == size()) return 0;
+  uint64_t hash = size();
+  for (size_t pair = 0; pair < size(); ++pair) {
+    if (kept(pair)) continue;
+    hash += pair + 0x9e3779b97f4a7c15ULL;
+    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebULL;
+    hash ^= hash >> 31;
+  }
+  return hash;
+}
+
 }  // namespace tandem::sampling

@@ -47,6 +47,8 @@ class Pairs {
   }
   size_t kept_size() const { return size_ - (is_part_ ? left_out_size_ : table_->left_out_size); }
   size_t kept_count(size_t query) const;
+  // Tells sets of kept pairs apart; 0 where all are kept. Looks at every pair.
+  uint64_t kept_hash() const;
 
  private:
   // Of all queries; parts share it.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "sampling/keep.h"
 #include "sampling/masks.h"
 #include "sampling/sampling_worlds.h"
@@ -129,6 +130,29 @@ TEST(Pruning, WhatIsLeftOutIsKnownToMasksAndNeverAFurtherDocument) {
   }
   const Batch pruned{.queries = {0, 1}, .documents = {0, 3}, .further_starts = {2, 2, 2}};
   EXPECT_EQ(MakeMasks(examples, pruned, {}).negative, (std::vector<uint8_t>{0, 0, 1, 0}));
+}
+
+// As on a processor whose products differ in the last digit.
+TEST(StaticPruning, ACheckpointKnowsWhichPairsWereLeftOut) {
+  const Examples examples = PlainExamples(6, 1);
+  const std::vector<float> scores = {0.9F, 0.2F, 0.7F, 0.5F, 0.1F, 0.4999999F};
+  std::vector<float> others = scores;
+  others[5] = 0.5000001F;
+  const auto make = [&](const SamplerInfo& info, const std::vector<float>& cosines) {
+    return info.make(
+        examples, {.batch = 2, .params = ParamsOf(info, {{"keep", 0.5}}), .scores = {cosines, {}}});
+  };
+  for (const SamplerInfo* info : {&kStaticPruning, &kDynamicPruning}) {
+    const SamplerState state = make(*info, scores)->State();
+    EXPECT_NO_THROW(make(*info, scores)->Restore(state));
+    std::vector<float> same_order = scores;
+    same_order[0] = 0.8F;
+    EXPECT_NO_THROW(make(*info, same_order)->Restore(state));
+    EXPECT_THROW(make(*info, others)->Restore(state), ModelError);
+    SamplerState older = state;  // of a version that did not say
+    older.values.erase("kept_pairs");
+    EXPECT_NO_THROW(make(*info, others)->Restore(older));
+  }
 }
 
 TEST(Pruning, RefusesToLeaveNothing) {
