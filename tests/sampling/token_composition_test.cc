@@ -151,7 +151,7 @@ std::vector<double> Ranks(const std::vector<double>& values) {
 
 // A test that looked at every batch for each query would go on for hours.
 TEST(TokenComposition, ManyQueriesThatLeaveRoomForNoOther) {
-  constexpr size_t kQueries = 400000;
+  constexpr size_t kQueries = 200000;
   const std::vector<uint32_t> tokens(kQueries, 16);
   const std::vector<BatchKeys> alone(kQueries);
   std::vector<BatchKeys> twice(kQueries);
