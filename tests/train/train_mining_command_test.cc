@@ -226,7 +226,7 @@ class MiningInAFile : public MiningCommand {
         {"train.steps=8", "validation.every=100 steps", std::string("mining.memory=") + memory});
   }
   bool UnderWay(const std::string& output) const {
-    return std::filesystem::exists(Path(output + "/mining"));
+    return std::filesystem::exists(Path(output + "/mining/embeddings"));
   }
 };
 
@@ -235,7 +235,7 @@ TEST_F(MiningInAFile, FindsWhatARoundInMemoryFindsAndLeavesNothing) {
   ASSERT_EQ(roomy.exit_code, 0) << roomy.err;
   const ProgramResult tight = Train("tight", Tight());
   ASSERT_EQ(tight.exit_code, 0) << tight.err;
-  EXPECT_FALSE(UnderWay("tight"));
+  EXPECT_FALSE(std::filesystem::exists(Path("tight/mining")));
   EXPECT_EQ(PoolAt("tight", 7), PoolAt("roomy", 7));
   EXPECT_NE(PoolAt("tight", 7), PoolAt("tight", 1));
 }
