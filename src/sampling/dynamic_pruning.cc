@@ -23,6 +23,7 @@
 // alpha and k fixed in each. The paper's k is r n with r = (alpha n0 - n) / ((alpha - 1) n).
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numbers>
 #include <numeric>
@@ -181,16 +182,21 @@ class DynamicPruning final : public SteppedOrder {
     proposed_.reset();
   }
 
-  // Of the queries that the pass begins with: the sure ones have 1, the others equal shares of the
-  // rest. Documents weigh as in the first batch.
+  // The sure ones, by the latest scores, have 1, the others equal shares of the rest. Documents
+  // weigh as in the batch that has begun, or as in the first.
   std::vector<float> Probabilities() const override {
     const double sure = static_cast<double>(std::min(sure_, queries_));
     const double others = static_cast<double>(queries_) - sure;
     const double rest = others > 0 ? (static_cast<double>(draws()) - sure) / others : 0;
+    std::vector<float> scores(pairs_.queries(), -std::numeric_limits<float>::infinity());
+    for (uint32_t query = 0; query < pairs_.queries(); ++query) {
+      if (pairs_.kept_count(query) > 0) scores[query] = QueryScore(query);
+    }
+    const std::vector<bool> is_sure = BestPairs({scores}, std::min(sure_, queries_));
     std::vector<float> probabilities(pairs_.size());
     for (uint32_t query = 0; query < pairs_.queries(); ++query) {
       if (pairs_.kept_count(query) == 0) continue;
-      const double drawn = ranking_.place(query) < sure_ ? 1 : rest;
+      const double drawn = is_sure[query] ? 1 : rest;
       double sum = 0;
       for (size_t i = 0; i < pairs_.count(query); ++i) sum += Weight(pairs_.first(query) + i);
       for (size_t i = 0; i < pairs_.count(query); ++i) {

@@ -18,6 +18,7 @@ void MixedSteppedOrder::Begin(uint64_t /*epoch*/, double progress) {
     SourceOrder& source = sources_[part];
     if (source.AtEnd()) source.BeginNext(progress);
     first_passes_[part] = source.pass;
+    Stepped(part).BeginBatch(progress, false);  // Probabilities are those of this progress
   }
   sources_.BeginEpoch();
   turns_ = Turns(sources_.quotas());

@@ -317,6 +317,7 @@ class Recorded : public PassAudit {
     drawn.emplace_back();
   }
   void AddBatch(std::span<const Draw> draws) override {
+    if (drawn.empty()) drawn.emplace_back();  // of a pass under way
     for (const Draw& draw : draws) drawn.back().insert(draw.query);
   }
   void EndPass(std::span<const LeftOut> missing) override {
@@ -352,6 +353,39 @@ TEST(Mixture, TheAuditTellsEveryQueryThatAnEpochLeftOut) {
         EXPECT_NEAR(second, static_cast<double>(draws[pass]) / 5, 0.51);
       }
       for (const float one : expected) EXPECT_LE(one, 1);
+    }
+  }
+}
+
+TEST(Mixture, TheAuditIsTheSameAfterAResume) {
+  const Examples examples = PlainExamples(60, 3);
+  const std::vector<uint32_t> sources = SourcesOfSizes({20, 40});
+  for (const SamplerInfo* info : Samplers()) {
+    const auto make = [&] {
+      return MakeScored(*info, examples,
+                        {.batch = 7,
+                         .length = {.epochs = 5},
+                         .mixture = Mixture::kWeight,
+                         .sources = sources,
+                         .weights = {4, 1}});
+    };
+    const auto whole = make();
+    for (int batch = 0; whole->Passes() < 4; ++batch) {
+      Recorded expected, got;
+      NextWithFeedback(*whole);
+      const SamplerState state = Copied(whole->State());
+      const auto resumed = make();
+      resumed->Restore(state);
+      const auto uninterrupted = make();
+      for (int b = 0; b <= batch; ++b) NextWithFeedback(*uninterrupted);
+      resumed->set_audit(&got);
+      uninterrupted->set_audit(&expected);
+      for (int b = 0; b < 12; ++b) {
+        NextWithFeedback(*resumed);
+        NextWithFeedback(*uninterrupted);
+      }
+      ASSERT_EQ(got.expected, expected.expected) << info->name << " " << batch;
+      ASSERT_EQ(got.left_out, expected.left_out) << info->name << " " << batch;
     }
   }
 }

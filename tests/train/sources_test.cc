@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -340,20 +341,23 @@ TEST_F(PromptsTest, OfValidation) {
   Use({Prompted("1", "a"), Prompted("2", "b")});
   data().sources[1].query_prompt = "own ";
   config::ValidationRecipe& validation = loaded_.recipe.validation;
-  validation.holdout = config::Quantity::Count(2);
-  RunData run = ReadRunData(loaded_);
-  RunPrompts prompts = ValidationPrompts(run, validation, model_);
-  for (const uint32_t e : run.held_out) {
-    const data::TrainingQuery& example = run.set.examples[e];
+  validation.holdout = config::Quantity::Count(1);
+  std::set<uint32_t> seen;  // sources
+  for (loaded_.recipe.seed = 1; loaded_.recipe.seed <= 10; ++loaded_.recipe.seed) {
+    const RunData held = ReadRunData(loaded_);
+    const RunPrompts prompts = ValidationPrompts(held, validation, model_);
+    const data::TrainingQuery& example = held.set.examples[held.held_out.at(0)];
     EXPECT_EQ(prompts.queries.Of(example.query), example.source == 1 ? "own " : "model-q ");
+    seen.insert(example.source);
   }
+  EXPECT_EQ(seen.size(), 2);
   validation.holdout.reset();
   validation.data = Prompted("3", "c", "line-3 ");
   ExpectError([&] { ReadRunData(loaded_); }, ExitCode::kData,
               {"its queries have the prompt \"line-3 \"", "validation.query_prompt says"});
   validation.query_prompt = "measured ";
-  run = ReadRunData(loaded_);
-  prompts = ValidationPrompts(run, validation, model_);
+  const RunData run = ReadRunData(loaded_);
+  const RunPrompts prompts = ValidationPrompts(run, validation, model_);
   EXPECT_TRUE(prompts.queries.AreAll("measured "));
   EXPECT_TRUE(prompts.documents.AreAll("model-d "));
 }

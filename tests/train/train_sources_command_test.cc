@@ -152,13 +152,15 @@ TEST_F(SourcesCommand, PromptsTrainAsIfTheyWereWritten) {
     WriteFileAtomically(Path("lines.jsonl"), lines);
   };
   const std::vector<std::string> common = {
-      "model.query_prompt=",    "data.source.1.path=" + Path("lines.jsonl"),
-      "objective.name=infonce", "data.mixture=size",
-      "data.negatives=0",       "data.source.2.path=" + Path("other.jsonl"),
-      "validation.measure=loss"};
-  WriteFileAtomically(Path("other.jsonl"),
-                      "{\"query\": \"beta\", \"pos\": [\"alpha\"]}\n"
-                      "{\"query\": \"delta\", \"pos\": [\"gamma\"]}\n");
+      "model.query_prompt=",     "data.source.1.path=" + Path("lines.jsonl"),
+      "objective.name=infonce",  "data.mixture=size",
+      "data.negatives=0",        "data.source.2.path=" + Path("other.jsonl"),
+      "validation.measure=loss", "validation.holdout=2"};
+  std::string others;
+  for (int q = 0; q < 6; ++q) {
+    others += fmt::format("{{\"query\": \"beta gamma {0}\", \"pos\": [\"alpha {0}\"]}}\n", q);
+  }
+  WriteFileAtomically(Path("other.jsonl"), others);
   const auto train = [&](const std::string& output, std::vector<std::string> sets) {
     sets.insert(sets.end(), common.begin(), common.end());
     const ProgramResult run = Train(output, Sets(sets));
