@@ -16,9 +16,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// A number with at most six digits; JSON output has all of them.
+std::string Rounded(const Json& number) {
+  constexpr size_t kShort = 8;  // "0.123456": what is no longer stays as it is
+  std::string text = number.dump();
+  return text.size() <= kShort ? text : fmt::format("{:.6g}", number.get<double>());
+}
+
 // Text for a terminal: no byte of a file may move its cursor.
 std::string Printable(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  std::string text = value.is_string()         ? value.get<std::string>()
+                     : value.is_number_float() ? Rounded(value)
+                                               : value.dump();
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }

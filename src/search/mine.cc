@@ -28,6 +28,15 @@ float Bf16Error(const SimilarityRows& queries, const SimilarityRows& documents) 
   return 0x1p-8F * share * queries.longest() * documents.longest();
 }
 
+// How many hits a query needs. Documents just behind the end by an approximate score may be before
+// it.
+uint32_t DepthOf(const MiningTask& task, const MiningRules& rules, size_t query,
+                 Precision precision) {
+  size_t depth = HitsNeeded(task, rules, query);
+  if (precision != Precision::kFp32) depth += std::max<size_t>(16, depth / 8);
+  return static_cast<uint32_t>(std::min(depth, task.document_of.size()));
+}
+
 class Miner {
  public:
   Miner(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
@@ -42,7 +51,9 @@ class Miner {
 
   Mined Mine(const TiledSearchOptions& options) {
     std::vector<uint32_t> depths;
-    for (size_t q = 0; q < queries_.size(); ++q) depths.push_back(DepthOf(q));
+    for (size_t q = 0; q < queries_.size(); ++q) {
+      depths.push_back(DepthOf(task_, rules_, q, options.precision));
+    }
     ScorePositives();
     TiledSearch({queries_, documents_, depths, order_}, options,
                 [this](size_t query, std::span<const Hit> hits) { Take(query, hits); });
@@ -50,13 +61,6 @@ class Miner {
   }
 
  private:
-  uint32_t DepthOf(size_t query) const {
-    size_t depth = HitsNeeded(task_, rules_, query);
-    // Documents just behind the end by an approximate score may be before it.
-    if (error_ > 0) depth += std::max<size_t>(16, depth / 8);
-    return static_cast<uint32_t>(std::min(depth, documents_.size()));
-  }
-
   void ScorePositives() {
     at::parallel_for(
         0, static_cast<int64_t>(queries_.size()), 256, [&](int64_t begin, int64_t end) {
@@ -138,6 +142,16 @@ void CheckRange(const MiningRules& rules, size_t documents) {
 }
 
 }  // namespace
+
+size_t LeastMiningMemory(const MiningTask& task, const MiningRules& rules, size_t width,
+                         Precision precision) {
+  SearchShape shape{
+      .queries = task.query_of.size(), .documents = task.document_of.size(), .width = width};
+  for (size_t q = 0; q < shape.queries; ++q) {
+    shape.deepest = std::max<size_t>(shape.deepest, DepthOf(task, rules, q, precision));
+  }
+  return LeastSearchMemory(shape, precision);
+}
 
 Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
                        const MiningRules& rules, const SimilarityRows& queries,

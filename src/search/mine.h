@@ -22,4 +22,8 @@ Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
                        const MiningRules& rules, const SimilarityRows& queries,
                        const SimilarityRows& documents, const TiledSearchOptions& options);
 
+// The least TiledSearchOptions::memory for embeddings of `width` numbers.
+size_t LeastMiningMemory(const MiningTask& task, const MiningRules& rules, size_t width,
+                         tensor::Precision precision);
+
 }  // namespace tandem::search

@@ -21,46 +21,49 @@ constexpr size_t kKeptGroup = 8192;
 // Bytes of the parts of a search.
 class Costs {
  public:
-  Costs(const TiledSearchInput& input, tensor::Precision precision)
-      : input_(input),
+  Costs(const SearchShape& shape, tensor::Precision precision)
+      : documents_(shape.documents),
         element_(precision == tensor::Precision::kFp32 ? sizeof(float) : sizeof(uint16_t)),
-        width_(QueryStride(input.documents.width())) {}
+        width_(QueryStride(shape.width)) {}
 
   size_t tile() const { return kDocumentTile * width_ * element_; }
   // Scores of a tile; while documents are packed, their rows.
   size_t thread() const { return kDocumentTile * (kQueryTile + width_) * sizeof(float); }
-  size_t query(size_t q) const {
-    return width_ * element_ + TopHits::Bytes(input_.depths[q], input_.documents.size());
-  }
-  size_t largest_query() const {
-    size_t largest = 0;
-    for (size_t q = 0; q < input_.depths.size(); ++q) largest = std::max(largest, query(q));
-    return largest;
-  }
+  size_t query(size_t depth) const { return width_ * element_ + TopHits::Bytes(depth, documents_); }
 
  private:
-  const TiledSearchInput& input_;
+  size_t documents_;
   size_t element_;
   size_t width_;
 };
 
 size_t Threads() { return static_cast<size_t>(at::get_num_threads()); }
 
-size_t LeastMemory(const Costs& costs, size_t queries) {
-  return costs.tile() + Threads() * costs.thread() +
-         std::min(Threads() * kQueryTile, queries) * costs.largest_query();
+SearchShape ShapeOf(const TiledSearchInput& input) {
+  return {.queries = input.queries.size(),
+          .documents = input.documents.size(),
+          .width = input.documents.width(),
+          .deepest = input.depths.empty()
+                         ? 0
+                         : *std::max_element(input.depths.begin(), input.depths.end())};
 }
 
 }  // namespace
 
+size_t LeastSearchMemory(const SearchShape& shape, tensor::Precision precision) {
+  const Costs costs(shape, precision);
+  return costs.tile() + Threads() * costs.thread() +
+         std::min(Threads() * kQueryTile, shape.queries) * costs.query(shape.deepest);
+}
+
 size_t LeastSearchMemory(const TiledSearchInput& input, tensor::Precision precision) {
-  return LeastMemory(Costs(input, precision), input.queries.size());
+  return LeastSearchMemory(ShapeOf(input), precision);
 }
 
 SearchPlan PlanSearch(const TiledSearchInput& input, tensor::Precision precision, size_t memory) {
-  const Costs costs(input, precision);
+  const Costs costs(ShapeOf(input), precision);
   const size_t queries = input.queries.size();
-  const size_t least = LeastMemory(costs, queries);
+  const size_t least = LeastSearchMemory(input, precision);
   if (memory < least) {
     throw UsageError(fmt::format(
         "--memory {} is below one tile: {} documents and, on each of {} threads, {} queries take "
@@ -81,7 +84,7 @@ SearchPlan PlanSearch(const TiledSearchInput& input, tensor::Precision precision
   const size_t most = plan.keep_documents ? kKeptGroup : queries;
   size_t bytes = 0;
   for (size_t q = 0; q < queries; ++q) {
-    const size_t more = costs.query(q);
+    const size_t more = costs.query(input.depths[q]);
     const bool first = plan.groups.empty();
     if (first || bytes + more > budget || q - plan.groups.back() == most) {
       plan.groups.push_back(q);

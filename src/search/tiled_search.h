@@ -48,8 +48,17 @@ using HitSink = std::function<void(size_t query, std::span<const Hit> hits)>;
 void TiledSearch(const TiledSearchInput& input, const TiledSearchOptions& options,
                  const HitSink& sink);
 
+// How large a search is.
+struct SearchShape {
+  size_t queries = 0;
+  size_t documents = 0;
+  size_t width = 0;    // E
+  size_t deepest = 0;  // the most hits that are wanted of a query
+};
+
 // The least memory that such a search needs: one tile of documents and, on each thread, one of
 // queries.
+size_t LeastSearchMemory(const SearchShape& shape, tensor::Precision precision);
 size_t LeastSearchMemory(const TiledSearchInput& input, tensor::Precision precision);
 
 }  // namespace tandem::search

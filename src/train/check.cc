@@ -120,8 +120,8 @@ std::string TimeText(const Setup& setup, const MemoryNeed& need) {
       "token ids)\n",
       FormatDuration(need.step_seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
       need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds,
-      setup.scoring ? "scoring, " : "",
-      setup.miner == nullptr ? "" : "mining, ", setup.read_seconds, setup.tokenise_seconds);
+      setup.scoring ? "scoring, " : "", setup.miner == nullptr ? "" : "mining, ",
+      setup.read_seconds, setup.tokenise_seconds);
 }
 
 }  // namespace

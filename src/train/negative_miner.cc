@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/cache_folder.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -110,6 +111,23 @@ uint64_t NegativeMiner::ScratchBytes(int64_t width) const {
   return EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2 ? 0 : EmbeddingBytes(width);
 }
 
+uint64_t NegativeMiner::SearchMemory(int64_t width, bool in_memory) const {
+  const uint64_t memory = MiningMemoryOf(loaded_.recipe), held = EmbeddingBytes(width);
+  return in_memory && held <= memory / 2 ? memory - held : memory;
+}
+
+void NegativeMiner::CheckMemory(int64_t width) const {
+  const size_t least = search::LeastMiningMemory(task_, MiningRulesOf(loaded_.recipe, 0),
+                                                 static_cast<size_t>(width), options_.precision);
+  if (SearchMemory(width, true) >= least) return;
+  const uint64_t held = EmbeddingBytes(width) <= least / 2 ? EmbeddingBytes(width) : 0;
+  throw loaded_.ErrorAt(
+      "mining.memory",
+      fmt::format("is \"{}\", less than the {} that a round needs on {} threads; give more, or "
+                  "fewer threads",
+                  loaded_.recipe.mining.memory, FormatByteSize(held + least), options_.threads));
+}
+
 search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind kind,
                                             const std::filesystem::path& folder,
                                             const Tell& tell) const {
@@ -137,25 +155,18 @@ search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound
   if (folder.empty() && !InMemory(width)) folder = scratch_;
   const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
   const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
-  const uint64_t memory = MiningMemoryOf(loaded_.recipe), held = EmbeddingBytes(width);
   const Stage stage("searching", queries.size(), tell);
   size_t done = 0;
-  const search::TiledSearchOptions options{
-      .precision = options_.precision,
-      .memory = folder.empty() && held <= memory / 2 ? memory - held : memory,
-      .progress = [&](size_t count) { done = count; },
-      .stop =
-          [&] {
-            stage.Done(done);
-            return 0;
-          }};
-  try {
-    return search::MineByEmbeddings(set_, task_, MiningRulesOf(loaded_.recipe, round.number),
-                                    queries, documents, options);
-  } catch (const UsageError& error) {
-    // Keys and range have been checked, so that the amount is what is left.
-    throw loaded_.ErrorAt("mining.memory", fmt::format("is too little: {}", error.what()));
-  }
+  const search::TiledSearchOptions options{.precision = options_.precision,
+                                           .memory = SearchMemory(width, folder.empty()),
+                                           .progress = [&](size_t count) { done = count; },
+                                           .stop =
+                                               [&] {
+                                                 stage.Done(done);
+                                                 return 0;
+                                               }};
+  return search::MineByEmbeddings(set_, task_, MiningRulesOf(loaded_.recipe, round.number), queries,
+                                  documents, options);
 }
 
 std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const MiningRound& round,

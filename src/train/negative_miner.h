@@ -66,8 +66,12 @@ class NegativeMiner {
   // Bytes that a round puts into `scratch` with embeddings of `width` numbers; 0: it stays empty.
   uint64_t ScratchBytes(int64_t width) const;
 
+  // Throws RecipeError where mining.memory is below what a round by embeddings of `width` numbers
+  // needs on this process's threads.
+  void CheckMemory(int64_t width) const;
+
   // Nothing where `tell` interrupts it; it asks between blocks of texts and of the search. Throws
-  // RecipeError where mining.memory is below what a search needs, and OutputError as EmbedDistinct.
+  // OutputError as EmbedDistinct.
   std::optional<MinedRound> Mine(model::DualEncoder& model, const MiningRound& round,
                                  const Tell& tell) const;
 
@@ -80,6 +84,8 @@ class NegativeMiner {
                                const std::filesystem::path& folder, const Tell& tell) const;
   search::Mined Search(model::DualEncoder& model, const MiningRound& round, const Tell& tell) const;
   bool InMemory(int64_t width) const;
+  // What mining.memory leaves for the search.
+  uint64_t SearchMemory(int64_t width, bool in_memory) const;
   uint64_t EmbeddingBytes(int64_t width) const;
   sampling::FurtherPool PoolOf(const search::Mined& mined) const;
   void RemoveScratch() const;

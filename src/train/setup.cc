@@ -278,6 +278,7 @@ void MakeMiner(Setup& setup) {
       setup.loaded, setup.data.set, setup.data.training,
       MinerOptions{
           .precision = setup.precision, .threads = setup.threads, .prompts = setup.prompts});
+  setup.miner->CheckMemory(setup.model->embedding_width());
 }
 
 }  // namespace

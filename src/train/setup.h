@@ -41,8 +41,8 @@ struct Setup {
   FurtherCounts further;                 // what `data.negatives` was decided by
   std::unique_ptr<NegativeMiner> miner;  // null: nothing is mined
   ExampleTexts texts;
-  double read_seconds = 0;        // of the data, with their hashes
-  double tokenise_seconds = 0;    // of the texts that the run trains on
+  double read_seconds = 0;      // of the data, with their hashes
+  double tokenise_seconds = 0;  // of the texts that the run trains on
   BatchFigures figures;
   uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
   std::unique_ptr<BatchMaker> batches;

@@ -263,6 +263,10 @@ TEST_F(InspectCommand, ATrainingRun) {
   EXPECT_EQ(under_way["step"], 2);
   EXPECT_EQ(under_way["best"], nlohmann::json::parse(R"({"step": 1, "mrr": 0.25})"));
   EXPECT_EQ(under_way["validations"].size(), 2U);
+  Write("run/metrics.jsonl",
+        "{\"step\": 1, \"validation\": {\"mrr\": 0.123456789}, \"best\": true}\n");
+  EXPECT_THAT(Inspect("run").out, testing::ContainsRegex("0\\.123457[^0-9]"));
+  EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out)["best"]["mrr"], 0.123456789);
 }
 
 TEST_F(InspectCommand, ACheckpoint) {

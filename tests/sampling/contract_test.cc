@@ -80,8 +80,8 @@ std::vector<Case> Cases() {
           cases.push_back(Mixed(cases.back(), {"_weight", Mixture::kWeight, {4, 1, 0.5}}));
         }
       }
-      cases.push_back(Mixed(With(one, composition, true, false),
-                            {"_round_robin", Mixture::kRoundRobin, {}}));
+      cases.push_back(
+          Mixed(With(one, composition, true, false), {"_round_robin", Mixture::kRoundRobin, {}}));
     }
   }
   return cases;

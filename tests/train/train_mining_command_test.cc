@@ -336,7 +336,7 @@ TEST_F(MiningCommand, WhatCannotBeMinedSaysWhy) {
       {{"mining.memory=much"},
        2,
        "mining.memory must be an amount as \"2GiB\" or \"500MiB\", found \"much\""},
-      {{"mining.memory=1KiB"}, 2, "mining.memory is too little: "},
+      {{"mining.memory=1KiB"}, 2, "mining.memory is \"1KiB\", less than the "},
       {{"data.negatives=0"},
        2,
        "data.negatives is 0, so that no step would draw what is mined; give at least 1, or leave "
