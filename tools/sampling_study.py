@@ -44,7 +44,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = {"train": 2000, "dev": 600, "test": 1000, "documents": 2000, "least": 4}
 LENGTHS = {"max_query_tokens": 32, "max_document_tokens": 48}
 BATCH = 32
-MEASURES = ["ndcg@10", "recall@20"]
+MEASURES = {"ndcg@10": "nDCG@10", "recall@20": "Recall@20"}
 RATES = ["1e-5", "2e-5", "5e-5"]
 TEMPERATURES = ["0.02", "0.05"]
 CHOICE_STEPS = 100
@@ -75,6 +75,8 @@ NOISE = {
     "random .5": pruned("random", keep=0.5),
     "static .5": pruned("static", keep=0.5),
     "dynamic": pruned("dynamic"),
+    "dynamic, queries only": pruned("dynamic", levels="queries"),
+    "dynamic, documents only": pruned("dynamic", levels="documents"),
     "static .5, then dynamic": pruned("dynamic", keep=0.5),
     "infobatch": INFOBATCH,
 }
@@ -90,6 +92,11 @@ SINGLE = {
     "dynamic, every 100 steps": pruned("dynamic", update_interval=100),
 }
 PARTS = {"main": MAIN, "noise": NOISE, "single": SINGLE}
+TITLES = {
+    "main": "All packages of the source are relevant",
+    "noise": "Half of the training pairs are false; only the package itself is relevant",
+    "single": "Variants, the first seed only; all packages of the source are relevant",
+}
 BASE = "before training"
 TSV = ["part", "sampler", "steps", "runs", "ndcg@10", "deviation", "recall@20", "deviation",
        "seconds", "deviation"]
@@ -275,13 +282,13 @@ def table(lines, part, measures, steps):
     """A Markdown table of one part: a row for each sampler, columns for measures and steps."""
     held = {(line[1], line[2]): line[3:] for line in lines if line[0] == part}
     steps = [count for count in steps if any(key[1] == count for key in held)]
-    header = ["sampler", *(f"{measure}, {count} steps" for measure in measures for count in steps),
-              f"seconds, {steps[-1]} steps"]
+    header = ["sampler", *(f"{MEASURES[measure]}, {count} steps" for measure in measures
+                           for count in steps), f"seconds, {steps[-1]} steps"]
     out = [header, ["---"] * len(header)]
     for row in [BASE, *PARTS[part]]:
         results = [held.get((row, 0 if row == BASE else count)) for count in steps]
         cells = [cell(*result[1 + 2 * i:3 + 2 * i]) if result else ""
-                 for i in map(MEASURES.index, measures) for result in results]
+                 for i in map([*MEASURES].index, measures) for result in results]
         seconds = cell(*results[-1][5:7], 0) if results[-1] and row != BASE else ""
         out.append([row, *cells, seconds])
     return "\n".join("| " + " | ".join(line) + " |" for line in out) + "\n"
@@ -293,10 +300,10 @@ def tables(lines, whole):
     budgets = [whole // 4, whole // 2, whole, 2 * whole]
     if any(("main", steps) in made for steps in budgets):
         for measure in MEASURES:
-            yield f"main, {measure}", table(lines, "main", [measure], budgets)
+            yield f"{TITLES['main']}, {MEASURES[measure]}", table(lines, "main", [measure], budgets)
     for part in ("noise", "single"):
         if (part, whole) in made:
-            yield part, table(lines, part, MEASURES, [whole])
+            yield TITLES[part], table(lines, part, MEASURES, [whole])
 
 
 def write_tsv(path, lines):
