@@ -2,7 +2,7 @@
 """What the samplers bring on the demo's data: OPERA's claims, tried on one machine.
 
     python3 tools/sampling_study.py --program build/release/tandem --model FOLDER --work FOLDER
-        [--threads 2] [--seeds 3] [--only main,noise,single] [--update docs/sampling.md]
+        [--threads 2] [--seeds 3] [--only main,noise,mined,single] [--update docs/sampling.md]
         [--tsv docs/figures/sampling_study.tsv --svg docs/figures/sampling_study.svg]
 
 The data are the demo's package descriptions, ten of a source, made in --work (which also keeps the
@@ -13,12 +13,13 @@ differently are left out. A query is what a package does in one line.
    best on dev is used for everything. Then it is trained with 40, 80, 160 and 320 steps: the whole
    budget is where twice as many steps do not raise nDCG@10 on dev by 0.001, at most 160.
 2. main: each sampler for a quarter, half, the whole and twice of it, every run with a schedule of
-   its own, with several seeds. All packages of the source are positives, in training and in the test (there
-   the package itself has grade 2, the others 1).
+   its own, with several seeds. All packages of the source are positives, in training and in the
+   test (there the package itself has grade 2, the others 1).
 3. noise: each query has its own package and one other of the same source, at random, as a false
    positive; in the test only its own package is relevant. The row `without false positives` is
    uniform sampling on data that have none.
-4. single: variants of static and dynamic pruning, for the first seed.
+4. mined: as main, at the whole budget, with one mined negative beside each positive, as OPERA has.
+5. single: variants of static and dynamic pruning, for the first seed.
 
 Seconds are processor seconds of a run, with the initial scores found in the cache; what those cost
 is measured once and printed. Each run that has ended is one file in WORK/results, and a run whose
@@ -80,6 +81,8 @@ NOISE = {
     "static .5, then dynamic": pruned("dynamic", keep=0.5),
     "infobatch": INFOBATCH,
 }
+MINED = {row: MAIN[row] + ["data.negatives=1"]
+         for row in ("uniform", "random .25", "static .25", "dynamic")}
 SINGLE = {
     "static 1": pruned("static", keep=1.0),
     "static .75": pruned("static", keep=0.75),
@@ -91,10 +94,11 @@ SINGLE = {
     "dynamic, every 10 steps": pruned("dynamic", update_interval=10),
     "dynamic, every 100 steps": pruned("dynamic", update_interval=100),
 }
-PARTS = {"main": MAIN, "noise": NOISE, "single": SINGLE}
+PARTS = {"main": MAIN, "noise": NOISE, "mined": MINED, "single": SINGLE}
 TITLES = {
     "main": "All packages of the source are relevant",
     "noise": "Half of the training pairs are false; only the package itself is relevant",
+    "mined": "With a mined negative beside each positive; all packages of the source are relevant",
     "single": "Variants, the first seed only; all packages of the source are relevant",
 }
 BASE = "before training"
@@ -142,6 +146,18 @@ class Study:
                         "--packages-per-source", "10"], check=True)
         make_data(packages, self.path("data"), SIZES)
 
+    @staticmethod
+    def lengths():
+        return [word for key, value in LENGTHS.items()
+                for word in (f"--{key.replace('_', '-')}", value)]
+
+    def mine(self):
+        """Makes the data set `mined`: `clean` with five negatives for each query."""
+        if not os.path.exists(self.data("mined")):
+            self.tandem("mine", "--model", self.options.model, "--dataset", self.data("clean"),
+                        "--split", "train", "--range", "10:100", "--negatives", 5, "--output",
+                        self.data("mined"), "--output-format", "beir", *self.lengths())
+
     def kept(self, name, settings, make):
         """The result `name`: the one that was kept, if it had these settings, else that of `make`,
         or None where `make` is None."""
@@ -164,11 +180,10 @@ class Study:
 
     def evaluate(self, model, split, judged="all"):
         """Both measures on dev or test; by the queries' own packages if `judged` is own."""
-        lengths = itertools.chain(*((f"--{key.replace('_', '-')}", value)
-                                    for key, value in LENGTHS.items()))
         out, _ = self.tandem("evaluate", "--model", model, "--dataset", self.data(split), "--split",
                              split if judged == "all" else judged, "--measures",
-                             ",".join(MEASURES), "--format", "json", *lengths)
+                             ",".join(MEASURES), "--format", "json",
+                             *self.lengths())
         return json.loads(out)["measures"]
 
     def train(self, data, steps, seed, sets):
@@ -239,11 +254,12 @@ class Study:
         yield from (("noise", row, whole, seed) for seed in seeds if seed > 1 for row in NOISE)
         yield from (("single", row, steps, 1) for steps in budgets[1:] for row in SINGLE)
         yield from (("main", row, 2 * whole, seed) for seed in seeds for row in MAIN)
+        yield from (("mined", row, whole, seed) for seed in seeds for row in MINED)
 
     def run(self, part, row, steps, seed, chosen, anew):
-        data, judged = "clean", "all"
+        data, judged = "mined" if part == "mined" else "clean", "all"
         if part == "noise":
-            data, judged = ("own" if row == "without false positives" else "noisy"), "own"
+            data, judged = "own" if row == "without false positives" else "noisy", "own"
         return self.trained(f"{part} {row} {steps} {seed}", data, steps, seed,
                             chosen + PARTS[part][row], judged=judged, anew=anew)
 
@@ -301,7 +317,7 @@ def tables(lines, whole):
     if any(("main", steps) in made for steps in budgets):
         for measure in MEASURES:
             yield f"{TITLES['main']}, {MEASURES[measure]}", table(lines, "main", [measure], budgets)
-    for part in ("noise", "single"):
+    for part in ("noise", "mined", "single"):
         if (part, whole) in made:
             yield TITLES[part], table(lines, part, MEASURES, [whole])
 
@@ -345,6 +361,7 @@ def report(options, found, whole, notes):
 def make_study(options):
     study = Study(options)
     study.make_data()
+    study.mine()
     scoring = study.scoring()
     chosen = study.choice()
     whole, values = study.whole_budget(chosen)
