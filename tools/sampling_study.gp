@@ -1,5 +1,5 @@
 # gnuplot -e "tsv='sampling_study.tsv'; svg='sampling_study.svg'" sampling_study.gp, or png='...'.
-# `sampling_study.py --svg` runs this.
+# `sampling_study.py --svg` runs this and makes the file smaller.
 if (exists("png")) { set terminal pngcairo noenhanced size 1000,820 font "sans,10"; set output png } \
 else { set terminal svg noenhanced background '#ffffff' size 1000,820 font "sans,11"; set output svg }
 set datafile separator "\t"
@@ -23,10 +23,11 @@ do for [measure in "5 7"] {
     p = int(position)
     set xlabel p == 3 ? "steps" : "processor seconds"
     if (m + p > 8) { unset key }
-    plot for [i = 1:words(rows)] pick(word(rows, i)) using (column(p)):(column(m)) with linespoints \
-           lw 2 pt 7 ps 0.6 lc rgb word(colors, i) title word(rows, i), \
-         for [i = 1:words(rows)] pick(word(rows, i)) using (column(p)):(column(m)):(column(m + 1)) \
-           with yerrorbars pt 0 lw 1 lc rgb word(colors, i) notitle, \
+    plot for [i = 1:words(rows)] pick(word(rows, i)) using (column(p)):(column(m)) with lines \
+           lw 2 lc rgb word(colors, i) title word(rows, i), \
+         for [i = 1:words(rows)] pick(word(rows, i)) \
+           using (column(p)):(column(m) - column(m + 1)):(0):(2 * column(m + 1)) \
+           with vectors nohead lw 1 lc rgb word(colors, i) notitle, \
          base(m) with lines dt 2 lw 1 lc rgb "#404040" title "before training"
   }
 }

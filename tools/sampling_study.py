@@ -40,6 +40,7 @@ import subprocess
 import sys
 
 from sampling_study_data import make_data
+from sampling_study_report import cell, draw, spread, update, write_tsv
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = {"train": 2000, "dev": 600, "test": 1000, "documents": 2000, "least": 4}
@@ -102,8 +103,6 @@ TITLES = {
     "single": "Variants, the first seed only; all packages of the source are relevant",
 }
 BASE = "before training"
-TSV = ["part", "sampler", "steps", "runs", "ndcg@10", "deviation", "recall@20", "deviation",
-       "seconds", "deviation"]
 
 
 def fail(message):
@@ -264,10 +263,6 @@ class Study:
                             chosen + PARTS[part][row], judged=judged, anew=anew)
 
 
-def spread(values):
-    return statistics.stdev(values) if len(values) > 1 else None
-
-
 def rows_of(found):
     """The lines of the TSV: mean and deviation over seeds of {(part, row, steps, seed): result}."""
     groups = {}
@@ -283,15 +278,6 @@ def rows_of(found):
     order = {(part, row): i for i, (part, row) in enumerate(
         (part, row) for part, rows in PARTS.items() for row in [BASE, *rows])}
     return sorted(lines, key=lambda line: (order[line[0], line[1]], line[2]))
-
-
-def number(value, digits):
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def cell(mean, deviation, digits=3):
-    text = number(mean, digits)
-    return text if deviation is None else f"{text} ± {number(deviation, digits)}"
 
 
 def table(lines, part, measures, steps):
@@ -320,30 +306,6 @@ def tables(lines, whole):
     for part in ("noise", "mined", "single"):
         if (part, whole) in made:
             yield TITLES[part], table(lines, part, MEASURES, [whole])
-
-
-def write_tsv(path, lines):
-    with open(path + ".partial", "w", encoding="utf-8") as file:
-        file.write("\t".join(TSV) + "\n")
-        for line in lines:
-            values = [number(value, 1 if i > 3 else 4) for i, value in enumerate(line[4:])]
-            file.write("\t".join([*map(str, line[:4]), *values]) + "\n")
-    os.rename(path + ".partial", path)
-
-
-def draw(tsv, svg):
-    subprocess.run(["gnuplot", "-e", f"tsv='{tsv}'; svg='{svg}'",
-                    os.path.join(HERE, "sampling_study.gp")], check=True)
-
-
-def update(path, text):
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
-    if "<!-- study -->" not in page:
-        fail(f"{path} has no line `<!-- study -->`")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"(<!-- study -->\n).*?(<!-- end -->)",
-                          lambda match: match[1] + text + match[2], page, flags=re.S))
 
 
 def report(options, found, whole, notes):
