@@ -289,6 +289,8 @@ def table(lines, part, measures, steps):
     out = [header, ["---"] * len(header)]
     for row in [BASE, *PARTS[part]]:
         results = [held.get((row, 0 if row == BASE else count)) for count in steps]
+        if not any(results):
+            continue
         cells = [cell(*result[1 + 2 * i:3 + 2 * i]) if result else ""
                  for i in map([*MEASURES].index, measures) for result in results]
         seconds = cell(*results[-1][5:7], 0) if results[-1] and row != BASE else ""
