@@ -51,16 +51,17 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
                                           ? BulkOptions().precision
                                           : tensor::ResolvePrecision(options.search_precision);
   const auto model = Load(options.model, data.query_prompt);
+  search::TiledSearchOptions search{
+      .precision = precision, .memory = options.memory, .stop = SignalWatch::Received};
+  search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),
+                      search);
   const search::SimilarityRows documents =
       Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of, options.cache);
   const search::SimilarityRows queries =
       Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
   Progress progress({.label = "search", .unit = "queries", .total = queries.size()});
-  return search::MineByEmbeddings(data.set, data.task, options.rules, queries, documents,
-                                  {.precision = precision,
-                                   .memory = options.memory,
-                                   .progress = [&](size_t done) { progress.Update(done); },
-                                   .stop = SignalWatch::Received});
+  search.progress = [&](size_t done) { progress.Update(done); };
+  return search::MineByEmbeddings(data.set, data.task, options.rules, queries, documents, search);
 }
 
 // Until a signal comes. One that comes while the output is written ends the program at once.

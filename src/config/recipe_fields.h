@@ -14,11 +14,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/field_info.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
 #include "config/source_fields.h"
+#include "config/sources.h"
 
 namespace tandem::config {
 
@@ -68,7 +70,10 @@ inline constexpr FieldCondition kSameQueryInBatch = {
     [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
 inline constexpr FieldCondition kSeveralTasks = {
     "several [[data.source]]: each is a task, unless `task` says otherwise",
-    [](const Recipe& recipe) { return recipe.data.sources.size() > 1; }};
+    [](const Recipe& recipe) {
+      const std::vector<uint32_t> tasks = TasksOfSources(recipe.data.sources);
+      return std::any_of(tasks.begin(), tasks.end(), [](uint32_t task) { return task > 0; });
+    }};
 inline constexpr FieldCondition kScaledLearningRate = {
     "optimizer.learning_rate_scaling = \"sqrt_batch\"",
     [](const Recipe& recipe) { return recipe.optimizer.learning_rate_scaling == "sqrt_batch"; }};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "search/search_plan.h"
 
 namespace tandem::search {
 namespace {
@@ -151,6 +152,13 @@ size_t LeastMiningMemory(const MiningTask& task, const MiningRules& rules, size_
     shape.deepest = std::max<size_t>(shape.deepest, DepthOf(task, rules, q, precision));
   }
   return LeastSearchMemory(shape, precision);
+}
+
+void CheckMining(const MiningTask& task, const MiningRules& rules, size_t width,
+                 const TiledSearchOptions& options) {
+  CheckRange(rules, task.document_of.size());
+  const size_t least = LeastMiningMemory(task, rules, width, options.precision);
+  if (options.memory < least) throw TooLittleMemory(options.memory, least);
 }
 
 Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,

@@ -26,4 +26,9 @@ Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
 size_t LeastMiningMemory(const MiningTask& task, const MiningRules& rules, size_t width,
                          tensor::Precision precision);
 
+// Throws the UsageError of a range or an amount of memory that MineByEmbeddings refuses, before
+// anything is encoded.
+void CheckMining(const MiningTask& task, const MiningRules& rules, size_t width,
+                 const TiledSearchOptions& options);
+
 }  // namespace tandem::search

@@ -60,17 +60,18 @@ size_t LeastSearchMemory(const TiledSearchInput& input, tensor::Precision precis
   return LeastSearchMemory(ShapeOf(input), precision);
 }
 
+UsageError TooLittleMemory(size_t memory, size_t least) {
+  return UsageError(fmt::format(
+      "--memory {} is below one tile: {} documents and, on each of {} threads, {} queries take {}. "
+      "Give more, or fewer --threads",
+      FormatByteSize(memory), kDocumentTile, Threads(), kQueryTile, FormatByteSize(least)));
+}
+
 SearchPlan PlanSearch(const TiledSearchInput& input, tensor::Precision precision, size_t memory) {
   const Costs costs(ShapeOf(input), precision);
   const size_t queries = input.queries.size();
   const size_t least = LeastSearchMemory(input, precision);
-  if (memory < least) {
-    throw UsageError(fmt::format(
-        "--memory {} is below one tile: {} documents and, on each of {} threads, {} queries take "
-        "{}. "
-        "Give more, or fewer --threads",
-        FormatByteSize(memory), kDocumentTile, Threads(), kQueryTile, FormatByteSize(least)));
-  }
+  if (memory < least) throw TooLittleMemory(memory, least);
   const size_t rest = memory - Threads() * costs.thread();
   const size_t all = (input.documents.size() + kDocumentTile - 1) / kDocumentTile;
   // Half for documents, unless the other half is too little for a tile of queries on each thread.

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "search/tiled_search.h"
 
 namespace tandem::search {
@@ -27,6 +28,9 @@ struct SearchPlan {
   size_t bytes = 0;             // that the search holds at most
   std::vector<size_t> groups;   // where each group of queries begins, then the number of queries
 };
+
+// For `memory` below `least` (LeastSearchMemory).
+UsageError TooLittleMemory(size_t memory, size_t least);
 
 // Throws UsageError where `memory` is below LeastSearchMemory.
 SearchPlan PlanSearch(const TiledSearchInput& input, tensor::Precision precision, size_t memory);

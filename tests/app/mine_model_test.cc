@@ -142,6 +142,7 @@ TEST_F(MineModel, RangesAndMemoryThatCannotBe) {
   EXPECT_EQ(memory.exit_code, 2);
   EXPECT_THAT(memory.err, HasSubstr("--memory 10.0 KiB is below one tile: 960 documents and, on "
                                     "each of"));
+  EXPECT_FALSE(std::filesystem::exists(Path("cache/embeddings"))) << "texts were encoded";
   WriteFileAtomically(Path("one.jsonl"), "{\"query\": \"one\", \"document\": \"alpha\"}\n");
   const ProgramResult one = RunTandem(
       {"mine", "--model", Path("model"), "--dataset", Path("one.jsonl"), "--output", Path("out")});
