@@ -18,7 +18,9 @@ std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::str
   StepProfile profile;
   ProfileObserver profiler(profile);
   SignalObserver signals(stop);
-  if (!Loop(PartsOf(*setup), LoopOptionsOf(*setup), {&profiler, &signals}).Run()) {
+  LoopOptions options = LoopOptionsOf(*setup);
+  options.epochs.reset();  // so many steps, also of a run whose length is counted in passes
+  if (!Loop(PartsOf(*setup), options, {&profiler, &signals}).Run()) {
     throw Interrupted(StopSignal(stop), "interrupted");
   }
   return FormatProfile(

@@ -69,10 +69,10 @@ TEST(Documentation, UniformHasEveryQueryOnce) {
 TEST(Documentation, StaticPruningKeepsThreeOfFivePairs) {
   const Examples examples = Positives({2, 1, 2});
   const auto pass_by = [&](const std::vector<float>& cosines) {
-    const auto sampler = kStaticPruning.make(
-        examples, {.batch = 3,
-                   .params = ParamsOf(kStaticPruning, {{"keep", 0.6}}),
-                   .scores = {.cosines = cosines, .consistencies = {}}});
+    const auto sampler =
+        kStaticPruning.make(examples, {.batch = 3,
+                                       .params = ParamsOf(kStaticPruning, {{"keep", 0.6}}),
+                                       .scores = {.cosines = cosines, .consistencies = {}}});
     return TakePass(*sampler, 0);
   };
   const std::vector<Batch> pass = pass_by({0.9F, 0.8F, 0.3F, 0.6F, 0.2F});
@@ -91,8 +91,7 @@ TEST(Documentation, RandomPruningKeepsAnyThreeOfFivePairs) {
   std::set<std::set<DrawnPair>> kept;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const auto sampler = kRandomPruning.make(
-        examples,
-        {.seed = seed, .batch = 3, .params = ParamsOf(kRandomPruning, {{"keep", 0.6}})});
+        examples, {.seed = seed, .batch = 3, .params = ParamsOf(kRandomPruning, {{"keep", 0.6}})});
     const std::vector<DrawnPair> pairs = PairsOf(TakePass(*sampler, 0));
     EXPECT_EQ(pairs.size(), 3);
     kept.insert({pairs.begin(), pairs.end()});
@@ -128,13 +127,12 @@ TEST(Documentation, DynamicPruningIsSureOf250QueriesAtTheStartAnd531AtTheEnd) {
 std::vector<uint32_t> FirstThree(uint64_t seed, int64_t interval) {
   const Examples examples = PlainExamples(8, 1);
   const std::vector<float> cosines = {0.8F, 0.7F, 0.6F, 0.5F, 0.4F, 0.3F, 0.2F, 0.1F};
-  const auto sampler =
-      kDynamicPruning.make(examples, {.seed = seed,
-                                      .batch = 1,
-                                      .params = ParamsOf(kDynamicPruning,
-                                                         {{"alpha_end", 2.0},
-                                                          {"update_interval", interval}}),
-                                      .scores = {.cosines = cosines, .consistencies = {}}});
+  const auto sampler = kDynamicPruning.make(
+      examples,
+      {.seed = seed,
+       .batch = 1,
+       .params = ParamsOf(kDynamicPruning, {{"alpha_end", 2.0}, {"update_interval", interval}}),
+       .scores = {.cosines = cosines, .consistencies = {}}});
   EXPECT_EQ(sampler->QueriesIn(0), 5);
   std::vector<uint32_t> queries;
   while (queries.size() < 3) {

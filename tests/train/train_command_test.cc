@@ -190,6 +190,14 @@ TEST_F(TrainCommand, ProfileStepsWritesNothing) {
   EXPECT_EQ(Train("", {"--profile-steps", "3", "--resume"}).exit_code, 2);
 }
 
+// The run would have hundreds of steps.
+TEST_F(TrainCommand, ProfileStepsAreStepsOfARunThatIsCountedInPassesToo) {
+  const ProgramResult result = Train(
+      "", {"--profile-steps", "2", "--set", "train.epochs=50", "--set", "sampling.name=infobatch"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::StartsWith("profile of 2 steps (fp32, 1 threads, "));
+}
+
 TEST_F(TrainCommand, AFinishedRunSaysSo) {
   ASSERT_EQ(Train("run").exit_code, 0);
   const Contents before = FilesOf("run");
