@@ -31,70 +31,16 @@
 
 #include "base/random.h"
 #include "sampling/catalogue.h"
+#include "sampling/dynamic_settings.h"
 #include "sampling/further.h"
 #include "sampling/keep.h"
 #include "sampling/query_ranking.h"
-#include "sampling/score_choices.h"
 #include "sampling/score_histogram.h"
 
 namespace tandem::sampling {
 namespace {
 
 using config::Params;
-
-bool ChoosesQueries(const Params& params) { return params.String("levels") != "documents"; }
-bool ChoosesDocuments(const Params& params) { return params.String("levels") != "queries"; }
-bool PrunesFirst(const Params& params) { return params.Number("keep") < 1; }
-
-constexpr config::ChoiceInfo kLevels[] = {
-    {"both", "fewer queries, and their better documents more often"},
-    {"queries", "fewer queries; documents are uniform"},
-    {"documents", "every query once a pass, its better documents more often"}};
-
-constexpr std::string_view kNeedsQueries = "levels = \"both\" or \"queries\"";
-constexpr std::string_view kNeedsDocuments = "levels = \"both\" or \"documents\"";
-constexpr config::Range kAlphaRange = {1, 1000};
-
-constexpr config::ParamInfo kParams[] = {
-    config::Choice("levels", "what scores choose", "both", kLevels),
-    config::Number("alpha_start", "", "how much the best queries are preferred when the run begins",
-                   2, kAlphaRange)
-        .Needs(kNeedsQueries, ChoosesQueries),
-    config::Number("alpha_end", "", "the same at the run's end", 5, kAlphaRange)
-        .Needs(kNeedsQueries, ChoosesQueries),
-    config::Number("base_share", "share of the queries",
-                   "the best that the first pass has for sure", 0.25, {0, 1})
-        .Needs(kNeedsQueries, ChoosesQueries),
-    config::Number("beta", "", "what a document of the best pairs weighs when one is drawn", 5,
-                   {1e-3, 1000})
-        .Needs(kNeedsDocuments, ChoosesDocuments),
-    config::Number("top_start", "share of the pairs", "the best pairs when the run begins", 0.25,
-                   {0, 1})
-        .Needs(kNeedsDocuments, ChoosesDocuments),
-    config::Number("top_end", "share of the pairs", "the same at the run's end", 0.5, {0, 1})
-        .Needs(kNeedsDocuments, ChoosesDocuments),
-    config::Integer("update_interval", "steps", "queries are ranked anew every so many", 1,
-                    {1, 1e9})
-        .Needs(kNeedsQueries, ChoosesQueries),
-    KeepParam("static pruning before the run keeps so many", 1),
-    ScoreParam().Needs("keep below 1", PrunesFirst)};
-
-struct Settings {
-  explicit Settings(const Params& params)
-      : queries(ChoosesQueries(params)),
-        documents(ChoosesDocuments(params)),
-        alpha_start(params.Number("alpha_start")),
-        alpha_end(params.Number("alpha_end")),
-        base_share(params.Number("base_share")),
-        beta(params.Number("beta")),
-        top_start(params.Number("top_start")),
-        top_end(params.Number("top_end")),
-        update_interval(params.Integer("update_interval")) {}
-
-  bool queries, documents;
-  double alpha_start, alpha_end, base_share, beta, top_start, top_end;
-  int64_t update_interval;
-};
 
 double Cosine(double progress, double start, double end) {
   return end + (1 + std::cos(std::numbers::pi * progress)) / 2 * (start - end);
@@ -355,7 +301,7 @@ class DynamicPruning final : public SteppedOrder {
   }
 
   const Pairs& pairs_;
-  Settings settings_;
+  DynamicSettings settings_;
   uint64_t seed_;
   size_t queries_ = 0;           // n: with a kept pair
   std::vector<float> scores_;    // [pairs] the latest known
@@ -400,7 +346,7 @@ extern const SamplerInfo kDynamicPruning{
      .summary =
          "fewer queries an epoch, the best scored for sure, their better documents more often",
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
-     .params = kParams},
+     .params = kDynamicParams},
     MakeDynamicPruning,
     NeededScores,
     FollowsLength};

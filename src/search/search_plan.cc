@@ -68,9 +68,10 @@ UsageError TooLittleMemory(size_t memory, size_t least) {
 }
 
 SearchPlan PlanSearch(const TiledSearchInput& input, tensor::Precision precision, size_t memory) {
-  const Costs costs(ShapeOf(input), precision);
-  const size_t queries = input.queries.size();
-  const size_t least = LeastSearchMemory(input, precision);
+  const SearchShape shape = ShapeOf(input);
+  const Costs costs(shape, precision);
+  const size_t queries = shape.queries;
+  const size_t least = LeastSearchMemory(shape, precision);
   if (memory < least) throw TooLittleMemory(memory, least);
   const size_t rest = memory - Threads() * costs.thread();
   const size_t all = (input.documents.size() + kDocumentTile - 1) / kDocumentTile;

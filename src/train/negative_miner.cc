@@ -103,17 +103,19 @@ uint64_t NegativeMiner::EmbeddingBytes(int64_t width) const {
          (task_.document_of.size() + task_.query_of.size());
 }
 
-bool NegativeMiner::InMemory(int64_t width) const {
-  return scratch_.empty() || EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2;
+bool NegativeMiner::AreSmall(int64_t width) const {
+  return EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2;
 }
 
+bool NegativeMiner::InMemory(int64_t width) const { return scratch_.empty() || AreSmall(width); }
+
 uint64_t NegativeMiner::ScratchBytes(int64_t width) const {
-  return EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2 ? 0 : EmbeddingBytes(width);
+  return AreSmall(width) ? 0 : EmbeddingBytes(width);
 }
 
 uint64_t NegativeMiner::SearchMemory(int64_t width, bool in_memory) const {
-  const uint64_t memory = MiningMemoryOf(loaded_.recipe), held = EmbeddingBytes(width);
-  return in_memory && held <= memory / 2 ? memory - held : memory;
+  const uint64_t memory = MiningMemoryOf(loaded_.recipe);
+  return in_memory && AreSmall(width) ? memory - EmbeddingBytes(width) : memory;
 }
 
 void NegativeMiner::CheckMemory(int64_t width) const {

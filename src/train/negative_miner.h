@@ -83,6 +83,8 @@ class NegativeMiner {
   search::SimilarityRows Embed(model::DualEncoder& model, model::TextKind kind,
                                const std::filesystem::path& folder, const Tell& tell) const;
   search::Mined Search(model::DualEncoder& model, const MiningRound& round, const Tell& tell) const;
+  // Whether the embeddings fit half of mining.memory.
+  bool AreSmall(int64_t width) const;
   bool InMemory(int64_t width) const;
   // What mining.memory leaves for the search.
   uint64_t SearchMemory(int64_t width, bool in_memory) const;

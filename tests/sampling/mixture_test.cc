@@ -119,26 +119,6 @@ std::vector<size_t> Counts(const std::vector<uint32_t>& queries,
   return counts;
 }
 
-// 12 draws an epoch cannot be shared 1 to 2.5; 84 can.
-TEST(Mixture, SharesAreExactOverEpochs) {
-  const Examples examples = PlainExamples(12, 1);
-  const std::vector<uint32_t> sources = SourcesOfSizes({4, 8});
-  for (const SamplerInfo* info : {&kUniform, &kDynamicPruning}) {
-    const auto sampler = MakeScored(*info, examples,
-                                    {.batch = 4,
-                                     .length = {.epochs = 7},
-                                     .mixture = Mixture::kWeight,
-                                     .sources = sources,
-                                     .weights = {1, 2.5}});
-    size_t first = 0, all = 0;
-    for (const auto& epoch : QueriesOf(*sampler, 7)) {
-      first += Counts(epoch, sources, 2)[0];
-      all += epoch.size();
-      EXPECT_NEAR(static_cast<double>(first), static_cast<double>(all) / 3.5, 1) << info->name;
-    }
-  }
-}
-
 // The example of docs/sampling.md: 4 and 8 queries.
 TEST(Mixture, TheExampleOfTheDocumentation) {
   const Examples examples = PlainExamples(12, 1);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,13 @@ class RunTest : public testing::Test {
     return RunTandem(Arguments(output, further));
   }
 
+  // `--set` before each.
+  static std::vector<std::string> SetFlags(const std::vector<std::string>& sets) {
+    std::vector<std::string> flags;
+    for (const std::string& set : sets) flags.insert(flags.end(), {"--set", set});
+    return flags;
+  }
+
   // Every file that must be the same in two runs: all but wall times, the lock and the recipe as it
   // was given.
   Contents FilesOf(const std::string& output) const {
@@ -81,6 +89,38 @@ class RunTest : public testing::Test {
     for (const auto& [name, bytes] : want) want_names.push_back(name);
     ASSERT_EQ(got_names, want_names);
     for (const auto& [name, bytes] : want) EXPECT_TRUE(got.at(name) == bytes) << name << " differs";
+  }
+
+  // The folders of its checkpoints, in the order of their steps.
+  std::vector<std::string> CheckpointsOf(const std::string& output) const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(Path(output + "/checkpoints"))) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("step-")) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // Takes a copy of the run, which kept all its checkpoints, back to each of them but the last, or
+  // to every `stride`-th, and resumes it there.
+  void ExpectTheSameFromEveryCheckpoint(const std::string& output, std::vector<std::string> flags,
+                                        size_t stride = 1) const {
+    const std::vector<std::string> names = CheckpointsOf(output);
+    ASSERT_GE(names.size(), 2);
+    flags.push_back("--resume");
+    for (size_t kept = 1; kept < names.size(); kept += stride) {
+      const std::string copy = fmt::format("{}-{}", output, kept);
+      std::filesystem::copy(Path(output), Path(copy), std::filesystem::copy_options::recursive);
+      std::filesystem::remove_all(Path(copy + "/model"));
+      for (size_t i = kept; i < names.size(); ++i) {
+        std::filesystem::remove_all(Path(copy + "/checkpoints/" + names[i]));
+      }
+      const ProgramResult resumed = Train(copy, flags);
+      ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+      ExpectSameFiles(copy, output);
+      std::filesystem::remove_all(Path(copy));
+    }
   }
 
   // `key` of every line of metrics.jsonl that has it.

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/captured_messages.h"
@@ -379,24 +378,6 @@ TEST_F(PromptsTest, AreReportedAndNotTrainedOnesWarnedOf) {
       messages.text(),
       testing::HasSubstr("the model is saved with the query prompt \"model-q \", with which "
                          "no data set is trained; model.query_prompt gives another one"));
-}
-
-TEST(TextPrompts, HoldFromTheirTextOn) {
-  TextPrompts prompts("all ");
-  EXPECT_TRUE(prompts.AreAll("all "));
-  EXPECT_EQ(prompts.Unless("all "), nullptr);
-  prompts.From(0, "first ");
-  prompts.From(3, "");
-  prompts.From(3, "second ");
-  prompts.From(5, "third ");
-  const std::vector<std::string_view> want = {"first ",  "first ", "first ", "second ",
-                                              "second ", "third ", "third "};
-  const auto function = prompts.Unless("");
-  for (size_t i = 0; i < want.size(); ++i) {
-    EXPECT_EQ(prompts.Of(i), want[i]);
-    EXPECT_EQ(function(i), want[i]);
-  }
-  EXPECT_FALSE(prompts.AreAll("first "));
 }
 
 TEST_F(SourcesTest, EachIsNamedWithItsSize) {

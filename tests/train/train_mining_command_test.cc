@@ -33,13 +33,10 @@ class MiningCommand : public EventfulRunTest {
 
   // 48 queries make 5 steps a pass, 30 steps in all.
   static std::vector<std::string> Mining(const std::vector<std::string>& sets = {}) {
-    std::vector<std::string> flags;
-    for (const char* set :
-         {"mining.every=\"6 steps\"", "mining.range=2:20", "mining.negatives=4"}) {
-      flags.insert(flags.end(), {"--set", set});
-    }
-    for (const std::string& set : sets) flags.insert(flags.end(), {"--set", set});
-    return flags;
+    std::vector<std::string> all = {"mining.every=\"6 steps\"", "mining.range=2:20",
+                                    "mining.negatives=4"};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return SetFlags(all);
   }
 
   // With a checkpoint behind every step.

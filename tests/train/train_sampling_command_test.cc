@@ -19,20 +19,9 @@ class SamplingCommand : public EventfulRunTest {
  protected:
   static std::vector<std::string> Flags(const std::string& sampler,
                                         const std::vector<std::string>& sets = {}) {
-    std::vector<std::string> flags = {"--set", "sampling.name=" + sampler, "--set",
-                                      "train.keep_checkpoints=100"};
-    for (const std::string& set : sets) flags.insert(flags.end(), {"--set", set});
-    return flags;
-  }
-
-  std::vector<std::string> CheckpointsOf(const std::string& output) const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(Path(output + "/checkpoints"))) {
-      const std::string name = entry.path().filename();
-      if (name.starts_with("step-")) names.push_back(name);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    std::vector<std::string> all = {"sampling.name=" + sampler, "train.keep_checkpoints=100"};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return SetFlags(all);
   }
 
   int Validations(const std::string& output) const {
@@ -43,26 +32,6 @@ class SamplingCommand : public EventfulRunTest {
       ++count;
     }
     return count;
-  }
-
-  // Takes a copy of the run back to each of its checkpoints and resumes it there.
-  void ExpectTheSameFromEveryCheckpoint(const std::string& output,
-                                        std::vector<std::string> flags) const {
-    const std::vector<std::string> names = CheckpointsOf(output);
-    ASSERT_GE(names.size(), 3);
-    flags.push_back("--resume");
-    for (size_t kept = 1; kept < names.size(); ++kept) {
-      const std::string copy = fmt::format("{}-{}", output, kept);
-      std::filesystem::copy(Path(output), Path(copy), std::filesystem::copy_options::recursive);
-      std::filesystem::remove_all(Path(copy + "/model"));
-      for (size_t i = kept; i < names.size(); ++i) {
-        std::filesystem::remove_all(Path(copy + "/checkpoints/" + names[i]));
-      }
-      const ProgramResult resumed = Train(copy, flags);
-      ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-      ExpectSameFiles(copy, output);
-      std::filesystem::remove_all(Path(copy));
-    }
   }
 };
 

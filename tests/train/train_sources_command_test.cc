@@ -64,42 +64,6 @@ every = 3
     }
     WriteFileAtomically(Path("lines.jsonl"), lines);
   }
-
-  std::vector<std::string> CheckpointsOf(const std::string& output) const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(Path(output + "/checkpoints"))) {
-      const std::string name = entry.path().filename();
-      if (name.starts_with("step-")) names.push_back(name);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
-  // Takes the run back to each of its checkpoints and resumes it there.
-  void ExpectTheSameFromEveryCheckpoint(const std::string& output,
-                                        std::vector<std::string> flags) const {
-    const std::vector<std::string> names = CheckpointsOf(output);
-    ASSERT_GE(names.size(), 3);
-    flags.push_back("--resume");
-    for (size_t kept = 1; kept < names.size(); ++kept) {
-      const std::string copy = fmt::format("{}-{}", output, kept);
-      std::filesystem::copy(Path(output), Path(copy), std::filesystem::copy_options::recursive);
-      std::filesystem::remove_all(Path(copy + "/model"));
-      for (size_t i = kept; i < names.size(); ++i) {
-        std::filesystem::remove_all(Path(copy + "/checkpoints/" + names[i]));
-      }
-      const ProgramResult resumed = Train(copy, flags);
-      ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-      ExpectSameFiles(copy, output);
-      std::filesystem::remove_all(Path(copy));
-    }
-  }
-
-  static std::vector<std::string> Sets(const std::vector<std::string>& sets) {
-    std::vector<std::string> flags;
-    for (const std::string& set : sets) flags.insert(flags.end(), {"--set", set});
-    return flags;
-  }
 };
 
 TEST_F(SourcesCommand, TrainsOnGradedAndBinarySetsByWeightAndSaysSo) {
@@ -134,7 +98,7 @@ TEST_F(SourcesCommand, EveryMixtureAndSamplerGoesOnFromEveryCheckpoint) {
   int number = 0;
   for (const auto& sets : cases) {
     const std::string output = fmt::format("run{}", number++);
-    const std::vector<std::string> flags = Sets(sets);
+    const std::vector<std::string> flags = SetFlags(sets);
     const ProgramResult whole = Train(output, flags);
     ASSERT_EQ(whole.exit_code, 0) << whole.err;
     ExpectTheSameFromEveryCheckpoint(output, flags);
@@ -163,7 +127,7 @@ TEST_F(SourcesCommand, PromptsTrainAsIfTheyWereWritten) {
   WriteFileAtomically(Path("other.jsonl"), others);
   const auto train = [&](const std::string& output, std::vector<std::string> sets) {
     sets.insert(sets.end(), common.begin(), common.end());
-    const ProgramResult run = Train(output, Sets(sets));
+    const ProgramResult run = Train(output, SetFlags(sets));
     ASSERT_EQ(run.exit_code, 0) << run.err;
   };
   write("", "");
@@ -181,7 +145,7 @@ TEST_F(SourcesCommand, PromptsTrainAsIfTheyWereWritten) {
 
 TEST_F(SourcesCommand, RefusesWhatItCannotMix) {
   const auto error_of = [this](int exit_code, const std::vector<std::string>& sets) {
-    const ProgramResult result = Train("none", Sets(sets));
+    const ProgramResult result = Train("none", SetFlags(sets));
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
     EXPECT_FALSE(std::filesystem::exists(Path("none")));
     return result.err;
