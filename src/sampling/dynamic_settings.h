@@ -10,8 +10,12 @@
 
 namespace tandem::sampling {
 
-inline bool ChoosesQueries(const config::Params& params) { return params.String("levels") != "documents"; }
-inline bool ChoosesDocuments(const config::Params& params) { return params.String("levels") != "queries"; }
+inline bool ChoosesQueries(const config::Params& params) {
+  return params.String("levels") != "documents";
+}
+inline bool ChoosesDocuments(const config::Params& params) {
+  return params.String("levels") != "queries";
+}
 inline bool PrunesFirst(const config::Params& params) { return params.Number("keep") < 1; }
 
 inline constexpr config::ChoiceInfo kLevels[] = {

@@ -256,7 +256,7 @@ TEST_P(EverySampler, LearnsFromFeedbackWhereItSaysSo) {
 
 TEST_P(EverySampler, RefusesWhatItCannotSample) {
   const SamplerInfo& info = *GetParam().info;
-  if (GetParam().options.mixture != Mixture::kSize) return;  // mixture_test.cc
+  if (GetParam().options.mixture != Mixture::kSize) return;  // mixed_order_test.cc
   SamplerOptions options = GetParam().options;
   const Examples none(1, {1});
   EXPECT_THROW(MakeScored(info, none, {}), std::invalid_argument);

@@ -104,6 +104,21 @@ TEST_F(EmbeddingCacheTest, TextsWithPromptsOfTheirOwn) {
   EXPECT_EQ(Files(), 3);
 }
 
+// Prompts are those of their texts in every block.
+TEST_F(EmbeddingCacheTest, TextsOfManyBlocksWithPromptsOfTheirOwn) {
+  const std::vector<std::string> texts = Texts(9000);
+  const auto prompt_of = [](size_t i) { return std::string_view(i % 3 == 0 ? "gamma " : ""); };
+  std::vector<std::string> written;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    written.push_back(std::string(prompt_of(i)) + texts[i]);
+  }
+  const CachedEmbeddings made = Embed(texts, {.folder = Cache(), .encode = {.prompt = prompt_of}});
+  const CachedEmbeddings by_hand = Embed(written, CacheOptions{});
+  EXPECT_GT(made.distinct(), 4096U);
+  EXPECT_EQ(made.row_of, by_hand.row_of);
+  EXPECT_TRUE(at::equal(made.rows, by_hand.rows));
+}
+
 TEST_F(EmbeddingCacheTest, RowsAreWhatTheEncoderMakes) {
   const std::vector<std::string> texts = {"alpha beta", "alpha beta", "red"};
   const CachedEmbeddings cached = Embed(texts, TextKind::kQuery);
