@@ -117,7 +117,8 @@ class Bert final : public Encoder {
                                 Drop(options, dropout_.attention, SiteOf(i, kAttentionSite)));
       x = tensor::AffineNorm(mixed, mapped.x, layer.attention_output, layer.attention_norm, tokens,
                              Drop(options, hidden, SiteOf(i, kAttentionOutputSite)));
-      x = tensor::FeedForwardNorm(x, layer.up, layer.down, layer.output_norm, tokens,
+      x = tensor::FeedForwardNorm(x, layer.up, layer.down, tensor::Activation::kGelu,
+                                  layer.output_norm, tokens,
                                   Drop(options, hidden, SiteOf(i, kFeedForwardSite)));
     }
     return x;

@@ -26,6 +26,13 @@ at::Tensor InverseGamma(const LayerNorm& norm) {
 
 }  // namespace
 
+at::Tensor EmptyLike(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
+
+std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at::Tensor>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 SavedNorm SavedNorm::Make(const at::Tensor& like, bool wanted) {
   if (!wanted) return {};
   return {at::empty(like.sizes(), like.options()), at::empty({like.size(0)}, at::kFloat), {}};
@@ -40,10 +47,11 @@ SavedNorm SavedNorm::ShareOutput(const at::Tensor& out, const LayerNorm& norm, b
 
 LinearSums::LinearSums(const Linear& linear)
     : weight(at::empty({linear.out(), linear.in()}, at::kFloat)),
-      bias(at::zeros({linear.out()}, at::kFloat)) {}
+      bias(linear.biases().empty() ? at::Tensor() : at::zeros({linear.out()}, at::kFloat)) {}
 
 void LinearSums::AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {
   for (const at::Tensor* sums : {&weight, &bias}) {
+    if (!sums->defined()) continue;
     int64_t first = 0;
     for (const at::Tensor& part : linear.weights()) {
       gradients->push_back(sums->narrow(0, first, part.size(0)));

@@ -11,6 +11,14 @@
 
 namespace tandem::tensor {
 
+// A saved activation must not keep the graph alive that made it.
+inline at::Tensor Detached(const at::Tensor& x) { return x.detach(); }
+
+at::Tensor EmptyLike(const at::Tensor& x);
+
+// The second list behind the first.
+std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at::Tensor>& second);
+
 // What a normalising operation saves for its backward pass; undefined tensors where no gradient is
 // wanted.
 struct SavedNorm {
@@ -35,12 +43,12 @@ struct SavedNorm {
 // Gradients of a Linear's stacked parameters, for a backward pass to fill.
 struct LinearSums {
   at::Tensor weight;  // [N, K], uninitialised
-  at::Tensor bias;    // [N], zero
+  at::Tensor bias;    // [N], zero; undefined where the map has none
 
   explicit LinearSums(const Linear& linear);
 
   cpu::AffineGradient Gradient(const Linear& linear, const at::Tensor& x) const {
-    return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), bias.data_ptr<float>()};
+    return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), Data<float>(bias)};
   }
 
   // Appends the gradients of the single weights, then those of the biases, in the order of
@@ -53,7 +61,7 @@ struct NormSums {
   at::Tensor gamma;  // [H]
   at::Tensor beta;   // [H]
   explicit NormSums(const LayerNorm& norm);
-  cpu::NormGradient Gradient() const { return {gamma.data_ptr<float>(), beta.data_ptr<float>()}; }
+  cpu::NormGradient Gradient() const { return {Data<float>(gamma), Data<float>(beta)}; }
 };
 
 }  // namespace tandem::tensor

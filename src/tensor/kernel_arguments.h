@@ -31,6 +31,10 @@ A* Data(const at::Tensor& x) {
   return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;
 }
 
+// How many threads an operation uses: all, but inside a parallel region, where every thread runs
+// operations of its own (run_apart.h), one.
+int Threads();
+
 inline size_t Rows(const at::Tensor& x) { return static_cast<size_t>(x.size(0)); }
 
 inline cpu::Type KernelType(const at::Tensor& x) {

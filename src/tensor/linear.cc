@@ -130,12 +130,13 @@ const cpu::PackedMatrix& Linear::State::Packed(Pass pass, cpu::Type type) {
 
 Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
     : state_(std::make_shared<State>()) {
-  if (weights.empty() || weights.size() != biases.size()) {
-    throw std::logic_error("Linear takes as many biases as weights, at least one");
+  if (weights.empty() || (!biases.empty() && weights.size() != biases.size())) {
+    throw std::logic_error("Linear takes at least one weight, and as many biases or none");
   }
   state_->in = weights.front().size(1);
   for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i].size(1) != state_->in || biases[i].numel() != weights[i].size(0)) {
+    if (weights[i].size(1) != state_->in ||
+        (!biases.empty() && biases[i].numel() != weights[i].size(0))) {
       throw std::logic_error("Linear takes weights of one width, and biases that fit them");
     }
     state_->out += weights[i].size(0);
@@ -143,7 +144,7 @@ Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
   state_->weights = std::move(weights);
   state_->biases = std::move(biases);
   MoveToOneBlock(state_->weights);
-  MoveToOneBlock(state_->biases);
+  if (!state_->biases.empty()) MoveToOneBlock(state_->biases);
 }
 
 int64_t Linear::in() const { return state_->in; }
@@ -167,7 +168,7 @@ void Linear::Prepare(cpu::Type type, Passes passes) {
     if (Includes(passes, pass)) state_->Pack(pass, type);
   }
   const uint64_t version = VersionOf(state_->biases);
-  if (state_->stacked_bias_version == version) return;
+  if (state_->biases.empty() || state_->stacked_bias_version == version) return;
   state_->stacked_bias = Stacked(state_->biases, state_->out);
   state_->stacked_bias_version = version;
 }
@@ -181,6 +182,7 @@ const cpu::PackedMatrix& Linear::Backward(cpu::Type type) const {
 }
 
 const float* Linear::StackedBias() const {
+  if (state_->biases.empty()) return nullptr;
   if (state_->stacked_bias_version != VersionOf(state_->biases)) {
     throw std::logic_error("a layer's biases are newer than its last Prepare");
   }
@@ -192,6 +194,7 @@ at::Tensor Linear::StackedWeightTensor() const {
 }
 
 at::Tensor Linear::StackedBiasTensor() const {
+  if (biases().empty()) return {};
   return biases().size() == 1 ? biases().front() : at::cat(biases());
 }
 

@@ -21,13 +21,14 @@ namespace tandem::tensor {
 class Linear {
  public:
   // `weights` [N_i, K] and `biases` [N_i] are leaves that the caller shares; as many of one as of
-  // the other. Their values move: afterwards each list lies in one block of memory.
+  // the other, or no biases at all. Their values move: afterwards each list lies in one block of
+  // memory.
   Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
 
   int64_t in() const;   // K
   int64_t out() const;  // the sum of N_i
   const std::vector<at::Tensor>& weights() const;
-  const std::vector<at::Tensor>& biases() const;
+  const std::vector<at::Tensor>& biases() const;  // empty where the map has none
 
   // All weights, then all biases: the inputs of an operation's gradient.
   std::vector<at::Tensor> parameters() const;
@@ -45,9 +46,10 @@ class Linear {
   // W^T [K, N] for the forward pass, W [N, K] for the backward pass, b [N]. As Prepare left them.
   const cpu::PackedMatrix& Forward(cpu::Type type) const;
   const cpu::PackedMatrix& Backward(cpu::Type type) const;
-  const float* StackedBias() const;
+  const float* StackedBias() const;  // null where the map has none
 
-  // The stacked [N, K] and [N], differentiable: what the reference operations use.
+  // The stacked [N, K] and [N] (undefined where the map has no bias), differentiable: what the
+  // reference operations use.
   at::Tensor StackedWeightTensor() const;
   at::Tensor StackedBiasTensor() const;
 

@@ -1,24 +1,15 @@
 #include "tensor/ops.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
-#include <fmt/format.h>
-#include <omp.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <memory>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "tensor/autograd.h"
 #include "tensor/backward_state.h"
-#include "tensor/kernels/cpu/attention.h"
+#include "tensor/forms.h"
 #include "tensor/kernels/cpu/layers.h"
 #include "tensor/kernels/cpu/pooling.h"
 #include "tensor/operation_work.h"
@@ -27,23 +18,6 @@
 
 namespace tandem::tensor {
 namespace {
-
-// TANDEM_FORMS=reference uses the reference operations everywhere, to compare whole runs.
-bool ReferenceOpsWanted() {
-  const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
-  const std::string_view wanted = forms == nullptr ? "" : forms;
-  if (wanted == "reference") return true;
-  if (wanted.empty() || wanted == "fused") return false;
-  throw UsageError(fmt::format("TANDEM_FORMS is fused or reference, not {}", wanted));
-}
-
-thread_local int reference_ops = ReferenceOpsWanted() ? 1 : 0;
-
-bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths) {
-  if (reference_ops > 0 || !x.is_cpu()) return false;
-  if (x.scalar_type() != at::kFloat && x.scalar_type() != at::kBFloat16) return false;
-  return std::all_of(widths.begin(), widths.end(), FitsKernels);
-}
 
 cpu::Norm KernelNorm(const LayerNorm& norm) {
   return {norm.gamma.data_ptr<float>(), norm.beta.data_ptr<float>(),
@@ -57,19 +31,6 @@ cpu::DropoutKeys Keys(const PackedTokens& tokens, const Dropout& dropout) {
 cpu::Affine KernelAffine(const Linear& linear, const at::Tensor& x) {
   return {&linear.Forward(KernelType(x)), linear.StackedBias()};
 }
-
-std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at::Tensor>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-// Inside a parallel region every thread runs operations of its own (run_apart.h).
-int Threads() { return omp_in_parallel() ? 1 : at::get_num_threads(); }
-
-at::Tensor EmptyLike(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
-
-// A saved activation must not keep the graph alive that made it.
-at::Tensor Detached(const at::Tensor& x) { return x.detach(); }
 
 cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables& tables) {
   return {tables.word.data_ptr<float>(),        tables.position.data_ptr<float>(),
@@ -112,17 +73,15 @@ std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embe
 
 }  // namespace
 
-UseReferenceOps::UseReferenceOps() { ++reference_ops; }
-UseReferenceOps::~UseReferenceOps() { --reference_ops; }
-bool UseReferenceOps::Active() { return reference_ops > 0; }
-
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation) {
   const ProfileScope scope("EmbeddingNorm",
                            RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
   const at::Tensor out = at::empty({tokens.tokens(), tables.word.size(1)},
                                    tables.word.options().dtype(activation).requires_grad(false));
-  if (tables.word.scalar_type() != at::kFloat || !Fusable(out, {tables.word.size(1)})) {
+  if (tables.word.scalar_type() != at::kFloat || !tables.position.defined() ||
+      !tables.type.defined() || tables.position_offset != 0 || !norm.beta.defined() ||
+      !Fusable(out, {tables.word.size(1)})) {
     return reference::EmbeddingNorm(tokens, tables, norm, dropout, activation);
   }
   const at::Tensor inputs[] = {tables.word, tables.position, tables.type, norm.gamma, norm.beta};
@@ -240,11 +199,11 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Lin
 }
 
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
-                           const LayerNorm& norm, const PackedTokens& tokens,
+                           Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
                            const Dropout& dropout) {
   const ProfileScope scope("FeedForwardNorm", FeedForwardWork(x, up, down, Pass::kForward));
-  if (!Fusable(x, {up.in(), up.out(), down.out()})) {
-    return reference::FeedForwardNorm(x, up, down, norm, tokens, dropout);
+  if (activation != Activation::kGelu || !Fusable(x, {up.in(), up.out(), down.out()})) {
+    return reference::FeedForwardNorm(x, up, down, activation, norm, tokens, dropout);
   }
   const at::Tensor out = EmptyLike(Detached(x));
   const std::vector<at::Tensor> inputs =
@@ -294,59 +253,6 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
     return Join(std::move(gradients), {norm_sums.gamma, norm_sums.beta});
   };
   return WithBackward("FeedForwardNorm", out, inputs, backward);
-}
-
-namespace {
-
-template <typename A>
-cpu::AttentionInput<A> KernelAttention(const at::Tensor& qkv, const PackedTokens& tokens,
-                                       int64_t heads, const Dropout& dropout) {
-  return {Data<A>(qkv),
-          tokens.sequence_starts.data_ptr<int32_t>(),
-          static_cast<size_t>(tokens.texts()),
-          static_cast<size_t>(heads),
-          static_cast<size_t>(qkv.size(1) / 3 / heads),
-          tokens.row_keys.data_ptr<int64_t>(),
-          dropout};
-}
-
-}  // namespace
-
-at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
-                         const Dropout& dropout) {
-  const ProfileScope scope("SelfAttention", AttentionWork(qkv, tokens, Pass::kForward));
-  const int64_t hidden = qkv.size(1) / 3;
-  if (!Fusable(qkv, {hidden / heads})) {
-    return reference::SelfAttention(qkv, tokens, heads, dropout);
-  }
-  const bool needs_gradient = NeedsGradient({qkv});
-  const at::Tensor out = at::empty({qkv.size(0), hidden}, qkv.options().requires_grad(false));
-  at::Tensor log_sums;
-  if (needs_gradient) log_sums = at::empty({heads, qkv.size(0)}, at::kFloat);
-  ForType(qkv, [&](auto zero) {
-    using A = decltype(zero);
-    cpu::RunAttentionForward<A>(KernelAttention<A>(qkv, tokens, heads, dropout),
-                                {.out = Data<A>(out), .log_sums = Data<float>(log_sums)},
-                                Threads());
-  });
-  if (!needs_gradient) return out;
-  const auto backward = [qkv = Detached(qkv), out = Detached(out), tokens, heads, dropout,
-                         log_sums](const at::Tensor& grad) {
-    const ProfileScope backward_scope("SelfAttention backward",
-                                      AttentionWork(qkv, tokens, Pass::kBackward));
-    const at::Tensor grad_qkv = EmptyLike(qkv);
-    ForType(qkv, [&](auto zero) {
-      using A = decltype(zero);
-      cpu::RunAttentionBackward<A>(KernelAttention<A>(qkv, tokens, heads, dropout),
-                                   {.out = Data<A>(out),
-                                    .log_sums = Data<float>(log_sums),
-                                    .grad_out = Data<A>(grad),
-                                    .grad_qkv = Data<A>(grad_qkv)},
-                                   Threads());
-    });
-    return std::vector<at::Tensor>{grad_qkv};
-  };
-  return WithBackward("SelfAttention", out, {qkv}, backward);
 }
 
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {

@@ -3,7 +3,8 @@
 // Each has two implementations: a reference in plain tensor operations, for any floating type and
 // device, which the tests compare with; and a fused CPU kernel for float and bf16 activations. An
 // encoder does not know which one runs: fused kernels take activations on the CPU whose widths are
-// multiples of 16, unless UseReferenceOps is in effect.
+// multiples of 16, unless UseReferenceOps is in effect. An operation that no fused kernel takes
+// says so in a Note, once for each operation and reason (forms.h).
 //
 // Rows are tokens of packed texts: T tokens, B texts, H hidden, F inner width, E embedding.
 // Activations are float or bf16 (reference: double too); parameters are float (reference: double
@@ -35,14 +36,16 @@ class UseReferenceOps {
 
 struct LayerNorm {
   at::Tensor gamma;  // [H]
-  at::Tensor beta;   // [H]
+  at::Tensor beta;   // [H], or undefined: none
   double epsilon = 1e-12;
 };
 
 struct EmbeddingTables {
   at::Tensor word;      // [V, H]
-  at::Tensor position;  // [P, H]
-  at::Tensor type;      // [types, H]; row 0 is used
+  at::Tensor position;  // [P, H], or undefined: none
+  at::Tensor type;      // [types, H], or undefined: none; row 0 is used
+  // A token at position p of its text reads row p + position_offset of the position table.
+  int64_t position_offset = 0;
 };
 
 // dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
@@ -64,15 +67,122 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear);
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
 
-// LayerNorm(x + dropout(gelu(x U^T + u) D^T + d)), [T, H], with the exact GELU.
+// What a feed-forward layer does to its inner values.
+enum class Activation {
+  kGelu,      // the exact one, by the error function
+  kGeluTanh,  // GELU's approximation by tanh ("gelu_new", "gelu_pytorch_tanh")
+  kRelu,
+  kSilu,
+};
+
+// LayerNorm(x + dropout(activation(x U^T + u) D^T + d)), [T, H].
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
-                           const LayerNorm& norm, const PackedTokens& tokens,
+                           Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
                            const Dropout& dropout);
+
+// A normalisation of rows, for encoders that normalise what a layer reads (Xiong et al. 2020).
+struct Norm {
+  enum class Kind {
+    kLayerNorm,   // (x - mean) / sqrt(variance + epsilon) gamma + beta
+    kRms,         // x / sqrt(mean of squares + epsilon) gamma (Zhang and Sennrich 2019)
+    kRmsPlusOne,  // the same with 1 + gamma, as Gemma has it
+  };
+  Kind kind = Kind::kLayerNorm;
+  at::Tensor gamma;  // [H]; undefined: there is no normalisation, rows stay as they are
+  at::Tensor beta;   // [H], or undefined: none
+  double epsilon = 1e-5;
+
+  bool defined() const { return gamma.defined(); }
+};
+
+// dropout(scale (word[ids] + position[positions] + type[0])), [T, H] of type `activation`. As
+// EmbeddingNorm otherwise.
+at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
+                 const Dropout& dropout, at::ScalarType activation);
+
+// dropout(norm(x)), [T, H].
+at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& tokens,
+                     const Dropout& dropout);
+
+// `out` is norm(x) W^T + b, [T, N]; `x` is x once more, for its other readers, as in Affine.
+AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear);
+
+// residual + dropout(out_norm(x W^T + b)), [T, H]. `out_norm` may be undefined.
+at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
+                     const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout);
+
+// A feed-forward layer that normalises what it reads.
+struct FeedForward {
+  Norm norm;  // may be undefined
+  // Gated (Shazeer 2020): `up` has 2F outputs, and the inner values are activation(the first F)
+  // times the other F. Otherwise F.
+  Linear up;
+  Linear down;
+  Activation activation = Activation::kGelu;
+  bool gated = false;
+  Norm out_norm;  // of the layer's output, before it is added; may be undefined
+};
+
+// x + dropout(out_norm(inner_dropout(inner values of norm(x)) D^T + d)), [T, H].
+at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
+                          const Dropout& inner_dropout, const Dropout& dropout);
 
 // softmax(q k^T / sqrt(head width)) v within each text, [T, H], from qkv [T, 3H]; dropout on the
 // probabilities. H must be a multiple of `heads`.
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout);
+
+// How the columns of qkv [T, (heads + 2 key_value_heads) head_width] are heads: queries, then keys,
+// then values. Query head h reads keys and values of head h / (heads / key_value_heads) (Ainslie et
+// al. 2023). `heads` is a multiple of `key_value_heads`.
+struct HeadShape {
+  int64_t heads = 0;
+  int64_t key_value_heads = 0;
+  int64_t head_width = 0;
+
+  int64_t out_width() const { return heads * head_width; }
+  int64_t qkv_width() const { return (heads + 2 * key_value_heads) * head_width; }
+};
+
+// Rotary positions (Su et al. 2021): channels c and c + head_width / 2 of a head are turned by the
+// angle of their position. Undefined tables: nothing is turned.
+struct Rotary {
+  at::Tensor cosines;  // float32 [P, head_width / 2], P above every position
+  at::Tensor sines;
+};
+
+// qkv with its query heads and key heads normalised (each head's row by its own; undefined: not)
+// and turned, [T, qkv_width]. Values stay as they are. May overwrite the memory of `qkv`, which
+// must be the output of Affine or NormAffine and have no other reader.
+at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                       const Norm& query_norm, const Norm& key_norm, const Rotary& rotary);
+
+// A bias that is added to scores by how far the key is behind or before the query, one for each
+// head (Raffel et al. 2020): half of the buckets for keys behind, half for keys before; in each
+// half a bucket for each distance below a quarter of the buckets, then for logarithmic ranges up to
+// `max_distance`, then one for all that is beyond.
+struct RelativeBias {
+  at::Tensor table;  // [buckets, heads], or undefined: none
+  int64_t max_distance = 128;
+};
+
+// Which tokens a query of a text reads, and how its scores become probabilities.
+struct AttentionRule {
+  double scale = 1;     // what q k^T is multiplied by
+  bool causal = false;  // only tokens up to the query's own
+  int64_t window = 0;   // only tokens at most so far away; 0: all
+  double soft_cap = 0;  // scores become cap tanh(score / cap), before bias; 0: they stay
+};
+
+// softmax(scores) v within each text, [T, heads head_width], scores = soft_cap(scale q k^T) + bias,
+// over the tokens that the rule lets the query read; dropout on the probabilities. Differentiable
+// in qkv and the bias table.
+at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                     const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout);
+
+// The bucket of a key that is `distance` tokens behind the query (negative: before), as
+// transformers computes it for T5 and MPNet.
+int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance);
 
 enum class Pooling { kMean, kCls, kLastToken };
 

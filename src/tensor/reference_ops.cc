@@ -9,19 +9,19 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/repeat_interleave.h>
+#include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 namespace tandem::tensor::reference {
-namespace {
 
-// 0 or KeepScale of the rate for each row and channel, [rows, width]. The fused kernels compute the
-// same mask, without storing it.
 at::Tensor DropoutMask(const int64_t* row_keys, int64_t rows, int64_t width, const Dropout& dropout,
                        uint32_t part, const at::TensorOptions& options) {
   const at::Tensor mask = at::empty({rows, width}, at::kDouble);
@@ -44,36 +44,59 @@ at::Tensor DropRows(const at::Tensor& x, const PackedTokens& tokens, const Dropo
   return x * DropoutMask(keys.data_ptr<int64_t>(), x.size(0), x.size(1), dropout, 0, x.options());
 }
 
-at::Tensor Norm(const at::Tensor& x, const LayerNorm& norm) {
-  return at::layer_norm(x, {x.size(1)}, norm.gamma.to(x.scalar_type()),
-                        norm.beta.to(x.scalar_type()), norm.epsilon);
+at::Tensor Activate(const at::Tensor& x, Activation activation) {
+  switch (activation) {
+    case Activation::kGelu:
+      return at::gelu(x);
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+    case Activation::kRelu:
+      return at::relu(x);
+    case Activation::kSilu:
+      return at::silu(x);
+  }
+  throw std::logic_error("an activation without a name");
+}
+
+at::Tensor EmbeddingSum(const PackedTokens& tokens, const EmbeddingTables& tables) {
+  at::Tensor sum = at::embedding(tables.word, tokens.ids);
+  if (tables.position.defined()) {
+    sum = sum + at::embedding(tables.position, tokens.positions + tables.position_offset);
+  }
+  if (tables.type.defined()) sum = sum + tables.type.select(0, 0);
+  return sum;
+}
+
+namespace {
+
+at::Tensor Normalized(const at::Tensor& x, const LayerNorm& norm) {
+  const at::Tensor beta = norm.beta.defined() ? norm.beta.to(x.scalar_type()) : at::Tensor();
+  return at::layer_norm(x, {x.size(1)}, norm.gamma.to(x.scalar_type()), beta, norm.epsilon);
 }
 
 }  // namespace
 
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation) {
-  const at::Tensor sum = at::embedding(tables.word, tokens.ids) +
-                         at::embedding(tables.position, tokens.positions) +
-                         tables.type.select(0, 0);
-  return DropRows(Norm(sum, norm).to(activation), tokens, dropout);
+  return DropRows(Normalized(EmbeddingSum(tokens, tables), norm).to(activation), tokens, dropout);
 }
 
 at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
+  const at::Tensor bias = linear.StackedBiasTensor();
   return at::linear(x, linear.StackedWeightTensor().to(x.scalar_type()),
-                    linear.StackedBiasTensor().to(x.scalar_type()));
+                    bias.defined() ? bias.to(x.scalar_type()) : bias);
 }
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout) {
-  return Norm(residual + DropRows(reference::Affine(x, linear), tokens, dropout), norm);
+  return Normalized(residual + DropRows(reference::Affine(x, linear), tokens, dropout), norm);
 }
 
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
-                           const LayerNorm& norm, const PackedTokens& tokens,
+                           Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
                            const Dropout& dropout) {
-  const at::Tensor inner = at::gelu(reference::Affine(x, up));
-  return Norm(x + DropRows(reference::Affine(inner, down), tokens, dropout), norm);
+  const at::Tensor inner = Activate(reference::Affine(x, up), activation);
+  return Normalized(x + DropRows(reference::Affine(inner, down), tokens, dropout), norm);
 }
 
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,

@@ -11,8 +11,31 @@ at::Tensor Affine(const at::Tensor& x, const Linear& linear);
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
-                           const LayerNorm& norm, const PackedTokens& tokens,
+                           Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
                            const Dropout& dropout);
+at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
+                 const Dropout& dropout, at::ScalarType activation);
+at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& tokens,
+                     const Dropout& dropout);
+at::Tensor NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear);
+at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
+                     const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout);
+at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
+                          const Dropout& inner_dropout, const Dropout& dropout);
+at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                       const Norm& query_norm, const Norm& key_norm, const Rotary& rotary);
+at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                     const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout);
+
+// Shared by the files of the reference implementation.
+
+// 0 or KeepScale of the rate for each row and channel, [rows, width]. The fused kernels compute the
+// same mask, without storing it.
+at::Tensor DropoutMask(const int64_t* row_keys, int64_t rows, int64_t width, const Dropout& dropout,
+                       uint32_t part, const at::TensorOptions& options);
+at::Tensor DropRows(const at::Tensor& x, const PackedTokens& tokens, const Dropout& dropout);
+at::Tensor Activate(const at::Tensor& x, Activation activation);
+at::Tensor EmbeddingSum(const PackedTokens& tokens, const EmbeddingTables& tables);
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout);
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);

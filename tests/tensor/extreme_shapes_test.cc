@@ -108,7 +108,8 @@ struct Layer {
     const Dropout dropout{.rate = 0.1, .seed = 5, .step = 1, .site = 1};
     for (Linear* linear : {&map, &up, &down}) linear->Prepare(KernelType(input), Passes::kBoth);
     const at::Tensor mixed = AffineNorm(input, input, map, norm, tokens, dropout);
-    const at::Tensor out = FeedForwardNorm(mixed, up, down, norm, tokens, dropout);
+    const at::Tensor out =
+        FeedForwardNorm(mixed, up, down, Activation::kGelu, norm, tokens, dropout);
     const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble)).view(out.sizes());
     out.backward(weights.to(at::kBFloat16).to(out.scalar_type()));
     return out.detach();

@@ -124,7 +124,7 @@ struct Layer {
     const LayerNorm norm{at::ones({32}), at::zeros({32}), 1e-12};
     const AffineResult mapped = Affine(x, map);
     const at::Tensor normed = AffineNorm(mapped.out, mapped.x, mixed, norm, tokens, {});
-    return FeedForwardNorm(normed, up, down, norm, tokens, {});
+    return FeedForwardNorm(normed, up, down, Activation::kGelu, norm, tokens, {});
   }
 
   Inputs make;

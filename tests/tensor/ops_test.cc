@@ -213,7 +213,8 @@ TEST_P(OpsTest, FeedForwardNorm) {
         [&](const auto& in) {
           const Linear up = PreparedFor(in[0], {in[1]}, {in[2]});
           const Linear down = PreparedFor(in[0], {in[3]}, {in[4]});
-          return tensor::FeedForwardNorm(in[0], up, down, {in[5], in[6], 1e-12}, tokens, Drop(4));
+          return tensor::FeedForwardNorm(in[0], up, down, tensor::Activation::kGelu,
+                                         {in[5], in[6], 1e-12}, tokens, Drop(4));
         },
         {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.3),
          make.Make({shape.inner}, 0.5), make.Make({shape.hidden, shape.inner}, 0.3),
@@ -318,8 +319,8 @@ TEST(Ops, TheSameThreadCountGivesTheSameBytes) {
     const Linear up = PreparedFor(x, {leaf({96, 64})}, {leaf({96})});
     const Linear down = PreparedFor(x, {leaf({64, 96})}, {leaf({64})});
     const LayerNorm norm{at::ones({64}), at::zeros({64}), 1e-12};
-    const at::Tensor out =
-        FeedForwardNorm(x, up, down, norm, tokens, {.rate = 0.1, .seed = 1, .step = 2, .site = 3});
+    const at::Tensor out = FeedForwardNorm(x, up, down, Activation::kGelu, norm, tokens,
+                                           {.rate = 0.1, .seed = 1, .step = 2, .site = 3});
     (out * out).sum().backward();
     const at::Tensor gradient = up.weights()[0].grad();
     if (attempt == 0) {
