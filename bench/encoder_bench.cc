@@ -91,7 +91,7 @@ text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<s
 }
 
 nlohmann::ordered_json Products(const BenchOptions& options) {
-  const weights::EncoderConfig config = weights::ReadModelFolder(options.model).config;
+  const weights::EncoderSpec config = weights::ReadModelFolder(options.model).encoder;
   const int64_t h = config.hidden_size, f = config.intermediate_size;
   // Queries, keys and values; attention's output; feed-forward up and down; and the backward
   // product of the first one, which is the widest.

@@ -37,22 +37,22 @@ Json ModuleRow(const weights::HeadModule& module) {
   return {{"module", "Normalize"}, {"setting", ""}};
 }
 
-Json EncoderRow(const weights::EncoderConfig& config) {
-  return {{"layers", config.layers},
-          {"hidden_size", config.hidden_size},
-          {"heads", config.heads},
-          {"intermediate_size", config.intermediate_size},
-          {"activation", config.activation},
-          {"vocabulary_size", config.vocabulary_size},
-          {"max_positions", config.max_positions},
-          {"hidden_dropout", config.hidden_dropout},
-          {"attention_dropout", config.attention_dropout}};
+Json EncoderRow(const weights::EncoderSpec& spec) {
+  return {{"layers", spec.layers.size()},
+          {"hidden_size", spec.hidden_size},
+          {"heads", spec.heads},
+          {"intermediate_size", spec.intermediate_size},
+          {"activation", weights::HiddenActivationName(spec.activation)},
+          {"vocabulary_size", spec.vocabulary_size},
+          {"max_positions", spec.max_positions},
+          {"hidden_dropout", spec.dropout.hidden.value_or(0)},
+          {"attention_dropout", spec.dropout.attention.value_or(0)}};
 }
 
 // Tensors of each type.
 Json TypeCounts(const weights::ModelFolder& folder) {
   Json counts = Json::object();
-  for (const weights::EncoderTensor& tensor : folder.encoder_tensors) {
+  for (const weights::EncoderTensor& tensor : folder.encoder.tensors) {
     const std::string name(weights::DtypeName(tensor.view->dtype));
     counts[name] = counts.value(name, 0) + 1;
   }
@@ -61,7 +61,7 @@ Json TypeCounts(const weights::ModelFolder& folder) {
 
 Json ModuleRows(const weights::ModelFolder& folder) {
   Json rows = Json::array();
-  rows.push_back({{"module", "Transformer"}, {"setting", folder.config.model_type}});
+  rows.push_back({{"module", "Transformer"}, {"setting", folder.encoder.model_type}});
   for (const weights::HeadModule& module : folder.head) rows.push_back(ModuleRow(module));
   return rows;
 }
@@ -84,7 +84,7 @@ void AddCalibration(const weights::TandemFile& file, Json* found) {
 Json TokenizerRow(const weights::ModelFolder& folder) {
   const std::unique_ptr<const text::Tokenizer> tokenizer =
       text::LoadTokenizer(folder.tokenizer.folder);
-  const auto rows = static_cast<size_t>(folder.config.vocabulary_size);
+  const auto rows = static_cast<size_t>(folder.encoder.vocabulary_size);
   if (tokenizer->vocabulary_size() > rows) {
     throw ModelError(
         folder.encoder_path.native(), "",
@@ -105,9 +105,9 @@ Json InspectTowers(const weights::TowerFolders& folders) {
   for (const auto& [name, folder] :
        {std::pair("query", &folders.query), std::pair("document", &*folders.document)}) {
     found["encoders"].push_back({{"folder", name},
-                                 {"architecture", folder->config.model_type},
-                                 {"layers", folder->config.layers},
-                                 {"hidden_size", folder->config.hidden_size},
+                                 {"architecture", folder->encoder.model_type},
+                                 {"layers", folder->encoder.layers.size()},
+                                 {"hidden_size", folder->encoder.hidden_size},
                                  {"parameters", folder->parameter_count()},
                                  {"tokens_known", TokenizerRow(*folder)["tokens"]},
                                  {"max_tokens", folder->tokenizer.max_tokens.tokens}});
@@ -134,8 +134,8 @@ Json InspectModel(const std::filesystem::path& path) {
   weights::WarnOfUnusedDocumentPrompt(folders.document ? *folders.document : folders.query);
   if (folders.document) return InspectTowers(folders);
   const weights::ModelFolder& folder = folders.query;
-  Json found = {{"kind", "model"}, {"architecture", folder.config.model_type}};
-  found["encoder"] = EncoderRow(folder.config);
+  Json found = {{"kind", "model"}, {"architecture", folder.encoder.model_type}};
+  found["encoder"] = EncoderRow(folder.encoder);
   found["modules"] = ModuleRows(folder);
   found["embedding_width"] = folder.embedding_width;
   found["parameters"] = folder.parameter_count();

@@ -6,29 +6,23 @@
 #include <utility>
 
 #include "base/error.h"
-#include "model/bert.h"
+#include "model/transformer.h"
 
 namespace tandem::model {
 namespace {
 
-// The one place that knows which architectures there are.
 std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder,
                                      const LoadOptions& options) {
-  const TensorSource tensors = [&](std::string_view name) {
+  return MakeTransformer(folder.encoder, options.dropout, [&](std::string_view name) {
     return ParameterFrom(*folder.tensor(name).view);
-  };
-  const weights::EncoderConfig& config = folder.config;
-  return MakeBert(config,
-                  {.hidden = options.dropout.value_or(config.hidden_dropout),
-                   .attention = options.dropout.value_or(config.attention_dropout)},
-                  tensors);
+  });
 }
 
 // The length at which texts of a kind are cut: what was `asked` for, else what tandem.json says
 // (`saved`), else what the folder's other files say.
 size_t LengthLimit(const std::optional<size_t>& asked, const std::optional<size_t>& saved,
                    const weights::ModelFolder& folder) {
-  const auto most = static_cast<size_t>(folder.config.max_positions);
+  const auto most = static_cast<size_t>(folder.encoder.max_positions);
   if (asked == size_t{0}) return most;
   const size_t limit = asked.value_or(saved.value_or(folder.tokenizer.max_tokens.tokens));
   if (limit <= most) return limit;
@@ -110,11 +104,7 @@ std::vector<NamedParameter> Tower::Parameters() const {
 }
 
 std::string Tower::settings() const {
-  const weights::EncoderConfig& config = folder_.config;
-  std::string text = fmt::format(
-      "{}, {} layers of {}, {} heads, {}, layer norm epsilon {}, dropout {} and {}\n",
-      config.model_type, config.layers, config.hidden_size, config.heads, config.activation,
-      config.layer_norm_epsilon, config.hidden_dropout, config.attention_dropout);
+  std::string text = weights::SpecText(folder_.encoder);
   for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
   return text + fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
 }

@@ -1,6 +1,7 @@
 // The attention operations of ops.h.
 #include <ATen/ops/empty.h>
 
+#include <cmath>
 #include <vector>
 
 #include "tensor/autograd.h"
@@ -67,6 +68,10 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
 
 at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                      const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
+  const bool plain = shape.heads == shape.key_value_heads && !rule.causal && rule.window == 0 &&
+                     rule.soft_cap == 0 && !bias.table.defined() &&
+                     rule.scale == 1 / std::sqrt(static_cast<double>(shape.head_width));
+  if (plain) return SelfAttention(qkv, tokens, shape.heads, dropout);
   return reference::Attention(qkv, tokens, shape, rule, bias, dropout);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "weights/encoder_config.h"
+#include "weights/architecture.h"
 #include "weights/folder_check.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
@@ -82,7 +82,7 @@ void ReadModelSettings(ModelFolder* folder) {
 
 void ReadHead(ModelFolder* folder) {
   if (folder->has_modules) {
-    ModuleList modules = ReadModules(folder->path, folder->config.hidden_size);
+    ModuleList modules = ReadModules(folder->path, folder->encoder.hidden_size);
     folder->head = std::move(modules.head);
     folder->embedding_width = modules.embedding_width;
     return;
@@ -90,15 +90,14 @@ void ReadHead(ModelFolder* folder) {
   Note(
       fmt::format("{}: no modules.json; read as encoder with mean pooling", folder->path.native()));
   folder->head = {Pooling{.mode = PoolingMode::kMean}};
-  folder->embedding_width = folder->config.hidden_size;
+  folder->embedding_width = folder->encoder.hidden_size;
 }
 
 void ReadTensors(ModelFolder* folder) {
   folder->weights = std::make_shared<const WeightFiles>(folder->encoder_path);
-  folder->encoder_tensors = EncoderTensorsOf(folder->config);
-  BindEncoderTensors(*folder->weights, &folder->encoder_tensors);
+  BindEncoderTensors(*folder->weights, &folder->encoder);
   std::unordered_set<const TensorView*> used;
-  for (const EncoderTensor& tensor : folder->encoder_tensors) used.insert(tensor.view);
+  for (const EncoderTensor& tensor : folder->encoder.tensors) used.insert(tensor.view);
   for (const TensorView* tensor : folder->weights->tensors()) {
     if (!used.contains(tensor)) folder->carried_tensors.push_back(tensor);
   }
@@ -119,9 +118,9 @@ std::optional<Similarity> SimilarityFromName(std::string_view name) {
 
 const EncoderTensor& ModelFolder::tensor(std::string_view name) const {
   const auto found =
-      std::find_if(encoder_tensors.begin(), encoder_tensors.end(),
+      std::find_if(encoder.tensors.begin(), encoder.tensors.end(),
                    [&](const EncoderTensor& candidate) { return candidate.name == name; });
-  if (found == encoder_tensors.end()) {
+  if (found == encoder.tensors.end()) {
     throw std::out_of_range(fmt::format("no encoder of this configuration has a tensor {}", name));
   }
   return *found;
@@ -129,7 +128,7 @@ const EncoderTensor& ModelFolder::tensor(std::string_view name) const {
 
 int64_t ModelFolder::parameter_count() const {
   size_t count = 0;
-  for (const EncoderTensor& encoder_tensor : encoder_tensors) {
+  for (const EncoderTensor& encoder_tensor : encoder.tensors) {
     count += encoder_tensor.view->elements();
   }
   for (const HeadModule& module : head) {
@@ -176,7 +175,7 @@ ModelFolder ReadModelFolder(const std::filesystem::path& path) {
             ? "is no model folder: config.json is missing"
             : "is no model folder: neither modules.json nor config.json is there" + RunHint(path));
   }
-  folder.config = ReadEncoderConfig(folder.encoder_path / "config.json");
+  folder.encoder = ReadEncoderSpec(folder.encoder_path / "config.json");
   ReadHead(&folder);
   folder.tokenizer = ReadTokenizerSettings(path);
   ReadModelSettings(&folder);

@@ -12,28 +12,12 @@
 #include <variant>
 #include <vector>
 
+#include "weights/encoder_spec.h"
 #include "weights/safetensors.h"
 #include "weights/tokenizer_settings.h"
 #include "weights/weight_files.h"
 
 namespace tandem::weights {
-
-// config.json of a BERT encoder. Sizes must be there and are checked against the tensors; the rest
-// has BertConfig's defaults.
-struct EncoderConfig {
-  std::string model_type;  // "bert"
-  int64_t vocabulary_size = 0;
-  int64_t hidden_size = 0;  // H, a multiple of `heads`
-  int64_t layers = 0;
-  int64_t heads = 0;
-  int64_t intermediate_size = 0;
-  int64_t max_positions = 512;       // a text has at most this many tokens
-  int64_t type_vocabulary_size = 2;  // rows of the token type table; row 0 is used
-  std::string activation = "gelu";   // "gelu" (erf), "gelu_new", "relu", ... as spelled there
-  double layer_norm_epsilon = 1e-12;
-  double hidden_dropout = 0.1;     // after embeddings, attention output and feed-forward
-  double attention_dropout = 0.1;  // on attention probabilities
-};
 
 enum class PoolingMode { kMean, kCls };
 enum class Activation { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
@@ -64,20 +48,13 @@ enum class Similarity { kCosine, kDot };
 std::string_view SimilarityName(Similarity similarity);  // "cosine", "dot"
 std::optional<Similarity> SimilarityFromName(std::string_view name);
 
-// A tensor that the encoder needs: its canonical name (BertModel's, without prefix) and shape.
-struct EncoderTensor {
-  std::string name;
-  Shape shape;
-  const TensorView* view = nullptr;  // F32, F16 or BF16, of that shape; its name is the file's
-};
-
 struct ModelFolder {
   std::filesystem::path path;
   // Where config.json and the weights are: `path` or a folder below it (`0_Transformer`).
   std::filesystem::path encoder_path;
   bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
 
-  EncoderConfig config;
+  EncoderSpec encoder;           // its tensors are all present, of the right shape and type
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
 
@@ -98,8 +75,6 @@ struct ModelFolder {
   Similarity similarity = Similarity::kCosine;
 
   std::shared_ptr<const WeightFiles> weights;
-  // What the encoder computes with, in a fixed order; all present, right shape and type.
-  std::vector<EncoderTensor> encoder_tensors;
   // What it does not use (pooler, position_ids, heads of other tasks): carried through when the
   // folder is written.
   std::vector<const TensorView*> carried_tensors;
@@ -110,9 +85,6 @@ struct ModelFolder {
   // Parameters of encoder and Dense modules, without carried tensors.
   int64_t parameter_count() const;
 };
-
-// The architectures that can be read, for messages: "bert".
-std::string SupportedArchitectures();
 
 // The name of AddProjection's module.
 inline constexpr const char* kProjectionFolder = "projection";

@@ -92,7 +92,7 @@ std::string DtypeInConfig(Dtype dtype) {
 std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
   const std::filesystem::path path = source.encoder_path / "config.json";
   std::string bytes = ReadModelFile(path, kMaxSettingsBytes);
-  const EncoderTensor& sample = source.encoder_tensors.front();
+  const EncoderTensor& sample = source.encoder.tensors.front();
   for (const TensorToWrite& tensor : changes.tensors) {
     if (tensor.name != sample.view->name || tensor.dtype == sample.view->dtype) continue;
     Json config = Json::parse(bytes);
@@ -156,7 +156,7 @@ struct ModuleWriter {
 
 void WriteModules(const ModelFolder& source, const std::filesystem::path& folder,
                   Replacements* replacements) {
-  ModuleWriter writer{folder, source.config.hidden_size, replacements};
+  ModuleWriter writer{folder, source.encoder.hidden_size, replacements};
   writer.Add("Transformer", "");
   for (const HeadModule& module : source.head) std::visit(writer, module);
   WriteFileAtomically(folder / "modules.json", writer.list.dump(2) + "\n");

@@ -165,7 +165,7 @@ TEST_F(WriteFolder, ConfigNamesTheTypeThatTheWeightsHave) {
   }
   Write(changes);
   EXPECT_THAT(Written("config.json"), HasSubstr("\"torch_dtype\": \"float32\""));
-  EXPECT_EQ(ReadModelFolder(target()).encoder_tensors.front().view->dtype, Dtype::kF32);
+  EXPECT_EQ(ReadModelFolder(target()).encoder.tensors.front().view->dtype, Dtype::kF32);
 }
 
 TEST_F(WriteFolder, ReplacementsMustFit) {

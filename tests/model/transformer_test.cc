@@ -1,6 +1,6 @@
 // Gradients of a small encoder in float64 against central differences, and the fused form in float
 // against the float64 one.
-#include "model/bert.h"
+#include "model/transformer.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -11,6 +11,7 @@
 #include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -19,32 +20,35 @@
 #include "base/random.h"
 #include "tensor/ops.h"
 #include "tensor/process.h"
+#include "weights/architecture.h"
+#include "weights/settings_file.h"
 
 namespace tandem::model {
 namespace {
 
-weights::EncoderConfig SmallConfig(int64_t hidden, int64_t intermediate) {
-  weights::EncoderConfig config;
-  config.model_type = "bert";
-  config.vocabulary_size = 19;
-  config.hidden_size = hidden;
-  config.layers = 2;
-  config.heads = 2;
-  config.intermediate_size = intermediate;
-  config.max_positions = 16;
-  return config;
+weights::EncoderSpec SmallBert(int64_t hidden, int64_t intermediate) {
+  const weights::Settings config("config.json", {{"model_type", "bert"},
+                                                 {"vocab_size", 19},
+                                                 {"hidden_size", hidden},
+                                                 {"num_hidden_layers", 2},
+                                                 {"num_attention_heads", 2},
+                                                 {"intermediate_size", intermediate},
+                                                 {"max_position_embeddings", 16}});
+  return weights::FindArchitecture("bert")->read(config);
 }
 
-// Hands out random leaves of the shapes that the configuration implies.
+// Hands out random leaves of the shapes that the spec asks for.
 class RandomTensors {
  public:
-  RandomTensors(weights::EncoderConfig config, at::ScalarType type)
-      : config_(std::move(config)), type_(type), stream_({.seed = 3, .purpose = "bert_test"}) {}
+  RandomTensors(weights::EncoderSpec spec, at::ScalarType type)
+      : spec_(std::move(spec)), type_(type), stream_({.seed = 3, .purpose = "bert_test"}) {}
 
   at::Tensor operator()(std::string_view name) {
-    const std::vector<int64_t> shape = ShapeOf(std::string(name));
+    const auto found = std::find_if(spec_.tensors.begin(), spec_.tensors.end(),
+                                    [&](const auto& tensor) { return tensor.name == name; });
+    const std::vector<int64_t> shape(found->shape.begin(), found->shape.end());
     at::Tensor values = at::empty(shape, at::kDouble);
-    const bool gamma = name.find("LayerNorm.weight") != name.npos;
+    const bool gamma = shape.size() == 1 && name.ends_with(".weight");
     for (int64_t i = 0; i < values.numel(); ++i) {
       values.data_ptr<double>()[i] = (gamma ? 1.0 : 0.0) + 0.6 * (stream_.Uniform() - 0.5);
     }
@@ -52,18 +56,7 @@ class RandomTensors {
   }
 
  private:
-  std::vector<int64_t> ShapeOf(const std::string& name) const {
-    const auto has = [&](const char* part) { return name.find(part) != name.npos; };
-    const int64_t h = config_.hidden_size, f = config_.intermediate_size;
-    if (has("word_embeddings")) return {config_.vocabulary_size, h};
-    if (has("position_embeddings")) return {config_.max_positions, h};
-    if (has("token_type")) return {2, h};
-    const bool up = has("intermediate"), down = has(".output.dense") && !has("attention");
-    if (has("LayerNorm") || has("bias")) return {up ? f : h};
-    return {up ? f : h, down ? f : h};
-  }
-
-  weights::EncoderConfig config_;
+  weights::EncoderSpec spec_;
   at::ScalarType type_;
   RandomStream stream_;
 };
@@ -89,8 +82,8 @@ class BertGradient : public testing::TestWithParam<bool> {};
 // Compares a few elements of every parameter, with dropout off and on. (Dropout's mask depends on
 // the step and the text only, so the loss is differentiable with it.)
 TEST_P(BertGradient, EqualsCentralDifferencesInFloat64) {
-  const weights::EncoderConfig config = SmallConfig(8, 12);
-  const auto encoder = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kDouble));
+  const weights::EncoderSpec config = SmallBert(8, 12);
+  const auto encoder = MakeTransformer(config, 0.2, RandomTensors(config, at::kDouble));
   const tensor::PackedTokens tokens = SomeTokens();
   const ForwardOptions options{.training = GetParam(), .seed = 5, .step = 6};
   at::Tensor loss;
@@ -121,9 +114,9 @@ INSTANTIATE_TEST_SUITE_P(Dropout, BertGradient, testing::Bool());
 
 TEST(Bert, FusedFloatGradientsFollowTheFloat64Reference) {
   tensor::SetUpProcess(0);
-  const weights::EncoderConfig config = SmallConfig(64, 96);
-  const auto reference = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kDouble));
-  const auto fused = MakeBert(config, {0.2, 0.2}, RandomTensors(config, at::kFloat));
+  const weights::EncoderSpec config = SmallBert(64, 96);
+  const auto reference = MakeTransformer(config, 0.2, RandomTensors(config, at::kDouble));
+  const auto fused = MakeTransformer(config, 0.2, RandomTensors(config, at::kFloat));
   const tensor::PackedTokens tokens = SomeTokens();
   const ForwardOptions options{.training = true, .seed = 5, .step = 6};
   at::Tensor want, got;
@@ -142,8 +135,8 @@ TEST(Bert, FusedFloatGradientsFollowTheFloat64Reference) {
 }
 
 TEST(Bert, WeightDecayLeavesOutBiasesAndNorms) {
-  const weights::EncoderConfig config = SmallConfig(8, 12);
-  const auto encoder = MakeBert(config, {}, RandomTensors(config, at::kFloat));
+  const weights::EncoderSpec config = SmallBert(8, 12);
+  const auto encoder = MakeTransformer(config, {}, RandomTensors(config, at::kFloat));
   EXPECT_EQ(encoder->Parameters().size(), 5U + 2U * 16U);
   for (const NamedParameter& parameter : encoder->Parameters()) {
     const bool matrix = parameter.value.dim() == 2;
@@ -152,8 +145,8 @@ TEST(Bert, WeightDecayLeavesOutBiasesAndNorms) {
 }
 
 TEST(Bert, CountsTheFlopsOfItsProducts) {
-  const weights::EncoderConfig config = SmallConfig(8, 12);
-  const auto encoder = MakeBert(config, {}, RandomTensors(config, at::kFloat));
+  const weights::EncoderSpec config = SmallBert(8, 12);
+  const auto encoder = MakeTransformer(config, {}, RandomTensors(config, at::kFloat));
   EXPECT_EQ(encoder->flops_per_token(), 2.0 * 2 * (4 * 8 * 8 + 2 * 8 * 12));
 }
 

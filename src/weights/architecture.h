@@ -1,0 +1,48 @@
+// The catalogue of encoders. An entry reads config.json into an EncoderSpec; everything else
+// (errors, loading, saving, `inspect`, LoRA, documentation, tests) runs over the table.
+//
+// To add an architecture: one file in weights/architectures and one line in CMakeLists.txt.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weights/config_keys.h"
+#include "weights/encoder_spec.h"
+#include "weights/weight_files.h"
+
+namespace tandem::weights {
+
+struct Architecture {
+  std::string_view name;     // in messages and docs, "bert"
+  std::string_view summary;  // one line: what is special about it, and models that have it
+  std::string_view source;   // paper
+  std::span<const std::string_view> model_types;  // config.json's "model_type" that it reads
+  // Names of tensors in files may begin with one of these: "bert." in files of task models.
+  std::span<const std::string_view> prefixes;
+  std::span<const ConfigKey> keys;  // all that `read` looks at
+  // Throws ModelError for a value that is missing, out of range or not supported.
+  EncoderSpec (*read)(const Settings& config);
+};
+
+// All entries, in the order of the documentation.
+std::span<const Architecture* const> Architectures();
+
+// The entry that reads this model_type; null: none does.
+const Architecture* FindArchitecture(std::string_view model_type);
+
+// Reads a config.json by the entry of its model_type. Throws ModelError for an architecture that is
+// not known (naming the known model types, and the nearest), and as Architecture::read does.
+EncoderSpec ReadEncoderSpec(const std::filesystem::path& path);
+
+// Fills in the views of the spec's tensors. A tensor may have its canonical name, an alias, each
+// behind one of the architecture's prefixes, or the older spelling of normalisation weights (gamma,
+// beta). Throws ModelError for a tensor that is missing, has another shape or is not F32, F16 or
+// BF16.
+void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec);
+
+}  // namespace tandem::weights
