@@ -26,6 +26,9 @@ constexpr ParamKind KindOf(bool has_choices) {
   if constexpr (std::is_same_v<T, double>) return ParamKind::kNumber;
   if constexpr (std::is_same_v<T, Quantity>) return ParamKind::kQuantity;
   if constexpr (std::is_same_v<T, Range>) return ParamKind::kRange;
+  if constexpr (std::is_same_v<T, Integers>) return ParamKind::kIntegers;
+  if constexpr (std::is_same_v<T, Numbers>) return ParamKind::kNumbers;
+  if constexpr (std::is_same_v<T, Strings>) return ParamKind::kStrings;
   return has_choices ? ParamKind::kChoice : ParamKind::kString;
 }
 
