@@ -60,6 +60,7 @@ std::vector<TensorToWrite> Merge(const WeightFiles& weights, const std::string& 
     }
     merged.back().dtype = replacement.dtype;
     merged.back().bytes = replacement.bytes;
+    merged.back().make = replacement.make;
     replacements->erase(found);
   }
   return merged;
@@ -88,19 +89,32 @@ std::string DtypeInConfig(Dtype dtype) {
   return dtype == Dtype::kBF16 ? "bfloat16" : "float32";
 }
 
+// The type that the encoder's tensors are to be read in, as written: their first one's, or float32
+// where some have it (those that were trained beside frozen ones) and would be rounded otherwise.
+Dtype WrittenDtype(const ModelFolder& source, const FolderChanges& changes) {
+  std::unordered_map<std::string_view, Dtype> replaced;
+  for (const TensorToWrite& tensor : changes.tensors) replaced[tensor.name] = tensor.dtype;
+  Dtype dtype = source.encoder.tensors.front().view->dtype;
+  for (const EncoderTensor& tensor : source.encoder.tensors) {
+    const auto found = replaced.find(tensor.view->name);
+    if (found == replaced.end()) continue;
+    if (&tensor == source.encoder.tensors.data() || found->second == Dtype::kF32) {
+      dtype = found->second;
+    }
+  }
+  return dtype;
+}
+
 // The source's bytes, unless the encoder's type changed: readers load the type that it names.
 std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
   const std::filesystem::path path = source.encoder_path / "config.json";
   std::string bytes = ReadModelFile(path, kMaxSettingsBytes);
-  const EncoderTensor& sample = source.encoder.tensors.front();
-  for (const TensorToWrite& tensor : changes.tensors) {
-    if (tensor.name != sample.view->name || tensor.dtype == sample.view->dtype) continue;
-    Json config = Json::parse(bytes);
-    const char* key = config.contains("dtype") ? "dtype" : "torch_dtype";
-    config[key] = DtypeInConfig(tensor.dtype);
-    return config.dump(2) + "\n";
-  }
-  return bytes;
+  const Dtype dtype = WrittenDtype(source, changes);
+  if (dtype == source.encoder.tensors.front().view->dtype) return bytes;
+  Json config = Json::parse(bytes);
+  const char* key = config.contains("dtype") ? "dtype" : "torch_dtype";
+  config[key] = DtypeInConfig(dtype);
+  return config.dump(2) + "\n";
 }
 
 // Folders are named as sentence-transformers names them: "1_Pooling", "2_Dense", "3_Normalize".

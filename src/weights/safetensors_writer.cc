@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -28,17 +29,22 @@ Ordered InFileOrder(std::span<const TensorToWrite> tensors, std::string_view fil
   return ordered;
 }
 
-void CheckBytes(const TensorToWrite& tensor, std::string_view file) {
+// What the shape takes; none where that is no whole number of bytes, or too large to count.
+std::optional<uint64_t> BytesOf(const TensorToWrite& tensor) {
   uint64_t bits = DtypeBits(tensor.dtype);
   bool overflow = false;
   for (const int64_t size : tensor.shape) {
     overflow |= size < 0 || __builtin_mul_overflow(bits, static_cast<uint64_t>(size), &bits);
   }
-  if (overflow || bits % 8 != 0 || bits / 8 != tensor.bytes.size()) {
-    throw ModelError(
-        file, tensor.name,
-        fmt::format("would be written as {} of shape {} with {} bytes", DtypeName(tensor.dtype),
-                    ShapeText(tensor.shape), tensor.bytes.size()));
+  if (overflow || bits % 8 != 0) return std::nullopt;
+  return bits / 8;
+}
+
+void CheckBytes(const TensorToWrite& tensor, std::string_view bytes, std::string_view file) {
+  if (BytesOf(tensor) != bytes.size()) {
+    throw ModelError(file, tensor.name,
+                     fmt::format("would be written as {} of shape {} with {} bytes",
+                                 DtypeName(tensor.dtype), ShapeText(tensor.shape), bytes.size()));
   }
 }
 
@@ -48,7 +54,7 @@ std::string Header(const Ordered& tensors, const std::map<std::string, std::stri
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t begin = 0;
   for (const TensorToWrite* tensor : tensors) {
-    const uint64_t end = begin + tensor->bytes.size();
+    const uint64_t end = begin + BytesOf(*tensor).value();
     // push_back, because ordered_json's operator[] compares a new key with every earlier one.
     header.get_ref<nlohmann::ordered_json::object_t&>().push_back(
         {tensor->name,
@@ -82,14 +88,24 @@ TensorToWrite Float32Tensor(std::string name, Shape shape, std::span<const float
 void WriteSafetensors(const std::filesystem::path& path, std::span<const TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata) {
   const std::string& file = path.native();
-  for (const TensorToWrite& tensor : tensors) CheckBytes(tensor, file);
+  for (const TensorToWrite& tensor : tensors) {
+    if (!tensor.make || !BytesOf(tensor)) CheckBytes(tensor, tensor.bytes, file);
+  }
   const Ordered ordered = InFileOrder(tensors, file);
   const std::string header = Header(ordered, metadata, file);
   const uint64_t length = header.size();
   AtomicFile out(path);
   out.Write({reinterpret_cast<const char*>(&length), sizeof length});
   out.Write(header);
-  for (const TensorToWrite* tensor : ordered) out.Write(tensor->bytes);
+  for (const TensorToWrite* tensor : ordered) {
+    if (!tensor->make) {
+      out.Write(tensor->bytes);
+      continue;
+    }
+    const std::string made = tensor->make();
+    CheckBytes(*tensor, made, file);
+    out.Write(made);
+  }
   out.Commit();
 }
 

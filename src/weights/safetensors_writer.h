@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -18,6 +19,9 @@ struct TensorToWrite {
   Dtype dtype = Dtype::kF32;
   Shape shape;
   std::string_view bytes;  // row-major, little-endian; exactly shape times dtype
+  // Where it is set, makes the bytes when they are written, so that only one such tensor is in
+  // memory at a time.
+  std::function<std::string()> make;
 };
 
 // The view's bytes, to be written unchanged.
