@@ -45,19 +45,13 @@ SavedNorm SavedNorm::ShareOutput(const at::Tensor& out, const LayerNorm& norm, b
   return {out.detach(), at::empty({out.size(0)}, at::kFloat), inverse};
 }
 
-LinearSums::LinearSums(const Linear& linear)
-    : weight(at::empty({linear.out(), linear.in()}, at::kFloat)),
-      bias(linear.biases().empty() ? at::Tensor() : at::zeros({linear.out()}, at::kFloat)) {}
+LinearSums::LinearSums(const Linear& linear) {
+  if (linear.WantsWeightGradient()) weight = at::empty({linear.out(), linear.in()}, at::kFloat);
+  if (linear.WantsBiasGradient()) bias = at::zeros({linear.out()}, at::kFloat);
+}
 
 void LinearSums::AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {
-  for (const at::Tensor* sums : {&weight, &bias}) {
-    if (!sums->defined()) continue;
-    int64_t first = 0;
-    for (const at::Tensor& part : linear.weights()) {
-      gradients->push_back(sums->narrow(0, first, part.size(0)));
-      first += part.size(0);
-    }
-  }
+  linear.AppendGradients(weight, bias, gradients);
 }
 
 NormSums::NormSums(const LayerNorm& norm)

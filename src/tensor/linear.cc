@@ -3,12 +3,18 @@
 #include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "tensor/kernel_arguments.h"
+#include "tensor/low_rank.h"
 #include "tensor/operation_work.h"
 
 namespace tandem::tensor {
@@ -40,6 +46,27 @@ bool AreInOneBlock(const std::vector<at::Tensor>& parts) {
   return true;
 }
 
+// The tensors, in float where their types differ.
+std::vector<at::Tensor> OfOneType(std::vector<at::Tensor> parts) {
+  const at::ScalarType type = parts.front().scalar_type();
+  const bool same = std::all_of(parts.begin(), parts.end(),
+                                [&](const at::Tensor& part) { return part.scalar_type() == type; });
+  if (same) return parts;
+  for (at::Tensor& part : parts) part = part.to(at::kFloat);
+  return parts;
+}
+
+// Whether kernels pack weights straight from this memory.
+bool IsStored(const at::Tensor& weight) {
+  return weight.is_contiguous() &&
+         (weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16);
+}
+
+cpu::StoredRows StoredRowsOf(const at::Tensor& weight) {
+  return {weight.data_ptr(), weight.size(0),
+          weight.scalar_type() == at::kFloat ? cpu::Type::kFloat : cpu::Type::kBf16};
+}
+
 // The parts as one tensor along the first dimension, `rows` in all, without history: a view of
 // their memory where that is one block, else a copy.
 at::Tensor Stacked(const std::vector<at::Tensor>& parts, int64_t rows) {
@@ -50,7 +77,7 @@ at::Tensor Stacked(const std::vector<at::Tensor>& parts, int64_t rows) {
     return first.as_strided(sizes, first.strides());
   }
   std::vector<at::Tensor> values;
-  for (const at::Tensor& part : parts) values.push_back(part.detach());
+  for (const at::Tensor& part : OfOneType(parts)) values.push_back(part.detach());
   return at::cat(values);
 }
 
@@ -60,6 +87,44 @@ uint64_t VersionOf(const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) version += static_cast<uint64_t>(tensor._version());
   return version;
 }
+
+bool WantGradient(const std::vector<at::Tensor>& parameters) {
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [](const at::Tensor& parameter) { return parameter.requires_grad(); });
+}
+
+bool IsFloatLike(const at::Tensor& x) {
+  return x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 ||
+         x.scalar_type() == at::kHalf;
+}
+
+// A rough count; kernels may add a little.
+uint64_t BytesOf(int64_t elements, cpu::Type type) {
+  return static_cast<uint64_t>(elements) * (type == cpu::Type::kFloat ? 4 : 2);
+}
+
+// The packed copies of frozen weights, by the memory of the weights and their version. Whoever has
+// one keeps the weights too, so that the memory is not another's meanwhile.
+class SharedCopies {
+ public:
+  using Key = std::tuple<std::vector<const void*>, uint64_t, Pass, cpu::Type>;
+
+  static std::shared_ptr<cpu::PackedMatrix> Get(
+      const Key& key, const std::function<std::shared_ptr<cpu::PackedMatrix>()>& make) {
+    static SharedCopies copies;
+    const std::lock_guard lock(copies.mutex_);
+    std::weak_ptr<cpu::PackedMatrix>& known = copies.by_weights_[key];
+    std::shared_ptr<cpu::PackedMatrix> copy = known.lock();
+    if (copy) return copy;
+    known = copy = make();
+    std::erase_if(copies.by_weights_, [](const auto& entry) { return entry.second.expired(); });
+    return copy;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<cpu::PackedMatrix>> by_weights_;
+};
 
 constexpr Pass kPasses[] = {Pass::kForward, Pass::kBackward};
 
@@ -71,7 +136,7 @@ bool Includes(Passes passes, Pass pass) {
 
 struct Linear::State {
   struct PackedCopy {
-    std::optional<cpu::PackedMatrix> matrix;
+    std::shared_ptr<cpu::PackedMatrix> matrix;
     uint64_t version = 0;  // of the weights that it was packed from; 0: nothing is packed
   };
 
@@ -79,6 +144,10 @@ struct Linear::State {
   std::vector<at::Tensor> biases;
   int64_t in = 0;
   int64_t out = 0;
+  std::shared_ptr<LowRank> low_rank;     // null: no adapter
+  std::shared_ptr<PackBuffers> buffers;  // null: copies are kept
+  int slot = 0;
+  uint64_t id = 0;  // of this map among all
 
   std::mutex prepare;       // held by Prepare
   PackedCopy copies[2][2];  // by Pass, then by cpu::Type
@@ -89,10 +158,19 @@ struct Linear::State {
     return copies[static_cast<int>(pass)][static_cast<int>(type)];
   }
   bool SuitsKernels() const {
-    return weights.front().is_cpu() && weights.front().scalar_type() == at::kFloat &&
-           FitsKernels(in) && FitsKernels(out);
+    return weights.front().is_cpu() && IsFloatLike(weights.front()) && FitsKernels(in) &&
+           FitsKernels(out);
+  }
+  bool Merges(cpu::Type type) const {
+    return low_rank && type == cpu::Type::kFloat && low_rank->adapter().dropout == 0;
+  }
+  // Of all that a packed copy is made from.
+  uint64_t Version(cpu::Type type) const {
+    return VersionOf(weights) + (Merges(type) ? low_rank->version() : 0);
   }
   void Free(Pass pass);
+  std::shared_ptr<cpu::PackedMatrix> NewCopy(Pass pass, cpu::Type type) const;
+  void Fill(Pass pass, cpu::PackedMatrix* copy) const;
   void Pack(Pass pass, cpu::Type type);
   const cpu::PackedMatrix& Packed(Pass pass, cpu::Type type);
 };
@@ -103,22 +181,60 @@ void Linear::State::Free(Pass pass) {
   }
 }
 
+std::shared_ptr<cpu::PackedMatrix> Linear::State::NewCopy(Pass pass, cpu::Type type) const {
+  const bool transposed = pass == Pass::kForward;
+  return std::make_shared<cpu::PackedMatrix>(transposed ? in : out, transposed ? out : in, type);
+}
+
+// The forward pass multiplies by the transpose of the stacked weights.
+void Linear::State::Fill(Pass pass, cpu::PackedMatrix* copy) const {
+  const ProfileScope scope(
+      "pack weights", RowsWork(in, out, copy->type() == cpu::Type::kFloat ? 2 : 1.5, at::kFloat));
+  const bool transposed = pass == Pass::kForward;
+  if (!Merges(copy->type()) && !WantGradient(weights) &&
+      std::all_of(weights.begin(), weights.end(), IsStored)) {
+    std::vector<cpu::StoredRows> parts;
+    for (const at::Tensor& weight : weights) parts.push_back(StoredRowsOf(weight));
+    copy->PackStored(parts, in, transposed);
+    return;
+  }
+  at::Tensor stacked = Stacked(weights, out);
+  if (Merges(copy->type())) {
+    stacked = stacked.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+    low_rank->AddTo(stacked);
+  }
+  stacked = stacked.to(at::kFloat);
+  copy->Pack(stacked.data_ptr<float>(), transposed ? 1 : in, transposed ? in : 1);
+}
+
 void Linear::State::Pack(Pass pass, cpu::Type type) {
   PackedCopy& copy = Copy(pass, type);
-  const uint64_t version = VersionOf(weights);
+  const uint64_t version = Version(type);
   if (copy.version == version) return;
-  const ProfileScope scope("pack weights",
-                           RowsWork(in, out, type == cpu::Type::kFloat ? 2 : 1.5, at::kFloat));
-  const bool transposed = pass == Pass::kForward;
-  if (!copy.matrix) copy.matrix.emplace(transposed ? in : out, transposed ? out : in, type);
-  const at::Tensor stacked = Stacked(weights, out);
-  copy.matrix->Pack(stacked.data_ptr<float>(), transposed ? 1 : in, transposed ? in : 1);
+  const auto make = [&] {
+    auto made = NewCopy(pass, type);
+    Fill(pass, made.get());
+    return made;
+  };
+  if (WantGradient(weights) || Merges(type)) {
+    if (!copy.matrix) copy.matrix = NewCopy(pass, type);
+    Fill(pass, copy.matrix.get());
+  } else {
+    std::vector<const void*> memory;
+    for (const at::Tensor& weight : weights) memory.push_back(weight.data_ptr());
+    copy.matrix = SharedCopies::Get({memory, version, pass, type}, make);
+  }
   copy.version = version;
 }
 
 const cpu::PackedMatrix& Linear::State::Packed(Pass pass, cpu::Type type) {
+  if (buffers && SuitsKernels()) {
+    const bool transposed = pass == Pass::kForward;
+    return buffers->Get({slot, pass, transposed ? in : out, transposed ? out : in, type},
+                        {id, Version(type)}, [&](cpu::PackedMatrix* copy) { Fill(pass, copy); });
+  }
   const PackedCopy& copy = Copy(pass, type);
-  if (copy.version != VersionOf(weights)) {
+  if (copy.version != Version(type)) {
     throw std::logic_error(
         fmt::format("a layer's weights are {} for the {} pass in {}; call Prepare first",
                     copy.version == 0 ? "not packed" : "newer than those that were packed",
@@ -141,10 +257,40 @@ Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
     }
     state_->out += weights[i].size(0);
   }
+  static std::atomic<uint64_t> maps = 0;
+  state_->id = ++maps;
   state_->weights = std::move(weights);
   state_->biases = std::move(biases);
-  MoveToOneBlock(state_->weights);
+  if (WantGradient(state_->weights)) MoveToOneBlock(state_->weights);
   if (!state_->biases.empty()) MoveToOneBlock(state_->biases);
+}
+
+void Linear::Adapt(Adapter adapter) {
+  std::vector<int64_t> outs;
+  for (const at::Tensor& weight : state_->weights) outs.push_back(weight.size(0));
+  state_->low_rank = std::make_shared<LowRank>(std::move(adapter), state_->in, outs);
+}
+
+bool Linear::AdaptsBeside(const at::Tensor& x) const {
+  return low_rank() != nullptr && !state_->Merges(KernelType(x));
+}
+
+const LowRank* Linear::low_rank() const { return base_ ? nullptr : state_->low_rank.get(); }
+
+Linear Linear::Base() const {
+  Linear base = *this;
+  base.base_ = true;
+  return base;
+}
+
+void Linear::PackOnUse(std::shared_ptr<PackBuffers> buffers, int slot) {
+  state_->buffers = std::move(buffers);
+  state_->slot = slot;
+  for (const Pass pass : kPasses) state_->Free(pass);
+}
+
+uint64_t Linear::PackedBytes(cpu::Type type) const {
+  return state_->SuitsKernels() ? BytesOf(state_->in * state_->out, type) : 0;
 }
 
 int64_t Linear::in() const { return state_->in; }
@@ -155,7 +301,32 @@ const std::vector<at::Tensor>& Linear::biases() const { return state_->biases; }
 std::vector<at::Tensor> Linear::parameters() const {
   std::vector<at::Tensor> all = weights();
   all.insert(all.end(), biases().begin(), biases().end());
+  if (const LowRank* adapter = low_rank()) {
+    all.insert(all.end(), adapter->parameters().begin(), adapter->parameters().end());
+  }
   return all;
+}
+
+bool Linear::WantsWeightGradient() const {
+  return WantGradient(weights()) ||
+         (low_rank() != nullptr && WantGradient(low_rank()->parameters()));
+}
+
+bool Linear::WantsBiasGradient() const { return WantGradient(biases()); }
+
+void Linear::AppendGradients(const at::Tensor& weight, const at::Tensor& bias,
+                             std::vector<at::Tensor>* gradients) const {
+  const auto append = [&](const at::Tensor& stacked, const std::vector<at::Tensor>& parts) {
+    int64_t first = 0;
+    for (const at::Tensor& part : parts) {
+      const bool wanted = stacked.defined() && part.requires_grad();
+      gradients->push_back(wanted ? stacked.narrow(0, first, part.size(0)) : at::Tensor());
+      first += part.size(0);
+    }
+  };
+  append(weight, weights());
+  append(bias, biases());
+  if (const LowRank* adapter = low_rank()) adapter->AppendProjected(weight, gradients);
 }
 
 void Linear::Prepare(cpu::Type type, Passes passes) {
@@ -164,9 +335,12 @@ void Linear::Prepare(cpu::Type type, Passes passes) {
     if (!Includes(passes, pass)) state_->Free(pass);
   }
   if (!state_->SuitsKernels()) return;
-  for (const Pass pass : kPasses) {
-    if (Includes(passes, pass)) state_->Pack(pass, type);
+  if (!state_->buffers) {
+    for (const Pass pass : kPasses) {
+      if (Includes(passes, pass)) state_->Pack(pass, type);
+    }
   }
+  if (state_->low_rank && !state_->Merges(type)) state_->low_rank->Prepare(type, passes);
   const uint64_t version = VersionOf(state_->biases);
   if (state_->biases.empty() || state_->stacked_bias_version == version) return;
   state_->stacked_bias = Stacked(state_->biases, state_->out);
@@ -190,7 +364,7 @@ const float* Linear::StackedBias() const {
 }
 
 at::Tensor Linear::StackedWeightTensor() const {
-  return weights().size() == 1 ? weights().front() : at::cat(weights());
+  return weights().size() == 1 ? weights().front() : at::cat(OfOneType(weights()));
 }
 
 at::Tensor Linear::StackedBiasTensor() const {

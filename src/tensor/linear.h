@@ -8,9 +8,22 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/products.h"
+#include "tensor/pack_buffers.h"
 #include "tensor/passes.h"
 
 namespace tandem::tensor {
+
+class LowRank;
+
+// A low-rank adapter of a map (LoRA; Hu et al. 2021): part i of its weights counts as
+// W_i + scale B_i A_i.
+struct Adapter {
+  std::vector<at::Tensor> down;  // A_i [R, K], float32 or double leaves; undefined: none
+  std::vector<at::Tensor> up;    // B_i [N_i, R], defined where A_i is
+  double scale = 1;
+  double dropout = 0;  // of what A_i reads, in training (AdapterDropout)
+  uint32_t site = 0;   // of that dropout
+};
 
 // One or several matrices [N_i, K] stacked along their outputs: the queries, keys and values of
 // attention are one product. Copies of a Linear share everything, as copies of a tensor do, so a
@@ -21,17 +34,47 @@ namespace tandem::tensor {
 class Linear {
  public:
   // `weights` [N_i, K] and `biases` [N_i] are leaves that the caller shares; as many of one as of
-  // the other, or no biases at all. Their values move: afterwards each list lies in one block of
-  // memory.
+  // the other, or no biases at all. Values of leaves that want gradients move: afterwards each list
+  // lies in one block of memory. Weights that want none (frozen ones) stay where they are, and may
+  // be bf16 or half too: they are converted while they are packed. They must not change.
   Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
+
+  // Gives the map an adapter. Its gradients come from the gradient of the merged weight where
+  // kernels multiply by that, which costs no pass over activations; AdaptsBeside says where they do
+  // not. For all copies of this Linear; not beside anything that uses one.
+  void Adapt(Adapter adapter);
+  // Whether activations like x are multiplied by the adapter beside the weights. Merged weights in
+  // bf16 would lose what training adds: a change below half a unit in the last place of a weight
+  // vanishes. With dropout the adapter reads other values than the weights.
+  bool AdaptsBeside(const at::Tensor& x) const;
+  // Null: the map has none. As Prepare left it.
+  const LowRank* low_rank() const;
+  // The map without its adapter. Shares everything with it; packed copies fit it where the adapter
+  // is not merged.
+  Linear Base() const;
+
+  // From now on, a packed copy is made where a pass uses it, in `buffers`, which maps of the same
+  // shapes share under a `slot` of their own. It is valid until the thread uses another map of that
+  // slot. Prepare then packs nothing.
+  void PackOnUse(std::shared_ptr<PackBuffers> buffers, int slot);
+  // Bytes of a packed copy for one pass.
+  uint64_t PackedBytes(cpu::Type type) const;
 
   int64_t in() const;   // K
   int64_t out() const;  // the sum of N_i
   const std::vector<at::Tensor>& weights() const;
   const std::vector<at::Tensor>& biases() const;  // empty where the map has none
 
-  // All weights, then all biases: the inputs of an operation's gradient.
+  // All weights, then all biases, then the adapter's A_i and its B_i: the inputs of an operation's
+  // gradient.
   std::vector<at::Tensor> parameters() const;
+  // Whether parameters() needs the gradient of the stacked weight, and of the stacked bias.
+  bool WantsWeightGradient() const;
+  bool WantsBiasGradient() const;
+  // Appends the gradients of parameters(), from those of the stacked weight and bias; undefined
+  // where they are not wanted.
+  void AppendGradients(const at::Tensor& weight, const at::Tensor& bias,
+                       std::vector<at::Tensor>* gradients) const;
 
   // Packs the weights for activations of `type` and these passes, unless copies exist that are as
   // new as the weights. Frees the copies, of any type, for a pass that `passes` leaves out: of all
@@ -48,14 +91,15 @@ class Linear {
   const cpu::PackedMatrix& Backward(cpu::Type type) const;
   const float* StackedBias() const;  // null where the map has none
 
-  // The stacked [N, K] and [N] (undefined where the map has no bias), differentiable: what the
-  // reference operations use.
+  // The stacked [N, K], of one type and without the adapter, and [N] (undefined where the map has
+  // no bias), differentiable: what the reference operations use.
   at::Tensor StackedWeightTensor() const;
   at::Tensor StackedBiasTensor() const;
 
  private:
   struct State;
   std::shared_ptr<State> state_;
+  bool base_ = false;  // leaves the adapter out
 };
 
 }  // namespace tandem::tensor

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/adapted_ops.h"
 #include "tensor/autograd.h"
 #include "tensor/backward_state.h"
 #include "tensor/forms.h"
@@ -110,6 +111,7 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
 AffineResult Affine(const at::Tensor& x, const Linear& linear) {
   const ProfileScope scope("Affine", AffineWork(x, linear, Pass::kForward));
   if (!Fusable(x, {linear.in(), linear.out()})) return {reference::Affine(x, linear), x};
+  if (linear.AdaptsBeside(x)) return adapted::Affine(x, linear);
   const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
@@ -152,6 +154,9 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Lin
   const ProfileScope scope("AffineNorm", AffineNormWork(x, linear, Pass::kForward));
   if (!Fusable(x, {linear.in(), linear.out()})) {
     return reference::AffineNorm(x, residual, linear, norm, tokens, dropout);
+  }
+  if (linear.AdaptsBeside(x)) {
+    return adapted::AffineNorm(x, residual, linear, norm, tokens, dropout);
   }
   const at::Tensor out = EmptyLike(Detached(residual));
   const std::vector<at::Tensor> inputs =
@@ -204,6 +209,9 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
   const ProfileScope scope("FeedForwardNorm", FeedForwardWork(x, up, down, Pass::kForward));
   if (activation != Activation::kGelu || !Fusable(x, {up.in(), up.out(), down.out()})) {
     return reference::FeedForwardNorm(x, up, down, activation, norm, tokens, dropout);
+  }
+  if (up.AdaptsBeside(x) || down.AdaptsBeside(x)) {
+    return adapted::FeedForwardNorm(x, up, down, activation, norm, tokens, dropout);
   }
   const at::Tensor out = EmptyLike(Detached(x));
   const std::vector<at::Tensor> inputs =

@@ -20,6 +20,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/adapted_ops.h"
+#include "tensor/low_rank.h"
+
 namespace tandem::tensor::reference {
 
 at::Tensor DropoutMask(const int64_t* row_keys, int64_t rows, int64_t width, const Dropout& dropout,
@@ -81,10 +84,32 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
   return DropRows(Normalized(EmbeddingSum(tokens, tables), norm).to(activation), tokens, dropout);
 }
 
+namespace {
+
+// scale (x A_i^T) B_i^T beside each other for the parts of a map; 0 for parts without adapter.
+at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear) {
+  const Adapter& adapter = linear.low_rank()->adapter();
+  const at::Tensor read = AdapterDropout::Drop(x, adapter);
+  const at::ScalarType type = x.scalar_type();
+  std::vector<at::Tensor> parts;
+  for (size_t i = 0; i < adapter.down.size(); ++i) {
+    if (adapter.down[i].defined()) {
+      const at::Tensor narrow = at::linear(read, adapter.down[i].to(type));
+      parts.push_back(at::linear(narrow, adapter.up[i].to(type)) * adapter.scale);
+    } else {
+      parts.push_back(at::zeros({x.size(0), linear.weights()[i].size(0)}, x.options()));
+    }
+  }
+  return at::cat(parts, 1);
+}
+
+}  // namespace
+
 at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
   const at::Tensor bias = linear.StackedBiasTensor();
-  return at::linear(x, linear.StackedWeightTensor().to(x.scalar_type()),
-                    bias.defined() ? bias.to(x.scalar_type()) : bias);
+  const at::Tensor out = at::linear(x, linear.StackedWeightTensor().to(x.scalar_type()),
+                                    bias.defined() ? bias.to(x.scalar_type()) : bias);
+  return linear.low_rank() == nullptr ? out : out + LowRankProduct(x, linear);
 }
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,

@@ -1,6 +1,7 @@
 // The operations of ops.h that normalise what a layer reads.
 #include <fmt/format.h>
 
+#include "tensor/adapted_ops.h"
 #include "tensor/forms.h"
 #include "tensor/ops.h"
 #include "tensor/reference_ops.h"
@@ -18,16 +19,27 @@ at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& 
 }
 
 AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear) {
+  if (Fusable(x, {linear.in(), linear.out()}) && linear.AdaptsBeside(x)) {
+    return adapted::NormAffine(x, norm, linear);
+  }
   return {reference::NormAffine(x, norm, linear), x};
 }
 
 at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                      const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout) {
+  if (Fusable(x, {linear.in(), linear.out()}) && linear.AdaptsBeside(x)) {
+    return adapted::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
+  }
   return reference::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
 }
 
 at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
                           const Dropout& inner_dropout, const Dropout& dropout) {
+  const Linear &up = layer.up, &down = layer.down;
+  if (Fusable(x, {up.in(), up.out(), down.in(), down.out()}) &&
+      (up.AdaptsBeside(x) || down.AdaptsBeside(x))) {
+    return adapted::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
+  }
   return reference::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
 }
 

@@ -1,5 +1,6 @@
 #include "tensor/linear.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tensor/backward_state.h"
 #include "tensor/inputs.h"
 #include "tensor/ops.h"
 #include "tensor/profile.h"
@@ -107,6 +109,77 @@ TEST(Linear, PrepareFreesTheCopiesOfThePassThatItLeavesOut) {
   linear.Prepare(kFloat, Passes::kForward);
   EXPECT_NO_THROW(linear.Forward(kFloat));
   EXPECT_THROW(linear.Backward(kFloat), std::logic_error);
+}
+
+// Frozen bf16 weights, one below the other in separate memory, are packed as their floats are.
+TEST(Linear, FrozenWeightsArePackedFromTheTypeThatTheyAreStoredIn) {
+  Inputs make(11);
+  const at::Tensor x = make.Make({9, 32}, 1).to(at::kFloat);
+  std::vector<at::Tensor> floats, stored, halves;
+  for (const int64_t rows : {48, 16, 112}) {
+    stored.push_back(make.Make({rows, 32}, 0.5).to(at::kBFloat16));
+    floats.push_back(stored.back().to(at::kFloat));
+    halves.push_back(stored.back().to(at::kHalf));
+  }
+  halves[1] = floats[1];  // of several types
+  for (const cpu::Type type : {kFloat, cpu::Type::kBf16}) {
+    const at::Tensor rows = type == kFloat ? x : x.to(at::kBFloat16);
+    std::vector<at::Tensor> outs, gradients;
+    for (const auto& weights : {floats, stored, halves}) {
+      Linear linear(weights, {});
+      EXPECT_EQ(linear.weights()[2].data_ptr(), weights[2].data_ptr());
+      linear.Prepare(type, Passes::kBoth);
+      const at::Tensor leaf = rows.clone().requires_grad_(true);
+      outs.push_back(Affine(leaf, linear).out);
+      at::sum(outs.back().to(at::kFloat) * outs.back().to(at::kFloat)).backward();
+      gradients.push_back(leaf.grad());
+    }
+    EXPECT_TRUE(outs[1].equal(outs[0]));
+    EXPECT_TRUE(gradients[1].equal(gradients[0]));
+    EXPECT_TRUE(outs[2].to(at::kFloat).allclose(outs[0].to(at::kFloat), 1e-2, 1e-3));
+  }
+}
+
+TEST(Linear, FrozenWeightsHaveNoGradients) {
+  Inputs make(12);
+  const Linear frozen({make.Make({32, 32}, 1).to(at::kFloat)}, {make.Make({32}, 1).to(at::kFloat)});
+  const LinearSums sums(frozen);
+  EXPECT_FALSE(sums.weight.defined());
+  EXPECT_FALSE(sums.bias.defined());
+  std::vector<at::Tensor> gradients;
+  sums.AppendTo(frozen, &gradients);
+  EXPECT_EQ(gradients.size(), 2);
+}
+
+TEST(Linear, MapsOfTheSameFrozenMemoryShareTheirCopies) {
+  Inputs make(13);
+  const at::Tensor weight = make.Make({48, 32}, 1).to(at::kFloat);
+  Linear one({weight}, {}), other({weight}, {});
+  EXPECT_EQ(PacksDuring([&] { one.Prepare(kFloat, Passes::kForward); }), 1);
+  EXPECT_EQ(PacksDuring([&] { other.Prepare(kFloat, Passes::kForward); }), 0);
+  EXPECT_EQ(&one.Forward(kFloat), &other.Forward(kFloat));
+  one.Prepare(kFloat, Passes::kBackward);
+  EXPECT_NO_THROW(other.Forward(kFloat));
+}
+
+TEST(Linear, CopiesThatAreMadeOnUseAreMadeAgainForAnotherMap) {
+  Inputs make(14);
+  const auto frozen = [&] { return Linear({make.Make({48, 32}, 1).to(at::kFloat)}, {}); };
+  Linear one = frozen(), other = frozen(), apart = frozen();
+  const auto buffers = std::make_shared<PackBuffers>();
+  one.PackOnUse(buffers, 1);
+  other.PackOnUse(buffers, 1);
+  apart.PackOnUse(buffers, 2);
+  EXPECT_EQ(PacksDuring([&] { one.Prepare(kFloat, Passes::kBoth); }), 0);
+  EXPECT_EQ(PacksDuring([&] { one.Forward(kFloat); }), 1);
+  EXPECT_EQ(PacksDuring([&] { one.Forward(kFloat); }), 0);
+  EXPECT_EQ(PacksDuring([&] { apart.Forward(kFloat); }), 1);
+  EXPECT_EQ(PacksDuring([&] { one.Forward(kFloat); }), 0);
+  EXPECT_EQ(PacksDuring([&] { one.Backward(kFloat); }), 1);
+  EXPECT_EQ(PacksDuring([&] { other.Forward(kFloat); }), 1);
+  EXPECT_EQ(PacksDuring([&] { one.Forward(kFloat); }), 1);
+  std::thread([&] { EXPECT_NE(&one.Forward(kFloat), nullptr); }).join();
+  EXPECT_EQ(PacksDuring([&] { one.Forward(kFloat); }), 0);
 }
 
 // All operations with weights, one after the other.

@@ -158,14 +158,26 @@ OneDnnMatrix::OneDnnMatrix(OneDnnMatrix&&) noexcept = default;
 OneDnnMatrix& OneDnnMatrix::operator=(OneDnnMatrix&&) noexcept = default;
 OneDnnMatrix::~OneDnnMatrix() = default;
 
-void OneDnnMatrix::Pack(const FloatFactor& b) {
+namespace {
+
+void PackFrom(const void* source, Type type, const FloatFactor& b, memory* weights) {
   memory from =
-      View(Strided(static_cast<int64_t>(b.depth), static_cast<int64_t>(b.columns), Type::kFloat,
+      View(Strided(static_cast<int64_t>(b.depth), static_cast<int64_t>(b.columns), type,
                    static_cast<int64_t>(b.depth_stride), static_cast<int64_t>(b.column_stride)),
-           b.source);
+           source);
   dnnl::stream stream(Engine());
-  dnnl::reorder(from, storage_->weights).execute(stream, from, storage_->weights);
+  dnnl::reorder(from, *weights).execute(stream, from, *weights);
   stream.wait();
+}
+
+}  // namespace
+
+void OneDnnMatrix::Pack(const FloatFactor& b) {
+  PackFrom(b.source, Type::kFloat, b, &storage_->weights);
+}
+
+void OneDnnMatrix::PackBf16(const void* source, const FloatFactor& b) {
+  PackFrom(source, Type::kBf16, b, &storage_->weights);
 }
 
 void MultiplyByOneDnn(const OneDnnProduct& p) {

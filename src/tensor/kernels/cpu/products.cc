@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include "tensor/isa.h"
 #include "tensor/kernels/cpu/onednn_products.h"
@@ -69,6 +70,59 @@ void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t colum
     PackTiles(b, storage_->tiles.get());
   } else {
     storage_->onednn->Pack(b);
+  }
+}
+
+// Weights that are bf16 and stay bf16 are never floats.
+void PackedMatrix::PackStoredByOneDnn(std::span<const StoredRows> parts, int64_t width,
+                                      bool transposed) {
+  FloatFactor b{nullptr, static_cast<size_t>(transposed ? 1 : width),
+                static_cast<size_t>(transposed ? width : 1), static_cast<size_t>(depth_),
+                static_cast<size_t>(columns_)};
+  const bool bf16 = type_ == Type::kBf16 && std::all_of(parts.begin(), parts.end(), [](auto& part) {
+                      return part.type == Type::kBf16;
+                    });
+  if (!bf16) {
+    std::vector<float> all(static_cast<size_t>(depth_ * columns_));
+    CopyToFloat({parts, width, false, 0, width}, all.data());
+    b.source = all.data();
+    storage_->onednn->Pack(b);
+    return;
+  }
+  std::vector<Bf16> together;
+  if (parts.size() > 1) {
+    together.reserve(static_cast<size_t>(depth_ * columns_));
+    for (const StoredRows& part : parts) {
+      const auto* values = static_cast<const Bf16*>(part.data);
+      together.insert(together.end(), values, values + part.rows * width);
+    }
+  }
+  storage_->onednn->PackBf16(parts.size() > 1 ? together.data() : parts.front().data, b);
+}
+
+void PackedMatrix::PackStored(std::span<const StoredRows> parts, int64_t width, bool transposed) {
+  if (storage_->onednn) {
+    PackStoredByOneDnn(parts, width, transposed);
+    return;
+  }
+  // A multiple of the width of panels and of that of tiles, so that a block is whole ones.
+  constexpr int64_t kColumns = 96;
+#pragma omp parallel
+  {
+    std::vector<float> block(static_cast<size_t>(depth_ * std::min(kColumns, columns_)));
+#pragma omp for schedule(static)
+    for (int64_t n = 0; n < columns_; n += kColumns) {
+      const int64_t end = std::min(n + kColumns, columns_), count = end - n;
+      CopyToFloat({parts, width, transposed, n, end}, block.data());
+      const FloatFactor b{block.data(), static_cast<size_t>(transposed ? 1 : count),
+                          static_cast<size_t>(transposed ? depth_ : 1), static_cast<size_t>(depth_),
+                          static_cast<size_t>(count)};
+      if (storage_->panels) {
+        PackPanels(b, storage_->panels.get() + n * depth_);
+      } else {
+        PackTiles(b, storage_->tiles.get() + n * depth_);
+      }
+    }
   }
 }
 

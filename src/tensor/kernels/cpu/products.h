@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "tensor/kernels/cpu/matrix.h"
+#include "tensor/kernels/cpu/stored_rows.h"
 
 namespace tandem::tensor::cpu {
 
@@ -31,6 +33,11 @@ class PackedMatrix {
   // Fills B from floats: B(k, n) = source[k * depth_stride + n * column_stride]. One of the strides
   // must be 1. Runs on all OpenMP threads when called outside a parallel region.
   void Pack(const float* source, int64_t depth_stride, int64_t column_stride);
+  // Fills B with W [N, width], the parts one below the other, or (`transposed`) with its transpose.
+  // Converts a part of W at a time to floats where a kernel of ours multiplies, and all of it for
+  // oneDNN, unless all is bf16. The same copy as Pack makes from these floats. On all OpenMP
+  // threads too.
+  void PackStored(std::span<const StoredRows> parts, int64_t width, bool transposed);
 
   int64_t depth() const { return depth_; }
   int64_t columns() const { return columns_; }
@@ -40,6 +47,8 @@ class PackedMatrix {
   const Storage& storage() const { return *storage_; }
 
  private:
+  void PackStoredByOneDnn(std::span<const StoredRows> parts, int64_t width, bool transposed);
+
   int64_t depth_;
   int64_t columns_;
   Type type_;
