@@ -10,7 +10,8 @@ std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
                                               const std::string& query_prompt) {
   tensor::SetUpProcess(GlobalOptions().threads);
   model::LoadOptions options{.max_query_tokens = flags.max_query_tokens,
-                             .max_document_tokens = flags.max_document_tokens};
+                             .max_document_tokens = flags.max_document_tokens,
+                             .training = {.what = model::Trained::kNothing}};
   if (!query_prompt.empty()) options.query_prompt = query_prompt;
   return model::DualEncoder::Load(flags.model, options);
 }

@@ -24,7 +24,20 @@ struct ModelRecipe {
   std::optional<std::string> query_prompt;     // none: the folder's
   std::optional<std::string> document_prompt;  // none: the folder's
   std::optional<double> dropout;               // none: the folder's config.json
+  std::string train = "all";
+  Strings freeze;                      // parts of the model
+  std::optional<std::string> adapter;  // folder; none: new adapters
   bool operator==(const ModelRecipe&) const = default;
+};
+
+// New low-rank adapters, where model.train is "lora".
+struct LoraRecipe {
+  int64_t rank = 32;
+  double alpha = 64;
+  double dropout = 0;
+  Strings target_modules = {"all-linear"};
+  bool rslora = false;
+  bool operator==(const LoraRecipe&) const = default;
 };
 
 // Which cells are kept out of the negatives (docs/training.md, "A step").
@@ -164,6 +177,7 @@ struct Recipe {
   std::string precision = "auto";
   std::string output;  // run folder; "": --output must say
   ModelRecipe model;
+  LoraRecipe lora;
   DataRecipe data;
   SamplingRecipe sampling;
   MiningRecipe mining;

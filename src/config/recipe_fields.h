@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/field_info.h"
+#include "config/lora_fields.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
 #include "config/source_fields.h"
@@ -141,6 +142,7 @@ void VisitModel(R& model, Visitor& visitor) {
                 {.doc = "share of activations dropped in training",
                  .range = {0, 0.9},
                  .unset_doc = "the folder's config.json"});
+  VisitTrained(model, visitor);
 }
 
 template <MaybeConst<MaskRecipe> R, typename Visitor>
@@ -337,6 +339,7 @@ template <MaybeConst<Recipe> R, typename Visitor>
 void VisitRecipe(R& recipe, Visitor& visitor) {
   VisitRun(recipe, visitor);
   VisitModel(recipe.model, visitor);
+  VisitLora(recipe.lora, visitor);
   VisitData(recipe.data, visitor);
   visitor.Table("sampling", "Which examples come next; further keys are the sampler's parameters");
   visitor.Entry(recipe.sampling, {.doc = "the sampler; `tandem list samplers` says what each is"});

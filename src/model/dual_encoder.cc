@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
@@ -31,6 +32,12 @@ class SharedEncoder final : public DualEncoder {
   bool shared() const override { return true; }
   int64_t embedding_width() const override { return tower_.folder().embedding_width; }
   std::vector<NamedParameter> Parameters() override { return tower_.Parameters(); }
+  bool adapted() const override { return tower_.adapted(); }
+  bool packs_on_use() const override { return tower_.packs_on_use(); }
+  void SaveAdapter(const std::filesystem::path& path,
+                   const std::pair<std::string, std::string>& bases) const override {
+    tower_.SaveAdapter(path, bases.first);
+  }
   const text::Tokenizer& tokenizer(TextKind) const override { return tower_.tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return tower_.max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return tower_.prompt(kind); }
@@ -80,13 +87,25 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
   }
   const std::filesystem::path& other =
       options.document_folder.empty() ? folder : options.document_folder;
-  folders.document = weights::ReadModelFolder(other);
+  // One folder is read once, so that both towers share its memory.
+  folders.document =
+      options.document_folder.empty() ? folders.query : weights::ReadModelFolder(other);
   folders.file.towers = towers;
   folders.file.max_document_tokens = weights::ReadTandemFile(other).max_document_tokens;
   return std::move(folders);
 }
 
 }  // namespace
+
+std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters) {
+  std::erase_if(parameters, [](const NamedParameter& parameter) { return !parameter.trained(); });
+  return parameters;
+}
+
+void DualEncoder::SaveAdapter(const std::filesystem::path&,
+                              const std::pair<std::string, std::string>&) const {
+  throw std::logic_error("a model without adapters was asked to save them");
+}
 
 std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& folder,
                                                const LoadOptions& options) {

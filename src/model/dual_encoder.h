@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/forward.h"
+#include "model/training_plan.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 #include "text/tokenizer.h"
@@ -36,7 +37,9 @@ struct LoadOptions {
   std::optional<weights::Towers> towers;  // none: what the folder holds
   std::filesystem::path document_folder;  // the document tower's; empty: the same folder
   std::optional<int64_t> projection;      // width of a new Dense module; none: no new module
-  uint64_t seed = 0;                      // of the new module's weights
+  uint64_t seed = 0;                      // of the new module's weights, and of new adapters'
+
+  TrainingOptions training;
 };
 
 class DualEncoder {
@@ -46,7 +49,8 @@ class DualEncoder {
   // start equal, so that the model starts as the shared one. Throws ModelError for a broken or
   // unsupported folder, for towers of different embedding width or similarity, and where there is
   // no projection of one shape to share; UsageError for options that do not fit the folder, and for
-  // a length above what the encoder's position table has.
+  // a length above what the encoder's position table has. What training.what leaves out is frozen
+  // (NamedParameter::trained). Two towers of one folder share frozen tensors.
   static std::unique_ptr<DualEncoder> Load(const std::filesystem::path& folder,
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
@@ -70,6 +74,10 @@ class DualEncoder {
   // In a fixed order, each under a name of its own; the same tensors at every call. What two towers
   // share is there once.
   virtual std::vector<NamedParameter> Parameters() = 0;
+  // Whether its linear maps have low-rank adapters, and whether copies of frozen weights are packed
+  // where they are used.
+  virtual bool adapted() const { return false; }
+  virtual bool packs_on_use() const { return false; }
   virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
   virtual const std::string& prompt(TextKind kind) const = 0;
@@ -98,6 +106,11 @@ class DualEncoder {
   // Throws OutputError, or UsageError when something that is no model is in the way.
   virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
   void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
+  // Writes the adapters as PEFT folders: one, or `query` and `document` of two encoders. `bases`
+  // are the towers' base models, as adapter_config.json names them. Throws std::logic_error where
+  // there are none, OutputError.
+  virtual void SaveAdapter(const std::filesystem::path& folder,
+                           const std::pair<std::string, std::string>& bases) const;
 
  private:
   std::string similarity_ = "cosine";

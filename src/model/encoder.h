@@ -15,6 +15,13 @@
 
 namespace tandem::model {
 
+// A linear map with a low-rank adapter: its weight counts as W + scale B A.
+struct AdaptedLinear {
+  std::string linear;  // the map's canonical name
+  at::Tensor down;     // A [rank, K]
+  at::Tensor up;       // B [N, rank]
+};
+
 class Encoder {
  public:
   virtual ~Encoder() = default;
@@ -29,6 +36,10 @@ class Encoder {
                              const ForwardOptions& options) const = 0;
 
   virtual std::vector<NamedParameter> Parameters() = 0;
+  // In the order of the layers; their tensors are among Parameters().
+  virtual std::vector<AdaptedLinear> Adapters() const { return {}; }
+  // From now on, frozen weights are packed where a pass uses them (tensor::Linear::PackOnUse).
+  virtual void PackFrozenOnUse() {}
   virtual int64_t hidden_size() const = 0;      // H
   virtual int64_t vocabulary_size() const = 0;  // ids are below it
   virtual int64_t max_positions() const = 0;    // texts have at most this many tokens

@@ -8,9 +8,9 @@
 
 namespace tandem::model {
 
-// A 64-bit hash of every parameter (name and float32 bytes) and of DualEncoder::settings(). Two
-// models with the same hash make the same embeddings of the same token ids. The same on every
-// machine.
+// A 64-bit hash of every parameter (name, and bytes: float32, or a frozen one's own type) and of
+// DualEncoder::settings(). Two models with the same hash make the same embeddings of the same token
+// ids. The same on every machine.
 uint64_t Fingerprint(DualEncoder& model);
 
 }  // namespace tandem::model

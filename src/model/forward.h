@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tensor/precision.h"
 
@@ -19,9 +20,16 @@ struct ForwardOptions {
 
 struct NamedParameter {
   std::string name;   // as in the weights file
-  at::Tensor value;   // float32 leaf with requires_grad; code that writes to its memory without
+  at::Tensor value;   // a leaf, float32 where it is trained; code that writes to its memory without
                       // libtorch must call value.unsafeGetTensorImpl()->bump_version()
   bool decay = true;  // false for biases and normalisation weights
+
+  // A frozen parameter has no gradient, keeps the type of its file and may share the file's memory,
+  // which is only read.
+  bool trained() const { return value.requires_grad(); }
 };
+
+// Those that are trained, in their order.
+std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters);
 
 }  // namespace tandem::model

@@ -11,11 +11,19 @@
 namespace tandem::model {
 namespace {
 
-std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder,
+std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder, const TrainingPlan& plan,
                                      const LoadOptions& options) {
-  return MakeTransformer(folder.encoder, options.dropout, [&](std::string_view name) {
-    return ParameterFrom(*folder.tensor(name).view);
-  });
+  auto encoder = MakeTransformer(folder.encoder, options.dropout, TensorsOf(folder, plan),
+                                 AdaptersOf(plan, options.seed));
+  if (plan.pack_on_use) encoder->PackFrozenOnUse();
+  return encoder;
+}
+
+void FreezeModules(const Head& head, const std::set<std::string>& modules) {
+  for (const NamedParameter& parameter : head.parameters()) {
+    const std::string module = parameter.name.substr(0, parameter.name.find('/'));
+    if (modules.contains(module)) parameter.value.requires_grad_(false);
+  }
 }
 
 // The length at which texts of a kind are cut: what was `asked` for, else what tandem.json says
@@ -69,9 +77,10 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
              const weights::TandemFile& file)
     : folder_(WithProjection(std::move(folder), options.projection)),
+      plan_(PlanTraining(folder_, options.training)),
       tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
                                      {.lower_case = folder_.tokenizer.lower_case})),
-      encoder_(MakeEncoder(folder_, options)),
+      encoder_(MakeEncoder(folder_, plan_, options)),
       head_(folder_.head, options.seed),
       max_query_tokens_(LengthLimit(options.max_query_tokens, file.max_query_tokens, folder_)),
       max_document_tokens_(
@@ -86,7 +95,8 @@ Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
                     "weights are of different models",
                     tokenizer_->vocabulary_size(), encoder_->vocabulary_size()));
   }
-  folder_.weights->ReleasePages();  // the parameters are copies
+  FreezeModules(head_, plan_.frozen_modules);
+  folder_.weights->ReleasePages();
 }
 
 at::Tensor Tower::Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const {
@@ -116,13 +126,52 @@ weights::FolderChanges Tower::Changes(std::string_view similarity) const {
                                  .query_prompt = query_prompt_,
                                  .document_prompt = document_prompt_,
                                  .similarity = weights::SimilarityFromName(similarity)};
+  std::set<const void*> adapters;
+  for (const AdaptedLinear& adapted : encoder_->Adapters()) {
+    adapters.insert({adapted.down.data_ptr(), adapted.up.data_ptr()});
+    changes.tensors.push_back(Merged(*folder_.tensor(adapted.linear + ".weight").view, adapted));
+  }
   for (const NamedParameter& parameter : encoder_->Parameters()) {
+    if (!parameter.trained() || adapters.contains(parameter.value.data_ptr())) continue;
     Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
   }
   for (const NamedParameter& parameter : head_.parameters()) {
     Append(parameter.name, parameter.value, &changes);
   }
   return changes;
+}
+
+weights::TensorToWrite Tower::Merged(const weights::TensorView& view,
+                                     const AdaptedLinear& adapted) const {
+  const weights::MergedWeight merged{.weight = view,
+                                     .down = adapted.down.data_ptr<float>(),
+                                     .up = adapted.up.data_ptr<float>(),
+                                     .rank = adapted.down.size(0),
+                                     .scale = plan_.adapter.scale()};
+  return {.name = view.name,
+          .dtype = weights::Dtype::kF32,
+          .shape = view.shape,
+          .bytes = {},
+          .make = [merged] { return merged.Bytes(); }};
+}
+
+void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& base) const {
+  weights::FolderChanges tensors;
+  std::vector<std::string> linears, others;
+  for (const AdaptedLinear& adapted : encoder_->Adapters()) {
+    linears.push_back(adapted.linear);
+    Append(weights::DownName(adapted.linear), adapted.down, &tensors);
+    Append(weights::UpName(adapted.linear), adapted.up, &tensors);
+  }
+  for (const weights::TensorView* view : folder_.carried_tensors) {
+    constexpr std::string_view kWeight = ".weight";
+    if (!view->name.ends_with(kWeight)) continue;
+    others.push_back(view->name.substr(0, view->name.size() - kWeight.size()));
+  }
+  weights::AdapterSettings settings = plan_.adapter;
+  settings.base = base;
+  settings.targets = weights::TargetModules(folder_.encoder, linears, others);
+  weights::WriteAdapterFolder(path, settings, tensors.tensors);
 }
 
 }  // namespace tandem::model

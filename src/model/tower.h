@@ -11,6 +11,7 @@
 #include "model/dual_encoder.h"
 #include "model/encoder.h"
 #include "model/head.h"
+#include "model/training_plan.h"
 #include "weights/model_folder.h"
 #include "weights/model_folder_writer.h"
 
@@ -42,10 +43,19 @@ class Tower {
   Head& head() { return head_; }
   const Head& head() const { return head_; }
   // How the folder that is written differs from the one that was read. Points into the parameters.
+  // Frozen tensors are carried through; adapters are merged into their maps, in float32.
   weights::FolderChanges Changes(std::string_view similarity) const;
+  // Writes the adapters as PEFT does; `base` is what they are adapters of.
+  void SaveAdapter(const std::filesystem::path& path, const std::string& base) const;
+  bool adapted() const { return !plan_.adapted.empty(); }
+  bool packs_on_use() const { return plan_.pack_on_use; }
 
  private:
+  weights::TensorToWrite Merged(const weights::TensorView& view,
+                                const AdaptedLinear& adapted) const;
+
   weights::ModelFolder folder_;
+  TrainingPlan plan_;
   std::unique_ptr<const text::Tokenizer> tokenizer_;
   std::unique_ptr<Encoder> encoder_;
   Head head_;

@@ -1,5 +1,7 @@
 #include "model/transformer.h"
 
+#include <ATen/ops/arange.h>
+#include <ATen/ops/index_select.h>
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "model/rotary_tables.h"
+#include "tensor/adapted_ops.h"
 #include "tensor/ops.h"
 
 namespace tandem::model {
@@ -29,6 +32,7 @@ enum LayerSite : uint32_t {
 };
 constexpr uint32_t kFinalSite = uint32_t{1} << 24;
 constexpr uint32_t kFirstInnerSite = kFinalSite + 1;
+constexpr uint32_t kFirstAdapterSite = uint32_t{1} << 25;  // four for each layer
 
 uint32_t SiteOf(size_t layer, LayerSite site) {
   return 1 + static_cast<uint32_t>(layer) * kSitesPerLayer + site;
@@ -146,12 +150,31 @@ Layer ReadLayer(ParameterReader* reader, const EncoderSpec& spec, const weights:
                            .out_norm = std::move(out_norm)}};
 }
 
+// The linear maps of a layer, in a fixed order.
+std::vector<Linear*> LinearsOf(Layer& layer) {
+  return {&layer.query_key_value, &layer.attention_output, &layer.feed_forward.up,
+          &layer.feed_forward.down};
+}
+std::vector<const weights::LinearSpec*> LinearsOf(const weights::LayerSpec& layer) {
+  return {&layer.query_key_value, &layer.attention_output, &layer.up, &layer.down};
+}
+
+// The word table's rows of these tokens as a table of its own, and ids into that: a frozen table
+// may have a type that operations do not read.
+std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
+    const tensor::PackedTokens& tokens, const tensor::EmbeddingTables& tables) {
+  std::pair<tensor::PackedTokens, tensor::EmbeddingTables> gathered{tokens, tables};
+  gathered.second.word = tables.word.index_select(0, tokens.ids).to(at::kFloat);
+  gathered.first.ids = at::arange(tokens.tokens(), at::kInt);
+  return gathered;
+}
+
 tensor::LayerNorm AsLayerNorm(const Norm& norm) { return {norm.gamma, norm.beta, norm.epsilon}; }
 
 class Transformer final : public Encoder {
  public:
   Transformer(const EncoderSpec& spec, const std::optional<double>& dropout,
-              const TensorSource& tensors)
+              const TensorSource& tensors, const AdapterPlan& adapters)
       : spec_(spec),
         rates_(DropoutRates::Of(spec.dropout, dropout)),
         shape_{spec.heads, spec.key_value_heads, spec.head_width} {
@@ -171,6 +194,7 @@ class Transformer final : public Encoder {
     final_norm_ = reader.ReadNorm(spec_.final_norm);
     for (const weights::RotarySpec& rotary : spec_.rotaries) rotaries_.emplace_back(rotary);
     parameters_ = reader.parameters();
+    AddAdapters(adapters);
   }
 
   void Prepare(tensor::Precision precision, tensor::Passes passes) override {
@@ -178,18 +202,18 @@ class Transformer final : public Encoder {
                                        ? tensor::cpu::Type::kBf16
                                        : tensor::cpu::Type::kFloat;
     for (Layer& layer : layers_) {
-      for (Linear* linear : {&layer.query_key_value, &layer.attention_output,
-                             &layer.feed_forward.up, &layer.feed_forward.down}) {
-        linear->Prepare(type, passes);
-      }
+      for (Linear* linear : LinearsOf(layer)) linear->Prepare(type, passes);
     }
   }
 
   at::Tensor Forward(const tensor::PackedTokens& tokens,
                      const ForwardOptions& options) const override {
+    const bool bf16 = options.precision == tensor::Precision::kBf16;
     const at::ScalarType activation =
-        options.precision == tensor::Precision::kBf16 ? at::kBFloat16 : tables_.word.scalar_type();
+        bf16 ? at::kBFloat16 : (word_is_double() ? at::kDouble : at::kFloat);
     const std::vector<tensor::Rotary> rotaries = RotariesFor(tokens);
+    std::optional<tensor::AdapterDropout> adapter_dropout;
+    if (options.training) adapter_dropout.emplace(tokens, options.seed, options.step);
     const Pass pass{tokens, options, rotaries};
     at::Tensor x = Embedded(pass, activation);
     for (size_t i = 0; i < layers_.size(); ++i) {
@@ -200,6 +224,17 @@ class Transformer final : public Encoder {
   }
 
   std::vector<NamedParameter> Parameters() override { return parameters_; }
+  std::vector<AdaptedLinear> Adapters() const override { return adapters_; }
+  void PackFrozenOnUse() override {
+    const auto buffers = std::make_shared<tensor::PackBuffers>();
+    for (Layer& layer : layers_) {
+      int slot = 0;
+      for (Linear* linear : LinearsOf(layer)) {
+        ++slot;
+        if (!linear->weights().front().requires_grad()) linear->PackOnUse(buffers, slot);
+      }
+    }
+  }
   int64_t hidden_size() const override { return spec_.hidden_size; }
   int64_t vocabulary_size() const override { return spec_.vocabulary_size; }
   int64_t max_positions() const override { return spec_.max_positions; }
@@ -229,6 +264,25 @@ class Transformer final : public Encoder {
             .site = site};
   }
 
+  bool word_is_double() const { return tables_.word.scalar_type() == at::kDouble; }
+
+  void AddAdapters(const AdapterPlan& plan) {
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const auto specs = LinearsOf(spec_.layers[i]);
+      const auto linears = LinearsOf(layers_[i]);
+      for (size_t k = 0; k < linears.size(); ++k) {
+        auto adapter = MakeAdapter(*specs[k], *linears[k], plan, &parameters_);
+        if (!adapter) continue;
+        adapter->site = kFirstAdapterSite + static_cast<uint32_t>(i * linears.size() + k);
+        for (size_t part = 0; part < specs[k]->names.size(); ++part) {
+          if (!adapter->down[part].defined()) continue;
+          adapters_.push_back({specs[k]->names[part], adapter->down[part], adapter->up[part]});
+        }
+        linears[k]->Adapt(*std::move(adapter));
+      }
+    }
+  }
+
   std::vector<tensor::Rotary> RotariesFor(const tensor::PackedTokens& tokens) const {
     std::vector<tensor::Rotary> rotaries;
     for (const RotaryTables& tables : rotaries_) rotaries.push_back(tables.Upto(tokens.longest));
@@ -236,12 +290,22 @@ class Transformer final : public Encoder {
   }
 
   at::Tensor Embedded(const Pass& pass, at::ScalarType activation) const {
+    const at::ScalarType stored = tables_.word.scalar_type();
+    if (stored == at::kFloat || stored == at::kDouble) {
+      return Embedded(pass, pass.tokens, tables_, activation);
+    }
+    const auto [tokens, tables] = Gathered(pass.tokens, tables_);
+    return Embedded(pass, tokens, tables, activation);
+  }
+
+  at::Tensor Embedded(const Pass& pass, const tensor::PackedTokens& tokens,
+                      const tensor::EmbeddingTables& tables, at::ScalarType activation) const {
     const Dropout dropout = Drop(pass.options, rates_.embedding, kEmbeddingSite);
     if (embedding_norm_.defined()) {
-      return tensor::EmbeddingNorm(pass.tokens, tables_, AsLayerNorm(embedding_norm_), dropout,
+      return tensor::EmbeddingNorm(tokens, tables, AsLayerNorm(embedding_norm_), dropout,
                                    activation);
     }
-    return tensor::Embed(pass.tokens, tables_, spec_.embedding.scale, dropout, activation);
+    return tensor::Embed(tokens, tables, spec_.embedding.scale, dropout, activation);
   }
 
   // Attention over the columns of `mapped`, before its output map.
@@ -301,14 +365,15 @@ class Transformer final : public Encoder {
   Norm final_norm_;
   std::vector<RotaryTables> rotaries_;
   std::vector<NamedParameter> parameters_;
+  std::vector<AdaptedLinear> adapters_;
 };
 
 }  // namespace
 
 std::unique_ptr<Encoder> MakeTransformer(const weights::EncoderSpec& spec,
                                          const std::optional<double>& dropout,
-                                         const TensorSource& tensors) {
-  return std::make_unique<Transformer>(spec, dropout, tensors);
+                                         const TensorSource& tensors, const AdapterPlan& adapters) {
+  return std::make_unique<Transformer>(spec, dropout, tensors, adapters);
 }
 
 }  // namespace tandem::model

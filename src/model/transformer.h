@@ -5,15 +5,18 @@
 #include <memory>
 #include <optional>
 
+#include "model/adapter_plan.h"
 #include "model/encoder.h"
 #include "weights/encoder_spec.h"
 
 namespace tandem::model {
 
 // `dropout` replaces the spec's rates, wherever the architecture drops something; none: the spec's.
-// `tensors` is asked for every tensor of the spec once, by its canonical name.
+// `tensors` is asked for every tensor of the spec once, by its canonical name. Tensors that want no
+// gradient are frozen: their values must not change.
 std::unique_ptr<Encoder> MakeTransformer(const weights::EncoderSpec& spec,
                                          const std::optional<double>& dropout,
-                                         const TensorSource& tensors);
+                                         const TensorSource& tensors,
+                                         const AdapterPlan& adapters = {});
 
 }  // namespace tandem::model

@@ -104,6 +104,13 @@ class TwoTowers final : public DualEncoder {
     return all;
   }
 
+  bool adapted() const override { return query_.adapted(); }
+  bool packs_on_use() const override { return query_.packs_on_use() || document_.packs_on_use(); }
+  void SaveAdapter(const std::filesystem::path& path,
+                   const std::pair<std::string, std::string>& bases) const override {
+    query_.SaveAdapter(path / "query", bases.first);
+    document_.SaveAdapter(path / "document", bases.second);
+  }
   const text::Tokenizer& tokenizer(TextKind kind) const override { return Of(kind).tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return Of(kind).max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return Of(kind).prompt(kind); }

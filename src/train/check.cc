@@ -12,6 +12,7 @@
 #include "train/mining_rules.h"
 #include "train/run.h"
 #include "train/setup.h"
+#include "train/training_options.h"
 
 namespace tandem::train {
 namespace {
@@ -80,7 +81,14 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
     text += fmt::format("  {:<22} {:>12}{}{}\n", what, Mebibytes(bytes), remark.empty() ? "" : "  ",
                         remark);
   };
-  line("parameters", need.parameters, "");
+  line(need.frozen == 0 ? "parameters" : "trained parameters", need.parameters, "");
+  if (need.frozen > 0) {
+    line("frozen parameters", need.frozen,
+         setup.model->packs_on_use()
+             ? "in their file's type; packed where they are used, because packed copies would "
+               "take much of this machine's memory"
+             : "in their file's type; packed copies for products are kept beside them");
+  }
   line("optimizer's state", need.optimizer,
        need.optimizer_touched == need.optimizer
            ? ""
@@ -132,7 +140,8 @@ std::string CheckTraining(config::LoadedRecipe loaded) {
   const MemoryNeed need = MeasureMemoryNeed(*setup);
   const std::string costs =
       MemoryText(*setup, need) + DiskText(*setup, DiskNeedOf(*setup)) + TimeText(*setup, need);
-  return Counts(*setup) + ScoringText(*setup) +
+  const std::string trained = TrainedText(*setup->model, setup->recipe());
+  return Counts(*setup) + (trained.empty() ? "" : trained + "\n") + ScoringText(*setup) +
          Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
          Lengths(setup->texts.documents, "documents", *model.max_document_tokens) + costs;
 }

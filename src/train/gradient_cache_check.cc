@@ -35,7 +35,7 @@ struct Gradient {
 };
 
 Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
-  const auto parameters = setup.model->Parameters();
+  const auto parameters = model::TrainedOf(setup.model->Parameters());
   const StepOptions options{.forward = {.precision = setup.precision,
                                         .training = true,
                                         .seed = static_cast<uint64_t>(setup.recipe().seed)},
@@ -89,8 +89,8 @@ GradientCacheReport CheckGradientCache(config::LoadedRecipe loaded) {
   const int64_t chunk = wanted > 0 ? wanted : std::max<int64_t>(1, batch.tokens() / 4);
   const Gradient direct = Run(*setup, batch, 0);
   const Gradient cached = Run(*setup, batch, chunk);
-  const GradientDifference worst =
-      LargestDifference(setup->model->Parameters(), direct.of_parameters, cached.of_parameters);
+  const GradientDifference worst = LargestDifference(model::TrainedOf(setup->model->Parameters()),
+                                                     direct.of_parameters, cached.of_parameters);
   GradientCacheReport report{.worst = worst.relative, .bound = BoundOf(setup->precision)};
   report.text = fmt::format(
       "first batch: {} queries, {} documents, {} tokens; chunks of at most {} tokens\n"

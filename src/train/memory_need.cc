@@ -193,9 +193,11 @@ uint64_t RecordBytes(const Setup& setup) {
 MemoryNeed MeasureMemoryNeed(Setup& setup) {
   if (setup.miner) setup.sampler->set_mined(setup.miner->StandIn());
   const Batches batches = LookAtBatches(setup);
-  const std::vector<model::NamedParameter> parameters = setup.model->Parameters();
+  const std::vector<model::NamedParameter> parameters = model::TrainedOf(setup.model->Parameters());
   MemoryNeed need{.largest_batch_tokens = batches.largest_tokens};
-  for (const auto& parameter : parameters) need.parameters += parameter.value.nbytes();
+  for (const auto& parameter : setup.model->Parameters()) {
+    (parameter.trained() ? need.parameters : need.frozen) += parameter.value.nbytes();
+  }
   tensor::AllocationCount count;
   Step(setup, parameters, setup.sampler->Next());  // what is made only once is made here
   const Clock::time_point start = Clock::now();

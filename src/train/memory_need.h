@@ -9,7 +9,8 @@ namespace tandem::train {
 
 // Bytes, if nothing else is said. Tensors are counted exactly.
 struct MemoryNeed {
-  uint64_t parameters = 0;
+  uint64_t parameters = 0;         // that are trained
+  uint64_t frozen = 0;             // the others, as they are held; large ones are in mapped files
   uint64_t gradients = 0;          // after a step of the largest batch
   uint64_t optimizer = 0;          // what the optimizer keeps: moments
   uint64_t optimizer_touched = 0;  // of it: rows of tables that no batch reads take no memory

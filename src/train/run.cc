@@ -154,9 +154,18 @@ void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
   }
   setup.model->set_calibration(CalibrationOf(setup));
   setup.model->Save(folder.model(), CardOf(setup, validation, step));
+  if (setup.model->adapted()) {
+    const config::ModelRecipe& recipe = setup.recipe().model;
+    setup.model->SaveAdapter(
+        folder.adapter(),
+        {PortablePath(recipe.base), PortablePath(recipe.document_base.value_or(recipe.base))});
+  }
   metrics.Write(line);
   metrics.Sync();
-  Note(fmt::format("{}: the model of step {}{}", folder.model().native(), step, value));
+  Note(fmt::format("{}: the model of step {}{}{}", folder.model().native(), step, value,
+                   setup.model->adapted()
+                       ? fmt::format("; its adapters are in {}", folder.adapter().native())
+                       : ""));
   if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);
 }
 

@@ -21,6 +21,7 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path timing() const { return path_ / "timing.jsonl"; }
   std::filesystem::path model() const { return path_ / "model"; }
+  std::filesystem::path adapter() const { return path_ / "adapter"; }  // of a run with adapters
   std::filesystem::path sampling() const { return path_ / "sampling"; }
   std::filesystem::path mining() const { return path_ / "mining"; }  // while a round is under way
   std::filesystem::path Checkpoint(int64_t step) const;              // checkpoints/step-00000100

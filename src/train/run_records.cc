@@ -33,6 +33,7 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
   if (recipe.model.document_base) {
     recipe.model.document_base = PortablePath(*recipe.model.document_base);
   }
+  if (recipe.model.adapter) recipe.model.adapter = PortablePath(*recipe.model.adapter);
   recipe.data.train = PortablePath(recipe.data.train);
   for (config::SourceRecipe& source : recipe.data.sources) source.path = PortablePath(source.path);
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);

@@ -24,6 +24,7 @@
 #include "train/read_sources.h"
 #include "train/resolve_objective.h"
 #include "train/run_mixture.h"
+#include "train/training_options.h"
 
 namespace tandem::train {
 namespace {
@@ -48,9 +49,10 @@ std::optional<size_t> Length(const std::optional<int64_t>& tokens) {
   return static_cast<size_t>(*tokens);
 }
 
-std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe, uint64_t seed) {
-  return model::DualEncoder::Load(recipe.base,
-                                  {.dropout = recipe.dropout,
+// Throws RecipeError for a choice of what is trained that does not fit the model.
+std::unique_ptr<model::DualEncoder> LoadModel(const config::LoadedRecipe& loaded) {
+  const config::ModelRecipe& recipe = loaded.recipe.model;
+  const model::LoadOptions options{.dropout = recipe.dropout,
                                    .max_query_tokens = Length(recipe.max_query_tokens),
                                    .max_document_tokens = Length(recipe.max_document_tokens),
                                    .query_prompt = recipe.query_prompt,
@@ -58,7 +60,13 @@ std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe,
                                    .towers = weights::TowersFromName(recipe.towers),
                                    .document_folder = recipe.document_base.value_or(""),
                                    .projection = recipe.projection,
-                                   .seed = seed});
+                                   .seed = static_cast<uint64_t>(loaded.recipe.seed),
+                                   .training = TrainingOptionsOf(loaded.recipe)};
+  try {
+    return model::DualEncoder::Load(recipe.base, options);
+  } catch (const model::TrainingProblem& problem) {
+    throw loaded.ErrorAt(problem.key(), problem.what());
+  }
 }
 
 std::string_view TrainingName(const Setup& setup) {
@@ -81,7 +89,7 @@ void UsePromptOfData(Setup& setup) {
   if (setup.model->prompt(model::TextKind::kQuery) == prompt) return;
   Note(fmt::format("the query prompt is that of {}, \"{}\"", TrainingName(setup), prompt));
   setup.model.reset();  // so that there are never two models in memory
-  setup.model = LoadModel(recipe, static_cast<uint64_t>(setup.loaded.recipe.seed));
+  setup.model = LoadModel(setup.loaded);
 }
 
 // Writes what the machine and the model decided into the recipe.
@@ -296,7 +304,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   if (recipe.mining.enabled()) CheckMiningKeys(setup->loaded, needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   setup->precision = tensor::ResolvePrecision(recipe.precision);
-  setup->model = LoadModel(recipe.model, static_cast<uint64_t>(recipe.seed));
+  setup->model = LoadModel(setup->loaded);
   MakeObjective(*setup);
   const Clock::time_point start = Clock::now();
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
@@ -328,7 +336,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->sampler = MakeSampler(*setup, options);
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
-  setup->optimizer = MakeOptimizer(*setup, setup->model->Parameters());
+  setup->optimizer = MakeOptimizer(*setup, model::TrainedOf(setup->model->Parameters()));
   setup->objective_optimizer = MakeOptimizer(*setup, setup->states.Learned());
   setup->schedule = std::make_unique<optim::Schedule>(
       Entry(optim::Schedules(), recipe.schedule.name), recipe.schedule.params);
@@ -337,6 +345,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->validator = MakeValidator(*setup);
   NoteData(*setup);
   ReportPrompts(setup->data, *setup->model);
+  if (const std::string text = TrainedText(*setup->model, recipe); !text.empty()) Note(text);
   NoteMixture(recipe.data, setup->sources, setup->sampler->QueriesIn(0));
   return setup;
 }

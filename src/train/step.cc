@@ -207,7 +207,7 @@ ObjectiveStates StartingStates(const config::ObjectiveRecipe& recipe) {
 
 std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
                                                    const ObjectiveStates& states) {
-  std::vector<model::NamedParameter> saved = model.Parameters();
+  std::vector<model::NamedParameter> saved = model::TrainedOf(model.Parameters());
   for (model::NamedParameter& number : states.Numbers()) saved.push_back(std::move(number));
   return saved;
 }
