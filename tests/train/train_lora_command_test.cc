@@ -1,0 +1,193 @@
+// `tandem train` of a part of a model: adapters, frozen parts, the head; and `tandem merge`.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/npy.h"
+#include "train/run_fixture.h"
+#include "weights/safetensors.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+using weights::SafetensorsFile;
+
+class TrainLora : public EventfulRunTest {
+ protected:
+  const std::vector<std::string> kLora =
+      SetFlags({"model.train=lora", "lora.rank=4", "lora.alpha=8",
+                "lora.target_modules=[\"query\", \"value\"]"});
+
+  static std::vector<std::string> With(std::vector<std::string> flags,
+                                       const std::vector<std::string>& sets) {
+    for (std::string& flag : SetFlags(sets)) flags.push_back(std::move(flag));
+    return flags;
+  }
+  std::vector<float> Encoded(const std::string& model) const {
+    const ProgramResult result =
+        RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("embeddings"),
+                   "--kind", "query", "--quiet"},
+                  "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const NpyMatrix matrix = ReadNpy(Path("embeddings/embeddings.npy"));
+    return {matrix.values.begin(), matrix.values.end()};
+  }
+  std::vector<std::string> NamesIn(const std::string& file) const {
+    std::vector<std::string> names;
+    const SafetensorsFile tensors(Path(file));
+    for (const auto& tensor : tensors.tensors()) names.push_back(tensor.name);
+    return names;
+  }
+  void ExpectSameTensors(const std::string& got, const std::string& want,
+                         const std::vector<std::string>& but = {}) const {
+    const SafetensorsFile a(Path(got)), b(Path(want));
+    ASSERT_EQ(a.tensors().size(), b.tensors().size());
+    for (const auto& tensor : b.tensors()) {
+      bool changes = false;
+      for (const std::string& part : but) changes |= tensor.name.find(part) != std::string::npos;
+      EXPECT_EQ(a.Find(tensor.name)->bytes == tensor.bytes, !changes) << tensor.name;
+    }
+  }
+};
+
+TEST_F(TrainLora, LeavesAMergedModelAndAnAdapterAndNothingElseChanges) {
+  const ProgramResult result = Train("run", kLora);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("training 1024 of "));  // 2 layers, 2 maps, 4 (32 + 32)
+  ExpectSameTensors("run/model/model.safetensors", "base/model.safetensors",
+                    {"self.query.weight", "self.value.weight"});
+  EXPECT_EQ(NamesIn("run/adapter/adapter_model.safetensors").size(), 8U);
+  const ProgramResult merged =
+      RunTandem({"merge", Path("run/adapter"), "--base", Path("base"), "--output", Path("merged")});
+  ASSERT_EQ(merged.exit_code, 0) << merged.err;
+  ExpectSameTensors("merged/model.safetensors", "run/model/model.safetensors");
+  EXPECT_EQ(Encoded("merged"), Encoded("run/model"));
+  EXPECT_NE(Encoded("merged"), Encoded("base"));
+  // Every epoch lowers the loss: 48 queries, 5 a batch.
+  const std::vector<double> losses = MetricOf("run", "loss");
+  EXPECT_LT(losses.back(), losses.front());
+}
+
+TEST_F(TrainLora, CheckpointsHoldOnlyWhatIsTrained) {
+  ASSERT_EQ(Train("run", kLora).exit_code, 0);
+  const std::string checkpoint = "run/checkpoints/" + CheckpointsOf("run").back();
+  EXPECT_EQ(NamesIn(checkpoint + "/weights.safetensors").size(), 8U);
+  EXPECT_EQ(NamesIn(checkpoint + "/optimizer.safetensors").size(), 16U);
+}
+
+TEST_F(TrainLora, IsTheSameFromEveryCheckpoint) {
+  for (const auto& flags :
+       {With(kLora, {"lora.dropout=0.2", "train.keep_checkpoints=99"}),
+        SetFlags({"model.freeze=[\"embeddings\", \"layers.0\"]", "train.keep_checkpoints=99"})}) {
+    const std::string run = fmt::format("run{}", flags.size());
+    const ProgramResult result = Train(run, flags);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    ExpectTheSameFromEveryCheckpoint(run, flags, 4);
+  }
+}
+
+TEST_F(TrainLora, FrozenPartsKeepTheirBytes) {
+  const ProgramResult result =
+      Train("run", SetFlags({"model.freeze=[\"embeddings\", \"layers.0\"]"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ExpectSameTensors("run/model/model.safetensors", "base/model.safetensors", {"encoder.layer.1."});
+  const std::string checkpoint = "run/checkpoints/" + CheckpointsOf("run").back();
+  EXPECT_EQ(NamesIn(checkpoint + "/weights.safetensors").size(), 16U);
+}
+
+TEST_F(TrainLora, TheHeadAloneIsTrained) {
+  const ProgramResult none = Train("none", SetFlags({"model.train=head"}));
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("model.projection makes one"));
+  const ProgramResult result = Train("run", SetFlags({"model.train=head", "model.projection=16"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ExpectSameTensors("run/model/model.safetensors", "base/model.safetensors");
+  EXPECT_FALSE(std::filesystem::exists(Path("run/adapter")));
+}
+
+// The gradient cache computes the same gradients in chunks.
+TEST_F(TrainLora, WorksWithTheGradientCache) {
+  const ProgramResult result = Train("run", With(kLora, {"train.chunk_tokens=40"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const ProgramResult check =
+      RunTandem({"train", Path("recipe.toml"), "--check-gradient-cache", "--set",
+                 "train.chunk_tokens=40", "--set", "model.train=lora"});
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+}
+
+TEST_F(TrainLora, GoesOnFromAnAdapter) {
+  ASSERT_EQ(Train("first", kLora).exit_code, 0);
+  const std::string adapter = "model.adapter=" + Path("first/adapter");
+  const ProgramResult result =
+      Train("second", SetFlags({"model.train=lora", adapter, "optimizer.learning_rate=0"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ExpectSameTensors("second/adapter/adapter_model.safetensors",
+                    "first/adapter/adapter_model.safetensors");
+  const ProgramResult rank = Train("third", SetFlags({"model.train=lora", adapter, "lora.rank=8"}));
+  EXPECT_EQ(rank.exit_code, 2);
+  EXPECT_THAT(rank.err, HasSubstr("lora.rank"));
+}
+
+TEST_F(TrainLora, TwoTowersHaveAdaptersOfTheirOwn) {
+  const ProgramResult result =
+      Train("run", With(kLora, {"model.towers=separate", "train.accumulate=1"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const char* tower : {"query", "document"}) {
+    const std::string name = fmt::format("merged-{}", tower);
+    ASSERT_EQ(RunTandem({"merge", Path(fmt::format("run/adapter/{}", tower)), "--base",
+                         Path("base"), "--output", Path(name)})
+                  .exit_code,
+              0);
+    ExpectSameTensors(name + "/model.safetensors",
+                      fmt::format("run/model/{}/model.safetensors", tower));
+  }
+}
+
+TEST_F(TrainLora, CheckSaysWhatIsTrained) {
+  std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--check"};
+  arguments.insert(arguments.end(), kLora.begin(), kLora.end());
+  const ProgramResult result = RunTandem(arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("training 1024 of "));
+  EXPECT_THAT(result.out, HasSubstr("frozen parameters"));
+  EXPECT_THAT(result.out, HasSubstr("packed copies for products are kept"));
+}
+
+TEST_F(TrainLora, MistakesAreFoundBeforeTheFirstStep) {
+  const auto expect = [&](const std::vector<std::string>& sets, const std::string& text) {
+    const ProgramResult result = Train("failed", SetFlags(sets));
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(text));
+  };
+  expect({"lora.rank=4"}, "needs model.train = \"lora\"");
+  expect({"model.freeze=layers.7"}, "it has embeddings, layers.0 to layers.1");
+  expect({"model.train=lora", "lora.target_modules=q_proj"}, "it has query, key, value, dense");
+  expect({"model.train=some"}, "model.train");
+  expect({"model.freeze=3"}, "a list of texts");
+}
+
+TEST_F(TrainLora, AnAdapterOfAnotherBaseIsRefused) {
+  ASSERT_EQ(Train("run", kLora).exit_code, 0);
+  WriteTinyModel(Path("wide"), {.hidden = 48});
+  WriteTinyModel(Path("short"), {.layers = 1});
+  for (const auto& [base, text] : {std::pair("wide", "the adapter is of another base"),
+                                   std::pair("short", "which the base has not")}) {
+    const ProgramResult merged =
+        RunTandem({"merge", Path("run/adapter"), "--base", Path(base), "--output", Path("merged")});
+    EXPECT_EQ(merged.exit_code, 4) << merged.err;
+    EXPECT_THAT(merged.err, HasSubstr(text));
+    EXPECT_FALSE(std::filesystem::exists(Path("merged")));
+  }
+  WriteTinyModel(Path("renamed"));
+  const ProgramResult renamed = RunTandem(
+      {"merge", Path("run/adapter"), "--base", Path("renamed"), "--output", Path("merged")});
+  EXPECT_EQ(renamed.exit_code, 0);
+  EXPECT_THAT(renamed.err, HasSubstr("says that it is an adapter of"));
+}
+
+}  // namespace
+}  // namespace tandem
