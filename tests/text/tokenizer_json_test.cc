@@ -60,8 +60,8 @@ TEST(TokenizerJson, EveryTruncationOfTheFile) {
 TEST(TokenizerJson, UnsupportedComponentsAreNamedWithTheSupportedOnes) {
   ExpectErrorAfter([](json& d) { d["normalizer"]["type"] = "NFKC"; },
                    "normalizer: normalizer \"NFKC\" is not supported; supported: BertNormalizer");
-  ExpectErrorAfter([](json& d) { d["pre_tokenizer"]["type"] = "ByteLevel"; },
-                   "pre-tokenizer \"ByteLevel\" is not supported; supported: BertPreTokenizer");
+  ExpectErrorAfter([](json& d) { d["pre_tokenizer"]["type"] = "Punctuation"; },
+                   "pre-tokenizer \"Punctuation\" is not supported; supported: BertPreTokenizer");
   ExpectErrorAfter([](json& d) { d["model"]["type"] = "Unigram"; },
                    "model \"Unigram\" is not supported; supported: WordPiece");
   ExpectErrorAfter([](json& d) { d["post_processor"]["type"] = "RobertaProcessing"; },
