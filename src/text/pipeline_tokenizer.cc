@@ -72,8 +72,7 @@ class PipelineTokenizer::ScratchLease {
 
 PipelineTokenizer::PipelineTokenizer(TokenizerStages stages)
     : stages_(std::move(stages)),
-      // Added tokens are searched in the whole normal form: one may contain a space.
-      cuts_(stages_.added_tokens.normalized.empty()
+      cuts_(stages_.added_tokens.normalized.CutsAtSpaces()
                 ? Both(stages_.normalizer->cuts(), stages_.pre_tokenizer->cuts())
                 : Cuts::kNowhere) {}
 
