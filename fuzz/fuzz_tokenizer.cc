@@ -40,11 +40,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   static const PipelineTokenizer uncased = Load("added_uncased.json");
   static const PipelineTokenizer cased = Load("added_cased.json");
   static const PipelineTokenizer bare = Load("added_bare.json");
+  static const PipelineTokenizer unigram = Load("unigram_added.json");
+  static const PipelineTokenizer bytes_model = Load("unigram_bytes.json");
   if (size == 0) return 0;
   const size_t max_length = bytes[0];
   // A copy of exactly this size, so that AddressSanitizer sees a read past its end.
   const std::vector<char> text(bytes + 1, bytes + size);
-  for (const PipelineTokenizer* tokenizer : {&uncased, &cased, &bare}) {
+  for (const PipelineTokenizer* tokenizer : {&uncased, &cased, &bare, &unigram, &bytes_model}) {
     Check(*tokenizer, {text.data(), text.size()}, max_length);
   }
   return 0;

@@ -1,5 +1,5 @@
 // tokenizer.json (text/tokenizer_json.h): whatever is accepted must also encode. Seeds:
-// tests/text/golden/added_*.json.
+// tests/text/golden/added_*.json and unigram_*.json.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

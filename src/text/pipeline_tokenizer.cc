@@ -15,9 +15,20 @@ constexpr size_t kPartBytes = 4096;
 constexpr size_t kMinPartBytes = 256;
 constexpr size_t kBytesPerId = 6;  // a little more than in English
 
+bool CutsAfterAscii(std::string_view text, size_t place) {
+  return text[place] == ' ' && text[place - 1] > ' ' && text[place - 1] <= '~';
+}
+
 // The first part of `text`, about `bytes` long. The rest, where there is one, starts with a space.
-std::string_view FirstPart(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return text;
+std::string_view FirstPart(std::string_view text, size_t bytes, Cuts cuts) {
+  if (text.size() <= bytes || cuts == Cuts::kNowhere) return text;
+  if (cuts == Cuts::kAfterAscii) {
+    for (size_t place = bytes; place > 0; --place) {
+      if (CutsAfterAscii(text, place)) return text.substr(0, place);
+    }
+    while (++bytes < text.size() && !CutsAfterAscii(text, bytes)) continue;
+    return text.substr(0, bytes);
+  }
   const size_t before = text.substr(0, bytes + 1).rfind(' ');
   if (before != std::string_view::npos && before > 0) return text.substr(0, before);
   return text.substr(0, text.find(' ', bytes));
@@ -29,7 +40,7 @@ struct PipelineTokenizer::Scratch {
   std::string normalized;
   std::vector<TextPiece> pieces;
   std::vector<TextPiece> normalized_pieces;
-  std::vector<std::string_view> words;
+  Words words;
   WordCache cache;
 };
 
@@ -61,9 +72,9 @@ class PipelineTokenizer::ScratchLease {
 
 PipelineTokenizer::PipelineTokenizer(TokenizerStages stages)
     : stages_(std::move(stages)),
-      // Added tokens are searched in the whole normal form: one may contain a space.
-      cuts_at_spaces_(stages_.normalizer->CutsAtSpaces() && stages_.pre_tokenizer->CutsAtSpaces() &&
-                      stages_.added_tokens.normalized.empty()) {}
+      cuts_(stages_.added_tokens.normalized.CutsAtSpaces()
+                ? Both(stages_.normalizer->cuts(), stages_.pre_tokenizer->cuts())
+                : Cuts::kNowhere) {}
 
 PipelineTokenizer::~PipelineTokenizer() = default;
 
@@ -100,7 +111,8 @@ bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size
     if (piece.id != TextPiece::kText) {
       ids->push_back(piece.id);
     } else {
-      EncodePiece(scratch, piece.text, max_ids, ids);
+      const bool starts = piece.text.data() == text.data();
+      EncodePiece(scratch, {piece.text, starts}, max_ids, ids);
     }
   }
   bool cut = ids->size() > max_ids;
@@ -113,20 +125,21 @@ bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size
   return cut;
 }
 
-void PipelineTokenizer::EncodePiece(Scratch* scratch, std::string_view piece, size_t max_ids,
+void PipelineTokenizer::EncodePiece(Scratch* scratch, Piece piece, size_t max_ids,
                                     std::vector<int32_t>* ids) const {
-  while (!piece.empty() && ids->size() <= max_ids) {
+  while (!piece.text.empty() && ids->size() <= max_ids) {
     const size_t wanted = std::min(kPartBytes, max_ids - ids->size()) * kBytesPerId;
     const std::string_view part =
-        cuts_at_spaces_ ? FirstPart(piece, std::clamp(wanted, kMinPartBytes, kPartBytes)) : piece;
-    piece.remove_prefix(part.size());
+        FirstPart(piece.text, std::clamp(wanted, kMinPartBytes, kPartBytes), cuts_);
+    piece.text.remove_prefix(part.size());
     scratch->normalized.clear();
     stages_.normalizer->Normalize(part, &scratch->normalized);
-    EncodeNormalized(scratch, max_ids, ids);
+    EncodeNormalized(scratch, piece.starts, max_ids, ids);
+    piece.starts = false;
   }
 }
 
-void PipelineTokenizer::EncodeNormalized(Scratch* scratch, size_t max_ids,
+void PipelineTokenizer::EncodeNormalized(Scratch* scratch, bool starts, size_t max_ids,
                                          std::vector<int32_t>* ids) const {
   const size_t size = scratch->normalized.size();
   scratch->normalized.append(kWordPadding, '\0');
@@ -139,9 +152,10 @@ void PipelineTokenizer::EncodeNormalized(Scratch* scratch, size_t max_ids,
       ids->push_back(piece.id);
       continue;
     }
-    scratch->words.clear();
-    stages_.pre_tokenizer->Split(piece.text, &scratch->words);
-    stages_.model->Tokenize(scratch->words, max_ids, &scratch->cache, ids);
+    scratch->words.Clear();
+    const bool first = starts && piece.text.data() == scratch->normalized.data();
+    stages_.pre_tokenizer->Split(piece.text, first, &scratch->words);
+    stages_.model->Tokenize(scratch->words.views(), max_ids, &scratch->cache, ids);
   }
 }
 

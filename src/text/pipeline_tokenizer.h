@@ -53,14 +53,18 @@ class PipelineTokenizer final : public Tokenizer {
 
   bool EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
                   std::vector<int32_t>* ids) const;
+  struct Piece {
+    std::string_view text;
+    bool starts;  // whether it is the beginning of the text that the user gave
+  };
   // Both append ids of a piece without special tokens; they may stop once `ids` has more than
   // `max_ids`.
-  void EncodePiece(Scratch* scratch, std::string_view piece, size_t max_ids,
-                   std::vector<int32_t>* ids) const;
-  void EncodeNormalized(Scratch* scratch, size_t max_ids, std::vector<int32_t>* ids) const;
+  void EncodePiece(Scratch* scratch, Piece piece, size_t max_ids, std::vector<int32_t>* ids) const;
+  void EncodeNormalized(Scratch* scratch, bool starts, size_t max_ids,
+                        std::vector<int32_t>* ids) const;
 
   TokenizerStages stages_;
-  bool cuts_at_spaces_;
+  Cuts cuts_;
   mutable std::mutex pool_mutex_;
   mutable std::vector<std::unique_ptr<Scratch>> pool_;
 };

@@ -108,4 +108,43 @@ inline std::string SnippetText(uint64_t number) {
   return text;
 }
 
+// Texts with grapheme clusters, compositions and what character maps change.
+inline std::string ClusterText(uint64_t number) {
+  using namespace std::string_view_literals;
+  static const std::vector<std::string_view> parts = {
+      "a",          "Z",          " ",      "  ",     "\r",         "\n",         "\t",
+      "\0"sv,       "\x1b",       "\u00e9", "\u00e5", "\u00a9",     "\u00b2",     "\u00bd",
+      "\u2122",     "\u2126",     "\u2460", "\ufb01", "\ufdfa",     "\uff76",     "\uff9e",
+      "\u3000",     "\u00a0",     "\u200b", "\u200c", "\u200d",     "\u0301",     "\u0308",
+      "\u0323",     "\u0327",     "\u0338", "\u0344", "\u034f",     "\ufe0f",     "\u0600",
+      "\U000110bd", "\u0915",     "\u093c", "\u094d", "\u0903",     "\u09c7",     "\u09be",
+      "\u0e33",     "\u0f73",     "\u1100", "\u1161", "\u11a8",     "\uac00",     "\uac01",
+      "\u2764",     "\u2581",     "``",     "''",     "\U0001f1e6", "\U0001f3fb", "\U0001f600",
+      "\U0001d165", "\U0001d15e", "<unk>"};
+  SplitMix random(number);
+  std::string text;
+  for (uint64_t left = random.Below(13); left > 0; --left)
+    text += parts[random.Below(parts.size())];
+  return text;
+}
+
+// Letters, spaces, bytes of long characters and any others, up to 30. Python decodes them with
+// errors="replace".
+inline std::string RandomBytes(uint64_t number) {
+  constexpr std::string_view kLetters = "ab ";
+  SplitMix random(number);
+  std::string bytes;
+  for (uint64_t left = random.Below(31); left > 0; --left) {
+    const uint64_t kind = random.Below(4);
+    if (kind == 0) {
+      bytes += kLetters[random.Below(kLetters.size())];
+    } else {
+      const uint64_t first = kind == 1 ? 0xC0 : kind == 2 ? 0x80 : 0;
+      const uint64_t count = kind == 1 ? 0x38 : kind == 2 ? 0x40 : 0x100;
+      bytes += static_cast<char>(first + random.Below(count));
+    }
+  }
+  return bytes;
+}
+
 }  // namespace tandem::text

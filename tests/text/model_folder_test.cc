@@ -118,6 +118,18 @@ TEST_F(ModelFolder, NoTokenizer) {
   EXPECT_THROW(LoadTokenizer(folder_.path() / "absent"), ModelError);
 }
 
+TEST_F(ModelFolder, ASentencePieceModelAloneSaysHowToMakeTokenizerJson) {
+  const std::string folder = folder_.path().native();
+  for (const std::string name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"}) {
+    Write(name, "");
+    ExpectLoadError(folder + ": holds " + name +
+                    " and no tokenizer.json, which is needed; transformers makes it: "
+                    "AutoTokenizer.from_pretrained(\"" +
+                    folder + "\").save_pretrained(\"" + folder + "\")");
+    std::filesystem::remove(folder_.path() / name);
+  }
+}
+
 // Where tokenizer.json exists, lower-casing of tokenizer_config.json and vocab.txt are not read.
 TEST_F(ModelFolder, TokenizerJsonWins) {
   std::filesystem::copy_file(TANDEM_SOURCE_DIR "/tests/text/golden/added_uncased.json",

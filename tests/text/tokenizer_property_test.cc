@@ -27,18 +27,20 @@ const PipelineTokenizer& Fixture(const std::string& name) {
 }
 
 const PipelineTokenizer& AnyFixture() {
-  return Fixture(
-      *rc::gen::element<std::string>("added_bare.json", "added_cased.json", "added_uncased.json"));
+  return Fixture(*rc::gen::element<std::string>("added_bare.json", "added_cased.json",
+                                                "added_uncased.json", "unigram_added.json",
+                                                "unigram_bytes.json"));
 }
 
 // Draws texts of words, added tokens, all of Unicode and broken UTF-8, short and long.
 std::string AnyText() {
   std::string text;
-  for (const int kind : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 5))) {
+  for (const int kind : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 6))) {
     const auto number = *rc::gen::arbitrary<uint64_t>();
     if (kind == 0) text += RandomText(number);
     if (kind == 1 || kind == 2) text += SnippetText(number);
     if (kind == 3) text += *rc::gen::arbitrary<std::string>();
+    if (kind == 5) text += ClusterText(number);
     if (kind == 4) {
       for (uint64_t i = 0; i < number % 300; ++i) text += SnippetText(number + i) + " ";
     }
