@@ -19,6 +19,9 @@ class PreTokenizer {
   virtual void Split(std::string_view text, bool first, Words* words) const = 0;
 
   virtual Cuts cuts() const = 0;
+
+  // Where a text may be cut if another pre-tokenizer behind this one ends a word there in any case.
+  virtual Cuts cuts_if_later() const { return cuts(); }
 };
 
 // For `"pre_tokenizer": null`: the whole text is one word.

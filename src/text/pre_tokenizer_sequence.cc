@@ -22,6 +22,15 @@ bool SplitFirst(const PreTokenizer& stage, std::string_view text, Words* words) 
 
 }  // namespace
 
+Cuts PreTokenizerSequence::cuts() const {
+  Cuts before = Cuts::kAtSpaces;
+  for (const auto& stage : stages_) {
+    if (stage->cuts() != Cuts::kNowhere) return Both(before, stage->cuts());
+    before = Both(before, stage->cuts_if_later());
+  }
+  return Cuts::kNowhere;
+}
+
 void PreTokenizerSequence::Split(std::string_view text, bool first, Words* words) const {
   if (text.empty()) return;
   const size_t begin = words->size();

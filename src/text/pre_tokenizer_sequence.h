@@ -17,8 +17,9 @@ class PreTokenizerSequence final : public PreTokenizer {
 
   void Split(std::string_view text, bool first, Words* words) const override;
 
-  // Only the first stage sees what lies on both sides of a cut.
-  Cuts cuts() const override { return stages_.empty() ? Cuts::kNowhere : stages_.front()->cuts(); }
+  // The first stage that ends a word at each cut decides; no stage behind it sees what lies on both
+  // sides of one.
+  Cuts cuts() const override;
 
  private:
   std::vector<std::unique_ptr<const PreTokenizer>> stages_;

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "text/bpe.h"
 #include "text/component_table.h"
 #include "text/stage_readers.h"
 #include "text/unigram.h"
@@ -15,13 +17,21 @@
 namespace tandem::text {
 namespace {
 
-std::unique_ptr<const SubwordModel> ReadWordPiece(const JsonView& view, Vocabulary* vocabulary) {
-  const JsonView vocab = view.Member("vocab");
+void ReadVocabulary(const JsonView& vocab, Vocabulary* vocabulary) {
   for (const simdjson::dom::key_value_pair& entry : vocab.Object()) {
-    const JsonView id(entry.value, view.file(), fmt::format("{}.\"{}\"", vocab.place(), entry.key));
-    vocabulary->Add(entry.key, id.Integer());
+    int64_t id = 0;
+    if (entry.value.get(id) != simdjson::SUCCESS) {  // says what it is instead
+      id = JsonView(entry.value, vocab.file(), fmt::format("{}.\"{}\"", vocab.place(), entry.key))
+               .Integer();
+    }
+    vocabulary->Add(entry.key, id);
   }
   if (vocabulary->count() == 0) vocab.Fail("the vocabulary is empty");
+}
+
+std::unique_ptr<const SubwordModel> ReadWordPiece(const JsonView& view, bool,
+                                                  Vocabulary* vocabulary) {
+  ReadVocabulary(view.Member("vocab"), vocabulary);
   WordPieceOptions options;
   options.unk_token = view.Member("unk_token").String();
   options.continuing_subword_prefix = view.Member("continuing_subword_prefix").String();
@@ -58,7 +68,8 @@ std::vector<UnigramToken> ReadUnigramTokens(const JsonView& vocab) {
   return tokens;
 }
 
-std::unique_ptr<const SubwordModel> ReadUnigram(const JsonView& view, Vocabulary* vocabulary) {
+std::unique_ptr<const SubwordModel> ReadUnigram(const JsonView& view, bool,
+                                                Vocabulary* vocabulary) {
   const std::vector<UnigramToken> tokens = ReadUnigramTokens(view.Member("vocab"));
   for (size_t id = 0; id < tokens.size(); ++id) {
     vocabulary->Add(tokens[id].token, static_cast<int64_t>(id));
@@ -78,6 +89,70 @@ std::unique_ptr<const SubwordModel> ReadUnigram(const JsonView& view, Vocabulary
   return std::make_unique<Unigram>(tokens, options, view.file());
 }
 
+// "a b" or ["a", "b"].
+MergeNames ReadMerge(simdjson::dom::element merge, const JsonView& merges, size_t rank) {
+  std::string_view text;
+  if (merge.get(text) == simdjson::SUCCESS) {
+    const size_t space = text.find(' ');
+    if (space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos) {
+      return {text.substr(0, space), text.substr(space + 1)};
+    }
+  }
+  simdjson::dom::array pair;
+  if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2) {
+    MergeNames names;
+    if (pair.at(0).get(names.left) == simdjson::SUCCESS &&
+        pair.at(1).get(names.right) == simdjson::SUCCESS) {
+      return names;
+    }
+  }
+  merges.Fail(fmt::format("merge {} has not the form \"a b\" or [\"a\", \"b\"]", rank));
+}
+
+std::vector<MergeNames> ReadMerges(const JsonView& view) {
+  std::vector<MergeNames> merges;
+  for (const simdjson::dom::element merge : view.Array()) {
+    merges.push_back(ReadMerge(merge, view, merges.size()));
+  }
+  return merges;
+}
+
+std::unique_ptr<const SubwordModel> ReadBpe(const JsonView& view, bool words_are_bytes,
+                                            Vocabulary* vocabulary) {
+  if (const auto dropout = view.Find("dropout"); dropout && dropout->Number() != 0) {
+    dropout->Fail(fmt::format("{} is not supported; ids would be random. Expected null or 0",
+                              dropout->Number()));
+  }
+  ReadVocabulary(view.Member("vocab"), vocabulary);
+  const auto text = [&](std::string_view name) {
+    const std::optional<JsonView> member = view.Find(name);
+    return std::string(member ? member->String() : "");
+  };
+  const auto flag = [&](std::string_view name) {
+    const std::optional<JsonView> member = view.Find(name);
+    return member && member->Boolean();
+  };
+  const BpeOptions options{.unk_token = text("unk_token"),
+                           .continuing_subword_prefix = text("continuing_subword_prefix"),
+                           .end_of_word_suffix = text("end_of_word_suffix"),
+                           .fuse_unk = flag("fuse_unk"),
+                           .byte_fallback = flag("byte_fallback"),
+                           .ignore_merges = flag("ignore_merges"),
+                           .words_are_bytes = words_are_bytes};
+  return std::make_unique<Bpe>(*vocabulary, ReadMerges(view.Member("merges")), options,
+                               std::string(view.file()));
+}
+
+using Reader = std::unique_ptr<const SubwordModel> (*)(const JsonView&, bool, Vocabulary*);
+
+constexpr std::pair<std::string_view, Reader> kModels[] = {
+    {"BPE", ReadBpe},
+    {"Unigram", ReadUnigram},
+    {"WordPiece", ReadWordPiece},
+};
+
+}  // namespace
+
 // Old files name no type; the package then goes by the fields.
 std::string_view ModelType(const JsonView& view) {
   if (const std::optional<JsonView> type = view.Find("type")) return type->String();
@@ -86,17 +161,10 @@ std::string_view ModelType(const JsonView& view) {
   return view.Find("max_input_chars_per_word") ? "WordPiece" : "WordLevel";
 }
 
-using Reader = std::unique_ptr<const SubwordModel> (*)(const JsonView&, Vocabulary*);
-
-constexpr std::pair<std::string_view, Reader> kModels[] = {
-    {"Unigram", ReadUnigram},
-    {"WordPiece", ReadWordPiece},
-};
-
-}  // namespace
-
-std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, Vocabulary* vocabulary) {
-  return ReaderOf<Reader>(view, ModelType(view), "model", kModels)(view, vocabulary);
+std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, bool words_are_bytes,
+                                              Vocabulary* vocabulary) {
+  const Reader reader = ReaderOf<Reader>(view, ModelType(view), "model", kModels);
+  return reader(view, words_are_bytes, vocabulary);
 }
 
 }  // namespace tandem::text

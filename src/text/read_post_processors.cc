@@ -50,7 +50,8 @@ SpecialTokens ReadTemplate(const JsonView& view) {
   return tokens;
 }
 
-// {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
+// {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}; RobertaProcessing has
+// fields about offsets besides.
 SpecialTokens ReadBertProcessing(const JsonView& view) {
   const auto id_of = [&](std::string_view name) {
     const JsonView pair = view.Member(name);
@@ -62,11 +63,27 @@ SpecialTokens ReadBertProcessing(const JsonView& view) {
   return {.before = {id_of("cls")}, .after = {id_of("sep")}};
 }
 
+// ByteLevel changes offsets alone.
+SpecialTokens ReadByteLevel(const JsonView&) { return {}; }
+
+// Each puts its tokens around what those before it made.
+SpecialTokens ReadSequence(const JsonView& view) {
+  SpecialTokens all;
+  view.Member("processors").ForEachElement([&](const JsonView& processor) {
+    SpecialTokens tokens = ReadPostProcessor(processor);
+    tokens.before.insert(tokens.before.end(), all.before.begin(), all.before.end());
+    all.after.insert(all.after.end(), tokens.after.begin(), tokens.after.end());
+    all.before = std::move(tokens.before);
+  });
+  return all;
+}
+
 using Reader = SpecialTokens (*)(const JsonView&);
 
 constexpr std::pair<std::string_view, Reader> kPostProcessors[] = {
-    {"TemplateProcessing", ReadTemplate},
-    {"BertProcessing", ReadBertProcessing},
+    {"TemplateProcessing", ReadTemplate}, {"BertProcessing", ReadBertProcessing},
+    {"ByteLevel", ReadByteLevel},         {"RobertaProcessing", ReadBertProcessing},
+    {"Sequence", ReadSequence},
 };
 
 }  // namespace

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "text/bert_pre_tokenizer.h"
+#include "text/byte_level_pre_tokenizer.h"
+#include "text/character_split.h"
 #include "text/component_table.h"
 #include "text/metaspace.h"
+#include "text/pattern_split.h"
 #include "text/pre_tokenizer_sequence.h"
 #include "text/stage_readers.h"
 #include "text/utf8.h"
@@ -20,7 +23,7 @@ namespace tandem::text {
 namespace {
 
 template <typename Component>
-std::unique_ptr<const PreTokenizer> ReadPlain(const JsonView&) {
+std::unique_ptr<const PreTokenizer> ReadPlain(const JsonView&, bool) {
   return std::make_unique<Component>();
 }
 
@@ -45,7 +48,7 @@ MetaspaceOptions::Prepend ReadPrependScheme(const JsonView& view) {
 
 // Files from before `prepend_scheme` say `add_prefix_space` alone. A file that says both must not
 // contradict itself, as in the package.
-std::unique_ptr<const PreTokenizer> ReadMetaspace(const JsonView& view) {
+std::unique_ptr<const PreTokenizer> ReadMetaspace(const JsonView& view, bool) {
   using Prepend = MetaspaceOptions::Prepend;
   MetaspaceOptions options;
   options.replacement = ReadReplacement(view.Member("replacement"));
@@ -62,30 +65,90 @@ std::unique_ptr<const PreTokenizer> ReadMetaspace(const JsonView& view) {
   return std::make_unique<Metaspace>(std::move(options));
 }
 
-std::unique_ptr<const PreTokenizer> ReadSequence(const JsonView& view) {
+SplitBehavior ReadBehavior(const JsonView& view) {
+  static constexpr std::pair<std::string_view, SplitBehavior> kBehaviors[] = {
+      {"Removed", SplitBehavior::kRemoved},
+      {"Isolated", SplitBehavior::kIsolated},
+      {"MergedWithPrevious", SplitBehavior::kMergedWithPrevious},
+      {"MergedWithNext", SplitBehavior::kMergedWithNext},
+      {"Contiguous", SplitBehavior::kContiguous}};
+  return ReaderOf<SplitBehavior>(view, view.String(), "behavior", kBehaviors);
+}
+
+// {"pattern": {"Regex": "\\s+"}} or {"pattern": {"String": " "}}
+std::unique_ptr<const PreTokenizer> ReadSplit(const JsonView& view, bool) {
+  const PatternSplitOptions options{.behavior = ReadBehavior(view.Member("behavior")),
+                                    .invert = view.Member("invert").Boolean()};
+  const JsonView pattern = view.Member("pattern");
+  if (const std::optional<JsonView> text = pattern.Find("String")) {
+    return std::make_unique<PatternSplit>(Regex::Of(text->String()), options);
+  }
+  const JsonView regex = pattern.Member("Regex");
+  try {
+    return std::make_unique<PatternSplit>(regex.String(), options);
+  } catch (const PatternError& error) {
+    regex.Fail(fmt::format("the pattern `{}` is not supported: {}", regex.String(), error.what()));
+  }
+}
+
+std::unique_ptr<const PreTokenizer> ReadByteLevel(const JsonView& view, bool keep_bytes) {
+  ByteLevelOptions options{.keep_bytes = keep_bytes};
+  options.add_prefix_space = view.Member("add_prefix_space").Boolean();
+  if (const auto use_regex = view.Find("use_regex")) options.use_regex = use_regex->Boolean();
+  return std::make_unique<ByteLevelPreTokenizer>(options);
+}
+
+std::unique_ptr<const PreTokenizer> ReadDigits(const JsonView& view, bool) {
+  const std::optional<JsonView> individual = view.Find("individual_digits");
+  return std::make_unique<Digits>(individual && individual->Boolean());
+}
+
+std::unique_ptr<const PreTokenizer> ReadPunctuation(const JsonView& view, bool) {
+  const std::optional<JsonView> behavior = view.Find("behavior");
+  return std::make_unique<Punctuation>(behavior ? ReadBehavior(*behavior)
+                                                : SplitBehavior::kIsolated);
+}
+
+std::unique_ptr<const PreTokenizer> ReadSequence(const JsonView& view, bool keep_bytes) {
+  std::vector<JsonView> parts;
+  view.Member("pretokenizers").ForEachElement([&](const JsonView& part) { parts.push_back(part); });
   std::vector<std::unique_ptr<const PreTokenizer>> stages;
-  view.Member("pretokenizers").ForEachElement([&](const JsonView& stage) {
-    stages.push_back(ReadPreTokenizer(stage));
-  });
+  for (const JsonView& part : parts) {
+    stages.push_back(ReadPreTokenizer(part, keep_bytes && &part == &parts.back()));
+  }
   return std::make_unique<PreTokenizerSequence>(std::move(stages));
 }
 
-using Reader = std::unique_ptr<const PreTokenizer> (*)(const JsonView&);
+using Reader = std::unique_ptr<const PreTokenizer> (*)(const JsonView&, bool);
 
 constexpr std::pair<std::string_view, Reader> kPreTokenizers[] = {
     {"BertPreTokenizer", ReadPlain<BertPreTokenizer>},
+    {"ByteLevel", ReadByteLevel},
+    {"Digits", ReadDigits},
     {"Metaspace", ReadMetaspace},
+    {"Punctuation", ReadPunctuation},
     {"Sequence", ReadSequence},
+    {"Split", ReadSplit},
     {"Whitespace", ReadPlain<Whitespace>},
     {"WhitespaceSplit", ReadPlain<WhitespaceSplit>},
 };
 
 }  // namespace
 
-std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view) {
+std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view,
+                                                     bool keep_bytes) {
   if (!view) return std::make_unique<NoPreTokenizer>();
   const std::string_view type = view->Member("type").String();
-  return ReaderOf<Reader>(*view, type, "pre-tokenizer", kPreTokenizers)(*view);
+  return ReaderOf<Reader>(*view, type, "pre-tokenizer", kPreTokenizers)(*view, keep_bytes);
+}
+
+bool EndsWithByteLevel(const std::optional<JsonView>& view) {
+  if (!view) return false;
+  const std::string_view type = view->Member("type").String();
+  if (type != "Sequence") return type == "ByteLevel";
+  std::optional<JsonView> last;
+  view->Member("pretokenizers").ForEachElement([&](const JsonView& part) { last = part; });
+  return EndsWithByteLevel(last);
 }
 
 }  // namespace tandem::text

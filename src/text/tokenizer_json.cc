@@ -103,10 +103,13 @@ TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file
     version->Fail(fmt::format("expected \"1.0\", found \"{}\"", version->String()));
   }
   std::unique_ptr<const Normalizer> normalizer = ReadNormalizer(root.Find("normalizer"), options);
-  std::unique_ptr<const PreTokenizer> pre_tokenizer = ReadPreTokenizer(root.Find("pre_tokenizer"));
+  const std::optional<JsonView> words = root.Find("pre_tokenizer");
+  const JsonView model_view = root.Member("model");
+  const bool bytes = EndsWithByteLevel(words) && ModelType(model_view) == "BPE";
+  std::unique_ptr<const PreTokenizer> pre_tokenizer = ReadPreTokenizer(words, bytes);
   SpecialTokens special = ReadPostProcessor(root.Find("post_processor"));
   Vocabulary vocabulary(file);
-  std::unique_ptr<const SubwordModel> model = ReadModel(root.Member("model"), &vocabulary);
+  std::unique_ptr<const SubwordModel> model = ReadModel(model_view, bytes, &vocabulary);
   const std::vector<AddedToken> added = ReadAddedTokens(root, *model, &vocabulary);
   CheckSpecialTokens(special, vocabulary.size(), file);
   AddedTokens matchers = AddedTokens::Make(added, *normalizer, file);
