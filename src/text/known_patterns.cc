@@ -1,7 +1,6 @@
 #include "text/known_patterns.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace tandem::text {
 namespace {
@@ -30,12 +29,14 @@ constexpr std::string_view kSpacelessPatterns[] = {
     "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",  // DeepSeek
 };
 
-template <size_t kSize>
-bool Has(const std::string_view (&patterns)[kSize], std::string_view pattern) {
-  return std::find(std::begin(patterns), std::end(patterns), pattern) != std::end(patterns);
+bool Has(std::span<const std::string_view> patterns, std::string_view pattern) {
+  return std::find(patterns.begin(), patterns.end(), pattern) != patterns.end();
 }
 
 }  // namespace
+
+std::span<const std::string_view> KnownWordPatterns() { return kWordPatterns; }
+std::span<const std::string_view> KnownSpacelessPatterns() { return kSpacelessPatterns; }
 
 PatternCuts CutsOf(std::string_view pattern) {
   if (Has(kWordPatterns, pattern)) return {Cuts::kAfterAscii, Cuts::kAfterAscii};

@@ -1,6 +1,7 @@
 // Patterns of known tokenizers, and where a text may be cut for them.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "text/cuts.h"
@@ -16,6 +17,10 @@ struct PatternCuts {
   Cuts cuts = Cuts::kNowhere;
   Cuts cuts_if_later = Cuts::kNowhere;
 };
+
+// Of words, as kGpt2Pattern is one, and of characters that are no spaces.
+std::span<const std::string_view> KnownWordPatterns();
+std::span<const std::string_view> KnownSpacelessPatterns();
 
 // Of a Split that makes each match a word; kNowhere for a pattern that is not known.
 PatternCuts CutsOf(std::string_view pattern);

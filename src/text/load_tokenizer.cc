@@ -49,12 +49,12 @@ std::unique_ptr<const Tokenizer> Made(TokenizerStages stages, uint64_t fingerpri
   return std::make_unique<PipelineTokenizer>(std::move(stages));
 }
 
-// Names of files that hold a SentencePiece model.
-constexpr std::string_view kSentencePieceFiles[] = {"spiece.model", "sentencepiece.bpe.model",
-                                                    "tokenizer.model", "spm.model"};
+// Files that other programs read instead: SentencePiece's models, and merges beside a vocab.json.
+constexpr std::string_view kOtherFiles[] = {"spiece.model", "sentencepiece.bpe.model",
+                                            "tokenizer.model", "spm.model", "merges.txt"};
 
 [[noreturn]] void FailWithoutTokenizer(const std::filesystem::path& folder) {
-  for (const std::string_view name : kSentencePieceFiles) {
+  for (const std::string_view name : kOtherFiles) {
     if (!std::filesystem::exists(folder / name)) continue;
     throw ModelError(folder.native(), "",
                      fmt::format("holds {0} and no tokenizer.json, which is needed; transformers "

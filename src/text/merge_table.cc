@@ -14,6 +14,7 @@ namespace {
 
 // Up to this many symbols, searching all pairs for the best one is faster than keeping a heap.
 constexpr size_t kShortWord = 48;
+constexpr size_t kFilterBits = 8;  // for each merge, at least
 
 [[noreturn]] void FailMerge(const std::string& file, size_t rank, const MergeNames& merge,
                             std::string_view what) {
@@ -35,7 +36,9 @@ int32_t IdOf(const std::string& file, size_t rank, const MergeNames& merge, std:
 
 MergeTable::MergeTable(std::span<const MergeNames> merges, const TokenTable& tokens,
                        std::string_view prefix, const std::string& file)
-    : slots_(std::bit_ceil(2 * merges.size() + 2)), shift_(64 - std::countr_zero(slots_.size())) {
+    : slots_(std::bit_ceil(merges.size() * 3 / 2 + 2)),
+      filter_(std::bit_ceil(merges.size() * kFilterBits / 64 + 1)),
+      filter_shift_(64 - 6 - std::countr_zero(filter_.size())) {
   std::string joined;
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     const MergeNames& merge = merges[rank];
@@ -50,6 +53,8 @@ MergeTable::MergeTable(std::span<const MergeNames> merges, const TokenTable& tok
     const int32_t id = IdOf(file, rank, merge, joined, tokens);
     const uint64_t key = KeyOf(left, right);
     slots_[Probe(key)] = {key, {static_cast<uint32_t>(rank), id}};
+    const auto [word, bit] = FilterBit(HashOf(key));
+    filter_[word] |= bit;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/token_table.h"
@@ -47,18 +48,32 @@ class MergeTable {
   static uint64_t KeyOf(int32_t left, int32_t right) {
     return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
   }
+  static uint64_t HashOf(uint64_t key) {
+    const uint64_t mixed = key * 0x9E3779B97F4A7C15U;
+    return (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9U;
+  }
   size_t Probe(uint64_t key) const {
-    size_t at = (key * 0x9E3779B97F4A7C15U) >> shift_;
+    size_t at = HashOf(key) & (slots_.size() - 1);
     while (slots_[at].key != key && slots_[at].key != kFree) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
+  // The bit of the filter that is set where a merge with this hash exists.
+  std::pair<size_t, uint64_t> FilterBit(uint64_t hash) const {
+    const uint64_t bit = hash >> filter_shift_;
+    return {bit / 64, uint64_t{1} << bit % 64};
+  }
   Target Find(int32_t left, int32_t right) const {
-    return slots_[Probe(KeyOf(left, right))].target;
+    const uint64_t key = KeyOf(left, right);
+    const auto [word, bit] = FilterBit(HashOf(key));
+    return (filter_[word] & bit) == 0 ? Target{} : slots_[Probe(key)].target;
   }
   void MergeShort(int32_t* symbols, size_t* count) const;
 
-  std::vector<Slot> slots_ = std::vector<Slot>(2);
-  int shift_ = 63;
+  std::vector<Slot> slots_ = std::vector<Slot>(2);  // open addressing; a power of two
+  // Most pairs that are looked up do not merge. The filter knows nearly all of these, and unlike
+  // the slots of a large vocabulary it fits into a core's second-level cache.
+  std::vector<uint64_t> filter_ = std::vector<uint64_t>(1);
+  int filter_shift_ = 58;
 };
 
 }  // namespace tandem::text

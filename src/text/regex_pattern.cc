@@ -99,7 +99,7 @@ class Translator {
       const auto* const kind = std::find_if(std::begin(kGroups), std::end(kGroups),
                                             [&](std::string_view name) { return in_.Take(name); });
       if (kind == std::end(kGroups)) {
-        throw PatternError(fmt::format("the group \"({}\" is not supported", in_.Rest(4)));
+        throw PatternError(fmt::format("the group \"({}\" is not supported", in_.Rest(3)));
       }
       out_ += *kind;
     } else {

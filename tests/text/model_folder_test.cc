@@ -88,6 +88,15 @@ TEST_F(ModelFolder, TheFingerprintChangesWithEverythingThatDecidesIds) {
   EXPECT_NE(mapped, fingerprint());
 }
 
+TEST_F(ModelFolder, MergesWithoutTokenizerJson) {
+  Write("vocab.json", "{}");
+  Write("merges.txt", "#version: 0.2\n");
+  ExpectLoadError(
+      "holds merges.txt and no tokenizer.json, which is needed; transformers makes it: "
+      "AutoTokenizer.from_pretrained(\"" +
+      folder_.path().native() + "\").save_pretrained(");
+}
+
 TEST_F(ModelFolder, WindowsLineEndsAndNoLastLineEnd) {
   Write("vocab.txt", "[UNK]\r\n[CLS]\r\n[SEP]\r\nword");
   EXPECT_THAT(Ids("word"), ElementsAre(1, 3, 2));
