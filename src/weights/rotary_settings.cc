@@ -71,6 +71,9 @@ void ScaleLinearly(const Settings& parameters, RotarySpec* rotary) {
   rotary->text += fmt::format(", linear scaling by {}", factor);
 }
 
+// number / x as libtorch divides a number by a tensor: the reciprocal is rounded first.
+float Over(float number, float x) { return 1.0F / x * number; }
+
 // Llama 3's: long waves are slowed by `factor`, short ones are kept, those between are mixed.
 void ScaleAsLlama3(const Settings& config, const Settings& parameters, RotarySpec* rotary) {
   const auto factor = static_cast<float>(RequiredNumber(parameters, "factor", kMostFactor));
@@ -85,11 +88,11 @@ void ScaleAsLlama3(const Settings& config, const Settings& parameters, RotarySpe
   const auto longest = static_cast<float>(*original / low);
   const auto shortest = static_cast<float>(*original / high);
   for (float& frequency : rotary->inverse_frequencies) {
-    const float wave = static_cast<float>(2 * std::numbers::pi) / frequency;
+    const float wave = Over(static_cast<float>(2 * std::numbers::pi), frequency);
     if (wave > longest) {
       frequency /= factor;
     } else if (!(wave < shortest)) {
-      const float smooth = (static_cast<float>(*original) / wave - static_cast<float>(low)) /
+      const float smooth = (Over(static_cast<float>(*original), wave) - static_cast<float>(low)) /
                            static_cast<float>(high - low);
       frequency = (1 - smooth) * frequency / factor + smooth * frequency;
     }
