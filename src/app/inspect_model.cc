@@ -37,16 +37,48 @@ Json ModuleRow(const weights::HeadModule& module) {
   return {{"module", "Normalize"}, {"setting", ""}};
 }
 
+Json RateOf(const std::optional<double>& rate) { return rate ? Json(*rate) : Json("none"); }
+
 Json EncoderRow(const weights::EncoderSpec& spec) {
-  return {{"layers", spec.layers.size()},
-          {"hidden_size", spec.hidden_size},
-          {"heads", spec.heads},
-          {"intermediate_size", spec.intermediate_size},
-          {"activation", weights::HiddenActivationName(spec.activation)},
-          {"vocabulary_size", spec.vocabulary_size},
-          {"max_positions", spec.max_positions},
-          {"hidden_dropout", spec.dropout.hidden.value_or(0)},
-          {"attention_dropout", spec.dropout.attention.value_or(0)}};
+  const weights::DropoutSpec& dropout = spec.dropout;
+  Json row = {{"layers", spec.layers.size()},
+              {"hidden_size", spec.hidden_size},
+              {"heads", spec.heads},
+              {"key_value_heads", spec.key_value_heads},
+              {"head_width", spec.head_width},
+              {"intermediate_size", spec.intermediate_size},
+              {"gated", spec.gated},
+              {"activation", weights::HiddenActivationName(spec.activation)},
+              {"norm", weights::NormText(spec)},
+              {"vocabulary_size", spec.vocabulary_size},
+              {"max_positions", spec.max_positions},
+              {"hidden_dropout", RateOf(dropout.feed_forward_output)},
+              {"attention_dropout", RateOf(dropout.attention)}};
+  // Places at which only some architectures have a rate of their own.
+  if (dropout.attention_output != dropout.feed_forward_output) {
+    row["attention_output_dropout"] = RateOf(dropout.attention_output);
+  }
+  if (dropout.inner) row["inner_dropout"] = *dropout.inner;
+  if (dropout.final) row["final_dropout"] = *dropout.final;
+  return row;
+}
+
+// Runs of layers that attend alike: "0-4", and how.
+Json AttentionRows(const weights::EncoderSpec& spec) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < spec.layers.size();) {
+    const std::string text = weights::AttentionText(spec, spec.layers[i].attention);
+    size_t end = i + 1;
+    while (end < spec.layers.size() &&
+           weights::AttentionText(spec, spec.layers[end].attention) == text) {
+      ++end;
+    }
+    rows.push_back(
+        {{"layers", end - i == 1 ? fmt::format("{}", i) : fmt::format("{}-{}", i, end - 1)},
+         {"attention", text}});
+    i = end;
+  }
+  return rows;
 }
 
 // Tensors of each type.
@@ -136,6 +168,7 @@ Json InspectModel(const std::filesystem::path& path) {
   const weights::ModelFolder& folder = folders.query;
   Json found = {{"kind", "model"}, {"architecture", folder.encoder.model_type}};
   found["encoder"] = EncoderRow(folder.encoder);
+  found["attention"] = AttentionRows(folder.encoder);
   found["modules"] = ModuleRows(folder);
   found["embedding_width"] = folder.embedding_width;
   found["parameters"] = folder.parameter_count();

@@ -24,6 +24,7 @@ struct ModelRecipe {
   std::optional<std::string> query_prompt;     // none: the folder's
   std::optional<std::string> document_prompt;  // none: the folder's
   std::optional<double> dropout;               // none: the folder's config.json
+  std::optional<bool> is_causal;               // of decoders; none: the folder's config.json
   bool operator==(const ModelRecipe&) const = default;
 };
 

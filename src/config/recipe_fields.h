@@ -141,6 +141,10 @@ void VisitModel(R& model, Visitor& visitor) {
                 {.doc = "share of activations dropped in training",
                  .range = {0, 0.9},
                  .unset_doc = "the folder's config.json"});
+  visitor.Field("is_causal", model.is_causal,
+                {.doc = "of decoders: false lets a token read the tokens behind it too, as an "
+                        "encoder does; written to config.json",
+                 .unset_doc = "the folder's config.json"});
 }
 
 template <MaybeConst<MaskRecipe> R, typename Visitor>

@@ -25,6 +25,7 @@ enum class TextKind { kQuery, kDocument };
 
 struct LoadOptions {
   std::optional<double> dropout;  // none: the folder's config.json decides
+  std::optional<bool> is_causal;  // of decoders; none: the folder's config.json decides
   // Longer texts are cut. 0: as long as the encoder's position table. None: the folder's
   // tandem.json decides, else its other files (weights::TokenizerSettings).
   std::optional<size_t> max_query_tokens;

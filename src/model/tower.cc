@@ -51,9 +51,10 @@ std::string ModuleText(const weights::HeadModule& module) {
   return "normalize\n";
 }
 
-weights::ModelFolder WithProjection(weights::ModelFolder folder,
-                                    const std::optional<int64_t>& width) {
-  if (width) weights::AddProjection(&folder, *width);
+// The folder as `options` ask for it.
+weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
+  if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
+  if (options.projection) weights::AddProjection(&folder, *options.projection);
   return folder;
 }
 
@@ -68,7 +69,7 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 
 Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
              const weights::TandemFile& file)
-    : folder_(WithProjection(std::move(folder), options.projection)),
+    : folder_(Changed(std::move(folder), options)),
       tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
                                      {.lower_case = folder_.tokenizer.lower_case})),
       encoder_(MakeEncoder(folder_, options)),

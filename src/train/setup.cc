@@ -51,6 +51,7 @@ std::optional<size_t> Length(const std::optional<int64_t>& tokens) {
 std::unique_ptr<model::DualEncoder> LoadModel(const config::ModelRecipe& recipe, uint64_t seed) {
   return model::DualEncoder::Load(recipe.base,
                                   {.dropout = recipe.dropout,
+                                   .is_causal = recipe.is_causal,
                                    .max_query_tokens = Length(recipe.max_query_tokens),
                                    .max_document_tokens = Length(recipe.max_document_tokens),
                                    .query_prompt = recipe.query_prompt,

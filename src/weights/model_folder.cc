@@ -93,6 +93,23 @@ void ReadHead(ModelFolder* folder) {
   folder->embedding_width = folder->encoder.hidden_size;
 }
 
+// Where texts are cut: what the folder's files say, within what the encoder can read.
+TokenizerSettings ReadLimits(const std::filesystem::path& path, const EncoderSpec& spec) {
+  TokenizerSettings settings = ReadTokenizerSettings(path);
+  const auto most = static_cast<size_t>(spec.max_positions);
+  TokenLimit& limit = settings.max_tokens;
+  if (limit.tokens == 0) {
+    const int64_t tokens = spec.default_tokens > 0 ? spec.default_tokens : spec.max_positions;
+    limit = {static_cast<size_t>(tokens), "config.json"};
+  } else if (limit.tokens > most) {
+    const bool own = limit.source.starts_with("config.json");
+    limit = {most, own ? "config.json"
+                       : fmt::format("config.json; {} says {}, for which there are no positions",
+                                     limit.source, limit.tokens)};
+  }
+  return settings;
+}
+
 void ReadTensors(ModelFolder* folder) {
   folder->weights = std::make_shared<const WeightFiles>(folder->encoder_path);
   BindEncoderTensors(*folder->weights, &folder->encoder);
@@ -139,6 +156,14 @@ int64_t ModelFolder::parameter_count() const {
   return static_cast<int64_t>(count);
 }
 
+void SetCausal(ModelFolder* folder, bool is_causal) {
+  EncoderSpec spec = ReadEncoderSpec(folder->encoder_path / "config.json", is_causal);
+  if (SpecText(spec) == SpecText(folder->encoder)) return;
+  BindEncoderTensors(*folder->weights, &spec);
+  folder->encoder = std::move(spec);
+  folder->is_causal = is_causal;
+}
+
 void AddProjection(ModelFolder* folder, int64_t width) {
   const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
   folder->head.insert(folder->head.end() - normalized, Dense{.folder = kProjectionFolder,
@@ -177,7 +202,7 @@ ModelFolder ReadModelFolder(const std::filesystem::path& path) {
   }
   folder.encoder = ReadEncoderSpec(folder.encoder_path / "config.json");
   ReadHead(&folder);
-  folder.tokenizer = ReadTokenizerSettings(path);
+  folder.tokenizer = ReadLimits(path, folder.encoder);
   ReadModelSettings(&folder);
   ReadTensors(&folder);
   return folder;

@@ -54,7 +54,9 @@ struct ModelFolder {
   std::filesystem::path encoder_path;
   bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
 
-  EncoderSpec encoder;           // its tensors are all present, of the right shape and type
+  EncoderSpec encoder;  // its tensors are all present, of the right shape and type
+  // What SetCausal changed: written to config.json. None: config.json's own.
+  std::optional<bool> is_causal;
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
 
@@ -85,6 +87,10 @@ struct ModelFolder {
   // Parameters of encoder and Dense modules, without carried tensors.
   int64_t parameter_count() const;
 };
+
+// Makes a decoder causal or bidirectional, whatever its config.json says. Throws UsageError for an
+// encoder that cannot be so.
+void SetCausal(ModelFolder* folder, bool is_causal);
 
 // The name of AddProjection's module.
 inline constexpr const char* kProjectionFolder = "projection";

@@ -88,19 +88,26 @@ std::string DtypeInConfig(Dtype dtype) {
   return dtype == Dtype::kBF16 ? "bfloat16" : "float32";
 }
 
-// The source's bytes, unless the encoder's type changed: readers load the type that it names.
+// Whether the encoder's tensors are written in another type than they were read in.
+std::optional<Dtype> NewDtype(const ModelFolder& source, const FolderChanges& changes) {
+  const EncoderTensor& sample = source.encoder.tensors.front();
+  for (const TensorToWrite& tensor : changes.tensors) {
+    if (tensor.name == sample.view->name && tensor.dtype != sample.view->dtype) return tensor.dtype;
+  }
+  return std::nullopt;
+}
+
+// The source's bytes, unless the encoder's type or direction changed: readers load the type that it
+// names.
 std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
   const std::filesystem::path path = source.encoder_path / "config.json";
   std::string bytes = ReadModelFile(path, kMaxSettingsBytes);
-  const EncoderTensor& sample = source.encoder.tensors.front();
-  for (const TensorToWrite& tensor : changes.tensors) {
-    if (tensor.name != sample.view->name || tensor.dtype == sample.view->dtype) continue;
-    Json config = Json::parse(bytes);
-    const char* key = config.contains("dtype") ? "dtype" : "torch_dtype";
-    config[key] = DtypeInConfig(tensor.dtype);
-    return config.dump(2) + "\n";
-  }
-  return bytes;
+  const std::optional<Dtype> dtype = NewDtype(source, changes);
+  if (!dtype && !source.is_causal) return bytes;
+  Json config = Json::parse(bytes);
+  if (dtype) config[config.contains("dtype") ? "dtype" : "torch_dtype"] = DtypeInConfig(*dtype);
+  if (source.is_causal) config["is_causal"] = *source.is_causal;
+  return config.dump(2) + "\n";
 }
 
 // Folders are named as sentence-transformers names them: "1_Pooling", "2_Dense", "3_Normalize".

@@ -60,7 +60,7 @@ TEST_F(SmallModel, IsReadWhole) {
   EXPECT_EQ(folder.tensor("embeddings.token_type_embeddings.weight").shape, Shape({2, 8}));
   EXPECT_EQ(folder.encoder.activation, HiddenActivation::kGelu);
   EXPECT_EQ(folder.encoder.norm_epsilon, 1e-12);
-  EXPECT_EQ(folder.encoder.dropout.hidden, 0.1);
+  EXPECT_EQ(folder.encoder.dropout.feed_forward_output, 0.1);
   EXPECT_EQ(folder.encoder.dropout.attention, 0.2);
   ASSERT_EQ(folder.head.size(), 2u);
   EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
@@ -128,8 +128,9 @@ TEST_F(SmallModel, BrokenWeightsAreAModelError) {
 }
 
 TEST_F(SmallModel, UnsupportedArchitectureNamesTheSupportedOnes) {
-  ExpectBrokenConfig("\"bert\"", "\"t5\"",
-                     {"the architecture 't5' is not supported; supported: bert"});
+  ExpectBrokenConfig("\"bert\"", "\"birt\"",
+                     {"the architecture 'birt' is not supported; supported: bert, roberta",
+                      "; did you mean bert?"});
   ExpectBrokenConfig(R"("model_type": "bert",)", "", {"'model_type' is missing"});
   ExpectBrokenConfig("{", R"({"position_embedding_type": "relative_key",)",
                      {"\"absolute\" (the only supported one)"});
