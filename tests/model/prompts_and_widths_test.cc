@@ -175,6 +175,14 @@ TEST_F(PromptsAndWidths, TwoTowersAreTheSameModelByTheirRouter) {
     Load({.max_query_tokens = 8, .document_prompt = "blue ", .towers = towers, .projection = 24})
         ->Save(Path("saved"));
     const auto by_tandem = DualEncoder::Load(Path("saved"));
+    // Folders of before the Router are read as they were.
+    std::filesystem::copy(Path("saved"), Path("old"), std::filesystem::copy_options::recursive);
+    for (const char* file :
+         {"modules.json", "router_config.json", "config_sentence_transformers.json"}) {
+      EXPECT_TRUE(std::filesystem::remove(Path("old") / file)) << file;
+    }
+    EXPECT_TRUE(at::equal(Encode(*DualEncoder::Load(Path("old"))), Encode(*by_tandem)));
+    std::filesystem::remove_all(Path("old"));
     std::filesystem::remove(Path("saved/tandem.json"));
     const auto by_router = DualEncoder::Load(Path("saved"));
     EXPECT_FALSE(by_router->shared());
