@@ -26,7 +26,7 @@ Json TensorRow(const weights::TensorView& tensor) {
 
 Json ModuleRow(const weights::HeadModule& module) {
   if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
-    return {{"module", "Pooling"}, {"setting", weights::PoolingModeName(pooling->mode)}};
+    return {{"module", "Pooling"}, {"setting", weights::PoolingText(*pooling)}};
   }
   if (const auto* dense = std::get_if<weights::Dense>(&module)) {
     return {{"module", "Dense"},
@@ -104,6 +104,11 @@ void AddLengths(const weights::TandemFile& file, Json* found) {
   if (file.max_document_tokens) (*found)["max_document_tokens"] = *file.max_document_tokens;
 }
 
+// Adds what embeddings are cut to, unless the caller wants others.
+void AddTruncation(const weights::ModelFolder& folder, Json* found) {
+  if (folder.truncate_dim) (*found)["truncate_dim"] = *folder.truncate_dim;
+}
+
 void AddCalibration(const weights::TandemFile& file, Json* found) {
   if (!file.calibration) return;
   (*found)["probability"] = {{"objective", file.calibration->objective},
@@ -128,6 +133,15 @@ Json TokenizerRow(const weights::ModelFolder& folder) {
           {"special_tokens", tokenizer->special_tokens()}};
 }
 
+// All prompts that are not empty, by name.
+Json PromptRows(const weights::ModelFolder& folder) {
+  Json prompts = Json::object();
+  for (const auto& [name, text] : folder.prompts) {
+    if (!text.empty()) prompts[name] = text;
+  }
+  return prompts;
+}
+
 // What tells two towers apart; the rest is in the inspection of their folders.
 Json InspectTowers(const weights::TowerFolders& folders) {
   Json found = {{"kind", "model"}, {"towers", weights::TowersName(folders.file.towers)}};
@@ -150,11 +164,13 @@ Json InspectTowers(const weights::TowerFolders& folders) {
     parameters += folder->parameter_count();
   }
   found["embedding_width"] = folders.query.embedding_width;
+  AddTruncation(folders.query, &found);
   found["parameters"] = parameters;
   AddLengths(folders.file, &found);
   found["similarity"] = weights::SimilarityName(folders.query.similarity);
   found["query_prompt"] = folders.query.query_prompt();
   found["document_prompt"] = folders.document->document_prompt();
+  found["prompts"] = PromptRows(folders.query);
   AddCalibration(folders.file, &found);
   return found;
 }
@@ -171,6 +187,7 @@ Json InspectModel(const std::filesystem::path& path) {
   found["attention"] = AttentionRows(folder.encoder);
   found["modules"] = ModuleRows(folder);
   found["embedding_width"] = folder.embedding_width;
+  AddTruncation(folder, &found);
   found["parameters"] = folder.parameter_count();
   found["encoder_tensors"] = TypeCounts(folder);
   found["tokenizer"] = TokenizerRow(folder);
@@ -181,10 +198,7 @@ Json InspectModel(const std::filesystem::path& path) {
   found["similarity"] = weights::SimilarityName(folder.similarity);
   found["query_prompt"] = folder.query_prompt();
   found["document_prompt"] = folder.document_prompt();
-  found["prompts"] = Json::object();
-  for (const auto& [name, text] : folder.prompts) {
-    if (!text.empty()) found["prompts"][name] = text;
-  }
+  found["prompts"] = PromptRows(folder);
   found["default_prompt_name"] = folder.default_prompt_name;
   AddCalibration(folders.file, &found);
   found["carried_tensors"] = Json::array();

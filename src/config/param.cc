@@ -1,6 +1,7 @@
 #include "config/param.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <vector>
@@ -12,8 +13,8 @@ namespace tandem::config {
 namespace {
 
 std::string Found(const Value& value) {
-  static constexpr std::string_view kTypes[] = {"nothing", "boolean", "integer",
-                                                "number",  "string",  "range"};
+  static constexpr std::string_view kTypes[] = {"nothing", "boolean", "integer", "number",
+                                                "string",  "range",   "list",    "list"};
   return fmt::format("found {} {}", kTypes[value.index()], FormatValue(value));
 }
 
@@ -74,6 +75,26 @@ CheckedValue CheckRange(const ParamInfo& info, const Value& value) {
                  : CheckedValue{{}, fmt::format("must rise, found {}", FormatValue(value))};
 }
 
+// A list of `T`s, each inside the range; integers serve as numbers.
+template <typename T>
+CheckedValue CheckList(const ParamInfo& info, const Value& value) {
+  std::vector<T> list;
+  if (const auto* integers = std::get_if<Integers>(&value)) {
+    list.assign(integers->begin(), integers->end());
+  } else if (const auto* held = std::get_if<std::vector<T>>(&value)) {
+    list = *held;
+  }
+  if (list.empty()) return WrongType(info, value);
+  for (const T element : list) {
+    const auto real = static_cast<double>(element);
+    if (!std::isfinite(real) || real < info.range.minimum || real > info.range.maximum) {
+      return {{},
+              fmt::format("must each be {}, found {}", FormatRange(info), FormatValue(element))};
+    }
+  }
+  return {list, ""};
+}
+
 // Control characters, quotes and backslashes escaped as TOML's basic strings want them.
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
@@ -123,6 +144,10 @@ CheckedValue CheckValue(const ParamInfo& info, const Value& value) {
       return CheckQuantity(info, value);
     case ParamKind::kRange:
       return CheckRange(info, value);
+    case ParamKind::kIntegers:
+      return CheckList<int64_t>(info, value);
+    case ParamKind::kNumbers:
+      return CheckList<double>(info, value);
   }
   return WrongType(info, value);
 }
@@ -148,6 +173,14 @@ std::string FormatValue(const Value& value) {
     std::string operator()(const std::string& text) const { return Quote(text); }
     std::string operator()(const Range& range) const {
       return fmt::format("[{}, {}]", FormatNumber(range.minimum), FormatNumber(range.maximum));
+    }
+    std::string operator()(const Integers& list) const {
+      return list.empty() ? "" : fmt::format("[{}]", fmt::join(list, ", "));
+    }
+    std::string operator()(const Numbers& list) const {
+      std::vector<std::string> texts;
+      for (const double number : list) texts.push_back(FormatNumber(number));
+      return list.empty() ? "" : fmt::format("[{}]", fmt::join(texts, ", "));
     }
   };
   return std::visit(Formatter(), value);
@@ -188,13 +221,18 @@ std::string_view KindPhrase(ParamKind kind) {
       return "a quantity";
     case ParamKind::kRange:
       return "two numbers [lowest, highest]";
+    case ParamKind::kIntegers:
+      return "a list of integers, as [384, 128]";
+    case ParamKind::kNumbers:
+      return "a list of numbers, as [1.0, 0.5]";
   }
   return "";
 }
 
 std::string_view KindName(ParamKind kind) {
-  static constexpr std::string_view kNames[] = {"number", "integer",  "boolean", "choice",
-                                                "string", "quantity", "range"};
+  static constexpr std::string_view kNames[] = {"number", "integer",  "boolean",
+                                                "choice", "string",   "quantity",
+                                                "range",  "integers", "numbers"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -17,12 +17,23 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace tandem::config {
 
 class Params;  // config/params.h
 
-enum class ParamKind { kNumber, kInteger, kBoolean, kChoice, kString, kQuantity, kRange };
+enum class ParamKind {
+  kNumber,
+  kInteger,
+  kBoolean,
+  kChoice,
+  kString,
+  kQuantity,
+  kRange,
+  kIntegers,
+  kNumbers
+};
 
 // Both ends belong to the range.
 struct Range {
@@ -31,8 +42,13 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
+// Lists; an empty one is "not set".
+using Integers = std::vector<int64_t>;
+using Numbers = std::vector<double>;
+
 // A value that was read or is a default; monostate is "not set".
-using Value = std::variant<std::monostate, bool, int64_t, double, std::string, Range>;
+using Value =
+    std::variant<std::monostate, bool, int64_t, double, std::string, Range, Integers, Numbers>;
 
 // One spelling that a choice takes, with a one-line meaning.
 struct ChoiceInfo {
@@ -56,7 +72,7 @@ struct ParamInfo {
   std::string_view unit;  // "" where a bare number is meant
   std::string_view doc;   // one line
   DefaultValue default_value;
-  Range range;  // numbers and integers
+  Range range;  // numbers and integers, and those of lists
   std::span<const ChoiceInfo> choices;
   std::string_view unset_doc;  // what holds when there is no value
   // What other programs call it and how to convert: "sentence-transformers: `scale` = 1 /
@@ -126,7 +142,7 @@ Value DefaultOf(const ParamInfo& info);
 std::string FormatValue(const Value& value);
 // "from 1 to 64 queries", "at least 0", "one of mean, sum"; "" where anything of the type is right.
 std::string FormatRange(const ParamInfo& info);
-// "number", "integer", "boolean", "choice", "string", "quantity" or "range".
+// "number", "integer", "boolean", "choice", "string", "quantity", "range", "integers" or "numbers".
 std::string_view KindName(ParamKind kind);
 // "a number", "an integer", "true or false", ... as in "must be a number".
 std::string_view KindPhrase(ParamKind kind);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/field_info.h"
+#include "config/head_fields.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
 #include "config/source_fields.h"
@@ -119,6 +120,7 @@ void VisitModel(R& model, Visitor& visitor) {
                  .unit = "numbers",
                  .range = {1, 65536},
                  .unset_doc = "none"});
+  VisitPooling(model, visitor);
   visitor.Field("max_query_tokens", model.max_query_tokens,
                 {.doc = "longer queries are truncated",
                  .unit = "tokens",
@@ -145,6 +147,7 @@ void VisitModel(R& model, Visitor& visitor) {
                 {.doc = "of decoders: false lets a token read the tokens behind it too, as an "
                         "encoder does; written to config.json",
                  .unset_doc = "the folder's config.json"});
+  VisitDimensions(model, visitor);
 }
 
 template <MaybeConst<MaskRecipe> R, typename Visitor>

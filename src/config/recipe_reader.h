@@ -198,7 +198,7 @@ class RecipeReader {
       if (required) ComplainMissing(path, info.doc);
       return std::nullopt;
     }
-    const Value raw = ScalarOf(*found->node);
+    const Value raw = ValueOf(*found->node, info.kind);
     if (std::holds_alternative<std::monostate>(raw)) {
       Complain(path, fmt::format("must be {}, found {}", KindPhrase(info.kind),
                                  NodeKindName(*found->node)));

@@ -26,6 +26,8 @@ constexpr ParamKind KindOf(bool has_choices) {
   if constexpr (std::is_same_v<T, double>) return ParamKind::kNumber;
   if constexpr (std::is_same_v<T, Quantity>) return ParamKind::kQuantity;
   if constexpr (std::is_same_v<T, Range>) return ParamKind::kRange;
+  if constexpr (std::is_same_v<T, Integers>) return ParamKind::kIntegers;
+  if constexpr (std::is_same_v<T, Numbers>) return ParamKind::kNumbers;
   return has_choices ? ParamKind::kChoice : ParamKind::kString;
 }
 

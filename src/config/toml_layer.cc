@@ -122,14 +122,32 @@ Value RangeOf(const toml::array& array) {
   return Range{*minimum, *maximum};
 }
 
+// An array of numbers: integers where all of them are.
+Value ListOf(const toml::array& array) {
+  Integers integers;
+  Numbers numbers;
+  for (const toml::node& element : array) {
+    const std::optional<double> number = element.value<double>();
+    if (!element.is_number() || !number) return {};
+    numbers.push_back(*number);
+    if (const auto* integer = element.as_integer()) integers.push_back(integer->get());
+  }
+  if (numbers.empty()) return {};
+  if (integers.size() == numbers.size()) return integers;
+  return numbers;
+}
+
 }  // namespace
 
-Value ScalarOf(const toml::node& node) {
+Value ValueOf(const toml::node& node, ParamKind kind) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* integer = node.as_integer()) return integer->get();
   if (const auto* number = node.as_floating_point()) return number->get();
   if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* array = node.as_array()) return RangeOf(*array);
+  if (const auto* array = node.as_array()) {
+    const bool list = kind == ParamKind::kIntegers || kind == ParamKind::kNumbers;
+    return list ? ListOf(*array) : RangeOf(*array);
+  }
   return {};
 }
 

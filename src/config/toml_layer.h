@@ -24,9 +24,9 @@ TomlLayer ParseSetLayer(std::string_view assignment);
 // The node at "table.key", or nullptr. A list's tables are numbered from 1: "data.source.1.path".
 const toml::node* FindNode(const TomlLayer& layer, std::string_view path);
 
-// A scalar, or an array of two numbers, as a Value; monostate for tables, other arrays, dates and
-// times.
-Value ScalarOf(const toml::node& node);
+// A scalar as a Value, or an array: a list where `kind` is one of numbers or integers, else a range
+// of two numbers. Monostate for tables, other arrays, dates and times.
+Value ValueOf(const toml::node& node, ParamKind kind);
 // "table", "array", "date" ...
 std::string NodeKindName(const toml::node& node);
 

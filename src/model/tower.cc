@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/transformer.h"
+#include "weights/prompt_choice.h"
 
 namespace tandem::model {
 namespace {
@@ -42,7 +43,7 @@ std::optional<size_t> SequenceLimit(const LoadOptions& options, size_t query, si
 
 std::string ModuleText(const weights::HeadModule& module) {
   if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
-    return fmt::format("pooling {}\n", weights::PoolingModeName(pooling->mode));
+    return fmt::format("pooling {}\n", weights::PoolingText(*pooling));
   }
   if (const auto* dense = std::get_if<weights::Dense>(&module)) {
     return fmt::format("dense {} to {}, {}\n", dense->in_features, dense->out_features,
@@ -54,8 +55,28 @@ std::string ModuleText(const weights::HeadModule& module) {
 // The folder as `options` ask for it.
 weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
+  weights::ChangePooling(&folder, options.pooling);
   if (options.projection) weights::AddProjection(&folder, *options.projection);
   return folder;
+}
+
+// A prompt that was given or chosen, else the folder's `own`.
+std::string PromptOf(const std::optional<std::string>& given,
+                     const std::optional<std::string>& chosen, const std::string& own,
+                     const weights::ModelFolder& folder) {
+  if (chosen) return weights::ChoosePrompt(folder, *chosen);
+  return given.value_or(own);
+}
+
+// How many numbers embeddings have.
+int64_t WidthOf(const weights::ModelFolder& folder, const std::optional<int64_t>& asked) {
+  const int64_t all = folder.embedding_width;
+  if (!asked) return std::min(all, folder.truncate_dim.value_or(all));
+  if (*asked > all) {
+    throw UsageError(fmt::format("{}: its embeddings have {} numbers; they cannot be cut to {}",
+                                 folder.path.native(), all, *asked));
+  }
+  return *asked == 0 ? all : *asked;
 }
 
 void Append(std::string name, const at::Tensor& value, weights::FolderChanges* changes) {
@@ -78,8 +99,13 @@ Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
       max_document_tokens_(
           LengthLimit(options.max_document_tokens, file.max_document_tokens, folder_)),
       max_sequence_(SequenceLimit(options, max_query_tokens_, max_document_tokens_)),
-      query_prompt_(options.query_prompt.value_or(folder_.query_prompt())),
-      document_prompt_(options.document_prompt.value_or(folder_.document_prompt())) {
+      query_prompt_(PromptOf(options.query_prompt, options.chosen_query_prompt,
+                             folder_.query_prompt(), folder_)),
+      document_prompt_(PromptOf(options.document_prompt, options.chosen_document_prompt,
+                                folder_.document_prompt(), folder_)),
+      width_(WidthOf(folder_, options.dimensions)),
+      normalizes_again_(std::holds_alternative<weights::Normalize>(folder_.head.back()) &&
+                        folder_.similarity == weights::Similarity::kCosine) {
   if (tokenizer_->vocabulary_size() > static_cast<size_t>(encoder_->vocabulary_size())) {
     throw ModelError(
         folder_.encoder_path.native(), "",
@@ -95,7 +121,10 @@ at::Tensor Tower::Encode(const tensor::PackedTokens& tokens, const ForwardOption
     throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
                                  tokens.longest, encoder_->max_positions()));
   }
-  return head_.Forward(encoder_->Forward(tokens, options), tokens);
+  const at::Tensor whole = head_.Forward(encoder_->Forward(tokens, options), tokens);
+  if (width_ == whole.size(1)) return whole;
+  const at::Tensor cut = whole.narrow(1, 0, width_);
+  return normalizes_again_ ? tensor::NormalizeRows(cut) : cut;
 }
 
 std::vector<NamedParameter> Tower::Parameters() const {
@@ -107,16 +136,16 @@ std::vector<NamedParameter> Tower::Parameters() const {
 std::string Tower::settings() const {
   std::string text = weights::SpecText(folder_.encoder);
   for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
+  if (width_ != folder_.embedding_width) text += fmt::format("cut to {}\n", width_);
   return text + fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
 }
 
-weights::FolderChanges Tower::Changes(std::string_view similarity) const {
-  weights::FolderChanges changes{.max_tokens = max_sequence_,
-                                 .max_query_tokens = max_query_tokens_,
-                                 .max_document_tokens = max_document_tokens_,
-                                 .query_prompt = query_prompt_,
-                                 .document_prompt = document_prompt_,
-                                 .similarity = weights::SimilarityFromName(similarity)};
+weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
+  changes.max_tokens = max_sequence_;
+  changes.max_query_tokens = max_query_tokens_;
+  changes.max_document_tokens = max_document_tokens_;
+  changes.query_prompt = query_prompt_;
+  changes.document_prompt = document_prompt_;
   for (const NamedParameter& parameter : encoder_->Parameters()) {
     Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
   }

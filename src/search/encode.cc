@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "model/prompt_lengths.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/page_arena.h"
 #include "tensor/run_apart.h"
@@ -88,14 +89,28 @@ std::vector<Batch> BatchesOf(const EncodedTexts& texts, const std::vector<size_t
   return batches;
 }
 
+// The texts of a window as tokens, and how many of these are each text's prompt's.
+struct WindowTokens {
+  EncodedTexts texts;
+  std::vector<int32_t> prompts;  // empty: nothing is left out of pooling
+};
+
+tensor::PackedTokens PackBatch(const WindowTokens& tokens, std::span<const size_t> batch) {
+  std::vector<std::span<const int32_t>> spans;
+  std::vector<int32_t> prompts;
+  for (const size_t index : batch) {
+    spans.push_back(tokens.texts[index]);
+    if (!tokens.prompts.empty()) prompts.push_back(tokens.prompts[index]);
+  }
+  return tensor::Pack(spans, {}, prompts);
+}
+
 // Encodes the texts of `batch` and puts each embedding in its row of `rows`.
-void EncodeBatch(const model::DualEncoder& model, const EncodedTexts& texts,
+void EncodeBatch(const model::DualEncoder& model, const WindowTokens& tokens,
                  std::span<const size_t> batch, model::TextKind kind, tensor::Precision precision,
                  const at::Tensor& rows) {
-  std::vector<std::span<const int32_t>> spans;
-  for (const size_t index : batch) spans.push_back(texts[index]);
   const at::Tensor embeddings =
-      model.Encode(tensor::Pack(spans), kind, {.precision = precision}).contiguous();
+      model.Encode(PackBatch(tokens, batch), kind, {.precision = precision}).contiguous();
   const auto width = static_cast<size_t>(embeddings.size(1));
   const float* from = embeddings.data_ptr<float>();
   float* to = rows.data_ptr<float>();
@@ -130,7 +145,11 @@ class Encoding {
   // `total`: the number of all texts; 0 where it is not known.
   Encoding(model::DualEncoder& model, model::TextKind kind, const EncodeOptions& options,
            size_t total)
-      : model_(model), kind_(kind), options_(options), empty_lengths_(model, kind) {
+      : model_(model),
+        kind_(kind),
+        options_(options),
+        empty_lengths_(model, kind),
+        prompt_lengths_(model.tokenizer(kind), model.max_tokens(kind)) {
     model.Prepare(kind, options.precision, tensor::Passes::kForward);
     if (!options.label.empty()) {
       progress_.emplace(ProgressOptions{.label = options.label, .total = total});
@@ -139,13 +158,17 @@ class Encoding {
 
   // Encodes texts first .. first + size as they were numbered over all windows.
   at::Tensor Window(size_t first, size_t size, const TextSource& text) {
-    const EncodedTexts texts = Tokenize(model_, kind_, first, size, text, options_);
+    const WindowTokens window{Tokenize(model_, kind_, first, size, text, options_),
+                              PromptTokens(first, size)};
+    const EncodedTexts& texts = window.texts;
     counts_.texts += size;
     counts_.tokens += texts.ids.size();
     counts_.truncated += texts.truncated;
     for (size_t i = 0; i < size; ++i) {
       const size_t empty = empty_lengths_.Of(PromptOf(model_, kind_, options_, first + i));
       counts_.empty += texts[i].size() <= empty ? 1 : 0;
+      if (window.prompts.empty()) continue;
+      counts_.only_prompt += texts[i].size() <= static_cast<size_t>(window.prompts[i]) ? 1 : 0;
     }
     const at::Tensor rows =
         at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
@@ -153,7 +176,7 @@ class Encoding {
     std::mutex mutex;  // of progress
     size_t tokens_done = 0;
     const auto encode = [&](const Batch& batch) {
-      EncodeBatch(model_, texts, std::span(order).subspan(batch.begin, batch.end - batch.begin),
+      EncodeBatch(model_, window, std::span(order).subspan(batch.begin, batch.end - batch.begin),
                   kind_, options_.precision, rows);
       const std::lock_guard lock(mutex);
       tokens_done += batch.tokens;
@@ -180,10 +203,21 @@ class Encoding {
   const EncodeCounts& counts() const { return counts_; }
 
  private:
+  // Of each text; empty where pooling takes prompts in.
+  std::vector<int32_t> PromptTokens(size_t first, size_t size) {
+    std::vector<int32_t> tokens;
+    if (model_.include_prompt(kind_)) return tokens;
+    for (size_t i = 0; i < size; ++i) {
+      tokens.push_back(prompt_lengths_.Of(PromptOf(model_, kind_, options_, first + i)));
+    }
+    return tokens;
+  }
+
   const model::DualEncoder& model_;
   model::TextKind kind_;
   const EncodeOptions& options_;
   EmptyLengths empty_lengths_;
+  model::PromptLengths prompt_lengths_;
   std::optional<Progress> progress_;
   EncodeCounts counts_;
 };
@@ -246,6 +280,12 @@ void ReportCounts(const EncodeCounts& counts, std::string_view what, size_t limi
   if (counts.empty > 0) {
     Warn(fmt::format("{} of {} {} are empty and were encoded as their special tokens", counts.empty,
                      counts.texts, what));
+  }
+  if (counts.only_prompt > 0) {
+    Warn(fmt::format(
+        "{} of {} {} are cut inside their prompt, which pooling leaves out: they have embeddings "
+        "of zeros (with cls, of their first token); allow more tokens, or take a shorter prompt",
+        counts.only_prompt, counts.texts, what));
   }
 }
 

@@ -11,7 +11,6 @@
 #include "tensor/backward_state.h"
 #include "tensor/forms.h"
 #include "tensor/kernels/cpu/layers.h"
-#include "tensor/kernels/cpu/pooling.h"
 #include "tensor/operation_work.h"
 #include "tensor/reference_ops.h"
 #include "tensor/row_gradient.h"
@@ -253,37 +252,6 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
     return Join(std::move(gradients), {norm_sums.gamma, norm_sums.beta});
   };
   return WithBackward("FeedForwardNorm", out, inputs, backward);
-}
-
-at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
-  const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.scalar_type()));
-  if (pooling != Pooling::kMean || !Fusable(x, {x.size(1)})) {
-    return reference::Pool(x, tokens, pooling);
-  }
-  const at::Tensor out = at::empty({tokens.texts(), x.size(1)}, at::kFloat);
-  const auto width = static_cast<size_t>(x.size(1));
-  const auto pooled_texts = [width](const PackedTokens& pack) -> cpu::PooledTexts {
-    return {pack.sequence_starts.data_ptr<int32_t>(), static_cast<size_t>(pack.texts()), width};
-  };
-  ForType(x, [&](auto zero) {
-    using A = decltype(zero);
-    cpu::MeanPoolForward<A>(Data<A>(x), pooled_texts(tokens), out.data_ptr<float>(), Threads());
-  });
-  if (!NeedsGradient({x})) return out;
-  const auto backward = [like = x.options().requires_grad(false), tokens,
-                         pooled_texts](const at::Tensor& grad) {
-    const ProfileScope backward_scope(
-        "Pool backward",
-        RowsWork(tokens.tokens(), grad.size(1), 1, c10::typeMetaToScalarType(like.dtype())));
-    const at::Tensor grad_x = at::empty({tokens.tokens(), grad.size(1)}, like);
-    ForType(grad_x, [&](auto zero) {
-      using A = decltype(zero);
-      cpu::MeanPoolBackward<A>(grad.data_ptr<float>(), pooled_texts(tokens), Data<A>(grad_x),
-                               Threads());
-    });
-    return std::vector<at::Tensor>{grad_x};
-  };
-  return WithBackward("MeanPool", out, {x}, backward);
 }
 
 }  // namespace tandem::tensor

@@ -184,10 +184,21 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
 // transformers computes it for T5 and MPNet.
 int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance);
 
-enum class Pooling { kMean, kCls, kLastToken };
+// What one row for a text is made of. The names are sentence-transformers'.
+enum class Pooling {
+  kMean,          // mean of its rows
+  kCls,           // its first row
+  kLastToken,     // its last row
+  kMax,           // the largest number of each column
+  kMeanSqrtLen,   // sum of its rows over the square root of their number
+  kWeightedMean,  // mean of its rows, weighted by position: 1, 2, ...
+};
 
-// One row for each text, [B, H], in float (double for double): the mean of the text's rows, or its
-// first or last row.
+// One row for each text, [B, H], in float (double for double). The tokens of its prompt
+// (tokens.prompt_tokens) are left out: the first row is the first one behind them, and positions
+// still count from the text's beginning. A text that has no token behind its prompt gives a row of
+// zeros, or with kCls its first row, as in sentence-transformers 6.2; that one gives -inf with
+// kMax, of which no score can be made. Of equal largest numbers the first gets the gradient.
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
 
 // Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.

@@ -38,4 +38,7 @@ struct TokenizerSettings {
 // "feature-extraction".
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
 
+// The same from the folder of a Transformer module.
+TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer);
+
 }  // namespace tandem::weights

@@ -274,17 +274,6 @@ TEST(Ops, AWordTableThatCouldNotKeepItsGradientIsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutDropout, OpsTest, testing::Values(0.0, 0.1));
 
-TEST(Ops, PoolingTakesMeanFirstOrLast) {
-  for (const Shape& shape : Shapes()) {
-    Inputs make(6);
-    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
-    for (const Pooling pooling : {Pooling::kMean, Pooling::kCls, Pooling::kLastToken}) {
-      ExpectFusedEqualsReference([&](const auto& in) { return Pool(in[0], tokens, pooling); },
-                                 {make.Make({tokens.tokens(), shape.hidden}, 1)}, 1);
-    }
-  }
-}
-
 TEST(Ops, AttentionOverTenThousandTokensInOneText) {
   Inputs make(7);
   const PackedTokens tokens = make.Tokens({10000}, 9);
