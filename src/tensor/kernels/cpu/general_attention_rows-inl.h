@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "tensor/kernels/cpu/attention_rows-inl.h"
+#include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/general_attention_task.h"
 #include "tensor/kernels/cpu/vector-inl.h"
 
@@ -105,8 +106,10 @@ HWY_INLINE float PrepareRow(const SpanRow& row, const ScoreUnits& units) {
 
 // A query's softmax over the spans so far.
 struct RunningSums {
-  float maximum = -std::numeric_limits<float>::infinity();  // of what PrepareRow leaves
-  float sum = 0;                                            // of the exponentials above the maximum
+  // What exponentials are taken above, in the units that PrepareRow leaves: the maximum; or 0, as
+  // long as all scores are so small that they need no shift.
+  float shift = -std::numeric_limits<float>::infinity();
+  float sum = 0;  // of the exponentials
 };
 
 // Adds a span to a query's sums. Calls store(j, v) for every vector of the span's exponentials
@@ -118,15 +121,15 @@ HWY_INLINE float AddSpan(const SpanRow& row, const ScoreUnits& units, const Drop
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
   const float factor = PrepareRow(row, units);
-  auto high = hn::Set(d, sums.maximum);
+  auto high = hn::Set(d, sums.shift);
   for (size_t j = 0; j < row.size; j += lanes) {
     high = hn::Max(high, hn::LoadU(d, row.products + j));
   }
-  const float before = sums.maximum;
-  sums.maximum = hn::GetLane(hn::MaxOfLanes(d, high));
+  const float before = sums.shift;
+  sums.shift = hn::GetLane(hn::MaxOfLanes(d, high));
   // Where nothing is visible yet the maximum is minus infinity, and exponentials shall be 0.
-  const bool nothing = sums.maximum == -std::numeric_limits<float>::infinity();
-  const auto shift = hn::Set(d, nothing ? 0 : sums.maximum);
+  const bool nothing = sums.shift == -std::numeric_limits<float>::infinity();
+  const auto shift = hn::Set(d, nothing ? 0 : sums.shift);
   const auto factors = hn::Set(d, factor);
   auto total = hn::Zero(d);
   DropoutOfRow drop(dropout);
@@ -138,15 +141,55 @@ HWY_INLINE float AddSpan(const SpanRow& row, const ScoreUnits& units, const Drop
     store(j, dropout.threshold == 0 ? e : drop.Apply(e, row.first_key + j));
   }
   const float rescale =
-      before == sums.maximum || nothing ? 1 : std::exp2((before - sums.maximum) * factor);
+      before == sums.shift || nothing ? 1 : std::exp2((before - sums.shift) * factor);
   sums.sum = sums.sum * rescale + hn::GetLane(hn::SumOfLanes(d, total));
   return rescale;
+}
+
+// The lanes of the vector at `j` whose keys the query reads.
+HWY_INLINE hn::Mask<FloatTag> VisibleLanes(const TokenRange& visible, size_t j) {
+  const FloatTag d;
+  const auto before = hn::FirstN(d, visible.begin > j ? visible.begin - j : 0);
+  return hn::AndNot(before, hn::FirstN(d, visible.end > j ? visible.end - j : 0));
+}
+
+// AddSpan for a query whose exponentials are unshifted (attention_scores-inl.h), in one pass:
+// returns their sum. Raises `largest` to the magnitude of what is multiplied by `factor` to give
+// exponents; the results are valid only where the caller finds it small enough.
+template <bool kForBf16, typename Store>
+HWY_INLINE float AddUnshifted(const SpanRow& row, const ScoreUnits& units,
+                              const DropoutRow& dropout, WordVec& largest, const Store& store) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  if (units.cap_in > 0) CapProducts(row.products, row.size, units);
+  const auto factors = hn::Set(d, units.factor);
+  auto total = hn::Zero(d);
+  DropoutOfRow drop(dropout);
+  for (size_t j = 0; j < row.size; j += lanes) {
+    auto x = hn::LoadU(d, row.products + j);
+    if (row.bias != nullptr) {
+      x = hn::MulAdd(x, factors, hn::LoadU(d, row.bias + j));
+    }
+    const bool whole = j >= row.visible.begin && j + lanes <= row.visible.end;
+    if (!whole) x = hn::IfThenElseZero(VisibleLanes(row.visible, j), x);
+    largest = MaxMagnitude(largest, x);
+    auto e = Exp2InRange<kForBf16>(d, row.bias != nullptr ? x : hn::Mul(x, factors));
+    if (!whole) e = hn::IfThenElseZero(VisibleLanes(row.visible, j), e);
+    total = hn::Add(total, e);
+    store(j, dropout.threshold == 0 ? e : drop.Apply(e, row.first_key + j));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+// Whether exponents of values of these magnitudes times `factor` may stay unshifted.
+HWY_INLINE bool FitsUnshifted(WordVec largest, float factor) {
+  return MayStayUnshifted(largest, factor / kLog2E);
 }
 
 // The log (base 2) of the sum of a query's exponentials, and the factor that makes them
 // probabilities.
 HWY_INLINE float LogSum(const RunningSums& sums, const ScoreUnits& units, bool has_bias) {
-  return sums.maximum * (has_bias ? 1 : units.factor) + std::log2(sums.sum);
+  return sums.shift * (has_bias ? 1 : units.factor) + std::log2(sums.sum);
 }
 
 // Multiplies `row` [width] by a factor.

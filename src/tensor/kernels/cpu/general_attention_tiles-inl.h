@@ -40,6 +40,7 @@ class TileProducts {
   using Element = uint32_t;
   using Probability = Bf16;
   static constexpr bool kForBf16 = true;
+  static constexpr bool kFuses = false;
   static constexpr size_t kForwardRows = kTileBlock;
 
   // Explicit, so that they are compiled for this target.

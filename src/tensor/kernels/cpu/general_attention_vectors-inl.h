@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tensor/kernels/cpu/attention_pairs-inl.h"
 #include "tensor/kernels/cpu/attention_rows-inl.h"
+#include "tensor/kernels/cpu/attention_scores-inl.h"
 #include "tensor/kernels/cpu/general_attention_task.h"
 #include "tensor/kernels/cpu/row_pairs-inl.h"
 #include "tensor/kernels/cpu/scratch.h"
@@ -71,10 +73,11 @@ struct OfFloats {
     LoadRows(from, rows, rows, to);
     std::memset(to + rows * from.width, 0, sizeof(float) * (padded - rows) * from.width);
   }
-  // Rows as left factors, whose channels run along the depth.
+  // Rows as left factors, whose channels run along the depth; as many as fill register tiles.
   static HWY_INLINE void PackLeft(const StridedRows<const A>& from, size_t rows, float* to) {
-    LoadRows(from, rows, rows, to);
+    PackRows(from, rows, RoundUp(rows, kTileUnit), to);
   }
+  using StoreRows = StoreFloats;
   static HWY_INLINE void StoreProbability(FloatVec v, float* to) { hn::StoreU(v, FloatTag(), to); }
   static HWY_INLINE RowMajor<float> Left(const float* probabilities, size_t stride) {
     return {probabilities, stride};
@@ -116,7 +119,10 @@ struct OfPairs {
     for (size_t r = 0; r < rows; ++r) {
       std::memcpy(to + r * from.width / 2, from.data + r * from.stride, 2 * from.width);
     }
+    const size_t missing = RoundUp(rows, kTileUnit) - rows;
+    std::memset(to + rows * from.width / 2, 0, 2 * missing * from.width);
   }
+  using StoreRows = StoreBf16;
   static HWY_INLINE void StoreProbability(FloatVec v, Bf16* to) { StoreRounded(v, to); }
   static HWY_INLINE RowMajor<uint32_t> Left(const Bf16* probabilities, size_t stride) {
     return {AsWords(probabilities), stride / 2};
@@ -134,6 +140,7 @@ struct OfPairs {
 template <typename Layout>
 class VectorProducts : public Layout {
  public:
+  static constexpr bool kFuses = true;  // products of floats in registers can become exponentials
   using Element = typename Layout::Element;
   using Probability = typename Layout::Probability;
 
