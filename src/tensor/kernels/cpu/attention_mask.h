@@ -22,11 +22,9 @@ struct AttentionMask {
   // The keys that query `query` of a text of `length` tokens reads. Neither end ever falls from a
   // query to the next.
   TokenRange KeysOf(size_t query, size_t length) const {
-    const bool far = window == 0 || window >= length;
-    return {far || query < window ? 0 : query - window, causal ? query + 1
-                                                        : far
-                                                            ? length
-                                                            : std::min(length, query + window + 1)};
+    const size_t reach = Reach(length);
+    return {query - std::min(query, reach),
+            causal ? query + 1 : std::min(length, query + reach + 1)};
   }
   // The keys that any of these queries reads.
   TokenRange KeysOf(TokenRange queries, size_t length) const {
@@ -34,12 +32,14 @@ struct AttentionMask {
   }
   // The queries that read any of these keys.
   TokenRange QueriesOf(TokenRange keys, size_t length) const {
-    const bool far = window == 0 || window >= length;
-    return {causal                       ? keys.begin
-            : far || keys.begin < window ? 0
-                                         : keys.begin - window,
-            far ? length : std::min(length, keys.end + window)};
+    const size_t reach = Reach(length);
+    return {causal ? keys.begin : keys.begin - std::min(keys.begin, reach),
+            std::min(length, keys.end + reach)};
   }
+
+ private:
+  // How many tokens away a key of a text may be.
+  size_t Reach(size_t length) const { return window == 0 ? length : std::min(window, length); }
 };
 
 }  // namespace tandem::tensor::cpu
