@@ -177,11 +177,32 @@ GeneralTask<A> WholeOf(const GeneralAttentionInput<A>& input) {
   return whole;
 }
 
+// The rows that a task begins with, at most those of a chunk.
+template <typename A>
+UpcomingTask<A> UpcomingOf(const GeneralTask<A>& task) {
+  const size_t query = task.range.begin;
+  const size_t key = task.mask.KeysOf(query, task.length).begin;
+  return {.queries = task.queries + query * task.qkv_stride,
+          .keys = task.keys + key * task.qkv_stride,
+          .values = task.values + key * task.qkv_stride,
+          .saved_out = Advance(task.saved_out, query * task.out_stride),
+          .grad_out = Advance(task.grad_out, query * task.out_stride),
+          .length = std::min({task.range.size(), task.length - key, ChunkKeys(task.width)})};
+}
+
 template <typename A, typename Run>
 void RunTasks(const GeneralAttentionInput<A>& input, const GeneralTask<A>& whole,
               const std::vector<Place>& places, int threads, const Run& run) {
+  // If all tasks take equally long, a thread's next task is `threads` further on.
+  const auto ahead = static_cast<size_t>(threads);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (size_t i = 0; i < places.size(); ++i) run(TaskOf(input, whole, places[i]));
+  for (size_t i = 0; i < places.size(); ++i) {
+    GeneralTask<A> task = TaskOf(input, whole, places[i]);
+    if (i + ahead < places.size()) {
+      task.next = UpcomingOf(TaskOf(input, whole, places[i + ahead]));
+    }
+    run(task);
+  }
 }
 
 }  // namespace

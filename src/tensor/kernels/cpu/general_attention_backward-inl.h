@@ -132,14 +132,32 @@ class GeneralBackward {
     std::fill_n(m_.grad_values, padded * width_, 0.0F);
     const TokenRange readers = task_.mask.QueriesOf(chunk, task_.length);
     for (size_t head = 0; head < task_.group; ++head) {
-      for (size_t query = readers.begin / kRows * kRows; query < readers.end; query += kRows) {
-        AddBlock(head, {query, std::min(query + kRows, task_.length)}, chunk);
+      const size_t begin = readers.begin / kRows * kRows;
+      for (size_t query = begin; query < readers.end; query += kRows) {
+        const TokenRange block{query, std::min(query + kRows, task_.length)};
+        PrefetchBehind(task_, head, block, chunk, query - begin);
+        PrefetchResults(head, block, chunk, query - begin);
+        AddBlock(head, block, chunk);
       }
     }
     StoreRows<Layout::kForBf16>(m_.grad_keys, count, task_.scale,
                                 StridedRows<A>{task_.grad_keys + first, stride, width_});
     StoreRows<Layout::kForBf16>(m_.grad_values, count, 1.0F,
                                 StridedRows<A>{task_.grad_values + first, stride, width_});
+  }
+
+  // Prefetches the gradients that a block reads next, and those that it or its chunk will write.
+  void PrefetchResults(size_t head, TokenRange block, TokenRange chunk, size_t place) const {
+    const size_t stride = task_.qkv_stride, at = head * width_;
+    PrefetchToL2(task_.grad_out + at, task_.out_stride, block.end,
+                 std::min(block.end + kRows, task_.length), width_);
+    if (chunk.end == task_.length) {
+      PrefetchToL2(task_.grad_queries + at, stride, block.begin, block.end, width_);
+    }
+    if (head > 0) return;
+    const size_t begin = chunk.begin + place, end = std::min(begin + kRows, chunk.end);
+    PrefetchToL2(task_.grad_keys, stride, begin, end, width_);
+    PrefetchToL2(task_.grad_values, stride, begin, end, width_);
   }
 
   // Adds what a block of queries and a chunk give to each other's gradients.

@@ -113,7 +113,9 @@ class GeneralForward {
     const size_t end = std::min(readers.end, task_.range.end);
     for (size_t head = 0; head < task_.group; ++head) {
       for (size_t query = begin; query < end; query += kRows) {
-        AddBlock(head, {query, std::min(query + kRows, task_.range.end)}, chunk);
+        const TokenRange block{query, std::min(query + kRows, task_.range.end)};
+        PrefetchBehind(task_, head, block, chunk, query - begin);
+        AddBlock(head, block, chunk);
       }
     }
   }

@@ -35,6 +35,44 @@ struct SpanRow {
   uint32_t first_key;  // the span's first key; a multiple of kKeyUnit
 };
 
+// Prefetches rows begin .. end of what the next task reads, as far as it has them: those of one
+// query head, and with the first head those of keys and values.
+template <typename A>
+HWY_INLINE void PrefetchUpcoming(const GeneralTask<A>& task, size_t head, size_t begin,
+                                 size_t end) {
+  const UpcomingTask<A>& next = task.next;
+  const size_t width = task.width, at = head * width;
+  end = std::min(end, next.length);
+  if (begin >= end) return;
+  PrefetchToL2(next.queries + at, task.qkv_stride, begin, end, width);
+  if (next.grad_out != nullptr) {
+    PrefetchToL2(next.saved_out + at, task.out_stride, begin, end, width);
+    PrefetchToL2(next.grad_out + at, task.out_stride, begin, end, width);
+  }
+  if (head > 0) return;
+  PrefetchToL2(next.keys, task.qkv_stride, begin, end, width);
+  PrefetchToL2(next.values, task.qkv_stride, begin, end, width);
+}
+
+// For a block of queries of a head that reads a chunk, `place` queries behind the first one that
+// does: prefetches the head's next queries, and a share of the next chunk, or behind the last chunk
+// of the next task.
+template <typename A>
+HWY_INLINE void PrefetchBehind(const GeneralTask<A>& task, size_t head, TokenRange block,
+                               TokenRange chunk, size_t place) {
+  const size_t width = task.width, stride = task.qkv_stride, rows = block.size();
+  PrefetchToL2(task.queries + head * width, stride, block.end,
+               std::min(block.end + rows, task.range.end), width);
+  if (chunk.end >= task.mask.KeysOf(task.range, task.length).end) {
+    return PrefetchUpcoming(task, head, place, place + rows);
+  }
+  if (head > 0) return;
+  const size_t begin = chunk.end + place;
+  const size_t end = std::min({begin + rows, chunk.end + chunk.size(), task.length});
+  PrefetchToL2(task.keys, stride, begin, end, width);
+  PrefetchToL2(task.values, stride, begin, end, width);
+}
+
 template <typename A>
 HWY_INLINE DropoutRow DropoutOf(const GeneralTask<A>& task, uint64_t site_key, size_t query) {
   if (!task.dropout.active()) return {};

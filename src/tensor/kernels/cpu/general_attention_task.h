@@ -18,6 +18,18 @@ struct ScoreUnits {
   float cap_out = 0;  // the cap in units of exponents
 };
 
+// Where the rows begin that this thread's next task probably reads first, for prefetches. The
+// fields have the same meanings as in GeneralTask.
+template <typename A>
+struct UpcomingTask {
+  const A* queries;
+  const A* keys;
+  const A* values;
+  const A* saved_out;  // null in a forward pass
+  const A* grad_out;   // null in a forward pass
+  size_t length;       // rows; 0: there is no next task
+};
+
 // Rows are tokens of the text; pointers to rows point to the first one, and those to channels of
 // queries to the group's first head.
 template <typename A>
@@ -53,6 +65,7 @@ struct GeneralTask {
   A* grad_keys;
   A* grad_values;
   double* grad_bias;  // [group, bucket_count]; null: not wanted
+  UpcomingTask<A> next;
 };
 
 // The keys of a chunk: about so many channels of keys, half as many of values.

@@ -198,6 +198,7 @@ class GeneralBackwardOnTiles {
       HWY_ALIGN Bf16 grad_rows[kTileBlock * kTileBlock];
       MakeGradients({head, {query, std::min(query + kTileBlock, stretch.end)}, key, place},
                     products[turn], grads[turn], grad_rows);
+      if (key == 0) PrefetchUpcoming(task_, head, query, query + kTileBlock);
       const bool fresh = task_.mask.KeysOf(query, length_).begin / kTileBlock * kTileBlock == key;
       TileProduct(tiles, {2, width_ / kTileSide, 1},
                   RowMajor<uint32_t>{AsWords(grad_rows), kTileSide},
