@@ -54,18 +54,26 @@ Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, 
          RowsWork(x.size(0), up.out(), 1, x.scalar_type());
 }
 
-Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, Pass pass) {
+cpu::AttentionMask MaskOf(const AttentionRule& rule) {
+  return {.causal = rule.causal, .window = static_cast<size_t>(rule.window)};
+}
+
+Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                   const AttentionRule& rule, Pass pass) {
   if (Off()) return {};
-  const int64_t hidden = qkv.size(1) / 3;
+  const cpu::AttentionMask mask = MaskOf(rule);
   const auto* starts = tokens.sequence_starts.data_ptr<int32_t>();
   double pairs = 0;
   for (int64_t text = 0; text < tokens.texts(); ++text) {
-    const double length = starts[text + 1] - starts[text];
-    pairs += length * length;
+    const auto length = static_cast<size_t>(starts[text + 1] - starts[text]);
+    for (size_t query = 0; query < length; ++query) {
+      pairs += static_cast<double>(mask.KeysOf(query, length).size());
+    }
   }
   const bool forward = pass == Pass::kForward;
-  Work work = RowsWork(qkv.size(0), hidden, forward ? 4 : 8, qkv.scalar_type());
-  work.flops = (forward ? 2 : 5) * 2 * pairs * static_cast<double>(hidden);
+  Work work = RowsWork(qkv.size(0), shape.qkv_width() + shape.out_width(), forward ? 1 : 2,
+                       qkv.scalar_type());
+  work.flops = (forward ? 2 : 5) * 2 * pairs * static_cast<double>(shape.out_width());
   return work;
 }
 
