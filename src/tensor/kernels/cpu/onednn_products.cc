@@ -179,11 +179,12 @@ void MultiplyByOneDnn(const OneDnnProduct& p) {
                        p.out.stride,
                        static_cast<int64_t>(p.type),
                        static_cast<int64_t>(p.out_type),
-                       p.bias != nullptr};
+                       p.bias != nullptr,
+                       p.add};
   Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(p.rows, p.depth, p.type, p.x.stride, 1), weights.get_desc(),
                        Strided(p.rows, p.columns, p.out_type, p.out.stride, 1),
-                       {.bias = p.bias ? &bias_desc : nullptr});
+                       {.bias = p.bias ? &bias_desc : nullptr, .add = p.add});
   });
   Execute(product, {p.x.data, nullptr, p.out.data, p.bias, &weights});
 }

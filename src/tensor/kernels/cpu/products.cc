@@ -90,23 +90,25 @@ TiledProduct TiledProductOf(ConstMatrix x, const PackedMatrix& b, const float* b
 
 void MultiplyPacked(const PackedProduct& p) {
   if (p.rows == 0) return;
+  if (p.add && p.bias) throw std::logic_error("a product that is added to takes no bias");
   const PackedMatrix::Storage& storage = p.b.storage();
   const auto rows = static_cast<size_t>(p.rows), stride = static_cast<size_t>(p.out.stride);
   if (storage.panels) {
-    MultiplyPanels({static_cast<const float*>(p.x.data), static_cast<size_t>(p.x.stride),
-                    static_cast<size_t>(p.b.depth()), storage.panels.get(), p.bias,
-                    static_cast<float*>(p.out.data), stride, static_cast<size_t>(p.b.columns())},
-                   rows);
+    MultiplyPanels(
+        {static_cast<const float*>(p.x.data), static_cast<size_t>(p.x.stride),
+         static_cast<size_t>(p.b.depth()), storage.panels.get(), p.bias,
+         static_cast<float*>(p.out.data), stride, static_cast<size_t>(p.b.columns()), p.add},
+        rows);
   } else if (storage.tiles) {
     const TiledProduct product = TiledProductOf(p.x, p.b, p.bias);
     if (p.out_type == Type::kFloat) {
-      MultiplyTiled(product, rows, FloatResult{static_cast<float*>(p.out.data), stride});
+      MultiplyTiled(product, rows, FloatResult{static_cast<float*>(p.out.data), stride, p.add});
     } else {
-      MultiplyTiled(product, rows, Bf16Result{static_cast<Bf16*>(p.out.data), stride});
+      MultiplyTiled(product, rows, Bf16Result{static_cast<Bf16*>(p.out.data), stride, p.add});
     }
   } else {
     MultiplyByOneDnn({p.x, p.rows, p.b.depth(), p.b.columns(), p.b.type(), *storage.onednn, p.bias,
-                      p.out, p.out_type});
+                      p.out, p.out_type, p.add});
   }
 }
 
