@@ -46,14 +46,10 @@ SavedNorm SavedNorm::ShareOutput(const at::Tensor& out, const LayerNorm& norm, b
   return {out.detach(), at::empty({out.size(0)}, at::kFloat), inverse};
 }
 
-namespace {
-
 bool AnyWantsGradient(const std::vector<at::Tensor>& parameters) {
   return std::any_of(parameters.begin(), parameters.end(),
                      [](const at::Tensor& parameter) { return parameter.requires_grad(); });
 }
-
-}  // namespace
 
 LinearSums::LinearSums(const Linear& linear) {
   if (AnyWantsGradient(linear.weights())) {

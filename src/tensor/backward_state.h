@@ -40,6 +40,8 @@ struct SavedNorm {
   }
 };
 
+bool AnyWantsGradient(const std::vector<at::Tensor>& parameters);
+
 // Gradients of a Linear's stacked parameters, for a backward pass to fill; undefined where none of
 // the weights, or none of the biases, wants one.
 struct LinearSums {

@@ -160,7 +160,7 @@ struct End {
 
 std::vector<at::Tensor> AffineAddBackward(const at::Tensor& x, const Linear& linear, const End& end,
                                           const at::Tensor& grad) {
-  const ProfileScope scope("AffineAdd backward", AffineNormWork(x, linear, Pass::kBackward));
+  const ProfileScope scope("AffineAdd backward", AffineAddWork(x, linear, Pass::kBackward));
   std::vector<at::Tensor> gradients = {EmptyLike(x), grad};
   const LinearSums sums(linear);
   const RowNormSums norm_sums(end.norm);
@@ -182,7 +182,7 @@ std::vector<at::Tensor> AffineAddBackward(const at::Tensor& x, const Linear& lin
 
 at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                      const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout) {
-  const ProfileScope scope("AffineAdd", AffineNormWork(x, linear, Pass::kForward));
+  const ProfileScope scope("AffineAdd", AffineAddWork(x, linear, Pass::kForward));
   if (!FusableOrSay(x, "AffineAdd", {linear.in(), linear.out()})) {
     return reference::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
   }
@@ -227,7 +227,7 @@ std::vector<at::Tensor> FeedForwardAddBackward(const FeedForwardState& state,
                                                const at::Tensor& grad) {
   const FeedForward& layer = state.layer;
   const ProfileScope scope("FeedForwardAdd backward",
-                           FeedForwardWork(state.x, layer.up, layer.down, Pass::kBackward));
+                           FeedForwardAddWork(state.x, layer.up, layer.down, Pass::kBackward));
   std::vector<at::Tensor> gradients = {EmptyLike(state.x)};
   const LinearSums up(layer.up), down(layer.down);
   const RowNormSums norm_sums(layer.norm), out_norm_sums(layer.out_norm);
@@ -257,7 +257,7 @@ std::vector<at::Tensor> FeedForwardAddBackward(const FeedForwardState& state,
 at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
                           const Dropout& inner_dropout, const Dropout& dropout) {
   const Linear &up = layer.up, &down = layer.down;
-  const ProfileScope scope("FeedForwardAdd", FeedForwardWork(x, up, down, Pass::kForward));
+  const ProfileScope scope("FeedForwardAdd", FeedForwardAddWork(x, up, down, Pass::kForward));
   if (!FusableOrSay(x, "FeedForwardAdd", {up.in(), up.out(), down.in(), down.out()})) {
     return reference::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
   }

@@ -150,7 +150,7 @@ TEST_P(ResidualOpsTest, NormAffineAlone) {
 
 TEST_P(ResidualOpsTest, AffineAdd) {
   for (const Shape& shape : Shapes()) {
-    for (size_t kind = 0; kind <= std::size(kNorms); ++kind) {
+    for (size_t kind = 0; kind <= std::size(kNorms) + 1; ++kind) {
       InputList inputs(4);
       const PackedTokens tokens = inputs.Tokens(shape.lengths);
       inputs.Add({tokens.tokens(), shape.inner}, 1);

@@ -179,12 +179,11 @@ void MultiplyByOneDnn(const OneDnnProduct& p) {
                        p.out.stride,
                        static_cast<int64_t>(p.type),
                        static_cast<int64_t>(p.out_type),
-                       p.bias != nullptr,
-                       p.add};
+                       p.bias != nullptr};
   Product& product = FindProduct(key, [&] {
     return MakeProduct(Strided(p.rows, p.depth, p.type, p.x.stride, 1), weights.get_desc(),
                        Strided(p.rows, p.columns, p.out_type, p.out.stride, 1),
-                       {.bias = p.bias ? &bias_desc : nullptr, .add = p.add});
+                       {.bias = p.bias ? &bias_desc : nullptr});
   });
   Execute(product, {p.x.data, nullptr, p.out.data, p.bias, &weights});
 }

@@ -31,8 +31,8 @@ class OneDnnMatrix {
   std::unique_ptr<Storage> storage_;
 };
 
-// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none), or, `add`, out += x B. x
-// has the type of B, out is float or has it too.
+// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none). x has the type of B, out
+// is float or has it too.
 struct OneDnnProduct {
   ConstMatrix x;
   int64_t rows;
@@ -43,7 +43,6 @@ struct OneDnnProduct {
   const float* bias;
   Matrix out;
   Type out_type;
-  bool add = false;
 };
 void MultiplyByOneDnn(const OneDnnProduct& product);
 

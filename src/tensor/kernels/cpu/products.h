@@ -47,8 +47,8 @@ class PackedMatrix {
 };
 
 // out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none), or, `add`, out += x B,
-// without a bias. x has the type of B, and an even stride where that is bf16. out is float or has
-// the type of B; what it is added to is rounded once, with the sum.
+// without a bias, for a multiple of 16 columns. x has the type of B, and an even stride where that
+// is bf16. out is float or has the type of B; a sum is rounded once.
 struct PackedProduct {
   ConstMatrix x;
   int64_t rows;
