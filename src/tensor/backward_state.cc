@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tandem::tensor {
@@ -45,19 +46,34 @@ SavedNorm SavedNorm::ShareOutput(const at::Tensor& out, const LayerNorm& norm, b
   return {out.detach(), at::empty({out.size(0)}, at::kFloat), inverse};
 }
 
-LinearSums::LinearSums(const Linear& linear)
-    : weight(at::empty({linear.out(), linear.in()}, at::kFloat)),
-      bias(linear.biases().empty() ? at::Tensor() : at::zeros({linear.out()}, at::kFloat)) {}
+bool AnyWantsGradient(const std::vector<at::Tensor>& parameters) {
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [](const at::Tensor& parameter) { return parameter.requires_grad(); });
+}
+
+LinearSums::LinearSums(const Linear& linear) {
+  if (AnyWantsGradient(linear.weights())) {
+    weight = at::empty({linear.out(), linear.in()}, at::kFloat);
+  }
+  if (AnyWantsGradient(linear.biases())) bias = at::zeros({linear.out()}, at::kFloat);
+}
 
 void LinearSums::AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {
-  for (const at::Tensor* sums : {&weight, &bias}) {
-    if (!sums->defined()) continue;
+  const auto append = [&](const at::Tensor& sums, const std::vector<at::Tensor>& parameters) {
     int64_t first = 0;
-    for (const at::Tensor& part : linear.weights()) {
-      gradients->push_back(sums->narrow(0, first, part.size(0)));
-      first += part.size(0);
+    for (const at::Tensor& parameter : parameters) {
+      const int64_t rows = parameter.size(0);
+      gradients->push_back(sums.defined() ? sums.narrow(0, first, rows) : at::Tensor());
+      first += rows;
     }
-  }
+  };
+  append(weight, linear.weights());
+  append(bias, linear.biases());
+}
+
+LayerNorm WithBeta(const LayerNorm& norm) {
+  if (norm.beta.defined()) return norm;
+  return {norm.gamma, at::zeros({norm.gamma.size(0)}, at::kFloat), norm.epsilon};
 }
 
 NormSums::NormSums(const LayerNorm& norm)

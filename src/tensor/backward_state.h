@@ -40,21 +40,27 @@ struct SavedNorm {
   }
 };
 
-// Gradients of a Linear's stacked parameters, for a backward pass to fill.
+bool AnyWantsGradient(const std::vector<at::Tensor>& parameters);
+
+// Gradients of a Linear's stacked parameters, for a backward pass to fill; undefined where none of
+// the weights, or none of the biases, wants one.
 struct LinearSums {
   at::Tensor weight;  // [N, K], uninitialised
-  at::Tensor bias;    // [N], zero; undefined where the map has none
+  at::Tensor bias;    // [N], zero
 
   explicit LinearSums(const Linear& linear);
 
   cpu::AffineGradient Gradient(const Linear& linear, const at::Tensor& x) const {
-    return {&linear.Backward(KernelType(x)), weight.data_ptr<float>(), Data<float>(bias)};
+    return {&linear.Backward(KernelType(x)), Data<float>(weight), Data<float>(bias)};
   }
 
   // Appends the gradients of the single weights, then those of the biases, in the order of
-  // Linear::parameters.
+  // Linear::parameters; undefined ones where none are wanted.
   void AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const;
 };
+
+// The norm, with zeros for beta where it has none.
+LayerNorm WithBeta(const LayerNorm& norm);
 
 // Gradients of a LayerNorm's parameters, zero at first.
 struct NormSums {

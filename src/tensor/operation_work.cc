@@ -2,6 +2,8 @@
 
 #include <c10/core/ScalarType.h>
 
+#include "tensor/backward_state.h"
+
 namespace tandem::tensor {
 namespace {
 
@@ -11,15 +13,18 @@ Work operator+(const Work& a, const Work& b) { return {a.flops + b.flops, a.byte
 
 double BytesOf(at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); }
 
-// The products of one affine map, and reading its weights once. Callers add the activations.
+// The products of one affine map, and reading its weights once. Callers add the activations. A
+// backward pass has a product for the gradient of x, and one for that of the weights where any
+// wants one.
 Work MapWork(const at::Tensor& x, const Linear& linear, Pass pass) {
   const auto rows = static_cast<double>(x.size(0));
   const double weights = static_cast<double>(linear.in()) * static_cast<double>(linear.out());
   const bool forward = pass == Pass::kForward;
   Profile::Active()->AddProduct(forward ? ProductShape{linear.in(), linear.out()}
                                         : ProductShape{linear.out(), linear.in()});
-  return {.flops = (forward ? 2 : 4) * rows * weights,
-          .bytes = weights * (BytesOf(x.scalar_type()) + (forward ? 0 : 4))};
+  const bool sums = !forward && AnyWantsGradient(linear.weights());
+  return {.flops = (sums ? 4 : 2) * rows * weights,
+          .bytes = weights * (BytesOf(x.scalar_type()) + (sums ? 4 : 0))};
 }
 
 }  // namespace
@@ -49,6 +54,23 @@ Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, 
   // Forward: x, the normalised rows and the output. Backward: x, the normalised rows, and the
   // gradients of the output and of x. Both: the rows before the GELU.
   const double arrays = pass == Pass::kForward ? 3 : 4;
+  return MapWork(x, up, pass) + MapWork(x, down, pass) +
+         RowsWork(x.size(0), up.in(), arrays, x.scalar_type()) +
+         RowsWork(x.size(0), up.out(), 1, x.scalar_type());
+}
+
+Work AffineAddWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+  if (Off()) return {};
+  // Forward: the residual. The backward pass reads and writes nothing besides.
+  const double arrays = pass == Pass::kForward ? 1 : 0;
+  return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), arrays, x.scalar_type());
+}
+
+Work FeedForwardAddWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass) {
+  if (Off()) return {};
+  // Forward: x and the output. Backward: x, and the gradients of the output and of x. Both: the
+  // rows before the activation.
+  const double arrays = pass == Pass::kForward ? 2 : 3;
   return MapWork(x, up, pass) + MapWork(x, down, pass) +
          RowsWork(x.size(0), up.in(), arrays, x.scalar_type()) +
          RowsWork(x.size(0), up.out(), 1, x.scalar_type());

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include "tensor/activation.h"
 #include "tensor/dropout.h"
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
@@ -66,14 +67,6 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear);
 // LayerNorm(residual + dropout(x W^T + b)), [T, H].
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
-
-// What a feed-forward layer does to its inner values.
-enum class Activation {
-  kGelu,      // the exact one, by the error function
-  kGeluTanh,  // GELU's approximation by tanh ("gelu_new", "gelu_pytorch_tanh")
-  kRelu,
-  kSilu,
-};
 
 // LayerNorm(x + dropout(activation(x U^T + u) D^T + d)), [T, H].
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
