@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kPartBytes = 4096;
 constexpr size_t kMinPartBytes = 256;
 constexpr size_t kBytesPerId = 6;  // a little more than in English
+// Ids of a text that nothing cuts; sums of two such numbers do not overflow.
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 2;
 
 bool CutsAfterAscii(std::string_view text, size_t place) {
   return text[place] == ' ' && text[place - 1] > ' ' && text[place - 1] <= '~';
@@ -93,17 +95,56 @@ void PipelineTokenizer::EncodeBlock(std::span<const std::string_view> texts, siz
   }
 }
 
+bool PipelineTokenizer::EncodePair(const TextPair& pair, size_t max_length,
+                                   std::vector<int32_t>* ids, std::vector<int32_t>* types) const {
+  const PairTemplate& form = stages_.special_tokens.pair;
+  if (form.empty()) return Tokenizer::EncodePair(pair, max_length, ids, types);
+  const ScratchLease scratch(*this);
+  const size_t start = ids->size(), special = form.special_tokens();
+  const size_t most = max_length == 0 ? kUnlimited : max_length - std::min(max_length, special);
+  std::vector<int32_t> first, second;
+  EncodePlain(scratch.get(), pair.first, most, &first);
+  EncodePlain(scratch.get(), pair.second, most, &second);
+  if (first.size() > most && second.size() > most && most % 2 == 1) {
+    // Which of the two is the longer one decides who has one id more, so that all ids count.
+    first.clear();
+    second.clear();
+    EncodePlain(scratch.get(), pair.first, kUnlimited, &first);
+    EncodePlain(scratch.get(), pair.second, kUnlimited, &second);
+  }
+  bool cut = first.size() + second.size() > most;
+  const auto [of_first, of_second] = LongestFirst(first.size(), second.size(), most);
+  AppendPair(form, std::span(first).first(std::min(of_first, first.size())),
+             std::span(second).first(std::min(of_second, second.size())), ids, types);
+  if (max_length != 0 && ids->size() - start > max_length) {  // fewer than the special tokens
+    ids->resize(start + max_length);
+    types->resize(start + max_length);
+    cut = true;
+  }
+  return cut;
+}
+
 bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
                                    std::vector<int32_t>* ids) const {
-  if (!IsValidUtf8(text)) {
-    return EncodeWith(scratch, RepairUtf8(text), max_length, ids);
-  }
   const SpecialTokens& special = stages_.special_tokens;
   const size_t first = ids->size();
   ids->insert(ids->end(), special.before.begin(), special.before.end());
   const size_t reserved = std::min(max_length, special.size());
-  const size_t max_ids = max_length == 0 ? std::numeric_limits<size_t>::max() / 2
-                                         : ids->size() + (max_length - reserved);
+  const size_t max_ids = max_length == 0 ? kUnlimited : ids->size() + (max_length - reserved);
+  EncodePlain(scratch, text, max_ids, ids);
+  bool cut = ids->size() > max_ids;
+  if (cut) ids->resize(max_ids);
+  ids->insert(ids->end(), special.after.begin(), special.after.end());
+  if (max_length != 0 && ids->size() - first > max_length) {  // fewer than the special tokens
+    ids->resize(first + max_length);
+    cut = true;
+  }
+  return cut;
+}
+
+void PipelineTokenizer::EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
+                                    std::vector<int32_t>* ids) const {
+  if (!IsValidUtf8(text)) return EncodePlain(scratch, RepairUtf8(text), max_ids, ids);
   scratch->pieces.clear();
   stages_.added_tokens.plain.Split(text, &scratch->pieces);
   for (const TextPiece& piece : scratch->pieces) {
@@ -115,14 +156,6 @@ bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size
       EncodePiece(scratch, {piece.text, starts}, max_ids, ids);
     }
   }
-  bool cut = ids->size() > max_ids;
-  if (cut) ids->resize(max_ids);
-  ids->insert(ids->end(), special.after.begin(), special.after.end());
-  if (max_length != 0 && ids->size() - first > max_length) {  // fewer than the special tokens
-    ids->resize(first + max_length);
-    cut = true;
-  }
-  return cut;
 }
 
 void PipelineTokenizer::EncodePiece(Scratch* scratch, Piece piece, size_t max_ids,

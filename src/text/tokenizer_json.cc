@@ -76,14 +76,15 @@ std::vector<AddedToken> ReadAddedTokens(const JsonView& root, const SubwordModel
 
 void CheckSpecialTokens(const SpecialTokens& tokens, size_t vocabulary_size,
                         const std::string& file) {
-  for (const std::vector<int32_t>* ids : {&tokens.before, &tokens.after}) {
-    for (const int32_t id : *ids) {
-      if (static_cast<size_t>(id) < vocabulary_size) continue;
-      throw ModelError(file, "",
-                       fmt::format("post_processor: id {} is not in the vocabulary, "
-                                   "whose largest id is {}",
-                                   id, vocabulary_size - 1));
-    }
+  std::vector<int32_t> special = tokens.before;
+  special.insert(special.end(), tokens.after.begin(), tokens.after.end());
+  for (const PairPiece& piece : tokens.pair.pieces) special.push_back(piece.id);
+  for (const int32_t id : special) {
+    if (static_cast<size_t>(id) < vocabulary_size) continue;
+    throw ModelError(file, "",
+                     fmt::format("post_processor: id {} is not in the vocabulary, "
+                                 "whose largest id is {}",
+                                 id, vocabulary_size - 1));
   }
 }
 
