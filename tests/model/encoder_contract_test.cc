@@ -51,7 +51,7 @@ TEST_P(EncoderContract, GradientsEqualCentralDifferences) {
   loss().backward();
   const at::NoGradGuard no_gradient;
   RandomStream stream({.seed = 8, .purpose = "elements"});
-  constexpr double kStep = 1e-5;
+  constexpr double kStep = 1e-6;  // gradients reach 50: at 1e-5 the third derivative shows
   for (const NamedParameter& parameter : encoder->Parameters()) {
     auto* values = parameter.value.data_ptr<double>();
     const at::Tensor gradient = parameter.value.grad().to_dense().contiguous();
