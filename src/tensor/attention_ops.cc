@@ -20,6 +20,11 @@
 namespace tandem::tensor {
 namespace {
 
+// Texts without a rule that have at most so many tokens, as many as BERT has positions, are
+// computed a whole row of scores at a time: that is a few percent faster. Each text by itself, so
+// that its bytes do not depend on its neighbours.
+constexpr size_t kRowTokens = 512;
+
 template <typename A>
 cpu::AttentionInput<A> KernelAttention(const at::Tensor& qkv, const PackedTokens& tokens,
                                        int64_t heads, const Dropout& dropout) {
@@ -29,11 +34,21 @@ cpu::AttentionInput<A> KernelAttention(const at::Tensor& qkv, const PackedTokens
           static_cast<size_t>(heads),
           static_cast<size_t>(qkv.size(1) / 3 / heads),
           tokens.row_keys.data_ptr<int64_t>(),
-          dropout};
+          dropout,
+          kRowTokens};
 }
 
-// Attention in its general form with the kernels of general_attention.h.
+// Whether attention has no rule: then it is SelfAttention.
+bool IsPlain(const HeadShape& shape, const AttentionRule& rule, const RelativeBias& bias) {
+  return shape.heads == shape.key_value_heads && !rule.causal && rule.window == 0 &&
+         rule.soft_cap == 0 && !bias.table.defined() &&
+         rule.scale == 1 / std::sqrt(static_cast<double>(shape.head_width));
+}
+
+// Attention with the kernels of general_attention.h; without a rule, texts of up to kRowTokens with
+// those of attention.h.
 struct FusedAttention {
+  bool plain;
   at::Tensor qkv;
   PackedTokens tokens;
   HeadShape shape;
@@ -49,6 +64,7 @@ struct FusedAttention {
             .heads = static_cast<size_t>(shape.heads),
             .key_value_heads = static_cast<size_t>(shape.key_value_heads),
             .head_width = static_cast<size_t>(shape.head_width),
+            .min_length = plain ? kRowTokens + 1 : 0,
             .mask = MaskOf(rule),
             .scale = static_cast<float>(rule.scale),
             .soft_cap = static_cast<float>(rule.soft_cap),
@@ -60,6 +76,12 @@ struct FusedAttention {
   void Forward(const at::Tensor& out, const at::Tensor& log_sums) const {
     ForType(qkv, [&](auto zero) {
       using A = decltype(zero);
+      if (plain) {
+        cpu::RunAttentionForward<A>(KernelAttention<A>(qkv, tokens, shape.heads, dropout),
+                                    {.out = Data<A>(out), .log_sums = Data<float>(log_sums)},
+                                    Threads());
+        if (tokens.longest <= static_cast<int64_t>(kRowTokens)) return;
+      }
       cpu::RunGeneralForward<A>(
           Input<A>(), {.out = Data<A>(out), .log_sums = Data<float>(log_sums)}, Threads());
     });
@@ -68,7 +90,7 @@ struct FusedAttention {
   // The gradients of qkv and, where there is one, of the bias table; undefined unless `biased`.
   std::vector<at::Tensor> Backward(const at::Tensor& out, const at::Tensor& log_sums,
                                    const at::Tensor& grad, bool biased) const {
-    const ProfileScope scope("Attention backward",
+    const ProfileScope scope(plain ? "SelfAttention backward" : "Attention backward",
                              AttentionWork(qkv, tokens, shape, rule, Pass::kBackward));
     const at::Tensor grad_qkv = EmptyLike(qkv);
     const cpu::DistanceBias by_distance = bias.ForKernels();
@@ -80,6 +102,15 @@ struct FusedAttention {
     }
     ForType(qkv, [&](auto zero) {
       using A = decltype(zero);
+      if (plain) {
+        cpu::RunAttentionBackward<A>(KernelAttention<A>(qkv, tokens, shape.heads, dropout),
+                                     {.out = Data<A>(out),
+                                      .log_sums = Data<float>(log_sums),
+                                      .grad_out = Data<A>(grad),
+                                      .grad_qkv = Data<A>(grad_qkv)},
+                                     Threads());
+        if (tokens.longest <= static_cast<int64_t>(kRowTokens)) return;
+      }
       cpu::RunGeneralBackward<A>(Input<A>(),
                                  {.out = Data<A>(out),
                                   .log_sums = Data<float>(log_sums),
@@ -111,62 +142,31 @@ void CheckAttention(const at::Tensor& qkv, const HeadShape& shape, const Attenti
 
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout) {
-  const int64_t hidden = qkv.size(1) / 3;
-  const HeadShape shape{heads, heads, hidden / heads};
-  const ProfileScope scope("SelfAttention", AttentionWork(qkv, tokens, shape, {}, Pass::kForward));
-  if (!Fusable(qkv, {hidden / heads})) {
-    return reference::SelfAttention(qkv, tokens, heads, dropout);
-  }
-  const bool needs_gradient = NeedsGradient({qkv});
-  const at::Tensor out = at::empty({qkv.size(0), hidden}, qkv.options().requires_grad(false));
-  at::Tensor log_sums;
-  if (needs_gradient) log_sums = at::empty({heads, qkv.size(0)}, at::kFloat);
-  ForType(qkv, [&](auto zero) {
-    using A = decltype(zero);
-    cpu::RunAttentionForward<A>(KernelAttention<A>(qkv, tokens, heads, dropout),
-                                {.out = Data<A>(out), .log_sums = Data<float>(log_sums)},
-                                Threads());
-  });
-  if (!needs_gradient) return out;
-  const auto backward = [qkv = Detached(qkv), out = Detached(out), tokens, heads, shape, dropout,
-                         log_sums](const at::Tensor& grad) {
-    const ProfileScope backward_scope("SelfAttention backward",
-                                      AttentionWork(qkv, tokens, shape, {}, Pass::kBackward));
-    const at::Tensor grad_qkv = EmptyLike(qkv);
-    ForType(qkv, [&](auto zero) {
-      using A = decltype(zero);
-      cpu::RunAttentionBackward<A>(KernelAttention<A>(qkv, tokens, heads, dropout),
-                                   {.out = Data<A>(out),
-                                    .log_sums = Data<float>(log_sums),
-                                    .grad_out = Data<A>(grad),
-                                    .grad_qkv = Data<A>(grad_qkv)},
-                                   Threads());
-    });
-    return std::vector<at::Tensor>{grad_qkv};
-  };
-  return WithBackward("SelfAttention", out, {qkv}, backward);
+  const int64_t width = qkv.size(1) / 3 / heads;
+  return Attention(qkv, tokens, {heads, heads, width},
+                   {.scale = 1 / std::sqrt(static_cast<double>(width))}, {}, dropout);
 }
 
 at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                      const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
-  const bool plain = shape.heads == shape.key_value_heads && !rule.causal && rule.window == 0 &&
-                     rule.soft_cap == 0 && !bias.table.defined() &&
-                     rule.scale == 1 / std::sqrt(static_cast<double>(shape.head_width));
-  if (plain) return SelfAttention(qkv, tokens, shape.heads, dropout);
   CheckAttention(qkv, shape, rule, bias);
-  const ProfileScope scope("Attention", AttentionWork(qkv, tokens, shape, rule, Pass::kForward));
+  const bool plain = IsPlain(shape, rule, bias);
+  const char* name = plain ? "SelfAttention" : "Attention";
+  const ProfileScope scope(name, AttentionWork(qkv, tokens, shape, rule, Pass::kForward));
   if (!Fusable(qkv, {shape.head_width})) {
     SayReferenceForm(qkv, "Attention",
                      fmt::format("the width of its heads, {}, is not a multiple of 16 up to {}",
                                  shape.head_width, cpu::kMaxWidth));
-    return reference::Attention(qkv, tokens, shape, rule, bias, dropout);
+    return plain ? reference::SelfAttention(qkv, tokens, shape.heads, dropout)
+                 : reference::Attention(qkv, tokens, shape, rule, bias, dropout);
   }
   // A table of another type than the kernels read takes its gradient through the conversion.
   const at::Tensor table = bias.table.defined() ? bias.table.to(at::kFloat) : at::Tensor();
-  const bool needs_gradient = NeedsGradient({qkv, table});
-  const FusedAttention fused{
-      Detached(qkv), tokens, shape, rule, BiasByDistance(table, bias.max_distance, tokens.longest),
-      dropout};
+  const bool needs_gradient = NeedsGradient({qkv, table}), biased = NeedsGradient({table});
+  const FusedAttention fused{plain,  Detached(qkv),
+                             tokens, shape,
+                             rule,   BiasByDistance(table, bias.max_distance, tokens.longest),
+                             dropout};
   const at::Tensor out =
       at::empty({qkv.size(0), shape.out_width()}, qkv.options().requires_grad(false));
   at::Tensor log_sums;
@@ -175,8 +175,7 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
   if (!needs_gradient) return out;
   std::vector<at::Tensor> inputs = {qkv};
   if (table.defined()) inputs.push_back(table);
-  const bool biased = NeedsGradient({table});
-  return WithBackward("Attention", out, inputs,
+  return WithBackward(name, out, inputs,
                       [fused, out = Detached(out), log_sums, biased](const at::Tensor& grad) {
                         return fused.Backward(out, log_sums, grad, biased);
                       });

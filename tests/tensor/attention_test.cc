@@ -271,6 +271,27 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
   at::set_num_threads(usual);
 }
 
+// Without a rule, long texts have other kernels than short ones: each text by its own length.
+TEST(Attention, ShortAndLongTextsWithoutARule) {
+  const Setting setting{
+      .lengths = {513, 20, 512}, .shape = {2, 2, 16}, .rule = {.scale = 0.25}, .dropout = 0.1};
+  ExpectFusedEqualsReference(setting);
+  const Problem all(setting);
+  Problem one = all;
+  one.setting.lengths = {20};
+  one.tokens = Inputs(1).Tokens({20}, 9);
+  one.qkv = all.qkv.narrow(0, 513, 20);
+  one.grad_out = all.grad_out.narrow(0, 513, 20);
+  one.setting.dropout = 0;
+  Problem without = all;
+  without.setting.dropout = 0;
+  for (const Case& c : Cases()) {
+    const Result alone = RunFused(one, c.activation), together = RunFused(without, c.activation);
+    EXPECT_TRUE(at::equal(alone.out, together.out.narrow(0, 513, 20))) << c.activation;
+    EXPECT_TRUE(at::equal(alone.grad_qkv, together.grad_qkv.narrow(0, 513, 20))) << c.activation;
+  }
+}
+
 // What a query cannot read changes nothing that it gives.
 TEST(Attention, HiddenKeysChangeNothing) {
   for (const Case& c : Cases()) {

@@ -110,7 +110,7 @@ std::vector<Place> Places(const GeneralAttentionInput<A>& input, bool in_stretch
   std::vector<Place> places;
   for (size_t text = 0; text < input.texts; ++text) {
     const auto length = static_cast<size_t>(input.starts[text + 1] - input.starts[text]);
-    if (length == 0) continue;
+    if (length == 0 || length < input.min_length) continue;
     const size_t stretch = in_stretches ? kStretch : length;
     for (size_t head = 0; head < input.key_value_heads; ++head) {
       for (size_t first = 0; first < length; first += stretch) {

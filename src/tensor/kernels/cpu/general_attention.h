@@ -44,6 +44,7 @@ struct GeneralAttentionInput {
   size_t heads = 0;            // a multiple of key_value_heads
   size_t key_value_heads = 0;  // query head h reads those of head h / (heads / key_value_heads)
   size_t head_width = 0;       // a multiple of 16
+  size_t min_length = 0;       // texts with fewer tokens are left out
   AttentionMask mask;
   float scale = 1;     // above 0
   float soft_cap = 0;  // 0: scores are not capped
