@@ -10,6 +10,7 @@
 #include "app/inspections.h"
 #include "base/error.h"
 #include "text/tokenizer.h"
+#include "weights/cross_encoder_folder.h"
 #include "weights/tower_folders.h"
 
 namespace tandem::app {
@@ -82,9 +83,9 @@ Json AttentionRows(const weights::EncoderSpec& spec) {
 }
 
 // Tensors of each type.
-Json TypeCounts(const weights::ModelFolder& folder) {
+Json TypeCounts(const weights::EncoderSpec& encoder) {
   Json counts = Json::object();
-  for (const weights::EncoderTensor& tensor : folder.encoder.tensors) {
+  for (const weights::EncoderTensor& tensor : encoder.tensors) {
     const std::string name(weights::DtypeName(tensor.view->dtype));
     counts[name] = counts.value(name, 0) + 1;
   }
@@ -118,19 +119,23 @@ void AddCalibration(const weights::TandemFile& file, Json* found) {
 }
 
 // Loads the tokenizer, so that a model without a good one is an error here as it is in training.
-Json TokenizerRow(const weights::ModelFolder& folder) {
-  const std::unique_ptr<const text::Tokenizer> tokenizer =
-      text::LoadTokenizer(folder.tokenizer.folder);
-  const auto rows = static_cast<size_t>(folder.encoder.vocabulary_size);
+Json TokenizerRow(const weights::TokenizerSettings& settings, const weights::EncoderSpec& encoder,
+                  const std::filesystem::path& encoder_path) {
+  const std::unique_ptr<const text::Tokenizer> tokenizer = text::LoadTokenizer(settings.folder);
+  const auto rows = static_cast<size_t>(encoder.vocabulary_size);
   if (tokenizer->vocabulary_size() > rows) {
     throw ModelError(
-        folder.encoder_path.native(), "",
+        encoder_path.native(), "",
         fmt::format("its tokenizer has {} tokens and its word embeddings {} rows; tokenizer and "
                     "weights are of different models",
                     tokenizer->vocabulary_size(), rows));
   }
   return {{"tokens", tokenizer->vocabulary_size()},
           {"special_tokens", tokenizer->special_tokens()}};
+}
+
+Json TokenizerRow(const weights::ModelFolder& folder) {
+  return TokenizerRow(folder.tokenizer, folder.encoder, folder.encoder_path);
 }
 
 // All prompts that are not empty, by name.
@@ -175,9 +180,33 @@ Json InspectTowers(const weights::TowerFolders& folders) {
   return found;
 }
 
+// Throws where the tokenizer is missing or does not fit, as TokenizerRow.
+Json InspectCrossEncoder(const std::filesystem::path& path) {
+  const weights::CrossEncoderFolder folder = weights::ReadCrossEncoderFolder(path);
+  const weights::ClassificationSpec& head = folder.head;
+  Json found = {{"kind", "cross_encoder"}, {"architecture", folder.encoder.model_type}};
+  found["encoder"] = EncoderRow(folder.encoder);
+  found["head"] = {{"class", head.class_name},
+                   {"pooling", head.mean ? "mean" : "cls"},
+                   {"hidden_activation", head.activation},
+                   {"norm", !head.norm.name.empty()}};
+  found["labels"] = head.labels;
+  found["activation"] = folder.activation;
+  found["parameters"] = folder.parameter_count();
+  found["encoder_tensors"] = TypeCounts(folder.encoder);
+  found["tokenizer"] = TokenizerRow(folder.tokenizer, folder.encoder, folder.encoder_path);
+  found["max_tokens"] = folder.max_tokens;
+  found["max_tokens_from"] = folder.tokenizer.max_tokens.source;
+  found["token_types"] = folder.token_types;
+  found["lower_case"] = folder.tokenizer.lower_case;
+  found["prompt"] = folder.prompt;
+  return found;
+}
+
 }  // namespace
 
 Json InspectModel(const std::filesystem::path& path) {
+  if (weights::IsCrossEncoder(path)) return InspectCrossEncoder(path);
   const weights::TowerFolders folders = weights::ReadTowerFolders(path);
   weights::WarnOfUnusedDocumentPrompt(folders.document ? *folders.document : folders.query);
   if (folders.document) return InspectTowers(folders);
@@ -189,7 +218,7 @@ Json InspectModel(const std::filesystem::path& path) {
   found["embedding_width"] = folder.embedding_width;
   AddTruncation(folder, &found);
   found["parameters"] = folder.parameter_count();
-  found["encoder_tensors"] = TypeCounts(folder);
+  found["encoder_tensors"] = TypeCounts(folder.encoder);
   found["tokenizer"] = TokenizerRow(folder);
   found["max_tokens"] = folder.tokenizer.max_tokens.tokens;
   found["max_tokens_from"] = folder.tokenizer.max_tokens.source;

@@ -50,6 +50,11 @@ std::function<void()> Configure(Flags& flags) {
       .OneOf({"text", "json"})
       .ShowDefault();
   AddLengthFlags(flags, options->model);
+  flags.Add("--max-pair-tokens", options->max_pair_tokens,
+            "Of a cross-encoder: cut pairs at this many tokens, the longer text first; 0: what the "
+            "encoder takes (default: the model's)");
+  flags.Add("--label", options->label,
+            "Of a cross-encoder with several labels: the one that is the score, by name or number");
   return [options] { RunScore(*options); };
 }
 

@@ -13,6 +13,7 @@ namespace tandem::app {
 struct ScoreOptions {
   ModelFlags model;                       // a bi-encoder or a cross-encoder
   std::optional<size_t> max_pair_tokens;  // of a cross-encoder; none: the folder's
+  std::string label;                      // of a cross-encoder, by name or number; "": the only one
   std::string dataset;                    // BEIR folder or file of training lines
   std::string as;                         // "grades" or "teacher"
   std::string output;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +18,15 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "data/grades.h"
 #include "data/read_dataset.h"
 #include "data/write_dataset.h"
+#include "model/cross_encoder.h"
 #include "search/bi_encoder_scores.h"
+#include "search/cross_encoder_scores.h"
 #include "search/grade_rule.h"
+#include "tensor/process.h"
+#include "weights/cross_encoder_folder.h"
 
 namespace tandem::app {
 namespace {
@@ -59,6 +65,7 @@ data::Dataset ReadPairs(const ScoreOptions& options, const Formats& formats) {
   if (dataset.scores != data::ScoreKind::kNone) {
     Note(fmt::format("{}: its scores give way to the model's", dataset.file));
   }
+  data::TakePairScoresAsGrades(dataset);  // so that a pair of score 0 is a negative
   return dataset;
 }
 
@@ -95,22 +102,72 @@ Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& datase
   return {grades ? search::Grades(rule, found.scores) : std::move(found.scores), rule.text};
 }
 
-Scored Score(const ScoreOptions& options, const data::Dataset& dataset) {
+Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dataset,
+                           const data::JudgedPairs& pairs) {
+  tensor::SetUpProcess(GlobalOptions().threads);
+  model::CrossEncoder model(options.model.model, options.max_pair_tokens);
+  const size_t label = search::FindLabel(model, options.label);
+  const search::LabelScore rule = options.role() == data::ScoreRole::kGrades
+                                      ? search::GradeOf(model, label)
+                                      : search::LogitOf(model, label);
+  const search::EncodeOptions bulk = BulkOptions();
+  Note(fmt::format("scoring {} pairs with a cross-encoder ({})", pairs.document_of.size(),
+                   model.folder().head.class_name));
+  const search::CrossEncoderLogits found =
+      search::ScoreByCrossEncoder(model, dataset, pairs,
+                                  {.precision = bulk.precision,
+                                   .threads = bulk.threads,
+                                   .batch_tokens = {bulk.batch_tokens, bulk.thread_batch_tokens},
+                                   .label = "score",
+                                   .between_batches = [&] { StopIfAsked(options, false); }});
+  StopIfAsked(options, false);
+  if (found.truncated > 0) {
+    Warn(fmt::format("{} of {} pairs are longer than {} tokens and were cut there", found.truncated,
+                     found.pairs, model.max_tokens()));
+  }
+  Scored scored{.scale = rule.text};
+  for (size_t p = 0; p < found.pairs; ++p) {
+    scored.scores.push_back(static_cast<float>(
+        rule.score(std::span(found.logits).subspan(p * found.labels, found.labels))));
+  }
+  return scored;
+}
+
+Scored Score(const ScoreOptions& options, const data::Dataset& dataset, bool cross_encoder) {
   const SignalWatch signals;  // a signal while the results are written ends the program at once
   const data::JudgedPairs pairs = data::JudgedPairsOf(dataset);
-  return ScoreByBiEncoder(options, dataset, pairs);
+  return cross_encoder ? ScoreByCrossEncoder(options, dataset, pairs)
+                       : ScoreByBiEncoder(options, dataset, pairs);
+}
+
+// Refuses flags that do nothing with such a model.
+void CheckModelFlags(const ScoreOptions& options, bool cross_encoder) {
+  const ModelFlags& model = options.model;
+  if (cross_encoder && (model.max_query_tokens || model.max_document_tokens)) {
+    throw UsageError(fmt::format(
+        "{} is a cross-encoder, which reads query and document together: give --max-pair-tokens "
+        "in place of --max-query-tokens and --max-document-tokens",
+        model.model));
+  }
+  if (!cross_encoder && (options.max_pair_tokens || !options.label.empty())) {
+    throw UsageError(fmt::format("{} needs a cross-encoder, and {} is none",
+                                 options.max_pair_tokens ? "--max-pair-tokens" : "--label",
+                                 model.model));
+  }
 }
 
 }  // namespace
 
 void RunScore(const ScoreOptions& options) {
   const Formats formats = FormatsOf(options);
+  const bool cross_encoder = weights::IsCrossEncoder(options.model.model);
+  CheckModelFlags(options, cross_encoder);
   const data::Dataset dataset = ReadPairs(options, formats);
   // Whatever the scores will be, the format must hold them: it shows before the work.
   const std::vector<float> none(data::JudgedPairsOf(dataset).document_of.size());
   data::CheckFormatHolds(data::WithScores(dataset, none, options.role(), formats.to), formats.to,
                          formats.write);
-  const Scored scored = Score(options, dataset);
+  const Scored scored = Score(options, dataset, cross_encoder);
   const data::WriteCounts counts =
       data::WriteDataset(data::WithScores(dataset, scored.scores, options.role(), formats.to),
                          formats.to, options.output, formats.write);

@@ -27,9 +27,10 @@ struct Place {
   ScoreKind kind = ScoreKind::kLists;
 };
 
-Place PlaceIn(std::string_view format, ScoreRole role) {
+Place PlaceIn(std::string_view format, ScoreRole role, ScoreKind had) {
   if (format == "beir") return {.is_grade = true, .kind = ScoreKind::kNone};
-  if (format == "sentence_transformers" && role == ScoreRole::kGrades) {
+  const bool pairs = role == ScoreRole::kGrades || had == ScoreKind::kPairs;
+  if (format == "sentence_transformers" && pairs) {
     return {.all_positives = true, .kind = ScoreKind::kPairs};
   }
   return {};
@@ -85,7 +86,7 @@ void CheckHoldsScores(ScoreRole role, std::string_view format) {
 Dataset WithScores(const Dataset& dataset, std::span<const float> scores, ScoreRole role,
                    std::string_view format) {
   CheckHoldsScores(role, format);
-  const Place place = PlaceIn(format, role);
+  const Place place = PlaceIn(format, role, dataset.scores);
   Dataset scored = dataset;
   scored.has_grades = place.is_grade;
   scored.scores = place.kind;

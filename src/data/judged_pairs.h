@@ -37,8 +37,9 @@ enum class ScoreRole {
 // (BEIR) or of the scores (lines) that it had, ready to be written in `format`:
 //
 //   beir                    grades only: each judgement's grade is its score
-//   sentence_transformers   grades: a line for each pair with its score;
-//                           teacher: lines of positives and negatives with a list of scores
+//   sentence_transformers   grades, and scores of data that came as scored pairs: a line for each
+//                           pair; a teacher's of others: lines of positives and negatives with a
+//                           list of scores
 //   flag_embedding          positives and negatives stay what they are, each with its score
 //   tevatron                likewise
 //

@@ -32,7 +32,8 @@ cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables
           Data<float>(tables.type),
           tokens.ids.data_ptr<int32_t>(),
           tokens.positions.data_ptr<int32_t>(),
-          static_cast<size_t>(tables.word.size(1))};
+          static_cast<size_t>(tables.word.size(1)),
+          tokens.types.defined() ? tokens.types.data_ptr<int32_t>() : nullptr};
 }
 
 // Gradients of the tables, zero at first. That of the word table has only the rows that the batch
@@ -49,9 +50,15 @@ struct EmbeddingSums {
     if (tables.position.defined()) position = at::zeros(tables.position.sizes(), at::kFloat);
     if (tables.type.defined()) type = at::zeros(tables.type.sizes(), at::kFloat);
   }
-  cpu::EmbeddingGradient Gradient(const EmbeddingTables& tables) const {
+  // Where the tokens have types, the kernels leave the type table to AddTypes.
+  cpu::EmbeddingGradient Gradient(const PackedTokens& tokens, const EmbeddingTables& tables) const {
     return {word.data_ptr<float>(), words.indices.data(), FirstPosition(position, tables),
-            Data<float>(type)};
+            tokens.types.defined() ? nullptr : Data<float>(type)};
+  }
+  // `grad` [T, H] is that of the sum of the tables' rows.
+  void AddTypes(const PackedTokens& tokens, const at::Tensor& grad) const {
+    if (!tokens.types.defined() || !type.defined()) return;
+    type.index_add_(0, tokens.types, grad.to(at::kFloat));
   }
   // libtorch would add up the sparse gradients of several backward passes by joining their lists of
   // rows, which would grow with every pass.
@@ -94,11 +101,12 @@ std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embe
                                       .saved = saved.As<A>(),
                                       .norm = KernelNorm(norm),
                                       .dropout = Keys(tokens, dropout),
-                                      .gradient = sums.Gradient(tables),
+                                      .gradient = sums.Gradient(tokens, tables),
                                       .norm_gradient = norm_sums.Gradient(),
                                       .grad_sum = Data<A>(grad_sum)},
                                      Threads());
   });
+  sums.AddTypes(tokens, grad_sum);
   sums.AddToWords(tables);
   return {at::Tensor(), sums.position, sums.type, norm_sums.gamma, norm_sums.beta};
 }
@@ -116,10 +124,11 @@ std::vector<at::Tensor> EmbedBackward(const PackedTokens& tokens, const Embeddin
                               .grad_out = Data<A>(grad),
                               .rows = Rows(grad),
                               .dropout = Keys(tokens, dropout),
-                              .gradient = sums.Gradient(tables),
+                              .gradient = sums.Gradient(tokens, tables),
                               .grad_sum = Data<A>(grad_sum)},
                              Threads());
   });
+  sums.AddTypes(tokens, dropout.active() ? grad_sum : grad);
   for (const at::Tensor& table : {sums.word, sums.position, sums.type}) {
     if (scale != 1 && table.defined()) table.mul_(scale);
   }

@@ -44,15 +44,16 @@ struct LayerNorm {
 struct EmbeddingTables {
   at::Tensor word;      // [V, H]
   at::Tensor position;  // [P, H], or undefined: none
-  at::Tensor type;      // [types, H], or undefined: none; row 0 is used
+  // [types, H], or undefined: none. Row 0 is used where the tokens have no types.
+  at::Tensor type;
   // A token at position p of its text reads row p + position_offset of the position table.
   int64_t position_offset = 0;
 };
 
-// dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
-// Ids and positions must be inside the tables (the model checks them). The backward pass of the
-// fused kernel adds to word.grad() itself, for the rows that the batch reads (row_gradient.h). So a
-// word table that wants a gradient must be a leaf, else std::logic_error.
+// dropout(LayerNorm(word[ids] + position[positions] + type[types])), [T, H] of type `activation`.
+// Ids, positions and types must be inside the tables (the model checks them). The backward pass of
+// the fused kernel adds to word.grad() itself, for the rows that the batch reads (row_gradient.h).
+// So a word table that wants a gradient must be a leaf, else std::logic_error.
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 
@@ -88,7 +89,7 @@ struct Norm {
   bool defined() const { return gamma.defined(); }
 };
 
-// dropout(scale (word[ids] + position[positions] + type[0])), [T, H] of type `activation`. As
+// dropout(scale (word[ids] + position[positions] + type[types])), [T, H] of type `activation`. As
 // EmbeddingNorm otherwise.
 at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
                  const Dropout& dropout, at::ScalarType activation);

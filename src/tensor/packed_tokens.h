@@ -11,6 +11,7 @@ namespace tandem::tensor {
 struct PackedTokens {
   at::Tensor ids;              // int32 [T]
   at::Tensor positions;        // int32 [T], 0-based position in its text
+  at::Tensor types;            // int32 [T], token types; undefined: all 0
   at::Tensor sequence_starts;  // int32 [B + 1], ascending from 0 to T
   // The dropout key of each text, int64 [B]. It does not depend on where the text is in this pack,
   // so that chunking and threads cannot change what is dropped.

@@ -66,7 +66,10 @@ at::Tensor EmbeddingSum(const PackedTokens& tokens, const EmbeddingTables& table
   if (tables.position.defined()) {
     sum = sum + at::embedding(tables.position, tokens.positions + tables.position_offset);
   }
-  if (tables.type.defined()) sum = sum + tables.type.select(0, 0);
+  if (tables.type.defined()) {
+    sum = sum + (tokens.types.defined() ? at::embedding(tables.type, tokens.types)
+                                        : tables.type.select(0, 0));
+  }
   return sum;
 }
 

@@ -179,7 +179,13 @@ EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
 void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec) {
   const Architecture& architecture = *FindArchitecture(spec->model_type);
   CheckNoFurtherLayers(weights, architecture, *spec);
-  for (EncoderTensor& tensor : spec->tensors) {
+  BindTensors(weights, spec->model_type, &spec->tensors);
+}
+
+void BindTensors(const WeightFiles& weights, std::string_view model_type,
+                 std::vector<EncoderTensor>* tensors) {
+  const Architecture& architecture = *FindArchitecture(model_type);
+  for (EncoderTensor& tensor : *tensors) {
     tensor.view = FindTensor(weights, architecture, tensor);
     if (tensor.view == nullptr) {
       throw ModelError(

@@ -51,5 +51,8 @@ EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
 // beta). Throws ModelError for a tensor that is missing, has another shape or is not F32, F16 or
 // BF16, and for weights of more layers than config.json has.
 void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec);
+// The same for other tensors of a model whose encoder has this model_type.
+void BindTensors(const WeightFiles& weights, std::string_view model_type,
+                 std::vector<EncoderTensor>* tensors);
 
 }  // namespace tandem::weights

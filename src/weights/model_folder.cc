@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "weights/architecture.h"
+#include "weights/cross_encoder_folder.h"
 #include "weights/folder_check.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
@@ -229,6 +230,7 @@ void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
 
 ModelFolder ReadModelFolder(const std::filesystem::path& path) {
   CheckIsFolder(path);
+  RefuseCrossEncoder(path);
   const bool has_modules = std::filesystem::exists(path / "modules.json");
   const std::string below = has_modules ? EncoderFolderOf(path) : "";
   const std::filesystem::path encoder = below.empty() ? path : path / below;

@@ -86,9 +86,12 @@ TokenLimit WithinPositions(const TokenLimit& stated, const std::filesystem::path
 TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
   TokenizerSettings settings{.folder = folder};
   const Settings sentence_config = ReadSentenceConfig(folder, plain);
-  if (sentence_config.String("transformer_task").value_or("feature-extraction") !=
-      "feature-extraction") {
-    sentence_config.Fail("transformer_task", "\"feature-extraction\" (the only supported one)");
+  const std::string task =
+      sentence_config.String("transformer_task").value_or("feature-extraction");
+  if (task != "feature-extraction" && task != "sequence-classification") {
+    sentence_config.Fail("transformer_task",
+                         "\"feature-extraction\" or, of a cross-encoder, "
+                         "\"sequence-classification\" (the supported ones)");
   }
   settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), folder);
   settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,87 +12,15 @@
 #include <vector>
 
 #include "app/held_cache.h"
-#include "app/run_tandem.h"
+#include "app/score_fixture.h"
 #include "base/files.h"
-#include "base/npy.h"
-#include "base/temporary_folder.h"
-#include "data/read_dataset.h"
-#include "model/tiny_model.h"
-#include "train/tiny_data.h"
+#include "model/formula_cross_encoder.h"
 
 namespace tandem {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// 48 queries with documents of grades 2, 1 and 0.
-class ScoreCommand : public testing::Test {
- protected:
-  ScoreCommand() {
-    WriteTinyModel(folder_.path() / "model");
-    WriteTinyData(folder_.path() / "data", TinyWords());
-    ::setenv("TANDEM_CACHE", Path("cache").c_str(), 1);
-  }
-  ~ScoreCommand() override { ::setenv("TANDEM_CACHE", "", 1); }
-
-  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
-  ProgramResult Score(const std::string& as, const std::vector<std::string>& more,
-                      const std::string& output, const std::string& pairs = "data") const {
-    std::vector<std::string> arguments = {"score",   "--model",   Path("model"),
-                                          "--pairs", Path(pairs), "--as",
-                                          as,        "--output",  Path(output)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return RunTandem(arguments);
-  }
-  data::Dataset Read(const std::string& name) const {
-    data::Warnings ignored;
-    return data::ReadDataset(Path(name), "auto", "train", &ignored);
-  }
-  // A query and a document, as texts.
-  using Texts = std::pair<std::string, std::string>;
-  // The cosines of the texts by `tandem encode`; the model ends in a Normalize.
-  std::vector<double> Cosines(const std::vector<Texts>& pairs) const {
-    const std::vector<float> queries = Encoded(pairs, "query"),
-                             documents = Encoded(pairs, "document");
-    const size_t width = queries.size() / pairs.size();
-    std::vector<double> cosines(pairs.size());
-    for (size_t i = 0; i < queries.size(); ++i) {
-      cosines[i / width] += static_cast<double>(queries[i]) * static_cast<double>(documents[i]);
-    }
-    return cosines;
-  }
-  // The cosines of a query's judgements, behind the data's prompt.
-  std::vector<double> CosinesOf(const data::Dataset& dataset,
-                                const data::JudgedQuery& query) const {
-    std::vector<Texts> pairs;
-    for (const data::Judgement& judgement : query.judgements) {
-      pairs.emplace_back(dataset.query_prompt + std::string(dataset.queries.text(query.query)),
-                         std::string(dataset.documents.text(judgement.document)));
-    }
-    return Cosines(pairs);
-  }
-
-  TemporaryFolder folder_;
-
- private:
-  std::vector<float> Encoded(const std::vector<Texts>& pairs, const std::string& kind) const {
-    std::string lines;
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      const std::string& text = kind == "query" ? pairs[i].first : pairs[i].second;
-      lines += nlohmann::json{{"_id", std::to_string(i)}, {"text", text}}.dump() + "\n";
-    }
-    const std::string output = Path("encoded");
-    std::filesystem::remove_all(output);
-    EXPECT_EQ(RunTandem({"encode", "--model", Path("model"), "--input", "-", "--output", output,
-                         "--kind", kind, "--quiet"},
-                        lines)
-                  .exit_code,
-              0);
-    const NpyMatrix matrix = ReadNpy(output + "/embeddings.npy");
-    return {matrix.values.begin(), matrix.values.end()};
-  }
-};
 
 TEST_F(ScoreCommand, GradesABeirFolder) {
   const ProgramResult result = Score("grades", {}, "out");
@@ -205,10 +132,29 @@ TEST_F(ScoreCommand, LinesStayLinesOfTheirFormat) {
     ASSERT_EQ(first.judgements.size(), 3U);
     const std::vector<double> cosines = CosinesOf(scored, first);
     for (size_t i = 0; i < 3; ++i) {
-      EXPECT_NEAR(first.judgements[i].score, as == "grades" ? std::max(0.0, cosines[i]) : cosines[i],
-                  1e-5);
+      EXPECT_NEAR(first.judgements[i].score,
+                  as == "grades" ? std::max(0.0, cosines[i]) : cosines[i], 1e-5);
     }
   }
+}
+
+// A score of a pair is its grade: 0 is a negative where the format tells them apart.
+TEST_F(ScoreCommand, ScoredPairsStayPairs) {
+  WriteFileAtomically(Path("pairs.jsonl"),
+                      R"({"anchor": "one", "positive": "alpha", "score": 1}
+{"anchor": "one", "positive": "beta", "score": 0}
+{"anchor": "two", "positive": "gamma", "score": 0.5}
+)");
+  const ProgramResult columns = Score("teacher", {}, "columns.jsonl", "pairs.jsonl");
+  ASSERT_EQ(columns.exit_code, 0) << columns.err;
+  EXPECT_THAT(columns.out, HasSubstr("(2 pairs)"));
+  const std::string text = ReadFile(Path("columns.jsonl"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_EQ(Read("columns.jsonl").scores, data::ScoreKind::kPairs);
+  ASSERT_EQ(Score("teacher", {"--to", "flag_embedding"}, "lists.jsonl", "pairs.jsonl").exit_code,
+            0);
+  EXPECT_THAT(ReadFile(Path("lists.jsonl")),
+              HasSubstr(R"({"query": "one", "pos": ["alpha"], "neg": ["beta"], "pos_scores": [)"));
 }
 
 TEST_F(ScoreCommand, ReportsAsJson) {
@@ -324,18 +270,21 @@ TEST_F(ScoreCommand, WhatCannotBeDone) {
 // Score, then train on what was written.
 TEST_F(ScoreCommand, WhatIsWrittenTrains) {
   struct Case {
-    std::string objective, as, format, output;
+    std::string objective, model, as, format, output;
   };
   const Case cases[] = {
-      {"bixse", "grades", "beir", "grades"},
-      {"bixse", "grades", "sentence_transformers", "grades-columns.jsonl"},
-      {"bixse", "grades", "flag_embedding", "grades-lists.jsonl"},
-      {"margin_mse", "teacher", "sentence_transformers", "teacher-columns.jsonl"},
-      {"margin_mse", "teacher", "flag_embedding", "teacher-lists.jsonl.gz"},
-      {"kl_distillation", "teacher", "tevatron", "teacher-passages.jsonl"},
+      {"bixse", "model", "grades", "beir", "grades"},
+      {"bixse", "cross", "grades", "sentence_transformers", "grades-columns.jsonl"},
+      {"bixse", "model", "grades", "flag_embedding", "grades-lists.jsonl"},
+      {"margin_mse", "model", "teacher", "sentence_transformers", "teacher-columns.jsonl"},
+      {"margin_mse", "cross", "teacher", "flag_embedding", "teacher-lists.jsonl.gz"},
+      {"kl_distillation", "cross", "teacher", "tevatron", "teacher-passages.jsonl"},
   };
+  WriteCrossEncoder(Path("cross"), CrossEncoderCase("bert"), "bert.");
   for (const Case& c : cases) {
-    const ProgramResult scored = Score(c.as, {"--to", c.format}, c.output);
+    const ProgramResult scored =
+        RunTandem({"score", "--model", Path(c.model), "--pairs", Path("data"), "--as", c.as, "--to",
+                   c.format, "--output", Path(c.output)});
     ASSERT_EQ(scored.exit_code, 0) << scored.err;
     WriteFileAtomically(Path("recipe.toml"),
                         fmt::format("threads = 1\n[objective]\nname = \"{}\"\n[model]\nbase = "

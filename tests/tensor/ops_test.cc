@@ -152,28 +152,32 @@ TEST_P(OpsTest, SelfAttention) {
   }
 }
 
+// Of texts of one type, and of pairs, whose tokens have types.
 TEST_P(OpsTest, EmbeddingNorm) {
   for (const Shape& shape : Shapes()) {
-    Inputs make(5);
-    const PackedTokens tokens = make.Tokens(shape.lengths, 23);
-    const std::vector<at::Tensor> inputs = {
-        make.Make({23, shape.hidden}, 1), make.Make({512, shape.hidden}, 1),
-        make.Make({2, shape.hidden}, 1), make.Make({shape.hidden}, 1),
-        make.Make({shape.hidden}, 1)};
-    const auto operation = [&](at::ScalarType activation) {
-      return [&, activation](const std::vector<at::Tensor>& in) {
-        return tensor::EmbeddingNorm(tokens, {in[0], in[1], in[2]}, {in[3], in[4], 1e-12}, Drop(6),
-                                     activation);
+    for (const bool types : {false, true}) {
+      Inputs make(5);
+      PackedTokens tokens = make.Tokens(shape.lengths, 23);
+      if (types) tokens.types = tokens.positions.fmod(2);
+      const std::vector<at::Tensor> inputs = {
+          make.Make({23, shape.hidden}, 1), make.Make({512, shape.hidden}, 1),
+          make.Make({2, shape.hidden}, 1), make.Make({shape.hidden}, 1),
+          make.Make({shape.hidden}, 1)};
+      const auto operation = [&](at::ScalarType activation) {
+        return [&, activation](const std::vector<at::Tensor>& in) {
+          return tensor::EmbeddingNorm(tokens, {in[0], in[1], in[2]}, {in[3], in[4], 1e-12},
+                                       Drop(6), activation);
+        };
       };
-    };
-    const Result want = RunOnce(operation(at::kDouble), inputs,
-                                std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
-    for (const Case& c : Cases()) {
-      const Result got = RunOnce(operation(c.activation), inputs,
-                                 std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
-      EXPECT_LE(Error(got.out, want.out), c.bound);
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+      const Result want = RunOnce(operation(at::kDouble), inputs,
+                                  std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
+      for (const Case& c : Cases()) {
+        const Result got = RunOnce(operation(c.activation), inputs,
+                                   std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
+        EXPECT_LE(Error(got.out, want.out), c.bound);
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+        }
       }
     }
   }

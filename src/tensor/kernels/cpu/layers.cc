@@ -271,9 +271,10 @@ void RunEmbeddingNormForward(const EmbeddingNormForward<A>& args, int threads) {
   ForRowsOfThreads(args.rows, threads, [&](int, RowRange range) {
     auto* sum = AllocateScratchArray<float>(ForwardRows<A>() * width);
     ForTiles(range, ForwardRows<A>(), [&](size_t first, size_t count) {
-      RunEmbeddingSum({embedding.word, embedding.position, embedding.type, embedding.ids + first,
-                       embedding.positions + first},
-                      sum, count, width);
+      RunEmbeddingSum(
+          {embedding.word, embedding.position, embedding.type, embedding.ids + first,
+           embedding.positions + first, embedding.types ? embedding.types + first : nullptr},
+          sum, count, width);
       RunResidualNormForward(
           NormOfTile(args, sum, static_cast<const A*>(nullptr), RowDropout{}, first, width), count,
           width);

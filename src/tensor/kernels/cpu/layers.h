@@ -158,10 +158,11 @@ void RunFeedForwardBackward(const FeedForwardBackward<A>& args, int threads);
 struct Embedding {
   const float* word;         // [V, H]
   const float* position;     // [P, H], or null
-  const float* type;         // [H], or null
+  const float* type;         // [types, H], or null
   const int32_t* ids;        // [rows]
   const int32_t* positions;  // [rows]
   size_t width;              // H
+  const int32_t* types;      // [rows]: rows of `type`; null: all 0
 };
 
 // Backward passes add to these.
@@ -169,7 +170,7 @@ struct EmbeddingGradient {
   float* word;               // [n, H]
   const int32_t* word_rows;  // [rows]: which of the n rows a token's gradient goes to
   float* position;           // [P, H]; null: not wanted
-  float* type;               // [H]; null: not wanted
+  float* type;               // [H], of row 0, which all tokens read; null: not wanted
 };
 
 // out = dropout(LayerNorm(word + position + type)).

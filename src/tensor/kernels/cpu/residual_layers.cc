@@ -16,9 +16,10 @@ void RunEmbedForward(const EmbedForward<A>& args, int threads) {
   const size_t width = embedding.width;
   ForTilesOnThreads(args.rows, ForwardRows<A>(), threads, [&](size_t first, size_t count) {
     auto* sum = AllocateScratchArray<float>(ForwardRows<A>() * width);
-    RunEmbeddingSum({embedding.word, embedding.position, embedding.type, embedding.ids + first,
-                     embedding.positions + first},
-                    sum, count, width);
+    RunEmbeddingSum(
+        {embedding.word, embedding.position, embedding.type, embedding.ids + first,
+         embedding.positions + first, embedding.types ? embedding.types + first : nullptr},
+        sum, count, width);
     RunBranchSum<A>(
         {sum, args.scale, RowDropoutFrom(args.dropout, first), nullptr, args.out + first * width},
         count, width);

@@ -139,9 +139,11 @@ void EmbeddingSumT(const EmbeddingRows& args, float* out, size_t rows, size_t wi
     const float* word = args.word + static_cast<size_t>(args.ids[r]) * width;
     const float* position =
         args.position ? args.position + static_cast<size_t>(args.positions[r]) * width : nullptr;
+    const float* type =
+        args.types ? args.type + static_cast<size_t>(args.types[r]) * width : args.type;
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       auto v = hn::LoadU(d, word + c);
-      if (args.type) v = hn::Add(v, hn::LoadU(d, args.type + c));
+      if (type) v = hn::Add(v, hn::LoadU(d, type + c));
       if (position) v = hn::Add(v, hn::LoadU(d, position + c));
       hn::StoreU(v, d, out + r * width + c);
     }

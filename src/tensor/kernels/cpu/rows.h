@@ -85,6 +85,7 @@ struct EmbeddingRows {
   const float* type;         // [width], or null
   const int32_t* ids;        // [rows]
   const int32_t* positions;  // [rows]
+  const int32_t* types;      // [rows]: rows of `type`; null: all 0
 };
 void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width);
 
