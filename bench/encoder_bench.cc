@@ -90,12 +90,36 @@ text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<s
   return model.tokenizer(kind).EncodeAll(views, max_tokens, at::get_num_threads());
 }
 
+// The products of a layer, and the backward product of the first one, which is the widest.
+std::vector<tensor::ProductShape> ProductShapes(const weights::EncoderSpec& spec) {
+  const int64_t hidden = spec.hidden_size, inner = spec.intermediate_size;
+  const int64_t mixed = spec.heads * spec.head_width;
+  const int64_t mapped = mixed + 2 * spec.key_value_heads * spec.head_width;
+  return {{hidden, mapped},
+          {mixed, hidden},
+          {hidden, spec.gated ? 2 * inner : inner},
+          {inner, hidden},
+          {mapped, hidden}};
+}
+
+// FLOPs of attention's two products in a forward pass over a text, of the pairs that it reads.
+double AttentionFlops(const weights::EncoderSpec& spec, size_t length) {
+  const auto n = static_cast<double>(length);
+  double flops = 0;
+  for (const weights::LayerSpec& layer : spec.layers) {
+    const weights::AttentionSpec& attention = layer.attention;
+    const double reach = attention.window > 0 ? static_cast<double>(attention.window) : n;
+    // Pairs of a token and those behind it, itself included.
+    const double behind = reach >= n ? n * (n + 1) / 2 : n * (reach + 1) - reach * (reach + 1) / 2;
+    const double pairs = attention.causal ? behind : 2 * behind - n;
+    flops += 4 * pairs * static_cast<double>(spec.heads * spec.head_width);
+  }
+  return flops;
+}
+
 nlohmann::ordered_json Products(const BenchOptions& options) {
-  const weights::EncoderSpec config = weights::ReadModelFolder(options.model).encoder;
-  const int64_t h = config.hidden_size, f = config.intermediate_size;
-  // Queries, keys and values; attention's output; feed-forward up and down; and the backward
-  // product of the first one, which is the widest.
-  const std::vector<tensor::ProductShape> shapes = {{h, 3 * h}, {h, h}, {h, f}, {f, h}, {3 * h, h}};
+  const std::vector<tensor::ProductShape> shapes =
+      ProductShapes(weights::ReadModelFolder(options.model).encoder);
   const tensor::Precision precision = tensor::ResolvePrecision(options.precision);
   return {{"flops_per_second", tensor::ProductRate(shapes, precision)},
           {"library_flops_per_second",
@@ -164,6 +188,16 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
           {"flops_per_token", 3 * model->flops_per_token()}};
 }
 
+double AttentionFlopsOf(const model::DualEncoder& model, const std::vector<std::string>& texts,
+                        const BenchOptions& options) {
+  const weights::EncoderSpec spec = weights::ReadModelFolder(options.model).encoder;
+  const text::EncodedTexts encoded =
+      Tokenize(model, texts, model::TextKind::kDocument, options.max_tokens);
+  double flops = 0;
+  for (size_t b = 0; b < encoded.size(); ++b) flops += AttentionFlops(spec, encoded[b].size());
+  return flops;
+}
+
 nlohmann::ordered_json Encoding(const BenchOptions& options, train::StepProfile* profile) {
   const auto model = LoadModel(options);
   Texts pairs = ReadPairs(options.pairs);
@@ -185,12 +219,14 @@ nlohmann::ordered_json Encoding(const BenchOptions& options, train::StepProfile*
     const tensor::ProfileScope scope("everything else");
     counts = encode(texts.size());
   }
+  const double seconds = Now() - start;
   if (profile) {
     profile->steps = 1;
     profile->tokens = counts.tokens;
   }
-  return {{"seconds", Now() - start},
+  return {{"seconds", seconds},
           {"tokens", counts.tokens},
+          {"attention_flops", AttentionFlopsOf(*model, texts, options)},
           {"texts", texts.size()},
           {"flops_per_token", model->flops_per_token()}};
 }

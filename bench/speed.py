@@ -93,11 +93,15 @@ def write_texts(options, name, path):
 # --- Measurements --------------------------------------------------------------------------------
 
 
-def run(command, environment):
+def run_plain(command, environment):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
         sys.exit(f"speed.py: {' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return done.stdout
+
+
+def run(command, environment):
+    return json.loads(run_plain(command, environment).strip().splitlines()[-1])
 
 
 class Bench:
@@ -282,12 +286,12 @@ def report(results):
     return text, isa
 
 
-def update(path, text, isa):
+def update(path, text, isa, what="speed"):
     with open(path, encoding="utf-8") as file:
         page = file.read()
-    pattern = re.compile(rf"(<!-- speed {isa} -->\n).*?(<!-- end -->)", re.S)
+    pattern = re.compile(rf"(<!-- {what} {isa} -->\n).*?(<!-- end -->)", re.S)
     if not pattern.search(page):
-        sys.exit(f"speed.py: {path} has no line <!-- speed {isa} -->")
+        sys.exit(f"speed.py: {path} has no line <!-- {what} {isa} -->")
     with open(path, "w", encoding="utf-8") as file:
         file.write(pattern.sub(lambda match: match[1] + text + match[2], page))
 

@@ -10,7 +10,10 @@ reading the vocabulary, reading lines, printing decimal ids. The package's time 
 alone, in batches of 1,000 and of 10,000 texts (the better one counts) and without offsets
 (`encode_batch_fast`) where it has that. Wall and processor time, best of --repeat, at each number of
 threads; a ratio above 1 says how many times longer the package takes. The ids of all texts are
-compared first.
+compared first. The folder may hold any tokenizer.json that both read.
+
+With --letters N it shows, besides, the time of one text of 1, 2 and 4 times N letters "a" without
+spaces (1 MB: --letters 1000000): a tokenizer that is linear takes twice and four times as long.
 """
 
 import argparse
@@ -99,6 +102,32 @@ def measure_package(options, lines, threads):
         return json.load(result)
 
 
+def time_letters(options, letters, folder):
+    """Seconds of ours, those of the program's start taken off, and of the package, for one text."""
+    text = os.path.join(folder, "letters")
+    ids = os.path.join(folder, "letter_ids")
+    results = []
+    for count in (1, letters):
+        with open(text, "w") as out:
+            out.write("a" * count + "\n")
+        results.append(measure(lambda: run_ours(options, 1, text, ids), options.repeat)[0])
+    tokenizer = load_package(options)
+    start = time.monotonic()
+    encoding = tokenizer.encode("a" * letters)
+    peer = time.monotonic() - start
+    check_ids(tokenizer, ["a" * letters], ids)
+    return results[1] - results[0], peer, len(encoding.ids)
+
+
+def show_letters(options, folder):
+    print("letters   ids      ours  MB/s   package  MB/s   ratio")
+    for letters in (options.letters, 2 * options.letters, 4 * options.letters):
+        ours, peer, ids = time_letters(options, letters, folder)
+        size = letters / 1e6
+        print(f"{letters:7}  {ids:7}  {ours:6.3f}s  {size / ours:5.1f}  {peer:6.3f}s  "
+              f"{size / peer:5.1f}  {peer / ours:5.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -109,6 +138,7 @@ def main():
     parser.add_argument("--max-length", type=int, default=0, help="0 (default): no limit")
     parser.add_argument("--share", type=int, default=10, help="every n-th text only (default 10)")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--letters", type=int, default=0, help="see above (default 0: not shown)")
     parser.add_argument("--json", action="store_true", help="print one line of JSON instead")
     options = parser.parse_args()
     lines = read_lines(options.shared_data, options.share)
@@ -125,6 +155,8 @@ def main():
             ours = measure(lambda: run_ours(options, threads, texts, ids), options.repeat)
             rows.append((threads, ours, peer))
         check_ids(load_package(options), lines, ids)
+        if options.letters:
+            show_letters(options, folder)
     if options.json:
         print(json.dumps([{"threads": threads, "mb_per_s": size / wall,
                            "package_mb_per_s": size / peer_wall, "ratio": peer_wall / wall}

@@ -8,7 +8,8 @@ configure_package_config_file(
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
-              "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake" DESTINATION "${package_folder}")
+              "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindPcre2.cmake" DESTINATION "${package_folder}")
 
 install(
   EXPORT tandem

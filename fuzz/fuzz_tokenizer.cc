@@ -1,5 +1,5 @@
-// Texts (text/tokenizer.h): any bytes, against tokenizers with and without added tokens. The first
-// byte is the length limit.
+// Texts (text/tokenizer.h): any bytes, against tokenizers of each kind, with and without added
+// tokens. The first byte is the length limit.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -40,11 +40,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   static const PipelineTokenizer uncased = Load("added_uncased.json");
   static const PipelineTokenizer cased = Load("added_cased.json");
   static const PipelineTokenizer bare = Load("added_bare.json");
+  static const PipelineTokenizer unigram = Load("unigram_added.json");
+  static const PipelineTokenizer bytes_model = Load("unigram_bytes.json");
+  static const PipelineTokenizer gpt2 = Load("bpe_gpt2.json");
+  static const PipelineTokenizer roberta = Load("bpe_roberta.json");
+  static const PipelineTokenizer qwen2 = Load("bpe_qwen2.json");
+  static const PipelineTokenizer clip = Load("bpe_clip.json");
+  static const PipelineTokenizer llama2 = Load("bpe_llama2.json");
+  static const PipelineTokenizer plain = Load("bpe_plain.json");
   if (size == 0) return 0;
   const size_t max_length = bytes[0];
   // A copy of exactly this size, so that AddressSanitizer sees a read past its end.
   const std::vector<char> text(bytes + 1, bytes + size);
-  for (const PipelineTokenizer* tokenizer : {&uncased, &cased, &bare}) {
+  for (const PipelineTokenizer* tokenizer : {&uncased, &cased, &bare, &unigram, &bytes_model, &gpt2,
+                                             &roberta, &qwen2, &clip, &llama2, &plain}) {
     Check(*tokenizer, {text.data(), text.size()}, max_length);
   }
   return 0;

@@ -114,7 +114,7 @@ run_fuzzers() {
 # check [PART...]
 check() {
   [ $# -gt 0 ] || set -- kills scale sanitizers fuzz suites
-  stages=2
+  stages=3
   for name in "$@"; do
     case $name in
       kills | scale | fuzz) stages=$((stages + 1)) ;;
@@ -125,6 +125,7 @@ check() {
   done
   setup
   find_model
+  find_tokenizer
   for name in "$@"; do
     case $name in
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;

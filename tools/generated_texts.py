@@ -76,3 +76,62 @@ SNIPPETS = ["[CLS]", "[MASK]", "[SEP]", "<x>", "<xy>", "<xyz>", "<left>", "<righ
 def snippet_text(number):
     random = Random(number)
     return "".join(SNIPPETS[random.below(len(SNIPPETS))] for _ in range(random.below(13)))
+
+
+# Parts of texts in which grapheme clusters, compositions and character maps are looked for.
+CLUSTER_PARTS = ["a", "Z", " ", "  ", "\r", "\n", "\t", "\0", "\x1b", "\u00e9", "\u00e5", "\u00a9",
+                 "\u00b2", "\u00bd", "\u2122", "\u2126", "\u2460", "\ufb01", "\ufdfa", "\uff76",
+                 "\uff9e", "\u3000", "\u00a0", "\u200b", "\u200c", "\u200d", "\u0301", "\u0308",
+                 "\u0323", "\u0327", "\u0338", "\u0344", "\u034f", "\ufe0f", "\u0600", "\U000110bd",
+                 "\u0915", "\u093c", "\u094d", "\u0903", "\u09c7", "\u09be", "\u0e33", "\u0f73",
+                 "\u1100", "\u1161", "\u11a8", "\uac00", "\uac01", "\u2764", "\u2581", "``", "\'\'",
+                 "\U0001f1e6", "\U0001f3fb", "\U0001f600", "\U0001d165", "\U0001d15e", "<unk>"]
+
+
+def cluster_text(number):
+    random = Random(number)
+    return "".join(CLUSTER_PARTS[random.below(len(CLUSTER_PARTS))] for _ in range(random.below(13)))
+
+
+def random_bytes(number):
+    """Letters, spaces, bytes of long characters and any others, up to 30."""
+    random = Random(number)
+    kinds = [b"ab ", bytes(range(0xC0, 0xF8)), bytes(range(0x80, 0xC0)), bytes(range(256))]
+    drawn = []
+    for _ in range(random.below(31)):
+        kind = kinds[random.below(len(kinds))]
+        drawn.append(kind[random.below(len(kind))])
+    return bytes(drawn)
+
+
+def added_text(number, own):
+    """Half of it from `own`, the contents of a tokenizer's added tokens."""
+    random = Random(number)
+    parts = []
+    for _ in range(random.below(13)):
+        source = own if own and random.below(2) else SNIPPETS
+        parts.append(source[random.below(len(source))])
+    return "".join(parts)
+
+
+# What regular expressions that cut words tell apart: white space, contractions, letters, marks,
+# numbers, characters that are new in Unicode 15 and 16.
+WORD_PARTS = [" ", " ", "  ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u3000", "\u0085", "\u180e",
+              "\u2581", "'s", "'S", "'\u017f", "'ll", "'Re", "'", "don't", "a", "B", "word", "Nation",
+              "1", "123", "4567", "\u00bd", "\u0663", "\u2167", ".", "!!", "-", "_", "$", "\u00e9",
+              "e\u0301", "\u0301", "\u4e2d", "\u6587\u5b57", "\u3042", "\u0e01\u0e33", "\u0434\u043d",
+              "\u1f469", "\U0001f469\u200d\U0001f52c", "\U00031350", "\u1c89", "\U0001171e", "\u200b",
+              "\u2028", "\x1c", "\x00", "<0x0A>", "\ufffd"]
+
+
+def word_text(number):
+    random = Random(number)
+    return "".join(WORD_PARTS[random.below(len(WORD_PARTS))] for _ in range(random.below(20)))
+
+
+def broken_text(number):
+    """Bytes that are mostly no UTF-8."""
+    random = Random(number)
+    count = random.below(40)
+    return bytes(97 + random.below(26) if random.below(3) == 0 else random.below(256)
+                 for _ in range(count))

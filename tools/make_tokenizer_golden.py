@@ -69,12 +69,15 @@ def in_chunks(tokenizer, texts, size=2000):
         yield from tokenizer.encode_batch(texts[start:start + size])
 
 
+def shared_files(shared):
+    return sorted(itertools.chain.from_iterable(
+        glob.glob(os.path.join(shared, pattern)) for pattern in ("*/*.jsonl", "xquad/*/*.jsonl")))
+
+
 def shared_sets(shared):
     tokenizer = bert_tokenizer(
         os.path.join(shared, "tokenizers", "bert-base-uncased-vocab.txt"), lowercase=True)
-    files = sorted(itertools.chain.from_iterable(
-        glob.glob(os.path.join(shared, pattern)) for pattern in ("*/*.jsonl", "xquad/*/*.jsonl")))
-    for path in files:
+    for path in shared_files(shared):
         texts = read_texts(path)
         name = os.path.relpath(path, shared)
         for length in (0, SHORT):

@@ -14,12 +14,15 @@ import sys
 import tokenizers
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
+import probe_graphemes
+import probe_normal_forms
+
 PINNED = "0.23.3"
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 HANGUL = range(0xAC00, 0xAC00 + 11172)  # decomposed by arithmetic (The Unicode Standard, 3.12)
 # Bits of Property::flags in src/text/unicode_tables.h, in this order.
 FLAGS = ["removed", "blank", "chinese", "nonspacing", "space", "punctuation", "word", "regex_space",
-         "decomposes", "lowers"]
+         "decomposes", "lowers", "mark", "compatible", "composite", "second"]
 
 
 def bert(clean=False, chinese=False, strip=False, lower=False):
@@ -172,11 +175,11 @@ def rows(values, per_row):
                    for i in range(0, len(values), per_row))
 
 
-def mapping_source(name, mapping):
+def mapping_source(name, mapping, longest=7):
     pool, entries = [], []
     for c in sorted(mapping):
         parts = [ord(p) for p in mapping[c]]
-        assert len(parts) < 8 and len(pool) < 1 << 16
+        assert len(parts) <= longest and len(pool) < 1 << 16
         entries.append("{0x%X, %d, %d}," % (c, len(pool), len(parts)))
         pool += parts
     return ("constexpr char32_t k%sPool[] = {\n%s};\nconstexpr Mapping k%sEntries[] = {\n%s};\n"
@@ -199,10 +202,17 @@ def main():
     for parts in decompositions.values():  # BertNormalizer::NormalizeMarks relies on it
         marks = [ord(part) in classes for part in parts]
         assert marks == sorted(marks), parts
+    compatibility = probe_normal_forms.probe_compatibility(CODE_POINTS, flags)
+    probe_normal_forms.probe_compositions(decompositions, classes, flags)
+    probe_normal_forms.probe_forms(CODE_POINTS, decompositions, compatibility, flags)
+    probe_normal_forms.probe_marks(CODE_POINTS, flags)
+    probe_normal_forms.probe_white_space(CODE_POINTS, flags)
+    graphemes = probe_graphemes.probe_graphemes(CODE_POINTS)
     properties, runs, previous = {}, [], None
     for c in range(0x110000):
         bits = sum(1 << i for i, name in enumerate(FLAGS) if name in flags[c])
-        index = properties.setdefault((bits, classes.get(c, 0)), len(properties))
+        key = (bits, classes.get(c, 0), graphemes.get(c, 0))
+        index = properties.setdefault(key, len(properties))
         if index != previous:
             runs.append((c, index))
             previous = index
@@ -217,22 +227,25 @@ namespace tandem::text {{
 namespace {{
 
 constexpr Property kProperties[] = {{
-{rows(("{0x%X, %d}," % p for p in properties), 12)}}};
+{rows(("{0x%X, %d, %d}," % p for p in properties), 10)}}};
 // The first code point of a run << 8 | its index in kProperties.
 constexpr uint32_t kRuns[] = {{
 {rows(("0x%X," % (c << 8 | i) for c, i in runs), 12)}}};
-{mapping_source("Decomposition", decompositions)}{mapping_source("Lower", lower)}
+{mapping_source("Decomposition", decompositions)}{mapping_source("Lower", lower)}{
+    mapping_source("Compatibility", compatibility, 18)}
 }}  // namespace
 
 std::span<const Property> Properties() {{ return kProperties; }}
 std::span<const uint32_t> PropertyRuns() {{ return kRuns; }}
 MappingTable DecompositionTable() {{ return {{kDecompositionEntries, kDecompositionPool}}; }}
 MappingTable LowerTable() {{ return {{kLowerEntries, kLowerPool}}; }}
+MappingTable CompatibilityTable() {{ return {{kCompatibilityEntries, kCompatibilityPool}}; }}
 
 }}  // namespace tandem::text
 """)
     print(f"{len(properties)} properties, {len(runs)} runs, {len(decompositions)} decompositions, "
-          f"{len(lower)} lower-cased, {len(set(classes.values()))} combining classes", file=sys.stderr)
+          f"{len(compatibility)} for compatibility, {len(lower)} lower-cased, "
+          f"{len(set(classes.values()))} combining classes", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/explain_encoder.h"
 #include "app/explain_objective.h"
 #include "eval/measure.h"
 #include "objective/catalogue.h"
@@ -13,9 +14,13 @@ namespace tandem::app {
 
 std::span<const config::Catalogue> AllCatalogues() {
   static const std::vector<config::Catalogue> all = [] {
-    std::vector<config::Catalogue> catalogues = {
-        sampling::SamplerCatalogue(), objective::ObjectiveCatalogue(), optim::OptimizerCatalogue(),
-        optim::ScheduleCatalogue(),   eval::MeasureCatalogue(),        CommandCatalogue()};
+    std::vector<config::Catalogue> catalogues = {sampling::SamplerCatalogue(),
+                                                 objective::ObjectiveCatalogue(),
+                                                 optim::OptimizerCatalogue(),
+                                                 optim::ScheduleCatalogue(),
+                                                 eval::MeasureCatalogue(),
+                                                 EncoderCatalogue(),
+                                                 CommandCatalogue()};
     for (config::Catalogue& catalogue : catalogues) {
       if (catalogue.name == "objectives") catalogue.details = ExplainObjective;
     }

@@ -26,8 +26,12 @@ std::function<void()> Configure(Flags& flags) {
            "document or query: which encoder, prompt and length limit texts get")
       .OneOf({"document", "query"})
       .ShowDefault();
+  AddPromptFlag(flags, options->model, "the texts");
   AddLengthFlags(flags, options->model);
-  return [options] { RunEncode(*options); };
+  return [options] {
+    options->model.prompts_documents = options->kind == "document";
+    RunEncode(*options);
+  };
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
   flags.Add("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
   flags.Add("--split", options.split, "Split of the data set (default test)");
   AddEmbeddingsFlag(flags, options.embeddings);
+  AddPromptFlag(flags, options.model, "queries");
   AddLengthFlags(flags, options.model);
 }
 
@@ -67,7 +68,8 @@ void CheckInputs(const EvaluateOptions& options) {
   const bool with_run = !options.run.empty() || !options.qrels.empty();
   const bool with_model = !options.model.model.empty() || !options.dataset.empty() ||
                           !options.split.empty() || !options.embeddings.empty() ||
-                          options.model.max_query_tokens || options.model.max_document_tokens;
+                          options.model.max_query_tokens || options.model.max_document_tokens ||
+                          options.model.dimensions || options.model.prompt;
   if (with_run && with_model) {
     throw UsageError(
         "--qrels and --run exclude --model, --dataset and --split, and the flags that go with "
@@ -81,9 +83,9 @@ void CheckInputs(const EvaluateOptions& options) {
   }
   if (with_model && options.model.model.empty()) {
     if (!options.dataset.empty()) throw UsageError("--dataset needs --model");
-    throw UsageError(options.split.empty()
-                         ? "--embeddings and the length limits need --model and --dataset"
-                         : "--split needs --model and --dataset");
+    throw UsageError(options.split.empty() ? "--embeddings, --prompt, --dimensions and the length "
+                                             "limits need --model and --dataset"
+                                           : "--split needs --model and --dataset");
   }
   if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
 }

@@ -11,6 +11,7 @@
 
 #include "app/catalogues.h"
 #include "app/command.h"
+#include "app/explain_encoder.h"
 #include "app/explain_objective.h"
 #include "app/flags.h"
 #include "base/error.h"
@@ -126,7 +127,7 @@ std::string ExplainEntryParams(std::string_view name) {
 
 // Every name that `Explain` knows, for suggestions.
 std::vector<std::string> KnownNames() {
-  std::vector<std::string> known = {"recipe", "objectives"};
+  std::vector<std::string> known = {"recipe", "objectives", "models"};
   for (const Catalogue& catalogue : AllCatalogues()) {
     for (const EntryInfo* entry : catalogue.entries) {
       known.emplace_back(entry->name);
@@ -154,6 +155,7 @@ std::vector<std::string> KnownNames() {
 // What is known under this name; several catalogues and tables may use it.
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
+  if (name == "models") return EncoderReference();
   if (name == "recipe") return config::RecipeReference(AllCatalogues());
   std::vector<std::string> parts;
   for (const Catalogue& catalogue : AllCatalogues()) {
@@ -178,7 +180,8 @@ std::function<void()> Configure(Flags& flags) {
            "An objective, measure, command, ..., a recipe key or parameter (train.batch, "
            "temperature) "
            "or table; "
-           "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives")
+           "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives, "
+           "\"models\" that of all encoders")
       .Required();
   return [name] { std::fputs(Explain(*name).c_str(), stdout); };
 }

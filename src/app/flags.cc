@@ -200,6 +200,10 @@ Flag Flags::Add(std::string_view name, std::optional<double>& value, std::string
   return AddTo(app_, name, value, help);
 }
 
+Flag Flags::Add(std::string_view name, std::optional<std::string>& value, std::string_view help) {
+  return AddTo(app_, name, value, help);
+}
+
 Flag Flags::AddSwitch(std::string_view name, bool& value, std::string_view help) {
   CLI::Option* option = app_.add_flag(std::string(name), value, std::string(help));
   option->disable_flag_override();  // --name=value is an error

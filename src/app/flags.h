@@ -73,6 +73,7 @@ class Flags {
   Flag Add(std::string_view name, std::optional<int64_t>& value, std::string_view help);
   Flag Add(std::string_view name, std::optional<size_t>& value, std::string_view help);
   Flag Add(std::string_view name, std::optional<double>& value, std::string_view help);
+  Flag Add(std::string_view name, std::optional<std::string>& value, std::string_view help);
   // A flag without a value, "--name" or "-n,--name": true where it is given, however often.
   Flag AddSwitch(std::string_view name, bool& value, std::string_view help);
 

@@ -25,13 +25,19 @@ std::string Rounded(const Json& number) {
 
 // Text for a terminal: no byte of a file may move its cursor.
 std::string Printable(const Json& value) {
-  std::string text = value.is_string()         ? value.get<std::string>()
-                     : value.is_number_float() ? Rounded(value)
-                                               : value.dump();
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  const std::string text = value.is_string()         ? value.get<std::string>()
+                           : value.is_number_float() ? Rounded(value)
+                                                     : value.dump();
+  std::string printable;
+  for (const char c : text) {
+    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (c == '\n' || c == '\t') {
+      printable += c == '\n' ? "\\n" : "\\t";  // prompts have several lines
+    } else {
+      printable += control ? '?' : c;
+    }
   }
-  return text;
+  return printable;
 }
 
 std::string Label(const std::string& key) {

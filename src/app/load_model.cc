@@ -1,19 +1,38 @@
 #include "app/load_model.h"
 
+#include <fmt/format.h>
+
 #include "app/globals.h"
+#include "base/log.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
+#include "weights/prompt_choice.h"
 
 namespace tandem::app {
 
-std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
-                                              const std::string& query_prompt) {
-  tensor::SetUpProcess(GlobalOptions().threads);
+model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& query_prompt) {
   model::LoadOptions options{.max_query_tokens = flags.max_query_tokens,
                              .max_document_tokens = flags.max_document_tokens,
                              .training = {.what = model::Trained::kNothing}};
   if (!query_prompt.empty()) options.query_prompt = query_prompt;
-  return model::DualEncoder::Load(flags.model, options);
+  (flags.prompts_documents ? options.chosen_document_prompt : options.chosen_query_prompt) =
+      flags.prompt;
+  options.dimensions = flags.dimensions;
+  return options;
+}
+
+std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
+                                              const std::string& query_prompt) {
+  tensor::SetUpProcess(GlobalOptions().threads);
+  auto model = model::DualEncoder::Load(flags.model, LoadOptionsOf(flags, query_prompt));
+  if (flags.prompt) {
+    const auto kind =
+        flags.prompts_documents ? model::TextKind::kDocument : model::TextKind::kQuery;
+    Note(fmt::format("the prompt of {} is \"{}\"",
+                     flags.prompts_documents ? "documents" : "queries",
+                     weights::PromptOnOneLine(model->prompt(kind))));
+  }
+  return model;
 }
 
 search::EncodeOptions BulkOptions() {

@@ -10,9 +10,12 @@
 
 namespace tandem::app {
 
-// Sets the process up for tensors (tensor/process.h), then loads the folder. Queries get
-// `query_prompt` in front, which a data set brings; empty: the folder's own prompt. Throws
-// ModelError, UsageError.
+// What the flags say of a model that is loaded. Queries get `query_prompt` in front, which a data
+// set brings; empty: the folder's own prompt, or that of --prompt.
+model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& query_prompt = "");
+
+// Sets the process up for tensors (tensor/process.h), then loads the folder with LoadOptionsOf.
+// Notes which prompt --prompt stands for. Throws ModelError, UsageError.
 std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
                                               const std::string& query_prompt = "");
 

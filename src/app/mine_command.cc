@@ -41,8 +41,9 @@ MineOptions Checked(const Given& given) {
     throw UsageError(by_model ? "--model and --run exclude each other: one of them ranks"
                               : "nothing ranks the documents: give --model DIR or --run FILE");
   }
-  if (!by_model && (options.model.max_query_tokens || options.model.max_document_tokens)) {
-    throw UsageError("the length limits need --model");
+  if (!by_model && (options.model.max_query_tokens || options.model.max_document_tokens ||
+                    options.model.dimensions)) {
+    throw UsageError("the length limits and --dimensions need --model");
   }
   options.rules.ranks = RangeOf(given.range);
   options.rules.seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));

@@ -22,13 +22,6 @@ namespace {
 
 using model::TextKind;
 
-std::unique_ptr<model::DualEncoder> Load(const ModelFlags& flags, const std::string& prompt) {
-  model::LoadOptions options{.max_query_tokens = flags.max_query_tokens,
-                             .max_document_tokens = flags.max_document_tokens};
-  if (!prompt.empty()) options.query_prompt = prompt;
-  return model::DualEncoder::Load(flags.model, options);
-}
-
 // The embeddings of some of `texts`, from the cache or encoded into it, ready to be searched.
 search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
                              const std::vector<uint32_t>& chosen, bool cache) {
@@ -50,7 +43,8 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
   const tensor::Precision precision = options.search_precision.empty()
                                           ? BulkOptions().precision
                                           : tensor::ResolvePrecision(options.search_precision);
-  const auto model = Load(options.model, data.query_prompt);
+  const auto model = model::DualEncoder::Load(options.model.model,
+                                              LoadOptionsOf(options.model, data.query_prompt));
   search::TiledSearchOptions search{
       .precision = precision, .memory = options.memory, .stop = SignalWatch::Received};
   search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),

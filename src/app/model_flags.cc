@@ -1,5 +1,7 @@
 #include "app/model_flags.h"
 
+#include <fmt/format.h>
+
 #include "app/flags.h"
 
 namespace tandem::app {
@@ -16,6 +18,18 @@ void AddLengthFlags(Flags& flags, ModelFlags& model) {
             "Cut queries at this many tokens; 0: what the encoder takes (default: the model's)");
   flags.Add("--max-document-tokens", model.max_document_tokens,
             "Cut documents at this many tokens; 0: what the encoder takes (default: the model's)");
+  flags
+      .Add("--dimensions", model.dimensions,
+           "Cut embeddings to this many leading numbers, for models trained so (Matryoshka); 0: "
+           "whole embeddings (default: the model's truncate_dim)")
+      .Between(0, 65536);
+}
+
+void AddPromptFlag(Flags& flags, ModelFlags& model, std::string_view texts) {
+  flags.Add("--prompt", model.prompt,
+            fmt::format("What is put before {}: the name of one of the model's prompts (tandem "
+                        "inspect shows them), or a text, in which \\n is a line break",
+                        texts));
 }
 
 }  // namespace tandem::app

@@ -50,6 +50,7 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--format", options->format, "Format of the hits for --query: text, json or tsv")
       .OneOf({"text", "json", "tsv"})
       .ShowDefault();
+  AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);
   return [options] { RunChecked(*options); };
 }

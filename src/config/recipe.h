@@ -19,11 +19,16 @@ struct ModelRecipe {
   std::string towers = "shared";
   std::optional<std::string> document_base;    // folder; none: `base`. Not for shared towers
   std::optional<int64_t> projection;           // none: no new projection
+  std::optional<std::string> pooling;          // a mode; none: the folder's
+  std::optional<bool> include_prompt;          // none: the folder's
   std::optional<int64_t> max_query_tokens;     // none: the folder's
   std::optional<int64_t> max_document_tokens;  // none: the folder's
   std::optional<std::string> query_prompt;     // none: the folder's
   std::optional<std::string> document_prompt;  // none: the folder's
   std::optional<double> dropout;               // none: the folder's config.json
+  std::optional<bool> is_causal;               // of decoders; none: the folder's config.json
+  Integers dimensions;        // of Matryoshka training; empty: the full width alone
+  Numbers dimension_weights;  // of `dimensions`; empty: all are 1
   std::string train = "all";
   Strings freeze;                      // parts of the model
   std::optional<std::string> adapter;  // folder; none: new adapters

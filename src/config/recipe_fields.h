@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/field_info.h"
+#include "config/head_fields.h"
 #include "config/lora_fields.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
@@ -120,6 +121,7 @@ void VisitModel(R& model, Visitor& visitor) {
                  .unit = "numbers",
                  .range = {1, 65536},
                  .unset_doc = "none"});
+  VisitPooling(model, visitor);
   visitor.Field("max_query_tokens", model.max_query_tokens,
                 {.doc = "longer queries are truncated",
                  .unit = "tokens",
@@ -142,6 +144,11 @@ void VisitModel(R& model, Visitor& visitor) {
                 {.doc = "share of activations dropped in training",
                  .range = {0, 0.9},
                  .unset_doc = "the folder's config.json"});
+  visitor.Field("is_causal", model.is_causal,
+                {.doc = "of decoders: false lets a token read the tokens behind it too, as an "
+                        "encoder does; written to config.json",
+                 .unset_doc = "the folder's config.json"});
+  VisitDimensions(model, visitor);
   VisitTrained(model, visitor);
 }
 

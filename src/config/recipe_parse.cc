@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -35,6 +36,19 @@ void DropUnusedSources(const RecipeReader& reader, DataRecipe& data) {
   if (train && sources && train->layer > 0 && sources->layer == 0) data.sources.clear();
 }
 
+void CheckDimensions(RecipeReader& reader, const ModelRecipe& model) {
+  const std::set<int64_t> distinct(model.dimensions.begin(), model.dimensions.end());
+  if (distinct.size() < model.dimensions.size()) {
+    reader.Complain("model.dimensions", "names a width twice; give each once");
+  }
+  const size_t weights = model.dimension_weights.size(), widths = model.dimensions.size();
+  if (weights > 0 && widths > 0 && weights != widths) {
+    reader.Complain("model.dimension_weights",
+                    fmt::format("has {} numbers for {} of model.dimensions; give one for each",
+                                weights, widths));
+  }
+}
+
 // Checks what types and ranges of single keys cannot say.
 void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view length = reader.Exclude("train.epochs", "train.steps");
@@ -47,6 +61,7 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
   if (validation == "validation.data") recipe.validation.data.reset();
   if (validation == "validation.holdout") recipe.validation.holdout.reset();
+  CheckDimensions(reader, recipe.model);
   DataRecipe& data = recipe.data;
   DropUnusedSources(reader, data);
   if (data.binarize_at && data.positive_grade != *data.binarize_at) {

@@ -30,7 +30,7 @@ class SharedEncoder final : public DualEncoder {
     return tower_.Encode(tokens, options);
   }
   bool shared() const override { return true; }
-  int64_t embedding_width() const override { return tower_.folder().embedding_width; }
+  int64_t embedding_width() const override { return tower_.embedding_width(); }
   std::vector<NamedParameter> Parameters() override { return tower_.Parameters(); }
   bool adapted() const override { return tower_.adapted(); }
   bool packs_on_use() const override { return tower_.packs_on_use(); }
@@ -41,11 +41,12 @@ class SharedEncoder final : public DualEncoder {
   const text::Tokenizer& tokenizer(TextKind) const override { return tower_.tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return tower_.max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return tower_.prompt(kind); }
+  bool include_prompt(TextKind) const override { return tower_.include_prompt(); }
   std::string settings() const override { return tower_.settings(); }
   double flops_per_token() const override { return tower_.flops_per_token(); }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
-    weights::FolderChanges changes = tower_.Changes(similarity());
+    weights::FolderChanges changes = tower_.Changes(SavedSettings());
     changes.further_files[weights::kTandemFile] =
         weights::TandemFileText({.max_query_tokens = max_tokens(TextKind::kQuery),
                                  .max_document_tokens = max_tokens(TextKind::kDocument),

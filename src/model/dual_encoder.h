@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@
 #include "tensor/passes.h"
 #include "text/tokenizer.h"
 #include "weights/model_card.h"
+#include "weights/model_folder.h"
+#include "weights/model_folder_writer.h"
 #include "weights/tandem_file.h"
 
 namespace tandem::model {
@@ -26,6 +29,7 @@ enum class TextKind { kQuery, kDocument };
 
 struct LoadOptions {
   std::optional<double> dropout;  // none: the folder's config.json decides
+  std::optional<bool> is_causal;  // of decoders; none: the folder's config.json decides
   // Longer texts are cut. 0: as long as the encoder's position table. None: the folder's
   // tandem.json decides, else its other files (weights::TokenizerSettings).
   std::optional<size_t> max_query_tokens;
@@ -38,6 +42,15 @@ struct LoadOptions {
   std::filesystem::path document_folder;  // the document tower's; empty: the same folder
   std::optional<int64_t> projection;      // width of a new Dense module; none: no new module
   uint64_t seed = 0;                      // of the new module's weights, and of new adapters'
+  weights::PoolingChange pooling;         // of both towers
+
+  // In place of a prompt above: the name of one of the folder's prompts, or a text
+  // (weights::ChoosePrompt).
+  std::optional<std::string> chosen_query_prompt;
+  std::optional<std::string> chosen_document_prompt;
+  // Embeddings are cut to so many leading numbers, and those of a cosine model that ends in
+  // Normalize get unit length again. 0: they are whole; none: the folder's `truncate_dim`.
+  std::optional<int64_t> dimensions;
 
   TrainingOptions training;
 };
@@ -48,9 +61,10 @@ class DualEncoder {
   // `towers` other than shared, a folder of one encoder gives both towers; they and new projections
   // start equal, so that the model starts as the shared one. Throws ModelError for a broken or
   // unsupported folder, for towers of different embedding width or similarity, and where there is
-  // no projection of one shape to share; UsageError for options that do not fit the folder, and for
-  // a length above what the encoder's position table has. What training.what leaves out is frozen
-  // (NamedParameter::trained). Two towers of one folder share frozen tensors.
+  // no projection of one shape to share; UsageError for options that do not fit the folder, for a
+  // length above what the encoder's position table has, and for more dimensions than there are.
+  // What training.what leaves out is frozen (NamedParameter::trained). Two towers of one folder
+  // share frozen tensors.
   static std::unique_ptr<DualEncoder> Load(const std::filesystem::path& folder,
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
@@ -70,7 +84,7 @@ class DualEncoder {
   // Whether both towers are one encoder.
   virtual bool shared() const = 0;
 
-  virtual int64_t embedding_width() const = 0;  // E
+  virtual int64_t embedding_width() const = 0;  // E, of what Encode returns
   // In a fixed order, each under a name of its own; the same tensors at every call. What two towers
   // share is there once.
   virtual std::vector<NamedParameter> Parameters() = 0;
@@ -81,6 +95,9 @@ class DualEncoder {
   virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
   virtual const std::string& prompt(TextKind kind) const = 0;
+  // Whether pooling takes the tokens of a text's prompt in. Where it does not, packs must say how
+  // many these are (PackedTokens::prompt_tokens, PromptLengths).
+  virtual bool include_prompt(TextKind /*kind*/) const { return true; }
 
   // How two embeddings are compared, "cosine" or "dot": as the folder says (cosine where it says
   // nothing), until training by another similarity sets it. Save writes it.
@@ -92,6 +109,13 @@ class DualEncoder {
   void set_calibration(std::optional<weights::Calibration> calibration) {
     calibration_ = std::move(calibration);
   }
+
+  // Prompts of tasks by their names, which Save adds to the folder's: users can then choose them.
+  void set_task_prompts(std::map<std::string, std::string> prompts) {
+    task_prompts_ = std::move(prompts);
+  }
+  // The `truncate_dim` that Save writes; 0: none. Without this call it is the folder's.
+  void set_saved_dimensions(int64_t dimensions) { saved_dimensions_ = dimensions; }
 
   // What decides an embedding besides parameters and token ids, as lines of text: sizes,
   // activation, the folder's dropout, pooling, the modules behind it. For fingerprints and
@@ -112,9 +136,19 @@ class DualEncoder {
   virtual void SaveAdapter(const std::filesystem::path& folder,
                            const std::pair<std::string, std::string>& bases) const;
 
+ protected:
+  // What has been set here, for Save.
+  weights::FolderChanges SavedSettings() const {
+    return {.similarity = weights::SimilarityFromName(similarity_),
+            .task_prompts = task_prompts_,
+            .truncate_dim = saved_dimensions_};
+  }
+
  private:
   std::string similarity_ = "cosine";
   std::optional<weights::Calibration> calibration_;
+  std::map<std::string, std::string> task_prompts_;
+  std::optional<int64_t> saved_dimensions_;
 };
 
 }  // namespace tandem::model

@@ -1,5 +1,6 @@
 #include "model/head.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/gelu.h>
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/random.h"
 
@@ -62,6 +64,31 @@ DenseModule MakeDense(const weights::Dense& dense, uint64_t seed,
   return module;
 }
 
+tensor::Pooling OperationOf(weights::PoolingMode mode) {
+  using enum weights::PoolingMode;
+  switch (mode) {
+    case kCls:
+      return tensor::Pooling::kCls;
+    case kMax:
+      return tensor::Pooling::kMax;
+    case kMean:
+      return tensor::Pooling::kMean;
+    case kMeanSqrtLen:
+      return tensor::Pooling::kMeanSqrtLen;
+    case kWeightedMean:
+      return tensor::Pooling::kWeightedMean;
+    case kLastToken:
+      return tensor::Pooling::kLastToken;
+  }
+  return tensor::Pooling::kMean;
+}
+
+PoolingModule MakePooling(const weights::Pooling& pooling) {
+  PoolingModule module{.include_prompt = pooling.include_prompt};
+  for (const weights::PoolingMode mode : pooling.modes) module.modes.push_back(OperationOf(mode));
+  return module;
+}
+
 bool Equal(const DenseModule& a, const DenseModule& b) {
   const auto equal = [](const at::Tensor& x, const at::Tensor& y) {
     return x.defined() == y.defined() && (!x.defined() || (x.sizes() == y.sizes() && x.equal(y)));
@@ -73,7 +100,15 @@ struct Apply {
   const tensor::PackedTokens& tokens;
   at::Tensor x;
 
-  void operator()(tensor::Pooling pooling) { x = tensor::Pool(x, tokens, pooling); }
+  void operator()(const PoolingModule& pooling) {
+    tensor::PackedTokens pooled = tokens;
+    if (pooling.include_prompt) pooled.prompt_tokens.reset();
+    std::vector<at::Tensor> rows;
+    for (const tensor::Pooling mode : pooling.modes) {
+      rows.push_back(tensor::Pool(x, pooled, mode));
+    }
+    x = rows.size() == 1 ? rows.front() : at::cat(rows, 1);
+  }
   void operator()(const DenseModule& dense) {
     x = Activate(at::linear(x, dense.weight, dense.bias), dense.activation);
   }
@@ -90,14 +125,13 @@ at::Tensor ParameterFrom(const weights::TensorView& view) {
 
 Head::Head(const std::vector<weights::HeadModule>& modules, uint64_t seed) {
   for (const weights::HeadModule& module : modules) {
+    Module made = NormalizeModule{};
     if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
-      modules_.emplace_back(pooling->mode == weights::PoolingMode::kCls ? tensor::Pooling::kCls
-                                                                        : tensor::Pooling::kMean);
+      made = MakePooling(*pooling);
     } else if (const auto* dense = std::get_if<weights::Dense>(&module)) {
-      modules_.emplace_back(MakeDense(*dense, seed, &parameters_));
-    } else {
-      modules_.emplace_back(NormalizeModule{});
+      made = MakeDense(*dense, seed, &parameters_);
     }
+    modules_.push_back(std::move(made));
   }
 }
 

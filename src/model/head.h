@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <deque>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct DenseModule {
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out], or undefined
   weights::Activation activation = weights::Activation::kIdentity;
+};
+
+// One row for each text; what several modes give stands behind each other.
+struct PoolingModule {
+  std::vector<tensor::Pooling> modes;
+  bool include_prompt = true;
 };
 
 struct NormalizeModule {};
@@ -37,8 +44,8 @@ class Head {
   bool ShareProjection(const Head& other);
 
  private:
-  using Module = std::variant<tensor::Pooling, DenseModule, NormalizeModule>;
-  std::vector<Module> modules_;
+  using Module = std::variant<PoolingModule, DenseModule, NormalizeModule>;
+  std::deque<Module> modules_;  // a vector would move them, which g++ 12 wrongly warns of
   std::vector<NamedParameter> parameters_;
 };
 

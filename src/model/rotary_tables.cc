@@ -32,13 +32,16 @@ tensor::Rotary RotaryTables::Upto(int64_t positions) const {
   const tensor::Rotary longer{at::empty({count, width}, at::kFloat),
                               at::empty({count, width}, at::kFloat)};
   // Angles are products in float, as transformers computes them: at position 8,000 they differ by
-  // 1e-4 from exact ones.
+  // 1e-4 from exact ones. Their cosines are rounded correctly, so that every machine has the same.
   for (int64_t p = 0; p < count; ++p) {
     for (int64_t c = 0; c < width; ++c) {
       const float angle =
           static_cast<float>(p) * state_->inverse_frequencies[static_cast<size_t>(c)];
-      longer.cosines.data_ptr<float>()[p * width + c] = std::cos(angle) * state_->factor;
-      longer.sines.data_ptr<float>()[p * width + c] = std::sin(angle) * state_->factor;
+      const double exact = angle;
+      longer.cosines.data_ptr<float>()[p * width + c] =
+          static_cast<float>(std::cos(exact)) * state_->factor;
+      longer.sines.data_ptr<float>()[p * width + c] =
+          static_cast<float>(std::sin(exact)) * state_->factor;
     }
   }
   return rotary = longer;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/transformer.h"
+#include "weights/prompt_choice.h"
 
 namespace tandem::model {
 namespace {
@@ -50,7 +51,7 @@ std::optional<size_t> SequenceLimit(const LoadOptions& options, size_t query, si
 
 std::string ModuleText(const weights::HeadModule& module) {
   if (const auto* pooling = std::get_if<weights::Pooling>(&module)) {
-    return fmt::format("pooling {}\n", weights::PoolingModeName(pooling->mode));
+    return fmt::format("pooling {}\n", weights::PoolingText(*pooling));
   }
   if (const auto* dense = std::get_if<weights::Dense>(&module)) {
     return fmt::format("dense {} to {}, {}\n", dense->in_features, dense->out_features,
@@ -59,10 +60,31 @@ std::string ModuleText(const weights::HeadModule& module) {
   return "normalize\n";
 }
 
-weights::ModelFolder WithProjection(weights::ModelFolder folder,
-                                    const std::optional<int64_t>& width) {
-  if (width) weights::AddProjection(&folder, *width);
+// The folder as `options` ask for it.
+weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
+  if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
+  weights::ChangePooling(&folder, options.pooling);
+  if (options.projection) weights::AddProjection(&folder, *options.projection);
   return folder;
+}
+
+// A prompt that was given or chosen, else the folder's `own`.
+std::string PromptOf(const std::optional<std::string>& given,
+                     const std::optional<std::string>& chosen, const std::string& own,
+                     const weights::ModelFolder& folder) {
+  if (chosen) return weights::ChoosePrompt(folder, *chosen);
+  return given.value_or(own);
+}
+
+// How many numbers embeddings have.
+int64_t WidthOf(const weights::ModelFolder& folder, const std::optional<int64_t>& asked) {
+  const int64_t all = folder.embedding_width;
+  if (!asked) return std::min(all, folder.truncate_dim.value_or(all));
+  if (*asked > all) {
+    throw UsageError(fmt::format("{}: its embeddings have {} numbers; they cannot be cut to {}",
+                                 folder.path.native(), all, *asked));
+  }
+  return *asked == 0 ? all : *asked;
 }
 
 void Append(std::string name, const at::Tensor& value, weights::FolderChanges* changes) {
@@ -76,7 +98,7 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 
 Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
              const weights::TandemFile& file)
-    : folder_(WithProjection(std::move(folder), options.projection)),
+    : folder_(Changed(std::move(folder), options)),
       plan_(PlanTraining(folder_, options.training)),
       tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
                                      {.lower_case = folder_.tokenizer.lower_case})),
@@ -86,8 +108,13 @@ Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
       max_document_tokens_(
           LengthLimit(options.max_document_tokens, file.max_document_tokens, folder_)),
       max_sequence_(SequenceLimit(options, max_query_tokens_, max_document_tokens_)),
-      query_prompt_(options.query_prompt.value_or(folder_.query_prompt())),
-      document_prompt_(options.document_prompt.value_or(folder_.document_prompt())) {
+      query_prompt_(PromptOf(options.query_prompt, options.chosen_query_prompt,
+                             folder_.query_prompt(), folder_)),
+      document_prompt_(PromptOf(options.document_prompt, options.chosen_document_prompt,
+                                folder_.document_prompt(), folder_)),
+      width_(WidthOf(folder_, options.dimensions)),
+      normalizes_again_(std::holds_alternative<weights::Normalize>(folder_.head.back()) &&
+                        folder_.similarity == weights::Similarity::kCosine) {
   if (tokenizer_->vocabulary_size() > static_cast<size_t>(encoder_->vocabulary_size())) {
     throw ModelError(
         folder_.encoder_path.native(), "",
@@ -104,7 +131,10 @@ at::Tensor Tower::Encode(const tensor::PackedTokens& tokens, const ForwardOption
     throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
                                  tokens.longest, encoder_->max_positions()));
   }
-  return head_.Forward(encoder_->Forward(tokens, options), tokens);
+  const at::Tensor whole = head_.Forward(encoder_->Forward(tokens, options), tokens);
+  if (width_ == whole.size(1)) return whole;
+  const at::Tensor cut = whole.narrow(1, 0, width_);
+  return normalizes_again_ ? tensor::NormalizeRows(cut) : cut;
 }
 
 std::vector<NamedParameter> Tower::Parameters() const {
@@ -116,16 +146,16 @@ std::vector<NamedParameter> Tower::Parameters() const {
 std::string Tower::settings() const {
   std::string text = weights::SpecText(folder_.encoder);
   for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
+  if (width_ != folder_.embedding_width) text += fmt::format("cut to {}\n", width_);
   return text + fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
 }
 
-weights::FolderChanges Tower::Changes(std::string_view similarity) const {
-  weights::FolderChanges changes{.max_tokens = max_sequence_,
-                                 .max_query_tokens = max_query_tokens_,
-                                 .max_document_tokens = max_document_tokens_,
-                                 .query_prompt = query_prompt_,
-                                 .document_prompt = document_prompt_,
-                                 .similarity = weights::SimilarityFromName(similarity)};
+weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
+  changes.max_tokens = max_sequence_;
+  changes.max_query_tokens = max_query_tokens_;
+  changes.max_document_tokens = max_document_tokens_;
+  changes.query_prompt = query_prompt_;
+  changes.document_prompt = document_prompt_;
   std::set<const void*> adapters;
   for (const AdaptedLinear& adapted : encoder_->Adapters()) {
     adapters.insert({adapted.down.data_ptr(), adapted.up.data_ptr()});

@@ -36,15 +36,20 @@ class Tower {
   const std::string& prompt(TextKind kind) const {
     return kind == TextKind::kQuery ? query_prompt_ : document_prompt_;
   }
+  bool include_prompt() const { return weights::PoolingOf(folder_).include_prompt; }
   std::string settings() const;
   double flops_per_token() const { return encoder_->flops_per_token(); }
+
+  // Of the embeddings that Encode returns: the folder's, or fewer (LoadOptions::dimensions).
+  int64_t embedding_width() const { return width_; }
 
   const weights::ModelFolder& folder() const { return folder_; }
   Head& head() { return head_; }
   const Head& head() const { return head_; }
-  // How the folder that is written differs from the one that was read. Points into the parameters.
-  // Frozen tensors are carried through; adapters are merged into their maps, in float32.
-  weights::FolderChanges Changes(std::string_view similarity) const;
+  // How the folder that is written differs from the one that was read: in `changes`, and in what
+  // this tower has. Points into the parameters. Frozen tensors are carried through; adapters are
+  // merged into their maps, in float32.
+  weights::FolderChanges Changes(weights::FolderChanges changes) const;
   // Writes the adapters as PEFT does; `base` is what they are adapters of.
   void SaveAdapter(const std::filesystem::path& path, const std::string& base) const;
   bool adapted() const { return !plan_.adapted.empty(); }
@@ -64,6 +69,8 @@ class Tower {
   std::optional<size_t> max_sequence_;  // max_seq_length to write; none: the folder's
   std::string query_prompt_;
   std::string document_prompt_;
+  int64_t width_;          // of embeddings
+  bool normalizes_again_;  // cut embeddings
 };
 
 }  // namespace tandem::model

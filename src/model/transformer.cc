@@ -39,14 +39,18 @@ uint32_t SiteOf(size_t layer, LayerSite site) {
 }
 
 struct DropoutRates {
-  double embedding, attention, hidden, inner, final;
+  double embedding, attention, attention_output, feed_forward_output, inner, final;
 
   static DropoutRates Of(const weights::DropoutSpec& spec, const std::optional<double>& wanted) {
     const auto rate = [&](const std::optional<double>& own) {
       return own ? wanted.value_or(*own) : 0.0;
     };
-    return {rate(spec.embedding), rate(spec.attention), rate(spec.hidden), rate(spec.inner),
-            rate(spec.final)};
+    return {.embedding = rate(spec.embedding),
+            .attention = rate(spec.attention),
+            .attention_output = rate(spec.attention_output),
+            .feed_forward_output = rate(spec.feed_forward_output),
+            .inner = rate(spec.inner),
+            .final = rate(spec.final)};
   }
 };
 
@@ -332,11 +336,11 @@ class Transformer final : public Encoder {
     const at::Tensor mixed = Mixed(pass, index, mapped.out);
     const at::Tensor attended = tensor::AffineNorm(
         mixed, mapped.x, layer.attention_output, AsLayerNorm(layer.attention_norm), pass.tokens,
-        Drop(pass.options, rates_.hidden, SiteOf(index, kAttentionOutputSite)));
+        Drop(pass.options, rates_.attention_output, SiteOf(index, kAttentionOutputSite)));
     return tensor::FeedForwardNorm(
         attended, layer.feed_forward.up, layer.feed_forward.down, layer.feed_forward.activation,
         AsLayerNorm(layer.feed_forward.norm), pass.tokens,
-        Drop(pass.options, rates_.hidden, SiteOf(index, kFeedForwardSite)));
+        Drop(pass.options, rates_.feed_forward_output, SiteOf(index, kFeedForwardSite)));
   }
 
   at::Tensor PreNormLayer(const Pass& pass, size_t index, const at::Tensor& x) const {
@@ -345,14 +349,14 @@ class Transformer final : public Encoder {
         layer.attention_norm.defined()
             ? tensor::NormAffine(x, layer.attention_norm, layer.query_key_value)
             : tensor::Affine(x, layer.query_key_value);
-    const at::Tensor attended =
-        tensor::AffineAdd(Mixed(pass, index, mapped.out), mapped.x, layer.attention_output,
-                          layer.attention_output_norm, pass.tokens,
-                          Drop(pass.options, rates_.hidden, SiteOf(index, kAttentionOutputSite)));
+    const at::Tensor attended = tensor::AffineAdd(
+        Mixed(pass, index, mapped.out), mapped.x, layer.attention_output,
+        layer.attention_output_norm, pass.tokens,
+        Drop(pass.options, rates_.attention_output, SiteOf(index, kAttentionOutputSite)));
     return tensor::FeedForwardAdd(
         attended, layer.feed_forward, pass.tokens,
         Drop(pass.options, rates_.inner, kFirstInnerSite + static_cast<uint32_t>(index)),
-        Drop(pass.options, rates_.hidden, SiteOf(index, kFeedForwardSite)));
+        Drop(pass.options, rates_.feed_forward_output, SiteOf(index, kFeedForwardSite)));
   }
 
   EncoderSpec spec_;

@@ -21,6 +21,7 @@ Tower QueryTower(weights::TowerFolders& folders, LoadOptions options) {
   file.max_document_tokens = file.max_query_tokens;
   options.max_document_tokens = options.max_query_tokens;
   options.document_prompt.reset();
+  options.chosen_document_prompt.reset();
   return Tower(std::move(folders.query), options, file);
 }
 Tower DocumentTower(weights::TowerFolders& folders, LoadOptions options) {
@@ -28,16 +29,18 @@ Tower DocumentTower(weights::TowerFolders& folders, LoadOptions options) {
   file.max_query_tokens = file.max_document_tokens;
   options.max_query_tokens = options.max_document_tokens;
   options.query_prompt.reset();
+  options.chosen_query_prompt.reset();
   return Tower(std::move(*folders.document), options, file);
 }
 
 void CheckTogether(const Tower& query, const Tower& document) {
   const weights::ModelFolder &q = query.folder(), &d = document.folder();
-  if (q.embedding_width != d.embedding_width) {
-    throw ModelError(d.path.native(), "",
-                     fmt::format("makes embeddings of {} numbers, {} of {}; two towers need one "
-                                 "width: model.projection brings both to it",
-                                 d.embedding_width, q.path.native(), q.embedding_width));
+  if (query.embedding_width() != document.embedding_width()) {
+    throw ModelError(
+        d.path.native(), "",
+        fmt::format("makes embeddings of {} numbers, {} of {}; two towers need one "
+                    "width: model.projection brings both to it",
+                    document.embedding_width(), q.path.native(), query.embedding_width()));
   }
   if (q.similarity != d.similarity) {
     throw ModelError(
@@ -87,7 +90,7 @@ class TwoTowers final : public DualEncoder {
     return Of(kind).Encode(tokens, options);
   }
   bool shared() const override { return false; }
-  int64_t embedding_width() const override { return query_.folder().embedding_width; }
+  int64_t embedding_width() const override { return query_.embedding_width(); }
 
   std::vector<NamedParameter> Parameters() override {
     std::vector<NamedParameter> all;
@@ -114,6 +117,7 @@ class TwoTowers final : public DualEncoder {
   const text::Tokenizer& tokenizer(TextKind kind) const override { return Of(kind).tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return Of(kind).max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return Of(kind).prompt(kind); }
+  bool include_prompt(TextKind kind) const override { return Of(kind).include_prompt(); }
   std::string settings() const override {
     return fmt::format("towers {}\nqueries:\n{}documents:\n{}", weights::TowersName(towers_),
                        query_.settings(), document_.settings());
@@ -127,8 +131,9 @@ class TwoTowers final : public DualEncoder {
                                 .max_query_tokens = max_tokens(TextKind::kQuery),
                                 .max_document_tokens = max_tokens(TextKind::kDocument),
                                 .calibration = calibration()},
-                               {query_.folder(), query_.Changes(similarity())},
-                               {document_.folder(), document_.Changes(similarity())}, card, path);
+                               {query_.folder(), query_.Changes(SavedSettings())},
+                               {document_.folder(), document_.Changes(SavedSettings())}, card,
+                               path);
   }
 
  private:

@@ -81,6 +81,7 @@ class BlockEncoder {
     counts_.tokens += counted.tokens;
     counts_.truncated += counted.truncated;
     counts_.empty += counted.empty;
+    counts_.only_prompt += counted.only_prompt;
   }
 
   const EncodeCounts& counts() const { return counts_; }

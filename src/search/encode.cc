@@ -1,6 +1,5 @@
 #include "search/encode.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
@@ -11,16 +10,16 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "model/prompt_lengths.h"
+#include "search/length_batches.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/page_arena.h"
-#include "tensor/run_apart.h"
 
 namespace tandem::search {
 namespace {
@@ -46,56 +45,28 @@ EncodedTexts Tokenize(const model::DualEncoder& model, model::TextKind kind, siz
   return model.tokenizer(kind).EncodeAll(views, model.max_tokens(kind), options.threads);
 }
 
-// The indices of the texts, the longest first, so that a batch holds texts of similar length. Texts
-// of the same length keep their order.
-std::vector<size_t> LongestFirst(const EncodedTexts& texts) {
-  std::vector<size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return texts[a].size() > texts[b].size(); });
-  return order;
-}
-
-// Texts order[begin] to order[end - 1].
-struct Batch {
-  size_t begin;
-  size_t end;
-  size_t tokens;
+// The texts of a window as tokens, and how many of these are each text's prompt's.
+struct WindowTokens {
+  EncodedTexts texts;
+  std::vector<int32_t> prompts;  // empty: nothing is left out of pooling
 };
 
-// The batch that begins at `begin`: as many texts as fit the budget, at least one.
-Batch BatchFrom(const EncodedTexts& texts, const std::vector<size_t>& order, size_t begin,
-                size_t budget) {
-  Batch batch{begin, begin, 0};
-  while (batch.end < order.size() &&
-         (batch.end == begin || batch.tokens + texts[order[batch.end]].size() <= budget)) {
-    batch.tokens += texts[order[batch.end++]].size();
+tensor::PackedTokens PackBatch(const WindowTokens& tokens, std::span<const size_t> batch) {
+  std::vector<std::span<const int32_t>> spans;
+  std::vector<int32_t> prompts;
+  for (const size_t index : batch) {
+    spans.push_back(tokens.texts[index]);
+    if (!tokens.prompts.empty()) prompts.push_back(tokens.prompts[index]);
   }
-  return batch;
-}
-
-// Splits all texts into batches. `budget` returns the most tokens of the next batch, given how many
-// tokens are left.
-template <typename Budget>
-std::vector<Batch> BatchesOf(const EncodedTexts& texts, const std::vector<size_t>& order,
-                             const Budget& budget) {
-  std::vector<Batch> batches;
-  size_t left = texts.ids.size();
-  for (size_t begin = 0; begin < order.size(); begin = batches.back().end) {
-    batches.push_back(BatchFrom(texts, order, begin, budget(left)));
-    left -= batches.back().tokens;
-  }
-  return batches;
+  return tensor::Pack(spans, {}, prompts);
 }
 
 // Encodes the texts of `batch` and puts each embedding in its row of `rows`.
-void EncodeBatch(const model::DualEncoder& model, const EncodedTexts& texts,
+void EncodeBatch(const model::DualEncoder& model, const WindowTokens& tokens,
                  std::span<const size_t> batch, model::TextKind kind, tensor::Precision precision,
                  const at::Tensor& rows) {
-  std::vector<std::span<const int32_t>> spans;
-  for (const size_t index : batch) spans.push_back(texts[index]);
   const at::Tensor embeddings =
-      model.Encode(tensor::Pack(spans), kind, {.precision = precision}).contiguous();
+      model.Encode(PackBatch(tokens, batch), kind, {.precision = precision}).contiguous();
   const auto width = static_cast<size_t>(embeddings.size(1));
   const float* from = embeddings.data_ptr<float>();
   float* to = rows.data_ptr<float>();
@@ -130,7 +101,11 @@ class Encoding {
   // `total`: the number of all texts; 0 where it is not known.
   Encoding(model::DualEncoder& model, model::TextKind kind, const EncodeOptions& options,
            size_t total)
-      : model_(model), kind_(kind), options_(options), empty_lengths_(model, kind) {
+      : model_(model),
+        kind_(kind),
+        options_(options),
+        empty_lengths_(model, kind),
+        prompt_lengths_(model.tokenizer(kind), model.max_tokens(kind)) {
     model.Prepare(kind, options.precision, tensor::Passes::kForward);
     if (!options.label.empty()) {
       progress_.emplace(ProgressOptions{.label = options.label, .total = total});
@@ -139,51 +114,52 @@ class Encoding {
 
   // Encodes texts first .. first + size as they were numbered over all windows.
   at::Tensor Window(size_t first, size_t size, const TextSource& text) {
-    const EncodedTexts texts = Tokenize(model_, kind_, first, size, text, options_);
+    const WindowTokens window{Tokenize(model_, kind_, first, size, text, options_),
+                              PromptTokens(first, size)};
+    const EncodedTexts& texts = window.texts;
     counts_.texts += size;
     counts_.tokens += texts.ids.size();
     counts_.truncated += texts.truncated;
     for (size_t i = 0; i < size; ++i) {
       const size_t empty = empty_lengths_.Of(PromptOf(model_, kind_, options_, first + i));
       counts_.empty += texts[i].size() <= empty ? 1 : 0;
+      if (window.prompts.empty()) continue;
+      counts_.only_prompt += texts[i].size() <= static_cast<size_t>(window.prompts[i]) ? 1 : 0;
     }
     const at::Tensor rows =
         at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
-    const std::vector<size_t> order = LongestFirst(texts);
     std::mutex mutex;  // of progress
     size_t tokens_done = 0;
-    const auto encode = [&](const Batch& batch) {
-      EncodeBatch(model_, texts, std::span(order).subspan(batch.begin, batch.end - batch.begin),
-                  kind_, options_.precision, rows);
+    const auto encode = [&](std::span<const size_t> batch, size_t batch_tokens) {
+      EncodeBatch(model_, window, batch, kind_, options_.precision, rows);
       const std::lock_guard lock(mutex);
-      tokens_done += batch.tokens;
+      tokens_done += batch_tokens;
       // Long texts come first: the share of tokens is the share of the work.
       const size_t tokens = std::max<size_t>(1, texts.ids.size());
       if (progress_) progress_->Update(first + size * tokens_done / tokens);
     };
-    const auto threads = static_cast<size_t>(at::get_num_threads());
-    const size_t of_thread = options_.thread_batch_tokens;
-    if (texts.ids.size() < 2 * threads * of_thread) {
-      const auto budget = [&](size_t) { return options_.batch_tokens; };
-      for (const Batch& batch : BatchesOf(texts, order, budget)) encode(batch);
-      return rows;
-    }
-    // Each thread encodes batches of its own and waits for no other: 4 to 5 % faster in fp32.
-    // Batches become smaller towards the end, so that the threads stop at about the same time.
-    const std::vector<Batch> batches = BatchesOf(texts, order, [&](size_t left) {
-      return std::clamp(left / (2 * threads), (of_thread + 3) / 4, of_thread);
-    });
-    tensor::RunApart(batches.size(), [&](size_t i) { encode(batches[i]); });
+    ForLengthBatches(texts, {options_.batch_tokens, options_.thread_batch_tokens}, encode);
     return rows;
   }
 
   const EncodeCounts& counts() const { return counts_; }
 
  private:
+  // Of each text; empty where pooling takes prompts in.
+  std::vector<int32_t> PromptTokens(size_t first, size_t size) {
+    std::vector<int32_t> tokens;
+    if (model_.include_prompt(kind_)) return tokens;
+    for (size_t i = 0; i < size; ++i) {
+      tokens.push_back(prompt_lengths_.Of(PromptOf(model_, kind_, options_, first + i)));
+    }
+    return tokens;
+  }
+
   const model::DualEncoder& model_;
   model::TextKind kind_;
   const EncodeOptions& options_;
   EmptyLengths empty_lengths_;
+  model::PromptLengths prompt_lengths_;
   std::optional<Progress> progress_;
   EncodeCounts counts_;
 };
@@ -246,6 +222,12 @@ void ReportCounts(const EncodeCounts& counts, std::string_view what, size_t limi
   if (counts.empty > 0) {
     Warn(fmt::format("{} of {} {} are empty and were encoded as their special tokens", counts.empty,
                      counts.texts, what));
+  }
+  if (counts.only_prompt > 0) {
+    Warn(fmt::format(
+        "{} of {} {} are cut inside their prompt, which pooling leaves out: they have embeddings "
+        "of zeros (with cls, of their first token); allow more tokens, or take a shorter prompt",
+        counts.only_prompt, counts.texts, what));
   }
 }
 

@@ -36,6 +36,9 @@ struct EncodeCounts {
   size_t tokens = 0;
   size_t truncated = 0;  // texts longer than the model's limit
   size_t empty = 0;      // texts without a token of their own: encoded as their special tokens
+  // Where the prompt is left out of pooling: texts that are cut inside their prompt, so that no
+  // token is left to pool (tensor::Pool).
+  size_t only_prompt = 0;
 };
 
 // Returns the text with this index.
@@ -62,8 +65,8 @@ EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const
 at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
                      const EncodeOptions& options, EncodeCounts* counts = nullptr);
 
-// Warnings about truncated and empty texts, one line each; silent where there are none. `what` is
-// a plural ("documents").
+// Warnings about truncated and empty texts and those cut inside their prompt, one line each; silent
+// where there are none. `what` is a plural ("documents").
 void ReportCounts(const EncodeCounts& counts, std::string_view what, size_t limit);
 
 }  // namespace tandem::search

@@ -13,6 +13,7 @@
 #include "base/npy.h"
 #include "data/fingerprint.h"
 #include "model/fingerprint.h"
+#include "model/prompt_lengths.h"
 
 namespace tandem::search {
 namespace {
@@ -21,11 +22,16 @@ constexpr const char* kEmbeddings = "embeddings.npy";
 constexpr const char* kIds = "ids.txt";
 constexpr const char* kSource = "source.txt";
 
-// A hash of the texts' ids and of their token ids. The latter are what the model sees of a text, so
-// that another tokenizer gives another hash.
+// A hash of the texts' ids, of their token ids and, where the prompt is left out of pooling, of its
+// length. Token ids are what the model sees of a text, so that another tokenizer gives another
+// hash.
 uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
                    const data::Texts& texts) {
   data::Fingerprint hash;
+  if (!model.include_prompt(kind)) {
+    model::PromptLengths lengths(model.tokenizer(kind), model.max_tokens(kind));
+    hash.Add(static_cast<uint64_t>(lengths.Of(model.prompt(kind))));
+  }
   std::vector<int32_t> ids;
   for (size_t i = 0; i < texts.size(); ++i) {
     ids.clear();

@@ -77,6 +77,10 @@ class QueryCosines {
     if (!(lengths > 0)) return 0;
     return Dot(query_, documents[row], documents.width()) / lengths;
   }
+  double DotWith(const Rows& documents, size_t row) const {
+    documents.Length(row);  // throws where the embedding is not finite
+    return Dot(query_, documents[row], documents.width());
+  }
 
  private:
   const float* query_;
@@ -245,21 +249,35 @@ void ForTiles(size_t begin, size_t end, const Body& body) {
   });
 }
 
-}  // namespace
-
-std::vector<float> PairCosines(const EmbeddedPairs& pairs) {
+// score(query, documents, row) of every pair.
+template <typename Score>
+std::vector<float> ScoreEach(const EmbeddedPairs& pairs, const Score& score) {
   const Rows queries(pairs.queries), documents(pairs.documents);
-  std::vector<float> cosines(pairs.pairs.rows.size());
+  std::vector<float> scores(pairs.pairs.rows.size());
   ForTiles(0, pairs.pairs.size(), [&](size_t first, size_t count) {
     for (size_t q = first; q < first + count; ++q) {
       const QueryCosines query(queries, pairs.query_row[q]);
       size_t p = pairs.pairs.starts[q];
       for (const uint32_t row : pairs.pairs[q]) {
-        cosines[p++] = static_cast<float>(query.With(documents, row));
+        scores[p++] = static_cast<float>(score(query, documents, row));
       }
     }
   });
-  return cosines;
+  return scores;
+}
+
+}  // namespace
+
+std::vector<float> PairCosines(const EmbeddedPairs& pairs) {
+  return ScoreEach(pairs, [](const QueryCosines& query, const Rows& documents, size_t row) {
+    return query.With(documents, row);
+  });
+}
+
+std::vector<float> PairDots(const EmbeddedPairs& pairs) {
+  return ScoreEach(pairs, [](const QueryCosines& query, const Rows& documents, size_t row) {
+    return query.DotWith(documents, row);
+  });
 }
 
 std::vector<float> ReciprocalRanks(const EmbeddedPairs& pairs, const RowLists& relevant,

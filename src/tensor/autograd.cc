@@ -53,7 +53,8 @@ void WithBackward(const char* name, at::ArrayRef<at::Tensor> outs, at::ArrayRef<
   const NodePointer node = MakeNode<ClosureNode>(name, std::move(backward));
   torch::autograd::edge_list edges;
   for (const at::Tensor& input : inputs) {
-    edges.push_back(torch::autograd::impl::gradient_edge(input));
+    edges.push_back(input.defined() ? torch::autograd::impl::gradient_edge(input)
+                                    : torch::autograd::Edge());
   }
   node->set_next_edges(std::move(edges));
   for (at::Tensor out : outs) torch::autograd::set_history(out, node);

@@ -21,7 +21,8 @@ using BackwardOfSeveral =
 // Whether gradients are enabled and any of the (defined) inputs wants one.
 bool NeedsGradient(at::ArrayRef<at::Tensor> inputs);
 
-// Makes `out` a function of `inputs` with this backward pass, and returns it. The closure, and with
+// Makes `out` a function of `inputs` with this backward pass, and returns it. An input may be
+// undefined, as an optional parameter is; it has no gradient. The closure, and with
 // it everything that it holds, is released once the backward pass has run.
 at::Tensor WithBackward(const char* name, at::Tensor out, at::ArrayRef<at::Tensor> inputs,
                         Backward backward);

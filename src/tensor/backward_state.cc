@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tandem::tensor {
@@ -52,6 +53,11 @@ LinearSums::LinearSums(const Linear& linear) {
 
 void LinearSums::AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const {
   linear.AppendGradients(weight, bias, gradients);
+}
+
+LayerNorm WithBeta(const LayerNorm& norm) {
+  if (norm.beta.defined()) return norm;
+  return {norm.gamma, at::zeros({norm.gamma.size(0)}, at::kFloat), norm.epsilon};
 }
 
 NormSums::NormSums(const LayerNorm& norm)

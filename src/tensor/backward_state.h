@@ -57,6 +57,9 @@ struct LinearSums {
   void AppendTo(const Linear& linear, std::vector<at::Tensor>* gradients) const;
 };
 
+// The norm, with zeros for beta where it has none.
+LayerNorm WithBeta(const LayerNorm& norm);
+
 // Gradients of a LayerNorm's parameters, zero at first.
 struct NormSums {
   at::Tensor gamma;  // [H]

@@ -55,4 +55,15 @@ void SayReferenceForm(const at::Tensor& x, std::string_view operation, std::stri
   if (said.insert(line).second) Note(line);
 }
 
+bool FusableOrSay(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths) {
+  if (Fusable(x, widths)) return true;
+  for (const int64_t width : widths) {
+    if (FitsKernels(width)) continue;
+    SayReferenceForm(
+        x, operation,
+        fmt::format("{} channels are not a multiple of 16 up to {}", width, cpu::kMaxWidth));
+  }
+  return false;
+}
+
 }  // namespace tandem::tensor

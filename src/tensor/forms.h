@@ -16,4 +16,7 @@ bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths);
 // nothing for double and for other devices, which have no fused kernels at all.
 void SayReferenceForm(const at::Tensor& x, std::string_view operation, std::string_view reason);
 
+// Fusable, and where a width stands in the way, SayReferenceForm.
+bool FusableOrSay(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths);
+
 }  // namespace tandem::tensor

@@ -4,7 +4,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "tensor/kernels/cpu/attention_mask.h"
 #include "tensor/linear.h"
+#include "tensor/ops.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 #include "tensor/profile.h"
@@ -18,8 +20,15 @@ Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass);
 // AffineWork with a residual connection and a normalisation.
 Work AffineNormWork(const at::Tensor& x, const Linear& linear, Pass pass);
 Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass);
-// Two products over all pairs of tokens of each text. The backward pass has five, because it
-// computes the probabilities again.
-Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, Pass pass);
+// AffineWork with a residual that is added, whose gradient is that of the output.
+Work AffineAddWork(const at::Tensor& x, const Linear& linear, Pass pass);
+// `up` may have two inner widths.
+Work FeedForwardAddWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass);
+// Two products over all pairs of a query and a key that the rule lets it read. The backward pass
+// has five, because it computes the probabilities again.
+Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                   const AttentionRule& rule, Pass pass);
+// The pairs as ranges.
+cpu::AttentionMask MaskOf(const AttentionRule& rule);
 
 }  // namespace tandem::tensor

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include "tensor/activation.h"
 #include "tensor/dropout.h"
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
@@ -43,15 +44,16 @@ struct LayerNorm {
 struct EmbeddingTables {
   at::Tensor word;      // [V, H]
   at::Tensor position;  // [P, H], or undefined: none
-  at::Tensor type;      // [types, H], or undefined: none; row 0 is used
+  // [types, H], or undefined: none. Row 0 is used where the tokens have no types.
+  at::Tensor type;
   // A token at position p of its text reads row p + position_offset of the position table.
   int64_t position_offset = 0;
 };
 
-// dropout(LayerNorm(word[ids] + position[positions] + type[0])), [T, H] of type `activation`.
-// Ids and positions must be inside the tables (the model checks them). The backward pass of the
-// fused kernel adds to word.grad() itself, for the rows that the batch reads (row_gradient.h). So a
-// word table that wants a gradient must be a leaf, else std::logic_error.
+// dropout(LayerNorm(word[ids] + position[positions] + type[types])), [T, H] of type `activation`.
+// Ids, positions and types must be inside the tables (the model checks them). The backward pass of
+// the fused kernel adds to word.grad() itself, for the rows that the batch reads (row_gradient.h).
+// So a word table that wants a gradient must be a leaf, else std::logic_error.
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 
@@ -66,14 +68,6 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear);
 // LayerNorm(residual + dropout(x W^T + b)), [T, H].
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
-
-// What a feed-forward layer does to its inner values.
-enum class Activation {
-  kGelu,      // the exact one, by the error function
-  kGeluTanh,  // GELU's approximation by tanh ("gelu_new", "gelu_pytorch_tanh")
-  kRelu,
-  kSilu,
-};
 
 // LayerNorm(x + dropout(activation(x U^T + u) D^T + d)), [T, H].
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
@@ -95,7 +89,7 @@ struct Norm {
   bool defined() const { return gamma.defined(); }
 };
 
-// dropout(scale (word[ids] + position[positions] + type[0])), [T, H] of type `activation`. As
+// dropout(scale (word[ids] + position[positions] + type[types])), [T, H] of type `activation`. As
 // EmbeddingNorm otherwise.
 at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
                  const Dropout& dropout, at::ScalarType activation);
@@ -184,10 +178,21 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
 // transformers computes it for T5 and MPNet.
 int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance);
 
-enum class Pooling { kMean, kCls, kLastToken };
+// What one row for a text is made of. The names are sentence-transformers'.
+enum class Pooling {
+  kMean,          // mean of its rows
+  kCls,           // its first row
+  kLastToken,     // its last row
+  kMax,           // the largest number of each column
+  kMeanSqrtLen,   // sum of its rows over the square root of their number
+  kWeightedMean,  // mean of its rows, weighted by position: 1, 2, ...
+};
 
-// One row for each text, [B, H], in float (double for double): the mean of the text's rows, or its
-// first or last row.
+// One row for each text, [B, H], in float (double for double). The tokens of its prompt
+// (tokens.prompt_tokens) are left out: the first row is the first one behind them, and positions
+// still count from the text's beginning. A text that has no token behind its prompt gives a row of
+// zeros, or with kCls its first row, as in sentence-transformers 6.2; that one gives -inf with
+// kMax, of which no score can be made. Of equal largest numbers the first gets the gradient.
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
 
 // Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.

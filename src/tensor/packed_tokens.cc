@@ -12,7 +12,7 @@
 namespace tandem::tensor {
 
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
-                  std::span<const int64_t> text_keys) {
+                  std::span<const int64_t> text_keys, std::span<const int32_t> prompt_tokens) {
   size_t tokens = 0;
   for (size_t b = 0; b < texts.size(); ++b) {
     if (texts[b].empty()) {
@@ -51,6 +51,10 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
     packed.longest = std::max(packed.longest, static_cast<int64_t>(texts[b].size()));
   }
   starts[texts.size()] = row;
+  if (!prompt_tokens.empty()) {
+    packed.prompt_tokens = at::empty({count}, at::kInt);
+    std::copy_n(prompt_tokens.begin(), texts.size(), packed.prompt_tokens.data_ptr<int32_t>());
+  }
   return packed;
 }
 

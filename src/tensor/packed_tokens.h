@@ -11,21 +11,26 @@ namespace tandem::tensor {
 struct PackedTokens {
   at::Tensor ids;              // int32 [T]
   at::Tensor positions;        // int32 [T], 0-based position in its text
+  at::Tensor types;            // int32 [T], token types; undefined: all 0
   at::Tensor sequence_starts;  // int32 [B + 1], ascending from 0 to T
   // The dropout key of each text, int64 [B]. It does not depend on where the text is in this pack,
   // so that chunking and threads cannot change what is dropped.
   at::Tensor text_keys;
   at::Tensor row_keys;  // int64 [T]: PositionKey of each row's text and position
+  // How many leading tokens of each text are its prompt's, for pooling that leaves these out: int32
+  // [B], each at least 0, and possibly more than the text has. Undefined: none.
+  at::Tensor prompt_tokens;
   int64_t longest = 0;  // tokens of the longest text
 
   int64_t tokens() const { return ids.size(0); }
   int64_t texts() const { return sequence_starts.size(0) - 1; }
 };
 
-// Packs texts given as spans of ids; `text_keys[b]` defaults to b. Throws UsageError
-// for more than 2^31 - 1 tokens, and for a text without tokens, whose pooled embedding would be
-// undefined (only a tokenizer without special tokens can make one).
+// Packs texts given as spans of ids; `text_keys[b]` defaults to b, and without `prompt_tokens` no
+// text has any. Throws UsageError for more than 2^31 - 1 tokens, and for a text without tokens,
+// whose pooled embedding would be undefined (only a tokenizer without special tokens can make one).
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
-                  std::span<const int64_t> text_keys = {});
+                  std::span<const int64_t> text_keys = {},
+                  std::span<const int32_t> prompt_tokens = {});
 
 }  // namespace tandem::tensor

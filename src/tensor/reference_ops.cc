@@ -9,11 +9,14 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/repeat_interleave.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
@@ -66,7 +69,10 @@ at::Tensor EmbeddingSum(const PackedTokens& tokens, const EmbeddingTables& table
   if (tables.position.defined()) {
     sum = sum + at::embedding(tables.position, tokens.positions + tables.position_offset);
   }
-  if (tables.type.defined()) sum = sum + tables.type.select(0, 0);
+  if (tables.type.defined()) {
+    sum = sum + (tokens.types.defined() ? at::embedding(tables.type, tokens.types)
+                                        : tables.type.select(0, 0));
+  }
   return sum;
 }
 
@@ -152,18 +158,77 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
   return at::cat(texts);
 }
 
+namespace {
+
+// Where the rows of each text begin that are pooled, and where they end, int64 [B] each.
+struct PooledRows {
+  at::Tensor starts;  // of the texts
+  at::Tensor first;
+  at::Tensor next;
+
+  explicit PooledRows(const PackedTokens& tokens) {
+    const at::Tensor bounds = tokens.sequence_starts.to(at::kLong);
+    starts = bounds.narrow(0, 0, tokens.texts());
+    next = bounds.narrow(0, 1, tokens.texts());
+    first = tokens.prompt_tokens.defined()
+                ? at::minimum(starts + tokens.prompt_tokens.to(at::kLong), next)
+                : starts;
+  }
+  at::Tensor counts() const { return next - first; }
+};
+
+// The largest number of each column. Of equal ones the first gets the gradient.
+at::Tensor MaxPool(const at::Tensor& x, const PooledRows& rows) {
+  std::vector<at::Tensor> pooled;
+  for (int64_t b = 0; b < rows.first.size(0); ++b) {
+    const auto first = rows.first[b].item<int64_t>(), count = rows.counts()[b].item<int64_t>();
+    if (count == 0) {
+      pooled.push_back(at::zeros({x.size(1)}, x.options()));
+      continue;
+    }
+    const at::Tensor text = x.narrow(0, first, count);
+    pooled.push_back(text.gather(0, text.detach().argmax(0, /*keepdim=*/true)).squeeze(0));
+  }
+  return at::stack(pooled);
+}
+
+// The first or the last row that is pooled; where none is, the text's first row or zeros.
+at::Tensor RowPool(const at::Tensor& x, const PooledRows& rows, Pooling pooling) {
+  const at::Tensor empty = rows.counts().eq(0);
+  if (pooling == Pooling::kCls) {
+    return x.index_select(0, at::where(empty, rows.starts, rows.first).to(x.device()));
+  }
+  return x.index_select(0, (rows.next - 1).to(x.device()))
+      .masked_fill(empty.to(x.device()).unsqueeze(1), 0);
+}
+
+// What each row of `x` weighs in the sum of its text: 1, its position from 1, or 0 for a prompt's.
+at::Tensor SumWeights(const at::Tensor& x, const PackedTokens& tokens, const PooledRows& rows,
+                      Pooling pooling) {
+  const at::Tensor lengths = rows.next - rows.starts;
+  const at::Tensor positions = tokens.positions.to(at::kLong);
+  const at::Tensor weights =
+      pooling == Pooling::kWeightedMean ? positions + 1 : at::ones_like(positions);
+  const at::Tensor prompts = at::repeat_interleave(rows.first - rows.starts, lengths);
+  return weights.masked_fill(positions.lt(prompts), 0).to(x.options());
+}
+
+}  // namespace
+
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
   const at::Tensor wide = x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x;
-  const at::Tensor starts = tokens.sequence_starts.to(at::kLong);
-  const at::Tensor first = starts.narrow(0, 0, tokens.texts());
-  const at::Tensor next = starts.narrow(0, 1, tokens.texts());
-  if (pooling == Pooling::kCls) return wide.index_select(0, first.to(x.device()));
-  if (pooling == Pooling::kLastToken) return wide.index_select(0, (next - 1).to(x.device()));
-  const at::Tensor lengths = (next - first).to(x.device());
-  const at::Tensor owner = at::repeat_interleave(lengths);
-  const at::Tensor sums =
-      at::zeros({tokens.texts(), x.size(1)}, wide.options()).index_add(0, owner, wide);
-  return sums / lengths.to(wide.scalar_type()).unsqueeze(1);
+  const PooledRows rows(tokens);
+  if (pooling == Pooling::kMax) return MaxPool(wide, rows);
+  if (pooling == Pooling::kCls || pooling == Pooling::kLastToken) {
+    return RowPool(wide, rows, pooling);
+  }
+  const at::Tensor weights = SumWeights(wide, tokens, rows, pooling);
+  const at::Tensor owner = at::repeat_interleave(rows.next - rows.starts).to(x.device());
+  const at::Tensor zeros = at::zeros({tokens.texts(), x.size(1)}, wide.options());
+  const at::Tensor sums = zeros.index_add(0, owner, wide * weights.unsqueeze(1));
+  at::Tensor divisors = zeros.select(1, 0).index_add(0, owner, weights);
+  if (pooling == Pooling::kMeanSqrtLen) divisors = divisors.sqrt();
+  return sums / divisors.masked_fill(divisors.eq(0), 1).unsqueeze(1);
 }
 
 }  // namespace tandem::tensor::reference

@@ -55,8 +55,11 @@ ByteTrie MakeTrie(std::span<const std::string> contents) {
 AddedTokenMatcher::AddedTokenMatcher(std::span<const std::string> contents,
                                      std::span<const AddedToken> tokens)
     : tokens_(tokens.begin(), tokens.end()), trie_(MakeTrie(contents)) {
-  for (const std::string& content : contents) {
-    first_bytes_[static_cast<unsigned char>(content.front())] = true;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    first_bytes_[static_cast<unsigned char>(contents[i].front())] = true;
+    const bool takes_space =
+        tokens[i].lstrip || tokens[i].rstrip || contents[i].find(' ') != std::string::npos;
+    cuts_at_spaces_ = cuts_at_spaces_ && !takes_space;
   }
   const auto first = std::find(first_bytes_.begin(), first_bytes_.end(), true);
   if (std::count(first_bytes_.begin(), first_bytes_.end(), true) == 1) {

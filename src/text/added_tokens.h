@@ -40,6 +40,9 @@ class AddedTokenMatcher {
   AddedTokenMatcher(std::span<const std::string> contents, std::span<const AddedToken> tokens);
 
   bool empty() const { return tokens_.empty(); }
+  // Whether a text may be cut before any U+0020 and its parts searched one by one: no match holds
+  // what is on both sides.
+  bool CutsAtSpaces() const { return cuts_at_spaces_; }
 
   // Appends the pieces of `text` (valid UTF-8) in order, without empty ones.
   void Split(std::string_view text, std::vector<TextPiece>* pieces) const;
@@ -51,6 +54,7 @@ class AddedTokenMatcher {
   ByteTrie trie_;  // content -> index into tokens_
   std::array<bool, 256> first_bytes_{};
   int only_first_byte_ = -1;  // the byte all contents start with, if there is one
+  bool cuts_at_spaces_ = true;
 };
 
 // Both matchers of a tokenizer; `normalizer` gives the normal forms that the second looks for.

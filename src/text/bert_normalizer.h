@@ -28,7 +28,7 @@ class BertNormalizer final : public Normalizer {
   explicit BertNormalizer(const BertNormalizerOptions& options);
 
   void Normalize(std::string_view text, std::string* out) const override;
-  bool CutsAtSpaces() const override { return true; }
+  Cuts cuts() const override { return Cuts::kAtSpaces; }
 
  private:
   // What becomes of a character: kind | payload << 3.

@@ -27,14 +27,14 @@ ByteClass ClassOf(char32_t code_point) {
 
 }  // namespace
 
-void BertPreTokenizer::Split(std::string_view text, std::vector<std::string_view>* words) const {
+void BertPreTokenizer::Split(std::string_view text, bool, Words* words) const {
   static const std::array<ByteClass, 256> byte_classes = MakeByteClasses();
   const ByteClass* const classes = byte_classes.data();
   const char* p = text.data();
   const char* const end = p + text.size();
   const char* word = p;  // start of the current word; p where there is none
   const auto finish = [&](const char* behind) {
-    if (word < behind) words->emplace_back(word, static_cast<size_t>(behind - word));
+    if (word < behind) words->Add(word, behind);
   };
   while (p < end) {
     ByteClass byte_class = classes[static_cast<unsigned char>(*p)];
@@ -49,7 +49,7 @@ void BertPreTokenizer::Split(std::string_view text, std::vector<std::string_view
     }
     if (byte_class != kLetter) {
       finish(p);
-      if (byte_class == kMark) words->emplace_back(p, static_cast<size_t>(next - p));
+      if (byte_class == kMark) words->Add(p, next);
       word = next;
     }
     p = next;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "text/pre_tokenizer.h"
 
@@ -10,8 +9,8 @@ namespace tandem::text {
 
 class BertPreTokenizer final : public PreTokenizer {
  public:
-  void Split(std::string_view text, std::vector<std::string_view>* words) const override;
-  bool CutsAtSpaces() const override { return true; }
+  void Split(std::string_view text, bool first, Words* words) const override;
+  Cuts cuts() const override { return Cuts::kAtSpaces; }
 };
 
 }  // namespace tandem::text

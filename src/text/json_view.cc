@@ -63,6 +63,12 @@ int64_t JsonView::Integer() const {
   return value;
 }
 
+double JsonView::Number() const {
+  double value = 0;
+  if (element_.get(value) != simdjson::SUCCESS) FailExpected("a number");
+  return value;
+}
+
 bool JsonView::Boolean() const {
   bool value = false;
   if (element_.get(value) != simdjson::SUCCESS) FailExpected("true or false");

@@ -25,6 +25,7 @@ class JsonView {
 
   std::string_view String() const;
   int64_t Integer() const;
+  double Number() const;  // an integer, too
   bool Boolean() const;
   // Calls `function(JsonView)` for each element of an array.
   template <typename Function>

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -47,6 +49,26 @@ std::unique_ptr<const Tokenizer> Made(TokenizerStages stages, uint64_t fingerpri
   return std::make_unique<PipelineTokenizer>(std::move(stages));
 }
 
+// Files that other programs read instead: SentencePiece's models, and merges beside a vocab.json.
+constexpr std::string_view kOtherFiles[] = {"spiece.model", "sentencepiece.bpe.model",
+                                            "tokenizer.model", "spm.model", "merges.txt"};
+
+[[noreturn]] void FailWithoutTokenizer(const std::filesystem::path& folder) {
+  for (const std::string_view name : kOtherFiles) {
+    if (!std::filesystem::exists(folder / name)) continue;
+    throw ModelError(folder.native(), "",
+                     fmt::format("holds {0} and no tokenizer.json, which is needed; transformers "
+                                 "makes it: AutoTokenizer.from_pretrained(\"{1}\")"
+                                 ".save_pretrained(\"{1}\")",
+                                 name, folder.native()));
+  }
+  throw ModelError(
+      folder.native(), "",
+      std::filesystem::is_directory(folder)
+          ? "holds no tokenizer; expected tokenizer.json or vocab.txt"
+          : "is not a folder; expected a model folder with tokenizer.json or vocab.txt");
+}
+
 }  // namespace
 
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
@@ -62,11 +84,7 @@ std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& fold
         FingerprintOf(folder, {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"},
                       options));
   }
-  throw ModelError(
-      folder.native(), "",
-      std::filesystem::is_directory(folder)
-          ? "holds no tokenizer; expected tokenizer.json or vocab.txt"
-          : "is not a folder; expected a model folder with tokenizer.json or vocab.txt");
+  FailWithoutTokenizer(folder);
 }
 
 }  // namespace tandem::text

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/cuts.h"
+
 namespace tandem::text {
 
 class Normalizer {
@@ -13,15 +15,14 @@ class Normalizer {
   // Appends the normal form of `text`, which is valid UTF-8, to `out`; so is the result.
   virtual void Normalize(std::string_view text, std::string* out) const = 0;
 
-  // Whether a text may be cut before any U+0020 and its parts normalised one by one.
-  virtual bool CutsAtSpaces() const = 0;
+  virtual Cuts cuts() const = 0;
 };
 
 // For `"normalizer": null`.
 class NoNormalizer final : public Normalizer {
  public:
   void Normalize(std::string_view text, std::string* out) const override { out->append(text); }
-  bool CutsAtSpaces() const override { return true; }
+  Cuts cuts() const override { return Cuts::kAtSpaces; }
 };
 
 }  // namespace tandem::text

@@ -14,10 +14,23 @@ namespace {
 constexpr size_t kPartBytes = 4096;
 constexpr size_t kMinPartBytes = 256;
 constexpr size_t kBytesPerId = 6;  // a little more than in English
+// Ids of a text that nothing cuts; sums of two such numbers do not overflow.
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 2;
+
+bool CutsAfterAscii(std::string_view text, size_t place) {
+  return text[place] == ' ' && text[place - 1] > ' ' && text[place - 1] <= '~';
+}
 
 // The first part of `text`, about `bytes` long. The rest, where there is one, starts with a space.
-std::string_view FirstPart(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return text;
+std::string_view FirstPart(std::string_view text, size_t bytes, Cuts cuts) {
+  if (text.size() <= bytes || cuts == Cuts::kNowhere) return text;
+  if (cuts == Cuts::kAfterAscii) {
+    for (size_t place = bytes; place > 0; --place) {
+      if (CutsAfterAscii(text, place)) return text.substr(0, place);
+    }
+    while (++bytes < text.size() && !CutsAfterAscii(text, bytes)) continue;
+    return text.substr(0, bytes);
+  }
   const size_t before = text.substr(0, bytes + 1).rfind(' ');
   if (before != std::string_view::npos && before > 0) return text.substr(0, before);
   return text.substr(0, text.find(' ', bytes));
@@ -29,7 +42,7 @@ struct PipelineTokenizer::Scratch {
   std::string normalized;
   std::vector<TextPiece> pieces;
   std::vector<TextPiece> normalized_pieces;
-  std::vector<std::string_view> words;
+  Words words;
   WordCache cache;
 };
 
@@ -61,9 +74,9 @@ class PipelineTokenizer::ScratchLease {
 
 PipelineTokenizer::PipelineTokenizer(TokenizerStages stages)
     : stages_(std::move(stages)),
-      // Added tokens are searched in the whole normal form: one may contain a space.
-      cuts_at_spaces_(stages_.normalizer->CutsAtSpaces() && stages_.pre_tokenizer->CutsAtSpaces() &&
-                      stages_.added_tokens.normalized.empty()) {}
+      cuts_(stages_.added_tokens.normalized.CutsAtSpaces()
+                ? Both(stages_.normalizer->cuts(), stages_.pre_tokenizer->cuts())
+                : Cuts::kNowhere) {}
 
 PipelineTokenizer::~PipelineTokenizer() = default;
 
@@ -82,27 +95,43 @@ void PipelineTokenizer::EncodeBlock(std::span<const std::string_view> texts, siz
   }
 }
 
+bool PipelineTokenizer::EncodePair(const TextPair& pair, size_t max_length,
+                                   std::vector<int32_t>* ids, std::vector<int32_t>* types) const {
+  const PairTemplate& form = stages_.special_tokens.pair;
+  if (form.empty()) return Tokenizer::EncodePair(pair, max_length, ids, types);
+  const ScratchLease scratch(*this);
+  const size_t start = ids->size(), special = form.special_tokens();
+  const size_t most = max_length == 0 ? kUnlimited : max_length - std::min(max_length, special);
+  std::vector<int32_t> first, second;
+  EncodePlain(scratch.get(), pair.first, most, &first);
+  EncodePlain(scratch.get(), pair.second, most, &second);
+  if (first.size() > most && second.size() > most && most % 2 == 1) {
+    // Which of the two is the longer one decides who has one id more, so that all ids count.
+    first.clear();
+    second.clear();
+    EncodePlain(scratch.get(), pair.first, kUnlimited, &first);
+    EncodePlain(scratch.get(), pair.second, kUnlimited, &second);
+  }
+  bool cut = first.size() + second.size() > most;
+  const auto [of_first, of_second] = LongestFirst(first.size(), second.size(), most);
+  AppendPair(form, std::span(first).first(std::min(of_first, first.size())),
+             std::span(second).first(std::min(of_second, second.size())), ids, types);
+  if (max_length != 0 && ids->size() - start > max_length) {  // fewer than the special tokens
+    ids->resize(start + max_length);
+    types->resize(start + max_length);
+    cut = true;
+  }
+  return cut;
+}
+
 bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
                                    std::vector<int32_t>* ids) const {
-  if (!IsValidUtf8(text)) {
-    return EncodeWith(scratch, RepairUtf8(text), max_length, ids);
-  }
   const SpecialTokens& special = stages_.special_tokens;
   const size_t first = ids->size();
   ids->insert(ids->end(), special.before.begin(), special.before.end());
   const size_t reserved = std::min(max_length, special.size());
-  const size_t max_ids = max_length == 0 ? std::numeric_limits<size_t>::max() / 2
-                                         : ids->size() + (max_length - reserved);
-  scratch->pieces.clear();
-  stages_.added_tokens.plain.Split(text, &scratch->pieces);
-  for (const TextPiece& piece : scratch->pieces) {
-    if (ids->size() > max_ids) break;
-    if (piece.id != TextPiece::kText) {
-      ids->push_back(piece.id);
-    } else {
-      EncodePiece(scratch, piece.text, max_ids, ids);
-    }
-  }
+  const size_t max_ids = max_length == 0 ? kUnlimited : ids->size() + (max_length - reserved);
+  EncodePlain(scratch, text, max_ids, ids);
   bool cut = ids->size() > max_ids;
   if (cut) ids->resize(max_ids);
   ids->insert(ids->end(), special.after.begin(), special.after.end());
@@ -113,20 +142,37 @@ bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size
   return cut;
 }
 
-void PipelineTokenizer::EncodePiece(Scratch* scratch, std::string_view piece, size_t max_ids,
+void PipelineTokenizer::EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
                                     std::vector<int32_t>* ids) const {
-  while (!piece.empty() && ids->size() <= max_ids) {
-    const size_t wanted = std::min(kPartBytes, max_ids - ids->size()) * kBytesPerId;
-    const std::string_view part =
-        cuts_at_spaces_ ? FirstPart(piece, std::clamp(wanted, kMinPartBytes, kPartBytes)) : piece;
-    piece.remove_prefix(part.size());
-    scratch->normalized.clear();
-    stages_.normalizer->Normalize(part, &scratch->normalized);
-    EncodeNormalized(scratch, max_ids, ids);
+  if (!IsValidUtf8(text)) return EncodePlain(scratch, RepairUtf8(text), max_ids, ids);
+  scratch->pieces.clear();
+  stages_.added_tokens.plain.Split(text, &scratch->pieces);
+  for (const TextPiece& piece : scratch->pieces) {
+    if (ids->size() > max_ids) break;
+    if (piece.id != TextPiece::kText) {
+      ids->push_back(piece.id);
+    } else {
+      const bool starts = piece.text.data() == text.data();
+      EncodePiece(scratch, {piece.text, starts}, max_ids, ids);
+    }
   }
 }
 
-void PipelineTokenizer::EncodeNormalized(Scratch* scratch, size_t max_ids,
+void PipelineTokenizer::EncodePiece(Scratch* scratch, Piece piece, size_t max_ids,
+                                    std::vector<int32_t>* ids) const {
+  while (!piece.text.empty() && ids->size() <= max_ids) {
+    const size_t wanted = std::min(kPartBytes, max_ids - ids->size()) * kBytesPerId;
+    const std::string_view part =
+        FirstPart(piece.text, std::clamp(wanted, kMinPartBytes, kPartBytes), cuts_);
+    piece.text.remove_prefix(part.size());
+    scratch->normalized.clear();
+    stages_.normalizer->Normalize(part, &scratch->normalized);
+    EncodeNormalized(scratch, piece.starts, max_ids, ids);
+    piece.starts = false;
+  }
+}
+
+void PipelineTokenizer::EncodeNormalized(Scratch* scratch, bool starts, size_t max_ids,
                                          std::vector<int32_t>* ids) const {
   const size_t size = scratch->normalized.size();
   scratch->normalized.append(kWordPadding, '\0');
@@ -139,9 +185,10 @@ void PipelineTokenizer::EncodeNormalized(Scratch* scratch, size_t max_ids,
       ids->push_back(piece.id);
       continue;
     }
-    scratch->words.clear();
-    stages_.pre_tokenizer->Split(piece.text, &scratch->words);
-    stages_.model->Tokenize(scratch->words, max_ids, &scratch->cache, ids);
+    scratch->words.Clear();
+    const bool first = starts && piece.text.data() == scratch->normalized.data();
+    stages_.pre_tokenizer->Split(piece.text, first, &scratch->words);
+    stages_.model->Tokenize(scratch->words.views(), max_ids, &scratch->cache, ids);
   }
 }
 

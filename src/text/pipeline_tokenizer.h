@@ -36,6 +36,8 @@ class PipelineTokenizer final : public Tokenizer {
   ~PipelineTokenizer() override;
 
   bool Encode(std::string_view text, size_t max_length, std::vector<int32_t>* ids) const override;
+  bool EncodePair(const TextPair& pair, size_t max_length, std::vector<int32_t>* ids,
+                  std::vector<int32_t>* types) const override;
   size_t special_tokens() const override { return stages_.special_tokens.size(); }
   size_t vocabulary_size() const override { return stages_.vocabulary.size(); }
   std::string_view token(int32_t id) const override { return stages_.vocabulary.token(id); }
@@ -53,14 +55,21 @@ class PipelineTokenizer final : public Tokenizer {
 
   bool EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
                   std::vector<int32_t>* ids) const;
+  // Appends the ids of a text without special tokens, at least until `ids` has more than `max_ids`.
+  void EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
+                   std::vector<int32_t>* ids) const;
+  struct Piece {
+    std::string_view text;
+    bool starts;  // whether it is the beginning of the text that the user gave
+  };
   // Both append ids of a piece without special tokens; they may stop once `ids` has more than
   // `max_ids`.
-  void EncodePiece(Scratch* scratch, std::string_view piece, size_t max_ids,
-                   std::vector<int32_t>* ids) const;
-  void EncodeNormalized(Scratch* scratch, size_t max_ids, std::vector<int32_t>* ids) const;
+  void EncodePiece(Scratch* scratch, Piece piece, size_t max_ids, std::vector<int32_t>* ids) const;
+  void EncodeNormalized(Scratch* scratch, bool starts, size_t max_ids,
+                        std::vector<int32_t>* ids) const;
 
   TokenizerStages stages_;
-  bool cuts_at_spaces_;
+  Cuts cuts_;
   mutable std::mutex pool_mutex_;
   mutable std::vector<std::unique_ptr<Scratch>> pool_;
 };

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
+
+#include "text/cuts.h"
+#include "text/words.h"
 
 namespace tandem::text {
 
@@ -10,20 +12,25 @@ class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
 
-  // Appends the words of `text` (valid UTF-8) to `words`, as views into it, none of them empty.
-  virtual void Split(std::string_view text, std::vector<std::string_view>* words) const = 0;
+  // Adds the words of `text` (valid UTF-8, padded with kWordPadding readable bytes) to `words`, as
+  // views into `text` or into memory of `words`, none of them empty. `first` says whether `text`
+  // starts where the text that the user gave starts: no added token and no other part is before it.
+  // Where the first word is not a view into `text`, it stands for the beginning of `text`.
+  virtual void Split(std::string_view text, bool first, Words* words) const = 0;
 
-  // Whether a text may be cut before any U+0020 and its parts split one by one.
-  virtual bool CutsAtSpaces() const = 0;
+  virtual Cuts cuts() const = 0;
+
+  // Where a text may be cut if another pre-tokenizer behind this one ends a word there in any case.
+  virtual Cuts cuts_if_later() const { return cuts(); }
 };
 
 // For `"pre_tokenizer": null`: the whole text is one word.
 class NoPreTokenizer final : public PreTokenizer {
  public:
-  void Split(std::string_view text, std::vector<std::string_view>* words) const override {
-    if (!text.empty()) words->push_back(text);
+  void Split(std::string_view text, bool, Words* words) const override {
+    if (!text.empty()) words->Add(text);
   }
-  bool CutsAtSpaces() const override { return false; }
+  Cuts cuts() const override { return Cuts::kNowhere; }
 };
 
 }  // namespace tandem::text

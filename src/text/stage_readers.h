@@ -1,11 +1,12 @@
 // Makes the stages of a tokenizer from the components of tokenizer.json, with one table for each
-// kind of component. A further component is a file of its own and one line in its table. For source
-// files of this room only.
+// kind of component (read_*.cc). A further component is a file of its own and one line in its
+// table. For source files of this room only.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "text/json_view.h"
 #include "text/normalizer.h"
@@ -21,9 +22,17 @@ namespace tandem::text {
 // Nothing stands for `null`.
 std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& view,
                                                  const TokenizerOptions& options);
-std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view);
-// Adds the model's tokens to `vocabulary`, which is empty.
-std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, Vocabulary* vocabulary);
+// `keep_bytes`: what ByteLevel would write last in byte-level characters stays as it is.
+std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view,
+                                                     bool keep_bytes);
+// Whether the last pre-tokenizer is ByteLevel.
+bool EndsWithByteLevel(const std::optional<JsonView>& view);
+// Adds the model's tokens to `vocabulary`, which is empty. `words_are_bytes`: words have not been
+// written in byte-level characters, in which the vocabulary is spelled. Only BPE understands that.
+std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, bool words_are_bytes,
+                                              Vocabulary* vocabulary);
+// The model's "type", or what the file's fields say that it is.
+std::string_view ModelType(const JsonView& view);
 // The ids are not checked yet.
 SpecialTokens ReadPostProcessor(const std::optional<JsonView>& view);
 

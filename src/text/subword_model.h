@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "text/word_cache.h"
+#include "text/words.h"
 
 namespace tandem::text {
-
-// The code that makes words guarantees that this many bytes from a word's beginning can be read,
-// whatever the word's length.
-inline constexpr size_t kWordPadding = WordKey::kMaxBytes;
 
 class SubwordModel {
  public:

@@ -1,5 +1,6 @@
 #include "text/tokenizer.h"
 
+#include "base/error.h"
 #include "base/threads.h"
 
 namespace tandem::text {
@@ -26,7 +27,37 @@ EncodedTexts Join(std::span<const EncodedTexts> blocks, size_t texts) {
   return joined;
 }
 
+// The same for pairs.
+EncodedPairs Join(std::span<const EncodedPairs> blocks, size_t pairs) {
+  std::vector<EncodedTexts> texts;
+  EncodedPairs joined;
+  for (const EncodedPairs& block : blocks) {
+    texts.push_back(block.texts);
+    joined.types.insert(joined.types.end(), block.types.begin(), block.types.end());
+  }
+  joined.texts = Join(texts, pairs);
+  return joined;
+}
+
 }  // namespace
+
+bool Tokenizer::EncodePair(const TextPair&, size_t, std::vector<int32_t>*,
+                           std::vector<int32_t>*) const {
+  throw ModelError("", "", "the tokenizer has no template for pairs of texts");
+}
+
+EncodedPairs Tokenizer::EncodeAllPairs(std::span<const TextPair> pairs, size_t max_length,
+                                       int threads) const {
+  std::vector<EncodedPairs> blocks((pairs.size() + kBlockTexts - 1) / kBlockTexts);
+  ParallelFor(pairs.size(), kBlockTexts, threads, [&](size_t begin, size_t end) {
+    EncodedPairs& block = blocks[begin / kBlockTexts];
+    for (const TextPair& pair : pairs.subspan(begin, end - begin)) {
+      block.texts.truncated += EncodePair(pair, max_length, &block.texts.ids, &block.types);
+      block.texts.starts.push_back(static_cast<int64_t>(block.texts.ids.size()));
+    }
+  });
+  return Join(blocks, pairs.size());
+}
 
 void Tokenizer::EncodeBlock(std::span<const std::string_view> texts, size_t max_length,
                             EncodedTexts* encoded) const {

@@ -24,6 +24,16 @@ struct EncodedTexts {
   }
 };
 
+// Pairs of texts, each as one input.
+struct EncodedPairs {
+  EncodedTexts texts;          // `truncated`: pairs that were longer than the limit
+  std::vector<int32_t> types;  // [T]: the token type of each id
+};
+
+struct TextPair {
+  std::string_view first, second;
+};
+
 // Immutable and safe to share between threads.
 class Tokenizer {
  public:
@@ -39,6 +49,18 @@ class Tokenizer {
   // `texts[b]` in order, on up to `threads` threads.
   EncodedTexts EncodeAll(std::span<const std::string_view> texts, size_t max_length,
                          int threads) const;
+
+  // Ids and token types of two texts as one input, as the post-processor joins them: [CLS] first
+  // [SEP] second [SEP]. The longer text is cut first where there are more than `max_length`
+  // (LongestFirst in text/pair_template.h; 0: no limit); a limit below the number of special tokens
+  // cuts the end. Appends to `ids` and `types`, which have the same size; returns whether a text
+  // was cut. Throws ModelError where the tokenizer has no template for pairs.
+  virtual bool EncodePair(const TextPair& pair, size_t max_length, std::vector<int32_t>* ids,
+                          std::vector<int32_t>* types) const;
+
+  // `pairs[b]` in order, on up to `threads` threads.
+  EncodedPairs EncodeAllPairs(std::span<const TextPair> pairs, size_t max_length,
+                              int threads) const;
 
   // How many special tokens the post-processor puts around a text.
   virtual size_t special_tokens() const = 0;

@@ -76,14 +76,15 @@ std::vector<AddedToken> ReadAddedTokens(const JsonView& root, const SubwordModel
 
 void CheckSpecialTokens(const SpecialTokens& tokens, size_t vocabulary_size,
                         const std::string& file) {
-  for (const std::vector<int32_t>* ids : {&tokens.before, &tokens.after}) {
-    for (const int32_t id : *ids) {
-      if (static_cast<size_t>(id) < vocabulary_size) continue;
-      throw ModelError(file, "",
-                       fmt::format("post_processor: id {} is not in the vocabulary, "
-                                   "whose largest id is {}",
-                                   id, vocabulary_size - 1));
-    }
+  std::vector<int32_t> special = tokens.before;
+  special.insert(special.end(), tokens.after.begin(), tokens.after.end());
+  for (const PairPiece& piece : tokens.pair.pieces) special.push_back(piece.id);
+  for (const int32_t id : special) {
+    if (static_cast<size_t>(id) < vocabulary_size) continue;
+    throw ModelError(file, "",
+                     fmt::format("post_processor: id {} is not in the vocabulary, "
+                                 "whose largest id is {}",
+                                 id, vocabulary_size - 1));
   }
 }
 
@@ -103,10 +104,13 @@ TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file
     version->Fail(fmt::format("expected \"1.0\", found \"{}\"", version->String()));
   }
   std::unique_ptr<const Normalizer> normalizer = ReadNormalizer(root.Find("normalizer"), options);
-  std::unique_ptr<const PreTokenizer> pre_tokenizer = ReadPreTokenizer(root.Find("pre_tokenizer"));
+  const std::optional<JsonView> words = root.Find("pre_tokenizer");
+  const JsonView model_view = root.Member("model");
+  const bool bytes = EndsWithByteLevel(words) && ModelType(model_view) == "BPE";
+  std::unique_ptr<const PreTokenizer> pre_tokenizer = ReadPreTokenizer(words, bytes);
   SpecialTokens special = ReadPostProcessor(root.Find("post_processor"));
   Vocabulary vocabulary(file);
-  std::unique_ptr<const SubwordModel> model = ReadModel(root.Member("model"), &vocabulary);
+  std::unique_ptr<const SubwordModel> model = ReadModel(model_view, bytes, &vocabulary);
   const std::vector<AddedToken> added = ReadAddedTokens(root, *model, &vocabulary);
   CheckSpecialTokens(special, vocabulary.size(), file);
   AddedTokens matchers = AddedTokens::Make(added, *normalizer, file);

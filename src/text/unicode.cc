@@ -58,13 +58,13 @@ MappedCharacter Copy(std::span<const char32_t> mapped, char32_t otherwise) {
   return result;
 }
 
-// The Unicode Standard, section 3.12.
 MappedCharacter DecomposeHangul(char32_t c) {
-  const char32_t index = c - 0xAC00;
+  const char32_t index = c - kFirstHangulSyllable;
+  const char32_t trailing = index % kHangulTrailing;
   MappedCharacter result;
-  result.code_points[result.size++] = 0x1100 + index / 588;
-  result.code_points[result.size++] = 0x1161 + index % 588 / 28;
-  if (index % 28 != 0) result.code_points[result.size++] = 0x11A7 + index % 28;
+  result.code_points[result.size++] = kFirstLeading + index / (kHangulVowels * kHangulTrailing);
+  result.code_points[result.size++] = kFirstVowel + index / kHangulTrailing % kHangulVowels;
+  if (trailing != 0) result.code_points[result.size++] = kBeforeTrailing + trailing;
   return result;
 }
 
@@ -79,6 +79,14 @@ std::span<const char32_t> MappingTable::Find(char32_t code_point) const {
 }
 
 Property PropertyOf(char32_t code_point) { return Properties()[Index().table[code_point]]; }
+
+GraphemeClass GraphemeClassOf(char32_t code_point) {
+  if (IsHangulSyllable(code_point)) {
+    return (code_point - kFirstHangulSyllable) % kHangulTrailing == 0 ? GraphemeClass::kLv
+                                                                      : GraphemeClass::kLvt;
+  }
+  return static_cast<GraphemeClass>(PropertyOf(code_point).grapheme);
+}
 
 int UniformProperty(uint32_t page) { return Index().uniform[page]; }
 

@@ -45,7 +45,20 @@ inline bool Has(char32_t code_point, CharacterFlag flag) {
 // The property that all 256 code points of the page share, or -1: its number in Properties().
 int UniformProperty(uint32_t page);
 
-inline bool IsHangulSyllable(char32_t c) { return c >= 0xAC00 && c < 0xAC00 + 11172; }
+// Hangul syllables are made of jamo by arithmetic (The Unicode Standard, section 3.12).
+inline constexpr char32_t kFirstHangulSyllable = 0xAC00;
+inline constexpr char32_t kHangulSyllables = 11172;
+inline constexpr char32_t kFirstLeading = 0x1100;
+inline constexpr char32_t kFirstVowel = 0x1161;
+inline constexpr char32_t kBeforeTrailing = 0x11A7;  // stands for "no trailing consonant"
+inline constexpr char32_t kHangulLeading = 19;       // how many there are of each
+inline constexpr char32_t kHangulVowels = 21;
+inline constexpr char32_t kHangulTrailing = 28;  // with none
+inline bool IsHangulSyllable(char32_t c) {
+  return c >= kFirstHangulSyllable && c < kFirstHangulSyllable + kHangulSyllables;
+}
+
+GraphemeClass GraphemeClassOf(char32_t code_point);
 
 // A decomposed or lower-cased character. One code point becomes at most this many.
 inline constexpr size_t kMaxMapped = 8;

@@ -90,8 +90,8 @@ TokenizerStages ReadVocabFile(const std::filesystem::path& folder,
   auto model = std::make_unique<const WordPiece>(vocabulary, word_piece, file);
   const std::string cls = names.Of("cls_token", "[CLS]");
   const std::string sep = names.Of("sep_token", "[SEP]");
-  SpecialTokens special{.before = {RequiredId(*model, cls, file)},
-                        .after = {RequiredId(*model, sep, file)}};
+  const int32_t cls_id = RequiredId(*model, cls, file), sep_id = RequiredId(*model, sep, file);
+  SpecialTokens special{.before = {cls_id}, .after = {sep_id}, .pair = BertPair(cls_id, sep_id)};
   std::vector<AddedToken> added;
   for (const std::string& token : {word_piece.unk_token, cls, sep, names.Of("pad_token", "[PAD]"),
                                    names.Of("mask_token", "[MASK]")}) {

@@ -45,12 +45,12 @@ ByteTrie Vocabulary::MakeTrie() const {
   });
   const auto twice = std::adjacent_find(
       entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.key == b.key; });
-  if (twice != entries.end()) {
-    throw ModelError(file_, "",
-                     fmt::format("token \"{}\" has two ids, {} and {}", twice->key, twice->value,
-                                 std::next(twice)->value));
-  }
+  if (twice != entries.end()) FailTwoIds(twice->key, twice->value, std::next(twice)->value);
   return ByteTrie(entries);
+}
+
+void Vocabulary::FailTwoIds(std::string_view token, int64_t id, int64_t other) const {
+  throw ModelError(file_, "", fmt::format("token \"{}\" has two ids, {} and {}", token, id, other));
 }
 
 }  // namespace tandem::text

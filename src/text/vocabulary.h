@@ -32,6 +32,9 @@ class Vocabulary {
   // All tokens that are not empty. Throws ModelError when two ids have the same token.
   ByteTrie MakeTrie() const;
 
+  // Throws the ModelError for a token that `id` and `other` both have.
+  [[noreturn]] void FailTwoIds(std::string_view token, int64_t id, int64_t other) const;
+
  private:
   struct Place {
     size_t offset = 0;

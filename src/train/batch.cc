@@ -61,15 +61,21 @@ tensor::PackedTokens TrainingBatch::Pack(int64_t begin, int64_t end) const {
   for (int64_t text = begin; text < end; ++text) {
     spans.emplace_back(ids_.data() + starts_[text], static_cast<size_t>(length(text)));
   }
-  return tensor::Pack(spans, keys);
+  std::span<const int32_t> prompts = prompts_;
+  if (!prompts.empty()) {
+    prompts = prompts.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  }
+  return tensor::Pack(spans, keys, prompts);
 }
 
 TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {
   TrainingBatch made;
   made.queries = static_cast<int64_t>(batch.rows());
   made.documents = static_cast<int64_t>(batch.columns());
-  const auto add = [&made](const TokenStore& store, uint32_t index) {
+  const bool prompts = texts_.queries.has_prompts() || texts_.documents.has_prompts();
+  const auto add = [&made, prompts](const TokenStore& store, uint32_t index) {
     store.Append(index, &made.ids_);
+    if (prompts) made.prompts_.push_back(store.prompt_tokens(index));
     made.starts_.push_back(static_cast<int64_t>(made.ids_.size()));
   };
   for (const uint32_t query : batch.queries) add(texts_.queries, texts_.query_texts[query]);

@@ -32,6 +32,7 @@ class TrainingBatch {
   friend class BatchMaker;
   std::vector<int32_t> ids_;           // [T]
   std::vector<int64_t> starts_ = {0};  // [texts + 1]
+  std::vector<int32_t> prompts_;       // [texts]: tokens of prompts; empty: nobody asks
 };
 
 // Everything that batches are made of. The examples' queries are query_texts[q] of `queries`.

@@ -1,7 +1,9 @@
 #include "train/example_texts.h"
 
+#include <string_view>
 #include <vector>
 
+#include "model/prompt_lengths.h"
 #include "train/run_data.h"
 
 namespace tandem::train {
@@ -9,12 +11,17 @@ namespace {
 
 TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, model::TextKind kind,
                   const model::DualEncoder& model, const RunPrompts& prompts, int threads) {
-  return TokenStore(model.tokenizer(kind), {.count = texts.size(),
-                                            .text = [&texts](size_t i) { return texts.text(i); },
-                                            .wanted = [&wanted](size_t i) { return wanted[i]; },
-                                            .prompt = prompts.Of(kind).Unless(""),
-                                            .max_length = model.max_tokens(kind),
-                                            .threads = threads});
+  model::PromptLengths lengths(model.tokenizer(kind), model.max_tokens(kind));
+  TokenStoreInput input{.count = texts.size(),
+                        .text = [&texts](size_t i) { return texts.text(i); },
+                        .wanted = [&wanted](size_t i) { return wanted[i]; },
+                        .prompt = prompts.Of(kind).Unless(""),
+                        .max_length = model.max_tokens(kind),
+                        .threads = threads};
+  if (!model.include_prompt(kind)) {
+    input.prompt_tokens = [&lengths](std::string_view prompt) { return lengths.Of(prompt); };
+  }
+  return TokenStore(model.tokenizer(kind), input);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "weights/prompt_choice.h"
 
 namespace tandem::train {
 namespace {
@@ -24,7 +25,7 @@ void WarnOfUntrained(const RunData& data, std::optional<std::string> RunSource::
   Warn(
       fmt::format("the model is saved with the {} prompt \"{}\", with which no data set is "
                   "trained; model.{}_prompt gives another one",
-                  what, saved, what));
+                  what, weights::PromptOnOneLine(saved), what));
 }
 
 }  // namespace
@@ -59,7 +60,9 @@ RunPrompts ValidationPrompts(const RunData& data, const config::ValidationRecipe
 void ReportPrompts(const RunData& data, const model::DualEncoder& model) {
   for (const RunSource& source : data.sources) {
     const auto note = [&](const std::optional<std::string>& prompt, std::string_view what) {
-      if (prompt) Note(fmt::format("source {}: {} prompt \"{}\"", source.path, what, *prompt));
+      if (!prompt) return;
+      Note(fmt::format("source {}: {} prompt \"{}\"", source.path, what,
+                       weights::PromptOnOneLine(*prompt)));
     };
     note(source.query_prompt, "query");
     note(source.document_prompt, "document");

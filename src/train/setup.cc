@@ -24,7 +24,8 @@
 #include "train/read_sources.h"
 #include "train/resolve_objective.h"
 #include "train/run_mixture.h"
-#include "train/training_options.h"
+#include "train/run_model.h"
+#include "weights/prompt_choice.h"
 
 namespace tandem::train {
 namespace {
@@ -41,31 +42,6 @@ void CheckMeasure(const config::LoadedRecipe& loaded) {
   const std::string problem = eval::MeasureProblem(validation.measure);
   if (!problem.empty()) {
     throw loaded.ErrorAt("validation.measure", fmt::format("is no measure: {}", problem));
-  }
-}
-
-std::optional<size_t> Length(const std::optional<int64_t>& tokens) {
-  if (!tokens) return std::nullopt;
-  return static_cast<size_t>(*tokens);
-}
-
-// Throws RecipeError for a choice of what is trained that does not fit the model.
-std::unique_ptr<model::DualEncoder> LoadModel(const config::LoadedRecipe& loaded) {
-  const config::ModelRecipe& recipe = loaded.recipe.model;
-  const model::LoadOptions options{.dropout = recipe.dropout,
-                                   .max_query_tokens = Length(recipe.max_query_tokens),
-                                   .max_document_tokens = Length(recipe.max_document_tokens),
-                                   .query_prompt = recipe.query_prompt,
-                                   .document_prompt = recipe.document_prompt,
-                                   .towers = weights::TowersFromName(recipe.towers),
-                                   .document_folder = recipe.document_base.value_or(""),
-                                   .projection = recipe.projection,
-                                   .seed = static_cast<uint64_t>(loaded.recipe.seed),
-                                   .training = TrainingOptionsOf(loaded.recipe)};
-  try {
-    return model::DualEncoder::Load(recipe.base, options);
-  } catch (const model::TrainingProblem& problem) {
-    throw loaded.ErrorAt(problem.key(), problem.what());
   }
 }
 
@@ -87,9 +63,10 @@ void UsePromptOfData(Setup& setup) {
   }
   recipe.query_prompt = prompt;
   if (setup.model->prompt(model::TextKind::kQuery) == prompt) return;
-  Note(fmt::format("the query prompt is that of {}, \"{}\"", TrainingName(setup), prompt));
+  Note(fmt::format("the query prompt is that of {}, \"{}\"", TrainingName(setup),
+                   weights::PromptOnOneLine(prompt)));
   setup.model.reset();  // so that there are never two models in memory
-  setup.model = LoadModel(setup.loaded);
+  setup.model = LoadRunModel(setup.loaded);
 }
 
 // Writes what the machine and the model decided into the recipe.
@@ -158,9 +135,15 @@ void NoteData(const Setup& setup) {
   WarnOfSmallBatches(setup);
   if (!setup.learning_rate_note.empty()) Note(setup.learning_rate_note);
   const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
-    if (store.truncated() == 0) return;
-    Warn(fmt::format("{} of {} {} are longer than {} tokens and were truncated", store.truncated(),
-                     store.wanted(), what, limit));
+    if (store.truncated() > 0) {
+      Warn(fmt::format("{} of {} {} are longer than {} tokens and were truncated",
+                       store.truncated(), store.wanted(), what, limit));
+    }
+    if (store.only_prompt() == 0) return;
+    Warn(
+        fmt::format("{} of {} {} are cut inside their prompt, which pooling leaves out, so that "
+                    "nothing is learned from them; allow more tokens, or take a shorter prompt",
+                    store.only_prompt(), store.wanted(), what));
   };
   truncated(texts.queries, "queries", *setup.recipe().model.max_query_tokens);
   truncated(texts.documents, "documents", *setup.recipe().model.max_document_tokens);
@@ -272,6 +255,8 @@ void MakeObjective(Setup& setup) {
   const config::Recipe& recipe = setup.recipe();
   setup.objective = MakeTrainingObjective(recipe.objective);
   setup.objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
+  setup.objective.widths =
+      objective::WidthsOf(recipe.model.dimensions, recipe.model.dimension_weights);
   setup.states = StartingStates(recipe.objective);
 }
 
@@ -304,13 +289,15 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   if (recipe.mining.enabled()) CheckMiningKeys(setup->loaded, needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   setup->precision = tensor::ResolvePrecision(recipe.precision);
-  setup->model = LoadModel(setup->loaded);
+  setup->model = LoadRunModel(setup->loaded);
   MakeObjective(*setup);
   const Clock::time_point start = Clock::now();
   setup->data = ReadRunData(setup->loaded, setup->objective.needs);
   setup->read_seconds = SecondsSince(start);
   StopIfAsked(options.stop);
   UsePromptOfData(*setup);
+  UseDimensions(setup->loaded, setup->objective.widths, *setup->model);
+  setup->model->set_task_prompts(TaskPrompts(setup->loaded));
   // From here on the model is validated and saved by the similarity that it is trained by.
   setup->model->set_similarity(setup->objective.similarity);
   setup->further = ResolveNegatives(setup->loaded, setup->data.set, setup->data.training,

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "objective/common_params.h"
-#include "objective/similarity.h"
+#include "objective/matryoshka.h"
 #include "tensor/profile.h"
 
 namespace tandem::train {
@@ -20,7 +20,7 @@ namespace {
 
 // The scores of a batch, with the labels that the false-negative filter has left.
 struct ScoredBatch {
-  objective::Scores scores;
+  std::vector<objective::WeighedScores> widths;  // at least one
   objective::Labels labels;
   int64_t negatives = 0;        // before the filter
   int64_t false_negatives = 0;  // that the filter took out
@@ -32,11 +32,16 @@ struct BatchLoss {
   BatchOutcome outcome;
 };
 
+// The scores that say which documents a query likes best.
+const at::Tensor& FirstScores(const ScoredBatch& batch) {
+  return batch.widths.front().scores.query_document;
+}
+
 // A negative above the filter's bounds is likely relevant, so that a training step leaves it out.
 void Filter(const FalseNegativeRules& rules, ScoredBatch& batch) {
   if (!rules.enabled()) return;
   batch.negatives = batch.labels.negative.sum().item<int64_t>();
-  batch.false_negatives = FilterFalseNegatives(batch.scores.query_document, rules, batch.labels);
+  batch.false_negatives = FilterFalseNegatives(FirstScores(batch), rules, batch.labels);
 }
 
 // Queries and documents in the order of the batch: embeddings [Q + D, E].
@@ -44,11 +49,11 @@ ScoredBatch ScoresOf(const at::Tensor& embeddings, const TrainingBatch& batch,
                      const TrainingObjective& objective, bool training) {
   const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
-  ScoredBatch scored{
-      .scores = objective::SimilarityScores(queries, documents, batch.labels.positive,
-                                            objective.similarity, objective.needs),
-      .labels = batch.labels,
-      .cosines = {}};
+  ScoredBatch scored{.widths = objective::ScoresAtWidths(
+                         queries, documents, batch.labels, objective.similarity, objective.needs,
+                         training ? objective.widths : std::vector<objective::Width>()),
+                     .labels = batch.labels,
+                     .cosines = {}};
   if (training) {
     Filter(objective.false_negative_rules, scored);
   } else {
@@ -70,15 +75,21 @@ at::Tensor Equal(const at::Tensor& scores) {
 double EqualScoresLoss(const ScoredBatch& batch, const TrainingObjective& objective,
                        const objective::States& states) {
   const at::NoGradGuard no_gradient;
-  const objective::Scores equal{.query_document = Equal(batch.scores.query_document),
-                                .query_query = Equal(batch.scores.query_query),
-                                .document_document = Equal(batch.scores.document_document)};
-  return objective.loss->Evaluate(equal, batch.labels, states).value.item<double>();
+  std::vector<objective::WeighedScores> equal;
+  for (const auto& [scores, weight] : batch.widths) {
+    equal.push_back({{.query_document = Equal(scores.query_document),
+                      .query_query = Equal(scores.query_query),
+                      .document_document = Equal(scores.document_document)},
+                     weight});
+  }
+  return objective::EvaluateWidths(*objective.loss, equal, batch.labels, states)
+      .value.item<double>();
 }
 
 BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                  const objective::States& states) {
-  const objective::Loss loss = objective.loss->Evaluate(batch.scores, batch.labels, states);
+  const objective::Loss loss =
+      objective::EvaluateWidths(*objective.loss, batch.widths, batch.labels, states);
   BatchLoss result{loss.value,
                    {.loss = loss.value.item<double>(),
                     .count = loss.count,
@@ -111,7 +122,7 @@ TrainingLoss TrainingLossOf(const at::Tensor& embeddings, const TrainingBatch& b
           : 0;
   BatchLoss loss = LossOf(scored, objective, states.View(/*with_bank=*/true));
   loss.outcome.equal_scores_loss = equal_scores_loss;
-  states.Keep(scored.scores.query_document, scored.labels);
+  states.Keep(FirstScores(scored), scored.labels);
   // Multiplied only where it changes something: a step of one batch keeps its rounding.
   if (options.weight != 1) loss.value = loss.value.mul(options.weight);
   return {loss.value, {std::move(loss.outcome), std::move(states)}};
@@ -246,7 +257,7 @@ double StartingBias(model::DualEncoder& model, const TrainingBatch& batch,
   const at::NoGradGuard no_gradient;
   const ScoredBatch scored = ScoresOf(EncodeWithoutGradient(model, batch, options), batch,
                                       objective, options.forward.training);
-  return objective.loss->StartingBias(scored.scores, scored.labels,
+  return objective.loss->StartingBias(scored.widths.front().scores, scored.labels,
                                       states.View(/*with_bank=*/false));
 }
 

@@ -13,6 +13,7 @@
 #include "config/recipe.h"
 #include "model/dual_encoder.h"
 #include "objective/catalogue.h"
+#include "objective/matryoshka.h"
 #include "objective/objective.h"
 #include "train/batch.h"
 #include "train/false_negatives.h"
@@ -26,6 +27,9 @@ struct TrainingObjective {
   objective::Needs needs;
   std::string similarity;                   // "cosine" or "dot"
   FalseNegativeRules false_negative_rules;  // training steps only
+  // Training steps judge embeddings at these widths (objective/matryoshka.h), descending; empty: at
+  // the whole width alone. The first one decides what the filter and the score banks see.
+  std::vector<objective::Width> widths = {};
 };
 
 // Makes an objective without a false-negative filter. Throws UsageError for an unknown name.
@@ -64,8 +68,8 @@ struct BatchOutcome {
   // these the filter took out.
   int64_t negatives = 0;
   int64_t false_negatives = 0;
-  std::vector<float> cosines;  // [Q]: of each query and its own document
-  // [Q]: of each query, whatever it weighs (objective::Evaluation).
+  std::vector<float> cosines;  // [Q]: of each query and its own document, at the whole width
+  // [Q]: of each query, whatever it weighs (objective::Evaluation), at the first width.
   std::vector<float> losses;
   // The loss of a model that gives every pair of this batch the mean score: it cannot tell
   // documents apart. Only in training steps that ask for it.
@@ -84,9 +88,9 @@ StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batc
                             const TrainingObjective& objective, ObjectiveStates states,
                             const StepOptions& options);
 
-// The loss alone: without gradient, dropout, score bank, false-negative filter and weights of
-// queries, so that values of different steps can be compared. A model that gives high scores to
-// everything could filter all negatives and would then have loss 0.
+// The loss at the whole width alone: without gradient, dropout, score bank, false-negative filter
+// and weights of queries, so that values of different steps can be compared. A model that gives
+// high scores to everything could filter all negatives and would then have loss 0.
 BatchOutcome Forward(model::DualEncoder& model, const TrainingBatch& batch,
                      const TrainingObjective& objective, const ObjectiveStates& states,
                      const StepOptions& options);

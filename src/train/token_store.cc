@@ -17,6 +17,7 @@ constexpr size_t kNarrowLimit = 65536;  // ids below it fit 16 bits
 TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input)
     : narrow_(tokenizer.vocabulary_size() <= kNarrowLimit) {
   starts_.reserve(input.count + 1);
+  if (input.prompt_tokens) prompts_.resize(input.count);
   for (size_t begin = 0; begin < input.count; begin += kWindow) {
     const size_t end = std::min(input.count, begin + kWindow);
     std::vector<size_t> indexes;
@@ -27,6 +28,7 @@ TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& 
       indexes.push_back(i);
       const std::string_view text = input.text(i);
       const std::string_view prompt = input.prompt ? input.prompt(i) : std::string_view();
+      if (input.prompt_tokens) prompts_[i] = input.prompt_tokens(prompt);
       texts.push_back(prompt.empty() ? text : prompted.emplace_back(prompt).append(text));
     }
     AppendWindow(tokenizer.EncodeAll(texts, input.max_length, input.threads), indexes);
@@ -45,6 +47,8 @@ void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
       wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
     }
     starts_.push_back(starts_.back() + ids.size());
+    const bool cut = ids.size() <= static_cast<size_t>(prompt_tokens(indexes[b]));
+    only_prompt_ += has_prompts() && cut ? 1 : 0;
   }
   wanted_ += indexes.size();
   truncated_ += encoded.truncated;
@@ -65,12 +69,13 @@ uint64_t TokenStore::hash() const {
   fingerprint.AddBytes(narrow_ids_.data(), narrow_ids_.size() * sizeof(uint16_t));
   fingerprint.AddBytes(wide_ids_.data(), wide_ids_.size() * sizeof(int32_t));
   fingerprint.AddBytes(starts_.data(), starts_.size() * sizeof(size_t));
+  if (has_prompts()) fingerprint.AddBytes(prompts_.data(), prompts_.size() * sizeof(int32_t));
   return fingerprint.value();
 }
 
 size_t TokenStore::bytes() const {
   return narrow_ids_.capacity() * sizeof(uint16_t) + wide_ids_.capacity() * sizeof(int32_t) +
-         starts_.capacity() * sizeof(size_t);
+         starts_.capacity() * sizeof(size_t) + prompts_.capacity() * sizeof(int32_t);
 }
 
 }  // namespace tandem::train

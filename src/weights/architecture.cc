@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/suggest.h"
 #include "weights/settings_file.h"
 
@@ -51,6 +53,103 @@ const TensorView* FindTensor(const WeightFiles& weights, const Architecture& arc
   return nullptr;
 }
 
+constexpr std::string_view kIsCausal = "is_causal";
+
+// "auto_map" names classes of Python files in the folder; their first name, or "".
+std::string CodeOf(const Settings& config) {
+  const nlohmann::json* map = config.Find("auto_map");
+  if (map == nullptr || !map->is_object() || map->empty()) return "";
+  const nlohmann::json& model = map->contains("AutoModel") ? (*map)["AutoModel"] : *map->begin();
+  return model.is_string() ? model.get<std::string>() : "";
+}
+
+// What a user can do with a model of this unknown type.
+std::string HintFor(const Settings& config, const std::string& type) {
+  if (type == "gemma3") {
+    return "; gemma3 reads images and text: of it only the text model is supported, whose "
+           "config.json has model_type gemma3_text (in Python: save model.language_model)";
+  }
+  const std::string code = CodeOf(config);
+  if (code.empty()) return "";
+  return fmt::format(
+      "; its code is in the folder (auto_map: {}) and is not run. Needed is a model that "
+      "transformers computes without trust_remote_code",
+      code);
+}
+
+[[noreturn]] void ThrowUnknown(const Settings& config, const std::string& type) {
+  const std::vector<std::string_view> known = KnownModelTypes();
+  std::string hint = HintFor(config, type);
+  if (hint.empty()) hint = DidYouMean(type, known);
+  throw ModelError(config.file(), "",
+                   fmt::format("the architecture '{}' is not supported; supported: {}{}", type,
+                               fmt::join(known, ", "), hint));
+}
+
+void CheckNotQuantised(const Settings& config) {
+  const nlohmann::json* found = config.Find("quantization_config");
+  if (found == nullptr) return;
+  std::string method = "unknown";
+  if (found->is_object()) {
+    const Settings quantised(config.file(), *found);
+    method = quantised.String("quant_method").value_or(method);
+  }
+  throw ModelError(
+      config.file(), "",
+      fmt::format(
+          "the weights are quantised (quantization_config: {}), and only F32, F16 and BF16 "
+          "are supported. Take the model that they were quantised from, or load this one in "
+          "Python, model.dequantize(), and save it",
+          method));
+}
+
+void WarnOfCode(const Settings& config, const Architecture& architecture) {
+  const std::string code = CodeOf(config);
+  if (code.empty()) return;
+  Warn(fmt::format(
+      "{}: names code of the folder (auto_map: {}), which is not run; the model is computed as {}, "
+      "as transformers does without trust_remote_code{}",
+      config.file(), code, architecture.name,
+      architecture.decoder && !config.Has(kIsCausal)
+          ? ". If that code makes it bidirectional, say model.is_causal = false"
+          : ""));
+}
+
+// Whether the spec became what `is_causal` asks for.
+void CheckCausal(const Settings& config, const EncoderSpec& spec, bool is_causal) {
+  for (const LayerSpec& layer : spec.layers) {
+    if (layer.attention.causal == is_causal) continue;
+    throw UsageError(fmt::format("{}: is_causal cannot be {}: the encoder ({}) is {}",
+                                 config.file(), is_causal, spec.model_type,
+                                 is_causal ? "bidirectional" : "causal"));
+  }
+}
+
+// `name` without the first prefix of the architecture that it has.
+std::string_view Unprefixed(std::string_view name, const Architecture& architecture) {
+  for (const std::string_view prefix : architecture.prefixes) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
+// Throws where a file has a layer that config.json does not count.
+void CheckNoFurtherLayers(const WeightFiles& weights, const Architecture& architecture,
+                          const EncoderSpec& spec) {
+  for (const TensorView* view : weights.tensors()) {
+    std::string_view name = Unprefixed(view->name, architecture);
+    if (!name.starts_with(spec.layer_prefix)) continue;
+    name.remove_prefix(spec.layer_prefix.size());
+    size_t index = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (error != std::errc() || index < spec.layers.size()) continue;
+    throw ModelError(weights.FileOf(view->name).native(), view->name,
+                     fmt::format("belongs to layer {} (from 0), but config.json says {} is {}; one "
+                                 "of the two is of another model",
+                                 index, spec.layers_key, spec.layers.size()));
+  }
+}
+
 }  // namespace
 
 const Architecture* FindArchitecture(std::string_view model_type) {
@@ -61,25 +160,32 @@ const Architecture* FindArchitecture(std::string_view model_type) {
   return nullptr;
 }
 
-EncoderSpec ReadEncoderSpec(const std::filesystem::path& path) {
-  const Settings config = Settings::Read(path);
+EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
+                            const std::optional<bool>& is_causal) {
+  Settings config = Settings::Read(path);
   const std::string type = config.RequiredString("model_type");
   const Architecture* architecture = FindArchitecture(type);
-  if (architecture == nullptr) {
-    const std::vector<std::string_view> known = KnownModelTypes();
-    throw ModelError(config.file(), "",
-                     fmt::format("the architecture '{}' is not supported; supported: {}{}", type,
-                                 fmt::join(known, ", "), DidYouMean(type, known)));
-  }
+  if (architecture == nullptr) ThrowUnknown(config, type);
+  CheckNotQuantised(config);
+  WarnOfCode(config, *architecture);
+  if (is_causal && architecture->decoder) config.Set(kIsCausal, *is_causal);
   EncoderSpec spec = architecture->read(config);
   spec.architecture = architecture->name;
   spec.model_type = type;
+  if (is_causal) CheckCausal(config, spec, *is_causal);
   return spec;
 }
 
 void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec) {
   const Architecture& architecture = *FindArchitecture(spec->model_type);
-  for (EncoderTensor& tensor : spec->tensors) {
+  CheckNoFurtherLayers(weights, architecture, *spec);
+  BindTensors(weights, spec->model_type, &spec->tensors);
+}
+
+void BindTensors(const WeightFiles& weights, std::string_view model_type,
+                 std::vector<EncoderTensor>* tensors) {
+  const Architecture& architecture = *FindArchitecture(model_type);
+  for (EncoderTensor& tensor : *tensors) {
     tensor.view = FindTensor(weights, architecture, tensor);
     if (tensor.view == nullptr) {
       throw ModelError(

@@ -36,7 +36,9 @@ namespace {
 ConfigKeyText Text(const IntegerKey& key) {
   return {std::string(key.name), std::string(key.meaning),
           fmt::format("{} to {}", key.least, key.most),
-          key.fallback ? fmt::format("{}", *key.fallback) : "required"};
+          key.fallback            ? fmt::format("{}", *key.fallback)
+          : key.otherwise.empty() ? "required"
+                                  : std::string(key.otherwise)};
 }
 ConfigKeyText Text(const NumberKey& key) {
   return {std::string(key.name), std::string(key.meaning),

@@ -22,6 +22,7 @@ struct IntegerKey {
   std::string_view meaning;
   int64_t least = 1, most = kMaxSize;
   std::optional<int64_t> fallback;  // none: the key must be there
+  std::string_view otherwise = {};  // in words, where the fallback is no number
 };
 
 struct NumberKey {

@@ -21,17 +21,6 @@ std::string RateText(const std::optional<double>& rate) {
   return rate ? fmt::format("{}", *rate) : "none";
 }
 
-std::string AttentionText(const EncoderSpec& spec, const AttentionSpec& attention) {
-  std::string text = attention.causal ? "causal" : "bidirectional";
-  if (attention.window > 0) text += fmt::format(", window {}", attention.window);
-  text += fmt::format(", scale {}", attention.scale);
-  if (attention.soft_cap > 0) text += fmt::format(", soft cap {}", attention.soft_cap);
-  if (attention.rotary >= 0) {
-    text += ", rotary " + spec.rotaries[static_cast<size_t>(attention.rotary)].text;
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string_view HiddenActivationName(HiddenActivation activation) {
@@ -46,6 +35,22 @@ std::string_view HiddenActivationName(HiddenActivation activation) {
       return "silu";
   }
   return "";
+}
+
+std::string NormText(const EncoderSpec& spec) {
+  return fmt::format("{}-norm, {}, epsilon {}", spec.pre_norm ? "pre" : "post", NormName(spec.norm),
+                     spec.norm_epsilon);
+}
+
+std::string AttentionText(const EncoderSpec& spec, const AttentionSpec& attention) {
+  std::string text = attention.causal ? "causal" : "bidirectional";
+  if (attention.window > 0) text += fmt::format(", window {}", attention.window);
+  text += fmt::format(", scale {}", attention.scale);
+  if (attention.soft_cap > 0) text += fmt::format(", soft cap {}", attention.soft_cap);
+  if (attention.rotary >= 0) {
+    text += ", rotary " + spec.rotaries[static_cast<size_t>(attention.rotary)].text;
+  }
+  return text;
 }
 
 std::string SpecText(const EncoderSpec& spec) {
@@ -67,9 +72,14 @@ std::string SpecText(const EncoderSpec& spec) {
   if (spec.relative_bias) {
     text += fmt::format("relative bias up to distance {}\n", spec.relative_bias->max_distance);
   }
-  return text + fmt::format("dropout {} {} {} {} {}\n", RateText(spec.dropout.embedding),
-                            RateText(spec.dropout.attention), RateText(spec.dropout.hidden),
-                            RateText(spec.dropout.inner), RateText(spec.dropout.final));
+  const DropoutSpec& dropout = spec.dropout;
+  text += fmt::format("dropout {} {} {} {} {}\n", RateText(dropout.embedding),
+                      RateText(dropout.attention), RateText(dropout.feed_forward_output),
+                      RateText(dropout.inner), RateText(dropout.final));
+  if (dropout.attention_output != dropout.feed_forward_output) {
+    text += fmt::format("dropout of what attention adds {}\n", RateText(dropout.attention_output));
+  }
+  return text;
 }
 
 }  // namespace tandem::weights

@@ -97,11 +97,12 @@ struct EmbeddingSpec {
 
 // Rates of config.json; none where the architecture drops nothing at that place.
 struct DropoutSpec {
-  std::optional<double> embedding;  // of the embeddings
-  std::optional<double> attention;  // of attention probabilities
-  std::optional<double> hidden;     // of what attention and feed-forward layers add
-  std::optional<double> inner;      // of a feed-forward layer's inner values
-  std::optional<double> final;      // of the encoder's output
+  std::optional<double> embedding;            // of the embeddings
+  std::optional<double> attention;            // of attention probabilities
+  std::optional<double> attention_output;     // of what an attention layer adds
+  std::optional<double> feed_forward_output;  // of what a feed-forward layer adds
+  std::optional<double> inner;                // of a feed-forward layer's inner values
+  std::optional<double> final;                // of the encoder's output
 };
 
 struct EncoderSpec {
@@ -111,7 +112,8 @@ struct EncoderSpec {
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;  // F
   int64_t heads = 0, key_value_heads = 0, head_width = 0;
-  int64_t max_positions = 0;  // a text has at most this many tokens
+  int64_t max_positions = 0;   // a text has at most this many tokens
+  int64_t default_tokens = 0;  // where no file says where texts are cut; 0: at max_positions
   // Whether layers normalise what they read; otherwise the sum of what they read and add.
   bool pre_norm = false;
   NormKind norm = NormKind::kLayerNorm;
@@ -122,6 +124,8 @@ struct EncoderSpec {
   std::vector<RotarySpec> rotaries;
   std::optional<RelativeBiasSpec> relative_bias;  // of every layer
   std::vector<LayerSpec> layers;
+  std::string layer_prefix;  // layer 3's tensors are "encoder.layer." "3." ...
+  std::string layers_key;    // of config.json: how many layers there are
   NormSpec final_norm;
   DropoutSpec dropout;
 
@@ -131,6 +135,12 @@ struct EncoderSpec {
 
 // "gelu", "gelu_tanh", "relu", "silu".
 std::string_view HiddenActivationName(HiddenActivation activation);
+
+// "post-norm, layer norm, epsilon 1e-12".
+std::string NormText(const EncoderSpec& spec);
+
+// "causal, window 63, scale 0.125, rotary base 10000". A window is how far away a token may be.
+std::string AttentionText(const EncoderSpec& spec, const AttentionSpec& attention);
 
 // What decides an embedding besides the tensors, as lines of text, for fingerprints and messages.
 std::string SpecText(const EncoderSpec& spec);

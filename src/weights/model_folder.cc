@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "weights/architecture.h"
+#include "weights/cross_encoder_folder.h"
 #include "weights/folder_check.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
@@ -78,19 +79,43 @@ void ReadModelSettings(ModelFolder* folder) {
     settings.Fail("similarity_fn_name", "\"cosine\" or \"dot\" (the supported ones)");
   }
   folder->similarity = *similarity;
+  folder->truncate_dim = settings.Integer("truncate_dim", 1, int64_t{1} << 24);
 }
 
-void ReadHead(ModelFolder* folder) {
+// Where a folder's modules are listed.
+struct ModuleSource {
+  std::vector<ListedModule> modules;  // empty: a plain Hugging Face folder
+  std::string file;
+};
+
+void ReadHead(const ModuleSource& source, ModelFolder* folder) {
   if (folder->has_modules) {
-    ModuleList modules = ReadModules(folder->path, folder->encoder.hidden_size);
+    ModuleList modules =
+        ReadModules(folder->path, source.modules, source.file, folder->encoder.hidden_size);
     folder->head = std::move(modules.head);
     folder->embedding_width = modules.embedding_width;
     return;
   }
   Note(
       fmt::format("{}: no modules.json; read as encoder with mean pooling", folder->path.native()));
-  folder->head = {Pooling{.mode = PoolingMode::kMean}};
+  folder->head = {Pooling()};
   folder->embedding_width = folder->encoder.hidden_size;
+}
+
+// Where texts are cut: what the folder's files say, within what the encoder can read.
+TokenizerSettings WithinPositions(TokenizerSettings settings, const EncoderSpec& spec) {
+  const auto most = static_cast<size_t>(spec.max_positions);
+  TokenLimit& limit = settings.max_tokens;
+  if (limit.tokens == 0) {
+    const int64_t tokens = spec.default_tokens > 0 ? spec.default_tokens : spec.max_positions;
+    limit = {static_cast<size_t>(tokens), "config.json"};
+  } else if (limit.tokens > most) {
+    const bool own = limit.source.starts_with("config.json");
+    limit = {most, own ? "config.json"
+                       : fmt::format("config.json; {} says {}, for which there are no positions",
+                                     limit.source, limit.tokens)};
+  }
+  return settings;
 }
 
 void ReadTensors(ModelFolder* folder) {
@@ -101,6 +126,21 @@ void ReadTensors(ModelFolder* folder) {
   for (const TensorView* tensor : folder->weights->tensors()) {
     if (!used.contains(tensor)) folder->carried_tensors.push_back(tensor);
   }
+}
+
+ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem::path& encoder,
+                       const ModuleSource& source, bool is_route) {
+  ModelFolder folder;
+  folder.path = path;
+  folder.has_modules = !source.modules.empty();
+  folder.encoder_path = encoder;
+  folder.encoder = ReadEncoderSpec(encoder / "config.json");
+  ReadHead(source, &folder);
+  folder.tokenizer = WithinPositions(
+      is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path), folder.encoder);
+  ReadModelSettings(&folder);
+  ReadTensors(&folder);
+  return folder;
 }
 
 }  // namespace
@@ -139,6 +179,14 @@ int64_t ModelFolder::parameter_count() const {
   return static_cast<int64_t>(count);
 }
 
+void SetCausal(ModelFolder* folder, bool is_causal) {
+  EncoderSpec spec = ReadEncoderSpec(folder->encoder_path / "config.json", is_causal);
+  if (SpecText(spec) == SpecText(folder->encoder)) return;
+  BindEncoderTensors(*folder->weights, &spec);
+  folder->encoder = std::move(spec);
+  folder->is_causal = is_causal;
+}
+
 void AddProjection(ModelFolder* folder, int64_t width) {
   const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
   folder->head.insert(folder->head.end() - normalized, Dense{.folder = kProjectionFolder,
@@ -147,6 +195,28 @@ void AddProjection(ModelFolder* folder, int64_t width) {
                                                              .bias = false,
                                                              .activation = Activation::kIdentity,
                                                              .weights = nullptr});
+  folder->embedding_width = width;
+}
+
+const Pooling& PoolingOf(const ModelFolder& folder) {
+  return std::get<Pooling>(folder.head.front());
+}
+
+void ChangePooling(ModelFolder* folder, const PoolingChange& change) {
+  auto& pooling = std::get<Pooling>(folder->head.front());
+  if (change.mode) pooling.modes = {*change.mode};
+  if (change.include_prompt) pooling.include_prompt = *change.include_prompt;
+  int64_t width = folder->encoder.hidden_size;
+  for (const HeadModule& module : folder->head) {
+    const auto* dense = std::get_if<Dense>(&module);
+    if (dense != nullptr && dense->in_features != width) {
+      throw ModelError((folder->path / dense->folder).native(), "",
+                       fmt::format("its Dense module takes {} numbers, what the folder's own "
+                                   "pooling gives; pooling by {} gives {}",
+                                   dense->in_features, PoolingText(pooling), width));
+    }
+    width = WidthBehind(module, width);
+  }
   folder->embedding_width = width;
 }
 
@@ -160,27 +230,30 @@ void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
 
 ModelFolder ReadModelFolder(const std::filesystem::path& path) {
   CheckIsFolder(path);
-  ModelFolder folder;
-  folder.path = path;
-  folder.has_modules = std::filesystem::exists(path / "modules.json");
-  folder.encoder_path = path;
-  if (folder.has_modules) {
-    const std::string below = EncoderFolderOf(path);
-    if (!below.empty()) folder.encoder_path /= below;
-  }
-  if (!std::filesystem::exists(folder.encoder_path / "config.json")) {
+  RefuseCrossEncoder(path);
+  const bool has_modules = std::filesystem::exists(path / "modules.json");
+  const std::string below = has_modules ? EncoderFolderOf(path) : "";
+  const std::filesystem::path encoder = below.empty() ? path : path / below;
+  if (!std::filesystem::exists(encoder / "config.json")) {
     throw ModelError(
-        folder.encoder_path.native(), "",
-        folder.has_modules
+        encoder.native(), "",
+        has_modules
             ? "is no model folder: config.json is missing"
             : "is no model folder: neither modules.json nor config.json is there" + RunHint(path));
   }
-  folder.encoder = ReadEncoderSpec(folder.encoder_path / "config.json");
-  ReadHead(&folder);
-  folder.tokenizer = ReadTokenizerSettings(path);
-  ReadModelSettings(&folder);
-  ReadTensors(&folder);
-  return folder;
+  ModuleSource source{.modules = {}, .file = (path / "modules.json").native()};
+  if (has_modules) source.modules = ListModules(path);
+  return ReadFolder(path, encoder, source, /*is_route=*/false);
+}
+
+ModelFolder ReadRouteFolder(const std::filesystem::path& path,
+                            const std::vector<ListedModule>& modules, const std::string& file) {
+  const std::filesystem::path encoder = path / modules.front().folder;
+  if (!std::filesystem::exists(encoder / "config.json")) {
+    throw ModelError(encoder.native(), "",
+                     fmt::format("config.json is missing; {} names the folder", file));
+  }
+  return ReadFolder(path, encoder, {modules, file}, /*is_route=*/true);
 }
 
 }  // namespace tandem::weights

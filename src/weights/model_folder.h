@@ -13,21 +13,16 @@
 #include <vector>
 
 #include "weights/encoder_spec.h"
+#include "weights/pooling.h"
 #include "weights/safetensors.h"
 #include "weights/tokenizer_settings.h"
 #include "weights/weight_files.h"
 
 namespace tandem::weights {
 
-enum class PoolingMode { kMean, kCls };
 enum class Activation { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
 
-std::string_view PoolingModeName(PoolingMode mode);      // "mean", "cls"
 std::string_view ActivationName(Activation activation);  // "torch.nn.modules.activation.Tanh", ...
-
-struct Pooling {
-  PoolingMode mode = PoolingMode::kMean;
-};
 
 // y = activation(x W^T + b). Tensors `linear.weight` [out, in] and `linear.bias` [out].
 struct Dense {
@@ -54,7 +49,9 @@ struct ModelFolder {
   std::filesystem::path encoder_path;
   bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
 
-  EncoderSpec encoder;           // its tensors are all present, of the right shape and type
+  EncoderSpec encoder;  // its tensors are all present, of the right shape and type
+  // What SetCausal changed: written to config.json. None: config.json's own.
+  std::optional<bool> is_causal;
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
 
@@ -73,6 +70,9 @@ struct ModelFolder {
   // has no prompt named "document"; empty: there is none.
   std::string unused_document_prompt;
   Similarity similarity = Similarity::kCosine;
+  // Embeddings are cut to so many leading numbers unless the caller wants others; as the file says,
+  // possibly more than there are.
+  std::optional<int64_t> truncate_dim;
 
   std::shared_ptr<const WeightFiles> weights;
   // What it does not use (pooler, position_ids, heads of other tasks): carried through when the
@@ -86,6 +86,10 @@ struct ModelFolder {
   int64_t parameter_count() const;
 };
 
+// Makes a decoder causal or bidirectional, whatever its config.json says. Throws UsageError for an
+// encoder that cannot be so.
+void SetCausal(ModelFolder* folder, bool is_causal);
+
 // The name of AddProjection's module.
 inline constexpr const char* kProjectionFolder = "projection";
 
@@ -93,6 +97,19 @@ inline constexpr const char* kProjectionFolder = "projection";
 // that ends the head. The module has no weights yet: the caller that writes the folder gives
 // "projection/linear.weight".
 void AddProjection(ModelFolder* folder, int64_t width);
+
+// The Pooling module of a folder; there is exactly one.
+const Pooling& PoolingOf(const ModelFolder& folder);
+
+// What of a folder's pooling is another one; none: the folder's.
+struct PoolingChange {
+  std::optional<PoolingMode> mode;
+  std::optional<bool> include_prompt;
+};
+
+// Changes the folder's pooling. Throws ModelError where the embeddings then have another width than
+// a Dense module behind takes (the folder pools by several modes).
+void ChangePooling(ModelFolder* folder, const PoolingChange& change);
 
 // Warns where folder.unused_document_prompt is one; for callers that give documents the folder's
 // own prompt.

@@ -105,15 +105,17 @@ Dtype WrittenDtype(const ModelFolder& source, const FolderChanges& changes) {
   return dtype;
 }
 
-// The source's bytes, unless the encoder's type changed: readers load the type that it names.
+// The source's bytes, unless the encoder's type or direction changed: readers load the type that it
+// names.
 std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
   const std::filesystem::path path = source.encoder_path / "config.json";
   std::string bytes = ReadModelFile(path, kMaxSettingsBytes);
   const Dtype dtype = WrittenDtype(source, changes);
-  if (dtype == source.encoder.tensors.front().view->dtype) return bytes;
+  const bool new_dtype = dtype != source.encoder.tensors.front().view->dtype;
+  if (!new_dtype && !source.is_causal) return bytes;
   Json config = Json::parse(bytes);
-  const char* key = config.contains("dtype") ? "dtype" : "torch_dtype";
-  config[key] = DtypeInConfig(dtype);
+  if (new_dtype) config[config.contains("dtype") ? "dtype" : "torch_dtype"] = DtypeInConfig(dtype);
+  if (source.is_causal) config["is_causal"] = *source.is_causal;
   return config.dump(2) + "\n";
 }
 
@@ -140,12 +142,7 @@ struct ModuleWriter {
   void operator()(const Pooling& pooling) {
     const std::filesystem::path path = AddNumbered("Pooling");
     MakeFolder(path);
-    const Json config = {{"word_embedding_dimension", hidden_size},
-                         {"pooling_mode_cls_token", pooling.mode == PoolingMode::kCls},
-                         {"pooling_mode_mean_tokens", pooling.mode == PoolingMode::kMean},
-                         {"pooling_mode_max_tokens", false},
-                         {"pooling_mode_mean_sqrt_len_tokens", false}};
-    WriteFileAtomically(path / "config.json", config.dump(2) + "\n");
+    WriteFileAtomically(path / "config.json", PoolingConfigText(pooling, hidden_size));
   }
 
   void operator()(const Dense& dense) {
@@ -181,6 +178,7 @@ void WriteModules(const ModelFolder& source, const std::filesystem::path& folder
 std::map<std::string, std::string> PromptsOf(const ModelFolder& source,
                                              const FolderChanges& changes) {
   std::map<std::string, std::string> prompts = source.prompts;
+  for (const auto& [name, text] : changes.task_prompts) prompts[name] = text;
   prompts["query"] = changes.query_prompt.value_or(source.query_prompt());
   prompts["document"] = changes.document_prompt.value_or(source.document_prompt());
   return prompts;
@@ -198,6 +196,8 @@ void WriteSettings(const ModelFolder& source, const FolderChanges& changes,
   settings["default_prompt_name"] =
       source.default_prompt_name.empty() ? Json(nullptr) : Json(source.default_prompt_name);
   settings["similarity_fn_name"] = SimilarityName(changes.similarity.value_or(source.similarity));
+  const int64_t truncated = changes.truncate_dim.value_or(source.truncate_dim.value_or(0));
+  if (truncated > 0) settings["truncate_dim"] = truncated;
   WriteFileAtomically(folder / "config_sentence_transformers.json", settings.dump(2) + "\n");
 }
 
@@ -234,7 +234,7 @@ std::string CardText(const ModelFolder& source, const FolderChanges& changes,
   settings.max_query_tokens = changes.max_query_tokens.value_or(most);
   settings.max_document_tokens = changes.max_document_tokens.value_or(most);
   settings.similarity = SimilarityName(changes.similarity.value_or(source.similarity));
-  settings.pooling = PoolingModeName(std::get<Pooling>(source.head.front()).mode);
+  settings.pooling = PoolingText(PoolingOf(source));
   settings.license = LicenseOf(source);
   settings.prompts = !changes.query_prompt.value_or(source.query_prompt()).empty() ||
                      !changes.document_prompt.value_or(source.document_prompt()).empty();

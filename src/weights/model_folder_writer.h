@@ -31,6 +31,8 @@ struct FolderChanges {
   std::optional<std::string> query_prompt;
   std::optional<std::string> document_prompt;
   std::optional<Similarity> similarity;
+  std::map<std::string, std::string> task_prompts;   // by name, beside the source's and over them
+  std::optional<int64_t> truncate_dim;               // 0: none
   std::map<std::string, std::string> further_files;  // name in the folder -> bytes ("tandem.json")
 };
 

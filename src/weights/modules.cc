@@ -15,13 +15,9 @@
 namespace tandem::weights {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKinds = {"Transformer", "Pooling", "Dense", "Normalize"};
-
-struct ListedModule {
-  std::string_view kind;  // one of kKinds
-  std::string type;       // as listed
-  std::string folder;     // relative; may be ""
-};
+constexpr std::array<std::string_view, 6> kKinds = {"Transformer", "Pooling", "Dense",
+                                                    "Normalize",   "Router",  "Asym"};
+constexpr size_t kInOneEncoder = 4;  // the first ones
 
 // Where sentence-transformers has kept its module classes, over its releases.
 bool IsSpellingOf(std::string_view type, std::string_view kind) {
@@ -43,7 +39,7 @@ std::string_view KindOf(const std::string& type, const std::string& file) {
   }
   throw ModelError(file, "",
                    fmt::format("the module type '{}' is not supported; supported: {}", type,
-                               fmt::join(kKinds, ", ")));
+                               fmt::join(kKinds.begin(), kKinds.begin() + kInOneEncoder, ", ")));
 }
 
 void CheckInside(const std::string& relative, const std::string& file) {
@@ -53,29 +49,6 @@ void CheckInside(const std::string& relative, const std::string& file) {
     throw ModelError(file, "",
                      fmt::format("the module path '{}' leads out of the folder", relative));
   }
-}
-
-std::vector<ListedModule> ReadList(const std::filesystem::path& path) {
-  const nlohmann::json list = ParseSettings(ReadModelFile(path, kMaxSettingsBytes), path.native());
-  if (!list.is_array() || list.empty()) {
-    throw ModelError(path.native(), "", "is not a list of modules");
-  }
-  std::vector<ListedModule> modules;
-  for (const nlohmann::json& item : list) {
-    const Settings entry(path.native(), item);
-    ListedModule module;
-    module.type = entry.RequiredString("type");
-    module.kind = KindOf(module.type, path.native());
-    module.folder = entry.String("path").value_or("");
-    CheckInside(module.folder, path.native());
-    modules.push_back(std::move(module));
-  }
-  if (modules.front().kind != "Transformer") {
-    throw ModelError(
-        path.native(), "",
-        fmt::format("the first module is {}; Transformer expected", modules.front().type));
-  }
-  return modules;
 }
 
 Settings ConfigOf(const std::filesystem::path& folder, const ListedModule& module) {
@@ -89,55 +62,6 @@ void CheckWiring(const Settings& config) {
       config.Fail(key, "\"sentence_embedding\" (the only supported one)");
     }
   }
-}
-
-struct PoolingSpelling {
-  const char* boolean;  // before release 5.4
-  const char* mode;     // from then on
-};
-constexpr PoolingSpelling kPoolingModes[] = {
-    {"pooling_mode_cls_token", "cls"},
-    {"pooling_mode_max_tokens", "max"},
-    {"pooling_mode_mean_tokens", "mean"},
-    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens"},
-    {"pooling_mode_weightedmean_tokens", "weightedmean"},
-    {"pooling_mode_lasttoken", "lasttoken"},
-};
-
-std::vector<std::string> ActiveModes(const Settings& config) {
-  std::vector<std::string> modes;
-  if (const nlohmann::json* mode = config.Find("pooling_mode")) {
-    const nlohmann::json listed = mode->is_array() ? *mode : nlohmann::json::array({*mode});
-    for (const nlohmann::json& item : listed) {
-      if (!item.is_string()) config.Fail("pooling_mode", "a name or a list of names");
-      modes.push_back(item.get<std::string>());
-    }
-  } else {
-    for (const PoolingSpelling& spelling : kPoolingModes) {
-      if (config.Boolean(spelling.boolean).value_or(false)) modes.push_back(spelling.mode);
-    }
-  }
-  if (modes.empty()) modes.push_back("mean");  // as sentence-transformers
-  return modes;
-}
-
-Pooling ReadPooling(const Settings& config, int64_t width) {
-  const std::vector<std::string> modes = ActiveModes(config);
-  if (modes.size() != 1 || (modes[0] != "mean" && modes[0] != "cls")) {
-    throw ModelError(config.file(), "",
-                     fmt::format("the pooling mode '{}' is not supported; supported: mean, cls",
-                                 fmt::join(modes, " + ")));
-  }
-  if (!config.Boolean("include_prompt").value_or(true)) {
-    config.Fail("include_prompt", "true (pooling without the prompt's tokens is not supported)");
-  }
-  for (const char* key : {"embedding_dimension", "word_embedding_dimension"}) {
-    const std::optional<int64_t> stated = config.Integer(key, 1, int64_t{1} << 24);
-    if (stated.value_or(width) != width) {
-      config.Fail(key, fmt::format("{}, the encoder's hidden_size,", width));
-    }
-  }
-  return {.mode = modes[0] == "mean" ? PoolingMode::kMean : PoolingMode::kCls};
 }
 
 struct ActivationSpelling {
@@ -212,7 +136,8 @@ HeadModule ReadHeadModule(const std::filesystem::path& folder, const ListedModul
 // Transformer, Pooling, then any number of Dense and Normalize.
 void CheckOrder(const std::vector<ListedModule>& modules, const std::string& file) {
   for (size_t i = 1; i < modules.size(); ++i) {
-    if ((i == 1) == (modules[i].kind == "Pooling") && modules[i].kind != "Transformer") continue;
+    const bool behind = modules[i].kind != "Transformer" && !modules[i].is_router();
+    if ((i == 1) == (modules[i].kind == "Pooling") && behind) continue;
     throw ModelError(file, "",
                      fmt::format("module {} is {}; supported: Transformer, Pooling, then Dense and "
                                  "Normalize modules",
@@ -225,27 +150,62 @@ void CheckOrder(const std::vector<ListedModule>& modules, const std::string& fil
 
 }  // namespace
 
-std::string_view PoolingModeName(PoolingMode mode) {
-  return mode == PoolingMode::kMean ? "mean" : "cls";
+int64_t WidthBehind(const HeadModule& module, int64_t width) {
+  if (const auto* pooling = std::get_if<Pooling>(&module)) {
+    return width * static_cast<int64_t>(pooling->modes.size());
+  }
+  const auto* dense = std::get_if<Dense>(&module);
+  return dense == nullptr ? width : dense->out_features;
 }
 
 std::string_view ActivationName(Activation activation) {
   return kActivations[static_cast<size_t>(activation)].full_name;
 }
 
-std::string EncoderFolderOf(const std::filesystem::path& folder) {
-  return ReadList(folder / "modules.json").front().folder;
+ListedModule ModuleOf(std::string type, std::string folder, const std::string& file) {
+  ListedModule module{.kind = KindOf(type, file), .type = std::move(type)};
+  CheckInside(folder, file);
+  module.folder = std::move(folder);
+  return module;
 }
 
-ModuleList ReadModules(const std::filesystem::path& folder, int64_t hidden_size) {
+std::vector<ListedModule> ListModules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
-  const std::vector<ListedModule> modules = ReadList(path);
-  CheckOrder(modules, path.native());
+  const nlohmann::json list = ParseSettings(ReadModelFile(path, kMaxSettingsBytes), path.native());
+  if (!list.is_array() || list.empty()) {
+    throw ModelError(path.native(), "", "is not a list of modules");
+  }
+  std::vector<ListedModule> modules;
+  for (const nlohmann::json& item : list) {
+    const Settings entry(path.native(), item);
+    modules.push_back(
+        ModuleOf(entry.RequiredString("type"), entry.String("path").value_or(""), path.native()));
+  }
+  const ListedModule& first = modules.front();
+  if (first.kind != "Transformer" && !first.is_router()) {
+    throw ModelError(path.native(), "",
+                     fmt::format("the first module is {}; Transformer expected", first.type));
+  }
+  return modules;
+}
+
+std::string EncoderFolderOf(const std::filesystem::path& folder) {
+  const ListedModule first = ListModules(folder).front();
+  if (!first.is_router()) return first.folder;
+  throw ModelError((folder / "modules.json").native(), "",
+                   fmt::format("lists a {}: the folder is a model of two encoders, where one of "
+                               "one encoder is expected",
+                               first.kind));
+}
+
+ModuleList ReadModules(const std::filesystem::path& folder,
+                       const std::vector<ListedModule>& modules, const std::string& file,
+                       int64_t hidden_size) {
+  CheckOrder(modules, file);
   ModuleList list{.embedding_width = hidden_size};
   for (size_t i = 1; i < modules.size(); ++i) {
     list.head.push_back(ReadHeadModule(folder, modules[i], list.embedding_width));
-    const auto* dense = std::get_if<Dense>(&list.head.back());
-    if (dense != nullptr) list.embedding_width = dense->out_features;
+    list.embedding_width = WidthBehind(list.head.back(), list.embedding_width);
   }
   return list;
 }

@@ -75,6 +75,15 @@ Settings::Settings(std::string file, nlohmann::json value)
 
 bool Settings::Has(std::string_view key) const { return Find(key) != nullptr; }
 
+bool Settings::IsNull(std::string_view key) const {
+  const auto found = value_.find(std::string(key));
+  return found != value_.end() && found->is_null();
+}
+
+void Settings::Set(std::string_view key, nlohmann::json value) {
+  value_[std::string(key)] = std::move(value);
+}
+
 const nlohmann::json* Settings::Find(std::string_view key) const {
   const auto found = value_.find(std::string(key));
   return found == value_.end() || found->is_null() ? nullptr : &*found;

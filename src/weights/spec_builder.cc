@@ -1,6 +1,10 @@
 #include "weights/spec_builder.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "weights/settings_file.h"
 
 namespace tandem::weights {
 
@@ -28,6 +32,14 @@ LinearSpec SpecBuilder::Stacked(const std::vector<Part>& parts, int64_t in, bool
     linear.names.push_back(part.name);
   }
   return linear;
+}
+
+int64_t HeadWidth(const Settings& config, std::string_view heads_key, std::string_view hidden_key,
+                  const EncoderSpec& spec) {
+  if (spec.hidden_size % spec.heads != 0) {
+    config.Fail(heads_key, fmt::format("a divisor of {} {}", hidden_key, spec.hidden_size));
+  }
+  return spec.hidden_size / spec.heads;
 }
 
 }  // namespace tandem::weights

@@ -10,6 +10,8 @@
 
 namespace tandem::weights {
 
+class Settings;
+
 class SpecBuilder {
  public:
   explicit SpecBuilder(EncoderSpec* spec) : spec_(spec) {}
@@ -30,5 +32,9 @@ class SpecBuilder {
  private:
   EncoderSpec* spec_;
 };
+
+// spec.hidden_size / spec.heads; throws ModelError, naming both keys, where that is no integer.
+int64_t HeadWidth(const Settings& config, std::string_view heads_key, std::string_view hidden_key,
+                  const EncoderSpec& spec);
 
 }  // namespace tandem::weights

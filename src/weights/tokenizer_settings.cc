@@ -29,10 +29,13 @@ std::filesystem::path TokenizerFolder(const std::filesystem::path& model_folder)
   return below.empty() ? model_folder : model_folder / below;
 }
 
-Settings ReadSentenceConfig(const std::filesystem::path& model_folder,
-                            const std::filesystem::path& folder) {
-  const bool plain = !std::filesystem::exists(model_folder / "modules.json") &&
-                     std::filesystem::exists(model_folder / "config.json");
+// Whether it is a Hugging Face folder without sentence-transformers' files.
+bool IsPlain(const std::filesystem::path& model_folder) {
+  return !std::filesystem::exists(model_folder / "modules.json") &&
+         std::filesystem::exists(model_folder / "config.json");
+}
+
+Settings ReadSentenceConfig(const std::filesystem::path& folder, bool plain) {
   for (const char* name : kSentenceConfigs) {
     if (!plain && std::filesystem::exists(folder / name)) return Settings::Read(folder / name);
   }
@@ -79,20 +82,32 @@ TokenLimit WithinPositions(const TokenLimit& stated, const std::filesystem::path
                             stated.source, stated.tokens)};
 }
 
+// From the folder of the tokenizer's files.
+TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
+  TokenizerSettings settings{.folder = folder};
+  const Settings sentence_config = ReadSentenceConfig(folder, plain);
+  const std::string task =
+      sentence_config.String("transformer_task").value_or("feature-extraction");
+  if (task != "feature-extraction" && task != "sequence-classification") {
+    sentence_config.Fail("transformer_task",
+                         "\"feature-extraction\" or, of a cross-encoder, "
+                         "\"sequence-classification\" (the supported ones)");
+  }
+  settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), folder);
+  settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);
+  return settings;
+}
+
 }  // namespace
 
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder) {
   CheckIsFolder(model_folder);
-  TokenizerSettings settings{.folder = TokenizerFolder(model_folder)};
-  const Settings sentence_config = ReadSentenceConfig(model_folder, settings.folder);
-  if (sentence_config.String("transformer_task").value_or("feature-extraction") !=
-      "feature-extraction") {
-    sentence_config.Fail("transformer_task", "\"feature-extraction\" (the only supported one)");
-  }
-  settings.max_tokens =
-      WithinPositions(StatedLimit(settings.folder, sentence_config), settings.folder);
-  settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);
-  return settings;
+  return SettingsIn(TokenizerFolder(model_folder), IsPlain(model_folder));
+}
+
+TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer) {
+  CheckIsFolder(transformer);
+  return SettingsIn(transformer, /*plain=*/false);
 }
 
 }  // namespace tandem::weights

@@ -35,7 +35,10 @@ struct TokenizerSettings {
 // sentence-transformers, nor here; in any other folder it may have the names that older releases
 // gave it ("sentence_roberta_config.json", ...). Throws ModelError where there is no folder, for a
 // file that is broken, a value of a wrong type or out of range, and a `transformer_task` other than
-// "feature-extraction".
+// "feature-extraction" and "sequence-classification".
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
+
+// The same from the folder of a Transformer module.
+TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer);
 
 }  // namespace tandem::weights

@@ -7,6 +7,7 @@
 #include "base/atomic_folder.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "weights/router.h"
 
 namespace tandem::weights {
 namespace {
@@ -24,6 +25,16 @@ ModelFolder ReadTower(const std::filesystem::path& path, const char* name, Tower
   return ReadModelFolder(path / name);
 }
 
+// A folder that sentence-transformers wrote.
+void ReadRouter(const std::filesystem::path& path, TowerFolders* folders) {
+  const Routes routes = ReadRoutes(path);
+  folders->file.towers = routes.towers;
+  folders->query = ReadRouteFolder(path, routes.query, routes.file);
+  if (routes.towers != Towers::kShared) {
+    folders->document = ReadRouteFolder(path, routes.document, routes.file);
+  }
+}
+
 ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
   card.tower = name;
   card.facts.insert(card.facts.begin(), {"towers", std::string(TowersName(towers))});
@@ -36,7 +47,11 @@ TowerFolders ReadTowerFolders(const std::filesystem::path& path) {
   TowerFolders folders;
   folders.file = ReadTandemFile(path);
   if (folders.file.towers == Towers::kShared) {
-    folders.query = ReadModelFolder(path);
+    if (IsRouterFolder(path)) {
+      ReadRouter(path, &folders);
+    } else {
+      folders.query = ReadModelFolder(path);
+    }
     return folders;
   }
   folders.query = ReadTower(path, kQuery, folders.file.towers);
@@ -54,6 +69,7 @@ void WriteTowerFolders(const TandemFile& file, const TowerToWrite& query,
                    target.staging() / kQuery);
   WriteModelFolder(document.source, document.changes, CardOfTower(card, kDocument, file.towers),
                    target.staging() / kDocument);
+  WriteRouter(target.staging(), kQuery, kDocument, file.towers);
   WriteFileAtomically(target.staging() / kTandemFile, TandemFileText(file));
   target.Commit();
 }

@@ -1,7 +1,9 @@
 // A model folder of one encoder or of two.
 //
 // Two encoders are a folder with tandem.json, which says how they share, and two
-// sentence-transformers folders, `query` and `document`, each complete by itself.
+// sentence-transformers folders, `query` and `document`, each complete by itself; a Router module
+// at the root makes of them what sentence-transformers loads (weights/router.h). A folder with a
+// Router that sentence-transformers wrote is read too.
 #pragma once
 
 #include <filesystem>

@@ -329,11 +329,14 @@ TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
 }
 
 TEST_F(InspectCommand, UnsupportedArchitectureNamesTheSupportedOnes) {
-  Write("t5/config.json", R"({"model_type": "t5"})");
+  Write("t5/config.json", R"({"model_type": "albert"})");
   const ProgramResult result = Inspect("t5");
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_EQ(result.err, "error: " + Path("t5/config.json") +
-                            ": the architecture 't5' is not supported; supported: bert\n");
+  EXPECT_EQ(result.err,
+            "error: " + Path("t5/config.json") +
+                ": the architecture 'albert' is not supported; supported: bert, roberta, "
+                "xlm-roberta, camembert, distilbert, mpnet, modernbert, t5, llama, "
+                "mistral, qwen2, qwen3, gemma3_text; did you mean bert?\n");
 }
 
 TEST_F(InspectCommand, PicklesAreNotLoaded) {

@@ -15,8 +15,8 @@ namespace {
 TEST(List, NamesEveryCatalogue) {
   const ProgramResult result = RunTandem({"list"});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* name :
-       {"samplers", "objectives", "optimizers", "schedules", "measures", "commands", "keys"}) {
+  for (const char* name : {"samplers", "objectives", "optimizers", "schedules", "measures",
+                           "encoders", "commands", "keys"}) {
     EXPECT_NE(("\n" + result.out).find(std::string("\n") + name + " "), std::string::npos) << name;
     const ProgramResult one = RunTandem({"list", name, "--format", "json"});
     EXPECT_EQ(one.exit_code, 0);
@@ -131,6 +131,22 @@ TEST(Explain, TheReferenceOfRecipesIsWhatItPrints) {
   EXPECT_EQ(RunTandem({"explain", "recipe"}).out,
             ReadFile(std::string(TANDEM_SOURCE_DIR) + "/docs/recipes.md"))
       << "run: tandem explain recipe > docs/recipes.md";
+}
+
+TEST(Explain, TheReferenceOfModelsIsWhatItPrints) {
+  EXPECT_EQ(RunTandem({"explain", "models"}).out,
+            ReadFile(std::string(TANDEM_SOURCE_DIR) + "/docs/models.md"))
+      << "run: tandem explain models > docs/models.md";
+}
+
+TEST(Explain, ShowsWhatAnEncoderReads) {
+  const std::string text = RunTandem({"explain", "xlm-roberta"}).err;
+  EXPECT_NE(text.find("did you mean roberta?"), std::string::npos) << text;
+  const std::string roberta = RunTandem({"explain", "roberta"}).out;
+  EXPECT_NE(roberta.find("model_type: roberta, xlm-roberta, camembert\n"), std::string::npos);
+  EXPECT_NE(roberta.find("  vocab_size: rows of the word table; 1 to 16777216; required\n"),
+            std::string::npos)
+      << roberta;
 }
 
 TEST(Explain, TheReferenceOfObjectivesIsWhatItPrints) {

@@ -131,7 +131,8 @@ TEST_F(MineCommand, FlagsWithoutSense) {
   };
   ExpectError(with({}), 2, "nothing ranks the documents: give --model DIR or --run FILE");
   ExpectError(with({"--model", "m", "--run", run}), 2, "--model and --run exclude each other");
-  ExpectError(with({"--run", run, "--max-query-tokens", "5"}), 2, "the length limits need --model");
+  ExpectError(with({"--run", run, "--max-query-tokens", "5"}), 2,
+              "the length limits and --dimensions need --model");
   ExpectError(with({"--run", run, "--range", "10"}), 2, "--range is 10; expected FIRST:END");
   ExpectError(with({"--run", run, "--range=-1:5"}), 2, "--range is -1:5; expected FIRST:END");
   ExpectError(with({"--run", run, "--range", "5:5"}), 2, "--range 5:5 is empty");

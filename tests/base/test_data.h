@@ -1,4 +1,4 @@
-// Where tests find what is not in the repository: reference data and a model folder.
+// Where tests find what is not in the repository: reference data, a model folder and a tokenizer.
 //
 // A test that needs one begins with
 //
@@ -43,6 +43,15 @@ inline std::optional<std::filesystem::path> SharedDir() {
 inline std::optional<std::filesystem::path> ModelDir() {
   return TestFolder("TANDEM_MODEL_DIR", TANDEM_SOURCE_DIR "/.cache/models/all-MiniLM-L6-v2",
                     kNoModelDir);
+}
+
+inline constexpr const char* kNoLlamaTokenizerDir =
+    "no tokenizer: set TANDEM_LLAMA_TOKENIZER to a folder with Llama 3.2's tokenizer.json";
+
+// A folder with Llama 3.2's tokenizer.json: TANDEM_LLAMA_TOKENIZER, else what `./dev test` fetched.
+inline std::optional<std::filesystem::path> LlamaTokenizerDir() {
+  return TestFolder("TANDEM_LLAMA_TOKENIZER", TANDEM_SOURCE_DIR "/.cache/tokenizers/llama-3.2",
+                    kNoLlamaTokenizerDir);
 }
 
 }  // namespace tandem

@@ -86,6 +86,38 @@ TEST(ParseRecipe, AScaleOfGrades) {
             "r.toml:4:23: data.positive_grade must be a number, found range [1.0, 5.0]");
 }
 
+TEST(ParseRecipe, ListsOfNumbers) {
+  const auto parsed = ParseTest(kLeast +
+                                "model.dimensions = [384, 64, 128]\n"
+                                "model.dimension_weights = [1, 0.5, 2e-3]\n");
+  EXPECT_EQ(parsed.recipe.model.dimensions, (Integers{384, 64, 128}));
+  EXPECT_EQ(parsed.recipe.model.dimension_weights, (Numbers{1, 0.5, 2e-3}));
+  EXPECT_EQ(ParseTest(kLeast, {"model.dimensions=[384,128]"}).recipe.model.dimensions,
+            (Integers{384, 128}));
+  EXPECT_EQ(ParseTest(kLeast, {"model.dimensions=[7]"}).recipe.model.dimensions, Integers{7});
+  const auto problem = [](const std::string& value) {
+    return ParseProblem(kLeast + "model.dimensions = " + value + "\n");
+  };
+  for (const char* array : {"[]", "[\"a\"]", "[[1]]"}) {
+    EXPECT_EQ(
+        problem(array),
+        "r.toml:4:20: model.dimensions must be a list of integers, as [384, 128], found array");
+  }
+  EXPECT_EQ(problem("[8, 2.5]"),
+            "r.toml:4:20: model.dimensions must be a list of integers, as [384, 128], found list "
+            "[8.0, 2.5]");
+  EXPECT_EQ(problem("[8, 65537]"),
+            "r.toml:4:20: model.dimensions must each be from 1 to 65536 numbers, found 65537");
+  EXPECT_EQ(problem("[8, 4, 8]"),
+            "r.toml:4:20: model.dimensions names a width twice; give each once");
+  EXPECT_EQ(
+      ParseProblem(kLeast + "model.dimensions = [8, 4]\nmodel.dimension_weights = [1]\n"),
+      "r.toml:5:27: model.dimension_weights has 1 numbers for 2 of model.dimensions; give one "
+      "for each");
+  EXPECT_EQ(ParseProblem(kLeast + "data.positive_grade = [1, 2, 3]\n"),
+            "r.toml:4:23: data.positive_grade must be a number, found array");
+}
+
 TEST(ParseRecipe, BinarizingTakesThePositiveGradesPlace) {
   EXPECT_EQ(ParseTest(kLeast + "data.binarize_at = 3\n").recipe.data.positive_grade, 3);
   const std::string both = "data.binarize_at = 3\ndata.positive_grade = 2\n";

@@ -44,6 +44,11 @@ Recipe AnyRecipe() {
   recipe.output = *AnyText();
   recipe.model.base = *AnyText();
   if (*rc::gen::arbitrary<bool>()) recipe.model.query_prompt = *AnyText();
+  const auto widths = *rc::gen::inRange<int64_t>(0, 4);
+  for (int64_t i = 1; i <= widths; ++i) {
+    recipe.model.dimensions.push_back(65536 - 7 * i);
+    recipe.model.dimension_weights.push_back(AnyNumber(1e-6, 1e6));
+  }
   recipe.data.positive_grade = AnyNumber(-3, 3);
   const auto sources = *rc::gen::inRange(0, 3);
   if (sources > 0) recipe.data.train.clear();

@@ -49,16 +49,6 @@ class TensorMaker {
   std::map<std::string, Shape> shapes_;
 };
 
-std::string Vocabulary() {
-  std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (const char* prefix : {"", "##"}) {
-    for (char c = 'a'; c <= 'z'; ++c) lines += fmt::format("{}{}\n", prefix, c);
-    for (char c = '0'; c <= '9'; ++c) lines += fmt::format("{}{}\n", prefix, c);
-  }
-  for (const std::string& word : TinyWords()) lines += word + "\n";
-  return lines;
-}
-
 int64_t VocabularySize() { return 5 + 72 + static_cast<int64_t>(TinyWords().size()); }
 
 void WriteWeights(const std::filesystem::path& folder, const TinyModelOptions& o) {
@@ -112,6 +102,16 @@ std::vector<std::string> TinyWords() {
           "blue",  "file", "graph", "music", "photo", "editor", "server", "game"};
 }
 
+std::string TinyVocabulary() {
+  std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (const char* prefix : {"", "##"}) {
+    for (char c = 'a'; c <= 'z'; ++c) lines += fmt::format("{}{}\n", prefix, c);
+    for (char c = '0'; c <= '9'; ++c) lines += fmt::format("{}{}\n", prefix, c);
+  }
+  for (const std::string& word : TinyWords()) lines += word + "\n";
+  return lines;
+}
+
 void WriteTinyModel(const std::filesystem::path& folder, const TinyModelOptions& o) {
   MakeFolder(folder / "1_Pooling");
   WriteFileAtomically(
@@ -122,7 +122,7 @@ void WriteTinyModel(const std::filesystem::path& folder, const TinyModelOptions&
  "layer_norm_eps": 1e-12, "hidden_dropout_prob": {}, "attention_probs_dropout_prob": {}}})",
                   VocabularySize(), o.hidden, o.layers, o.heads, o.intermediate, o.max_positions,
                   o.dropout, o.dropout));
-  WriteFileAtomically(folder / "vocab.txt", Vocabulary());
+  WriteFileAtomically(folder / "vocab.txt", TinyVocabulary());
   WriteFileAtomically(folder / "tokenizer_config.json",
                       R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})");
   WriteFileAtomically(folder / "modules.json", Modules(o.dense));

@@ -23,6 +23,9 @@ struct TinyModelOptions {
 // Words that the tiny model's vocabulary holds besides letters: "alpha", "beta", ...
 std::vector<std::string> TinyWords();
 
+// The lines of its vocab.txt.
+std::string TinyVocabulary();
+
 // Writes a sentence-transformers folder: config.json, vocab.txt, weights, modules, pooling.
 void WriteTinyModel(const std::filesystem::path& folder, const TinyModelOptions& options = {});
 

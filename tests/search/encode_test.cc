@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +71,30 @@ TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
       EXPECT_TRUE(at::equal(apart, again)) << threads << ", " << tokens;
     }
   }
+}
+
+// Each text's own prompt is left out of pooling, whatever batch and window it is in.
+TEST_F(EncodeTest, PoolingLeavesOutThePromptOfEachText) {
+  const auto model = Load({.pooling = {.mode = std::nullopt, .include_prompt = false}});
+  const data::Texts texts = SomeTexts(9);
+  const std::vector<std::string> prompts = {"", "alpha ", "alpha beta gamma "};
+  const std::vector<int32_t> tokens = {0, 2, 4};  // [CLS] among them
+  EncodeOptions options{.batch_tokens = 24, .window_texts = 4};
+  options.prompt = [&](size_t i) { return std::string_view(prompts[i % 3]); };
+  const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, texts, options);
+  const at::NoGradGuard no_gradient;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::vector<int32_t> ids;
+    model->tokenizer(model::TextKind::kDocument)
+        .Encode(prompts[i % 3] + std::string(texts.text(i)), 0, &ids);
+    const std::span<const int32_t> span(ids);
+    const at::Tensor want = model->Encode(tensor::Pack({&span, 1}, {}, {&tokens[i % 3], 1}),
+                                          model::TextKind::kDocument, {});
+    EXPECT_LE((rows[static_cast<int64_t>(i)] - want[0]).abs().max().item<double>(), 1e-6) << i;
+  }
+  const at::Tensor whole = EncodeAll(*Load(), model::TextKind::kDocument, texts, options);
+  EXPECT_LE((rows[0] - whole[0]).abs().max().item<double>(), 1e-6);
+  EXPECT_GT((rows[1] - whole[1]).abs().max().item<double>(), 1e-3);
 }
 
 TEST_F(EncodeTest, AStreamGivesTheSameRowsInWindowsOfTextsOrBytes) {

@@ -1,9 +1,15 @@
 // Random inputs of tests of fused operations, and the types they run in.
 #pragma once
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/sin.h>
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -13,6 +19,7 @@
 #include "tensor/isa.h"
 #include "tensor/kernel_arguments.h"
 #include "tensor/linear.h"
+#include "tensor/ops.h"
 #include "tensor/packed_tokens.h"
 
 namespace tandem::tensor {
@@ -49,6 +56,15 @@ class Inputs {
  private:
   RandomStream stream_;
 };
+
+// Angles as transformers computes them, for `width` channels of a head and 512 positions.
+inline Rotary RotaryOf(int64_t width, at::ScalarType type) {
+  const at::Tensor exponents =
+      at::arange(width / 2, at::kDouble) * (2.0 / static_cast<double>(width));
+  const at::Tensor angles =
+      at::outer(at::arange(512, at::kDouble), (exponents * -std::log(10000.0)).exp());
+  return {at::cos(angles).to(type), at::sin(angles).to(type)};
+}
 
 // A Linear that is prepared for activations of the type that `x` has, in both passes.
 inline Linear PreparedFor(const at::Tensor& x, std::vector<at::Tensor> weights,

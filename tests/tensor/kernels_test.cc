@@ -7,45 +7,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "tensor/isa.h"
+#include "tensor/kernel_values.h"
 #include "tensor/kernels/cpu/attention.h"
 #include "tensor/kernels/cpu/rows.h"
 
 namespace tandem::tensor::cpu {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// Quiet and signalling ones, with low bits set and not.
-constexpr uint32_t kNanBits[] = {0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7FC10101,
-                                 0x7FFFFFFF, 0x7F800001, 0x7F810000, 0xFF900000};
-
-template <typename A>
-A FromBits(uint32_t bits) {
-  if constexpr (std::is_same_v<A, float>) {
-    return std::bit_cast<float>(bits);
-  } else {
-    const auto half = static_cast<uint16_t>(bits >> 16 | (bits & 0xFFFF ? 1 : 0));
-    return std::bit_cast<Bf16>(half);
-  }
-}
-
-template <typename A>
-A From(float value) {
-  return FromBits<A>(std::bit_cast<uint32_t>(value) & (sizeof(A) == 4 ? ~0U : 0xFFFF0000U));
-}
-
-template <typename A>
-float Value(A value) {
-  if constexpr (std::is_same_v<A, float>) {
-    return value;
-  } else {
-    return std::bit_cast<float>(uint32_t{std::bit_cast<uint16_t>(value)} << 16);
-  }
-}
 
 double Phi(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
@@ -54,9 +24,6 @@ class Kernels : public testing::Test {};
 using Types = testing::Types<float, Bf16>;
 TYPED_TEST_SUITE(Kernels, Types);
 
-// Half a unit of the last of 24 or 8 bits, relative to the value.
-template <typename A>
-constexpr double kRounding = sizeof(A) == 4 ? 0x1p-24 : 0x1p-8;
 // What rows.h says of Phi.
 template <typename A>
 constexpr double kPhiBound = sizeof(A) == 4 ? 3e-7 : 5e-6;

@@ -6,12 +6,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -19,11 +17,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "tensor/compare_forms.h"
 #include "tensor/inputs.h"
 #include "tensor/process.h"
 
@@ -44,85 +41,6 @@ class Machine : public testing::Environment {
   }
 };
 const testing::Environment* const kMachine = testing::AddGlobalTestEnvironment(new Machine);
-
-// An operation as a function of its differentiable inputs.
-using Operation = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
-
-struct Result {
-  at::Tensor out;
-  std::vector<at::Tensor> gradients;
-};
-
-Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs,
-               const std::vector<at::ScalarType>& types, bool reference) {
-  std::vector<at::Tensor> leaves;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    leaves.push_back(inputs[i].to(types[i]).clone().requires_grad_(true));
-  }
-  std::unique_ptr<UseReferenceOps> reference_ops;
-  if (reference) reference_ops = std::make_unique<UseReferenceOps>();
-  const at::Tensor out = operation(leaves);
-  const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
-                                 .view(out.sizes())
-                                 .to(at::kBFloat16)  // the same numbers for every type
-                                 .to(out.scalar_type());
-  (out * weights).sum(at::kDouble).backward();
-  Result result{out.detach().to(at::kDouble), {}};
-  for (const at::Tensor& leaf : leaves) {
-    const at::Tensor& gradient = leaf.grad();
-    result.gradients.push_back(
-        (gradient.is_sparse() ? gradient.to_dense() : gradient).to(at::kDouble));
-  }
-  return result;
-}
-
-double Error(const at::Tensor& got, const at::Tensor& want) {
-  return (got - want).abs().max().item<double>() / std::max(1.0, want.abs().max().item<double>());
-}
-
-// `activations` inputs come first and take the case's type; the others are float parameters.
-void ExpectFusedEqualsReference(const Operation& operation, const std::vector<at::Tensor>& inputs,
-                                size_t activations) {
-  const std::vector<at::ScalarType> wide(inputs.size(), at::kDouble);
-  const Result want = RunOnce(operation, inputs, wide, true);
-  for (const Case& c : Cases()) {
-    std::vector<at::ScalarType> types(inputs.size(), at::kFloat);
-    std::fill_n(types.begin(), activations, c.activation);
-    const Result got = RunOnce(operation, inputs, types, false);
-    EXPECT_LE(Error(got.out, want.out), c.bound) << "output, " << c.activation;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound)
-          << "gradient of input " << i << ", " << c.activation;
-    }
-  }
-}
-
-struct Shape {
-  std::vector<int64_t> lengths;
-  int64_t heads;
-  int64_t hidden;
-  int64_t inner;
-};
-
-std::vector<Shape> Shapes() {
-  std::vector<Shape> shapes = {{{1}, 1, 16, 32},
-                               {{1, 1, 1}, 2, 32, 64},
-                               {{5, 1, 37, 12, 64, 3}, 4, 64, 96},
-                               {{300, 2, 129}, 3, 96, 192}};
-  RandomStream stream({.seed = 11, .purpose = "shapes"});
-  for (int i = 0; i < 6; ++i) {
-    Shape shape{{},
-                1 + static_cast<int64_t>(stream.Below(4)),
-                0,
-                16 * (1 + static_cast<int64_t>(stream.Below(10)))};
-    shape.hidden = shape.heads * 16 * (1 + static_cast<int64_t>(stream.Below(3)));
-    for (uint64_t b = 0; b <= stream.Below(9); ++b) {
-      shape.lengths.push_back(1 + static_cast<int64_t>(stream.Below(90)));
-    }
-    shapes.push_back(shape);
-  }
-  return shapes;
-}
 
 class OpsTest : public testing::TestWithParam<double> {
  protected:
@@ -234,28 +152,32 @@ TEST_P(OpsTest, SelfAttention) {
   }
 }
 
+// Of texts of one type, and of pairs, whose tokens have types.
 TEST_P(OpsTest, EmbeddingNorm) {
   for (const Shape& shape : Shapes()) {
-    Inputs make(5);
-    const PackedTokens tokens = make.Tokens(shape.lengths, 23);
-    const std::vector<at::Tensor> inputs = {
-        make.Make({23, shape.hidden}, 1), make.Make({512, shape.hidden}, 1),
-        make.Make({2, shape.hidden}, 1), make.Make({shape.hidden}, 1),
-        make.Make({shape.hidden}, 1)};
-    const auto operation = [&](at::ScalarType activation) {
-      return [&, activation](const std::vector<at::Tensor>& in) {
-        return tensor::EmbeddingNorm(tokens, {in[0], in[1], in[2]}, {in[3], in[4], 1e-12}, Drop(6),
-                                     activation);
+    for (const bool types : {false, true}) {
+      Inputs make(5);
+      PackedTokens tokens = make.Tokens(shape.lengths, 23);
+      if (types) tokens.types = tokens.positions.fmod(2);
+      const std::vector<at::Tensor> inputs = {
+          make.Make({23, shape.hidden}, 1), make.Make({512, shape.hidden}, 1),
+          make.Make({2, shape.hidden}, 1), make.Make({shape.hidden}, 1),
+          make.Make({shape.hidden}, 1)};
+      const auto operation = [&](at::ScalarType activation) {
+        return [&, activation](const std::vector<at::Tensor>& in) {
+          return tensor::EmbeddingNorm(tokens, {in[0], in[1], in[2]}, {in[3], in[4], 1e-12},
+                                       Drop(6), activation);
+        };
       };
-    };
-    const Result want = RunOnce(operation(at::kDouble), inputs,
-                                std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
-    for (const Case& c : Cases()) {
-      const Result got = RunOnce(operation(c.activation), inputs,
-                                 std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
-      EXPECT_LE(Error(got.out, want.out), c.bound);
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+      const Result want = RunOnce(operation(at::kDouble), inputs,
+                                  std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
+      for (const Case& c : Cases()) {
+        const Result got = RunOnce(operation(c.activation), inputs,
+                                   std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
+        EXPECT_LE(Error(got.out, want.out), c.bound);
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+        }
       }
     }
   }
@@ -273,17 +195,6 @@ TEST(Ops, AWordTableThatCouldNotKeepItsGradientIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutDropout, OpsTest, testing::Values(0.0, 0.1));
-
-TEST(Ops, PoolingTakesMeanFirstOrLast) {
-  for (const Shape& shape : Shapes()) {
-    Inputs make(6);
-    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
-    for (const Pooling pooling : {Pooling::kMean, Pooling::kCls, Pooling::kLastToken}) {
-      ExpectFusedEqualsReference([&](const auto& in) { return Pool(in[0], tokens, pooling); },
-                                 {make.Make({tokens.tokens(), shape.hidden}, 1)}, 1);
-    }
-  }
-}
 
 TEST(Ops, AttentionOverTenThousandTokensInOneText) {
   Inputs make(7);

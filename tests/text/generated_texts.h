@@ -93,19 +93,150 @@ inline std::vector<std::string> EveryCharacter() {
 }
 
 // Texts in which added tokens are looked for (golden/added_*.json).
-inline std::string SnippetText(uint64_t number) {
+inline const std::vector<std::string_view>& Snippets() {
   static const std::vector<std::string_view> snippets = {
       "[CLS]",  "[MASK]",  "[SEP]",  "<x>",    "<xy>",        "<xyz>",    "<left>",    "<right>",
       "<both>", "<word>",  "<Norm>", "<norm>", "<n\u00f6rm>", "new york", "New  York", " ",
       "  ",     "\t",      "\n",     "\u00a0", "\u3000",      "a",        "b",         "A",
       "\u00e9", "e\u0301", "_",      "-",      "9",           ".",        "\u4e2d",    "[",
       "<",      "hello",   "world",  "Word",   "\u200d",      "\u0301"};
+  return snippets;
+}
+
+inline std::string SnippetText(uint64_t number) {
   SplitMix random(number);
   std::string text;
   for (uint64_t left = random.Below(13); left > 0; --left) {
-    text += snippets[random.Below(snippets.size())];
+    text += Snippets()[random.Below(Snippets().size())];
   }
   return text;
+}
+
+// Half of it from `own`, the contents of a tokenizer's added tokens.
+inline std::string AddedText(uint64_t number, const std::vector<std::string>& own) {
+  SplitMix random(number);
+  std::string text;
+  for (uint64_t left = random.Below(13); left > 0; --left) {
+    if (!own.empty() && random.Below(2) == 1) {
+      text += own[random.Below(own.size())];
+    } else {
+      text += Snippets()[random.Below(Snippets().size())];
+    }
+  }
+  return text;
+}
+
+// What regular expressions that cut words tell apart.
+inline std::string WordText(uint64_t number) {
+  using namespace std::string_view_literals;
+  static const std::vector<std::string_view> parts = {" ",
+                                                      " ",
+                                                      "  ",
+                                                      "\t",
+                                                      "\n",
+                                                      "\r",
+                                                      "\r\n",
+                                                      "\u00a0",
+                                                      "\u3000",
+                                                      "\xC2\x85",
+                                                      "\u180e",
+                                                      "\u2581",
+                                                      "'s",
+                                                      "'S",
+                                                      "'\u017f",
+                                                      "'ll",
+                                                      "'Re",
+                                                      "'",
+                                                      "don't",
+                                                      "a",
+                                                      "B",
+                                                      "word",
+                                                      "Nation",
+                                                      "1",
+                                                      "123",
+                                                      "4567",
+                                                      "\u00bd",
+                                                      "\u0663",
+                                                      "\u2167",
+                                                      ".",
+                                                      "!!",
+                                                      "-",
+                                                      "_",
+                                                      "$",
+                                                      "\u00e9",
+                                                      "e\u0301",
+                                                      "\u0301",
+                                                      "\u4e2d",
+                                                      "\u6587\u5b57",
+                                                      "\u3042",
+                                                      "\u0e01\u0e33",
+                                                      "\u0434\u043d",
+                                                      "\u1f469",
+                                                      "\U0001f469\u200d\U0001f52c",
+                                                      "\U00031350",
+                                                      "\u1c89",
+                                                      "\U0001171e",
+                                                      "\u200b",
+                                                      "\u2028",
+                                                      "\x1c",
+                                                      "\0"sv,
+                                                      "<0x0A>",
+                                                      "\ufffd"};
+  SplitMix random(number);
+  std::string text;
+  for (uint64_t left = random.Below(20); left > 0; --left)
+    text += parts[random.Below(parts.size())];
+  return text;
+}
+
+// Bytes that are mostly no UTF-8.
+inline std::string BrokenText(uint64_t number) {
+  SplitMix random(number);
+  std::string text;
+  for (uint64_t left = random.Below(40); left > 0; --left) {
+    const bool letter = random.Below(3) == 0;
+    text.push_back(static_cast<char>(letter ? 97 + random.Below(26) : random.Below(256)));
+  }
+  return text;
+}
+
+// Texts with grapheme clusters, compositions and what character maps change.
+inline std::string ClusterText(uint64_t number) {
+  using namespace std::string_view_literals;
+  static const std::vector<std::string_view> parts = {
+      "a",          "Z",          " ",      "  ",     "\r",         "\n",         "\t",
+      "\0"sv,       "\x1b",       "\u00e9", "\u00e5", "\u00a9",     "\u00b2",     "\u00bd",
+      "\u2122",     "\u2126",     "\u2460", "\ufb01", "\ufdfa",     "\uff76",     "\uff9e",
+      "\u3000",     "\u00a0",     "\u200b", "\u200c", "\u200d",     "\u0301",     "\u0308",
+      "\u0323",     "\u0327",     "\u0338", "\u0344", "\u034f",     "\ufe0f",     "\u0600",
+      "\U000110bd", "\u0915",     "\u093c", "\u094d", "\u0903",     "\u09c7",     "\u09be",
+      "\u0e33",     "\u0f73",     "\u1100", "\u1161", "\u11a8",     "\uac00",     "\uac01",
+      "\u2764",     "\u2581",     "``",     "''",     "\U0001f1e6", "\U0001f3fb", "\U0001f600",
+      "\U0001d165", "\U0001d15e", "<unk>"};
+  SplitMix random(number);
+  std::string text;
+  for (uint64_t left = random.Below(13); left > 0; --left)
+    text += parts[random.Below(parts.size())];
+  return text;
+}
+
+// Letters, spaces, bytes of long characters and any others, up to 30. Python decodes them with
+// errors="replace".
+inline std::string RandomBytes(uint64_t number) {
+  constexpr std::string_view kLetters = "ab ";
+  SplitMix random(number);
+  std::string bytes;
+  for (uint64_t left = random.Below(31); left > 0; --left) {
+    const uint64_t kind = random.Below(4);
+    if (kind == 0) {
+      bytes += kLetters[random.Below(kLetters.size())];
+    } else {
+      const uint64_t first = kind == 1 ? 0xC0 : kind == 2 ? 0x80 : 0;
+      const uint64_t count = kind == 1 ? 0x38 : kind == 2 ? 0x40 : 0x100;
+      bytes += static_cast<char>(first + random.Below(count));
+    }
+  }
+  return bytes;
 }
 
 }  // namespace tandem::text

@@ -88,6 +88,15 @@ TEST_F(ModelFolder, TheFingerprintChangesWithEverythingThatDecidesIds) {
   EXPECT_NE(mapped, fingerprint());
 }
 
+TEST_F(ModelFolder, MergesWithoutTokenizerJson) {
+  Write("vocab.json", "{}");
+  Write("merges.txt", "#version: 0.2\n");
+  ExpectLoadError(
+      "holds merges.txt and no tokenizer.json, which is needed; transformers makes it: "
+      "AutoTokenizer.from_pretrained(\"" +
+      folder_.path().native() + "\").save_pretrained(");
+}
+
 TEST_F(ModelFolder, WindowsLineEndsAndNoLastLineEnd) {
   Write("vocab.txt", "[UNK]\r\n[CLS]\r\n[SEP]\r\nword");
   EXPECT_THAT(Ids("word"), ElementsAre(1, 3, 2));
@@ -116,6 +125,18 @@ TEST_F(ModelFolder, BrokenVocabularies) {
 TEST_F(ModelFolder, NoTokenizer) {
   ExpectLoadError("holds no tokenizer; expected tokenizer.json or vocab.txt");
   EXPECT_THROW(LoadTokenizer(folder_.path() / "absent"), ModelError);
+}
+
+TEST_F(ModelFolder, ASentencePieceModelAloneSaysHowToMakeTokenizerJson) {
+  const std::string folder = folder_.path().native();
+  for (const std::string name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"}) {
+    Write(name, "");
+    ExpectLoadError(folder + ": holds " + name +
+                    " and no tokenizer.json, which is needed; transformers makes it: "
+                    "AutoTokenizer.from_pretrained(\"" +
+                    folder + "\").save_pretrained(\"" + folder + "\")");
+    std::filesystem::remove(folder_.path() / name);
+  }
 }
 
 // Where tokenizer.json exists, lower-casing of tokenizer_config.json and vocab.txt are not read.

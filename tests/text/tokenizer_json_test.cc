@@ -58,21 +58,24 @@ TEST(TokenizerJson, EveryTruncationOfTheFile) {
 }
 
 TEST(TokenizerJson, UnsupportedComponentsAreNamedWithTheSupportedOnes) {
-  ExpectErrorAfter([](json& d) { d["normalizer"]["type"] = "NFKC"; },
-                   "normalizer: normalizer \"NFKC\" is not supported; supported: BertNormalizer");
-  ExpectErrorAfter([](json& d) { d["pre_tokenizer"]["type"] = "ByteLevel"; },
-                   "pre-tokenizer \"ByteLevel\" is not supported; supported: BertPreTokenizer");
-  ExpectErrorAfter([](json& d) { d["model"]["type"] = "Unigram"; },
-                   "model \"Unigram\" is not supported; supported: WordPiece");
-  ExpectErrorAfter([](json& d) { d["post_processor"]["type"] = "RobertaProcessing"; },
-                   "post-processor \"RobertaProcessing\" is not supported; supported: "
-                   "TemplateProcessing, BertProcessing");
+  ExpectErrorAfter([](json& d) { d["normalizer"]["type"] = "Cyrillic"; },
+                   "normalizer: normalizer \"Cyrillic\" is not supported; supported: "
+                   "BertNormalizer, ByteLevel, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, "
+                   "Prepend, Replace, Sequence, Strip, StripAccents");
   ExpectErrorAfter(
       [](json& d) {
-        d["model"].erase("type");
-        d["model"]["merges"] = json::array();
+        d["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFX"}}}}};
       },
-      "model \"BPE\" is not supported");
+      "normalizer.normalizers[0]: normalizer \"NFX\" is not supported");
+  ExpectErrorAfter([](json& d) { d["pre_tokenizer"]["type"] = "CharDelimiterSplit"; },
+                   "pre-tokenizer \"CharDelimiterSplit\" is not supported; supported: "
+                   "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, "
+                   "Whitespace, WhitespaceSplit");
+  ExpectErrorAfter([](json& d) { d["model"]["type"] = "WordLevel"; },
+                   "model \"WordLevel\" is not supported; supported: BPE, Unigram, WordPiece");
+  ExpectErrorAfter([](json& d) { d["post_processor"]["type"] = "Other"; },
+                   "post-processor \"Other\" is not supported; supported: TemplateProcessing, "
+                   "BertProcessing, ByteLevel, RobertaProcessing, Sequence");
   ExpectErrorAfter([](json& d) { d["version"] = "2.0"; },
                    "version: expected \"1.0\", found \"2.0\"");
 }
@@ -81,6 +84,8 @@ TEST(TokenizerJson, AModelWithoutTypeIsRecognisedByItsFields) {
   json document = json::parse(ReadFixture());
   document["model"].erase("type");
   EXPECT_NO_THROW(ReadTokenizerJson(document.dump(), "t"));
+  document["model"]["merges"] = {"[CLS]"};
+  ExpectError(document.dump(), "model.merges: merge 0 has not the form");
 }
 
 TEST(TokenizerJson, WrongTypesAndMissingFields) {
@@ -121,6 +126,107 @@ TEST(TokenizerJson, Vocabularies) {
   std::string twice = ReadFixture();
   twice.replace(twice.find("\"a\": 5"), 6, "\"a\": 5, \"a\": 900");
   ExpectError(twice, "token \"a\" has two ids, 5 and 900");
+}
+
+json UnigramModel() {
+  return {{"type", "Unigram"},
+          {"unk_id", 0},
+          {"vocab", json::array({json::array({"<unk>", 0.0}), json::array({"a", -1})})}};
+}
+
+TEST(TokenizerJson, UnigramModels) {
+  const auto expect = [](const std::function<void(json&)>& change, const std::string& message) {
+    json document = {{"model", UnigramModel()}};
+    change(document["model"]);
+    ExpectError(document.dump(), message);
+  };
+  EXPECT_NO_THROW(ReadTokenizerJson(json{{"model", UnigramModel()}}.dump(), "t"));
+  expect([](json& m) { m["unk_id"] = 2; },
+         "model.unk_id: 2 is not in the vocabulary; expected 0 to 1 or null");
+  expect([](json& m) { m["unk_id"] = -1; },
+         "model.unk_id: -1 is not in the vocabulary; expected 0 to 1 or null");
+  expect([](json& m) { m["unk_id"] = 0.5; }, "model.unk_id: expected an integer, found a fraction");
+  expect([](json& m) { m["vocab"] = json::array(); }, "model.vocab: the vocabulary is empty");
+  expect([](json& m) { m["vocab"] = json::object(); },
+         "model.vocab: expected an array, found an object");
+  expect([](json& m) { m["vocab"][1][1] = "-1"; },
+         "model.vocab[1][1]: expected a number, found a string");
+  expect([](json& m) { m["vocab"][1][1] = nullptr; },
+         "model.vocab[1][1]: expected a number, found null");
+  expect([](json& m) { m["vocab"][1][0] = 7; },
+         "model.vocab[1][0]: expected a string, found an integer");
+  expect([](json& m) { m["vocab"][1] = json::array({"a"}); },
+         "model.vocab[1]: expected a token and its score, found 1 values");
+  expect(
+      [](json& m) {
+        m["vocab"][1] = json::array({"a", 1, 2});
+      },
+      "model.vocab[1]: expected a token and its score, found 3 values");
+  expect([](json& m) { m["vocab"][1] = "a"; }, "model.vocab[1]: expected an array, found a string");
+  expect([](json& m) { m.erase("vocab"); }, "model: \"vocab\" is missing");
+  expect([](json& m) { m["byte_fallback"] = 1; },
+         "model.byte_fallback: expected true or false, found an integer");
+  std::string infinite = json{{"model", UnigramModel()}}.dump();
+  infinite.replace(infinite.find("-1"), 2, "1e999");
+  ExpectError(infinite, "is not valid JSON");
+}
+
+TEST(TokenizerJson, Normalizers) {
+  const auto expect = [](const json& normalizer, const std::string& message) {
+    ExpectError(json{{"normalizer", normalizer}, {"model", UnigramModel()}}.dump(), message);
+  };
+  const auto precompiled = [](const std::string& map) {
+    return json{{"type", "Precompiled"}, {"precompiled_charsmap", map}};
+  };
+  expect(precompiled("AAA"),
+         "normalizer.precompiled_charsmap: expected base64 with padding, found something else");
+  expect(precompiled(""),
+         "normalizer.precompiled_charsmap: the map is broken: it ends before the "
+         "size of its array");
+  expect(precompiled("AAAAAA=="), "the map is broken: its array has 0 bytes, of 0 that are left");
+  expect(precompiled("CAAAAAAAAAA="),
+         "the map is broken: its array has 8 bytes, of 4 that are left");
+  expect({{"type", "Precompiled"}}, "normalizer: \"precompiled_charsmap\" is missing");
+  expect({{"type", "Strip"}, {"strip_left", true}}, "normalizer: \"strip_right\" is missing");
+  expect({{"type", "Prepend"}}, "normalizer: \"prepend\" is missing");
+  const auto replace = [](const json& pattern) {
+    return json{{"type", "Replace"}, {"pattern", pattern}, {"content", "x"}};
+  };
+  expect(replace("a"), "normalizer.pattern: expected an object, found a string");
+  expect(replace({{"String", ""}}), "normalizer.pattern.String: the pattern is empty");
+  expect(replace({{"Text", "a"}}), "normalizer.pattern: \"String\" is missing");
+  for (const std::string regex :
+       {"(a|b)", ".+", "a", "", "a{,2}", "a{0,}", "a{x,}", " {2,}b", "\\d+"}) {
+    expect(replace({{"Regex", regex}}),
+           "normalizer.pattern.Regex: regular expression \"" + regex +
+               "\" is not supported; supported: one character or \\s, with + or {n,} behind it");
+  }
+}
+
+TEST(TokenizerJson, Metaspaces) {
+  const auto expect = [](json fields, const std::string& message) {
+    fields["type"] = "Metaspace";
+    const json document = {{"pre_tokenizer", fields}, {"model", UnigramModel()}};
+    if (message.empty()) {
+      EXPECT_NO_THROW(ReadTokenizerJson(document.dump(), "t")) << fields;
+    } else {
+      ExpectError(document.dump(), message);
+    }
+  };
+  expect({{"replacement", "_"}, {"add_prefix_space", true}, {"str_rep", "_"}}, "");
+  expect({{"replacement", "_"}, {"add_prefix_space", false}}, "");
+  expect({{"replacement", "_"}, {"add_prefix_space", false}, {"prepend_scheme", "never"}}, "");
+  expect({{"replacement", "_"}, {"add_prefix_space", false}, {"prepend_scheme", "first"}},
+         "pre_tokenizer.add_prefix_space: false contradicts prepend_scheme \"first\"");
+  expect(
+      {{"replacement", "_"}, {"prepend_scheme", "last"}},
+      "pre_tokenizer.prepend_scheme: expected \"always\", \"first\" or \"never\", found \"last\"");
+  expect({{"replacement", "ab"}},
+         "pre_tokenizer.replacement: expected one character, found \"ab\"");
+  expect({{"replacement", ""}}, "pre_tokenizer.replacement: expected one character, found \"\"");
+  expect(json::object(), "pre_tokenizer: \"replacement\" is missing");
+  expect({{"replacement", "_"}, {"split", "no"}},
+         "pre_tokenizer.split: expected true or false, found a string");
 }
 
 TEST(TokenizerJson, AddedTokens) {

@@ -27,18 +27,21 @@ const PipelineTokenizer& Fixture(const std::string& name) {
 }
 
 const PipelineTokenizer& AnyFixture() {
-  return Fixture(
-      *rc::gen::element<std::string>("added_bare.json", "added_cased.json", "added_uncased.json"));
+  return Fixture(*rc::gen::element<std::string>(
+      "added_bare.json", "added_cased.json", "added_uncased.json", "unigram_added.json",
+      "unigram_bytes.json", "bpe_gpt2.json", "bpe_roberta.json", "bpe_clip.json", "bpe_llama2.json",
+      "bpe_plain.json"));
 }
 
 // Draws texts of words, added tokens, all of Unicode and broken UTF-8, short and long.
 std::string AnyText() {
   std::string text;
-  for (const int kind : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 5))) {
+  for (const int kind : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 6))) {
     const auto number = *rc::gen::arbitrary<uint64_t>();
     if (kind == 0) text += RandomText(number);
     if (kind == 1 || kind == 2) text += SnippetText(number);
     if (kind == 3) text += *rc::gen::arbitrary<std::string>();
+    if (kind == 5) text += ClusterText(number);
     if (kind == 4) {
       for (uint64_t i = 0; i < number % 300; ++i) text += SnippetText(number + i) + " ";
     }
@@ -134,6 +137,27 @@ TEST(Tokenizer, PartsOfALongTextDoNotShow) {
       }
       const std::vector<int32_t> ids = Ids(*tokenizer, text, 0, &cut);
       EXPECT_EQ(std::vector<int32_t>(ids.begin() + 1, ids.end() - 2), expected) << word;
+    }
+  }
+}
+
+// A long text is cut into parts though special tokens are looked for in its normal form, as those
+// of GPT-2 and RoBERTa are. One that has a space forbids that, and must not change the ids.
+TEST(Tokenizer, SpecialTokensInPartsOfALongText) {
+  for (const std::string name : {"bpe_gpt2.json", "bpe_roberta.json"}) {
+    const PipelineTokenizer& tokenizer = Fixture(name);
+    std::string json = ReadFile(std::string(TANDEM_SOURCE_DIR "/tests/text/golden/") + name);
+    const size_t end = json.find("],\"normalizer\"");
+    ASSERT_NE(end, std::string::npos);
+    json.insert(end, R"(,{"id":)" + std::to_string(tokenizer.vocabulary_size()) +
+                         R"(,"content":"a token","single_word":false,"lstrip":false,)"
+                         R"("rstrip":false,"normalized":true,"special":false})");
+    const PipelineTokenizer whole(ReadTokenizerJson(json, name));
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += "it's <|endoftext|> <s> x <mask>  y1 ";
+    for (const size_t length : {size_t{0}, size_t{100}, size_t{5000}}) {
+      bool cut = false;
+      EXPECT_EQ(Ids(whole, text, length, &cut), Ids(tokenizer, text, length, &cut)) << name;
     }
   }
 }

@@ -131,6 +131,90 @@ TEST_P(GradientCache, EqualsTheDirectGradientWithDropout) {
   }
 }
 
+// Pooling without prompts and widths of their own reach every chunk.
+class HeadedStep : public GradientCacheSetting, public testing::Test {
+ protected:
+  HeadedStep()
+      : GradientCacheSetting(
+            {.dropout = 0.1,
+             .query_prompt = "alpha beta ",
+             .document_prompt = "gamma ",
+             .pooling = {.mode = weights::PoolingMode::kWeightedMean, .include_prompt = false}}) {}
+  TrainingBatch Batch(const ExampleTexts& texts) const {
+    const auto sampler =
+        sampling::kUniform.make(texts.examples, {.seed = 1, .batch = 8, .negatives = 2});
+    return BatchMaker(texts, {}, {}).Make(sampler->Next());
+  }
+  static TrainingObjective Objective() {
+    return MakeTrainingObjective(
+        {std::string(objective::kInfoNce.name), config::Params(objective::kInfoNce.params)});
+  }
+};
+
+TEST_F(HeadedStep, TheCacheGivesTheDirectGradientOfAllWidthsWithoutPrompts) {
+  TrainingObjective objective = Objective();
+  const TrainingBatch batch = Batch(texts_);
+  const auto [whole, whole_loss] = Gradients(batch, objective, 0, 5);
+  objective.widths = {{32, 1}, {8, 0.5}, {4, 2}};
+  const auto [want, loss] = Gradients(batch, objective, 0, 5);
+  EXPECT_GT(loss, 1.1 * whole_loss);
+  const double size = Largest(want);
+  for (const int64_t chunk : {1, 37, 200}) {
+    const auto [got, cached_loss] = Gradients(batch, objective, chunk, 5);
+    EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
+    for (size_t p = 0; p < want.size(); ++p) {
+      const double worst = (got[p] - want[p]).abs().max().item<double>();
+      EXPECT_LT(worst, 1e-4 * size) << model_->Parameters()[p].name << ", chunks of " << chunk;
+    }
+  }
+}
+
+TEST_F(HeadedStep, PacksOfAllBatchesSayWherePromptsEnd) {
+  const TrainingBatch batch = Batch(texts_);
+  for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 3}, {6, 12}}) {
+    const at::Tensor prompts = batch.Pack(begin, end).prompt_tokens;
+    ASSERT_TRUE(prompts.defined());
+    for (int64_t t = begin; t < end; ++t) {
+      EXPECT_EQ(prompts[t - begin].item<int32_t>(), t < batch.queries ? 3 : 2) << t;
+    }
+  }
+  // What pooling leaves out changes the step.
+  const auto included = model::DualEncoder::Load(
+      folder_.path(), {.dropout = 0.1,
+                       .query_prompt = "alpha beta ",
+                       .document_prompt = "gamma ",
+                       .pooling = {.mode = weights::PoolingMode::kWeightedMean}});
+  std::vector<uint32_t> all(set_.examples.size());
+  std::iota(all.begin(), all.end(), 0);
+  const ExampleTexts texts = MakeExampleTexts(set_, 1, all, *included, ModelPrompts(*included), 1);
+  EXPECT_FALSE(Batch(texts).Pack(0, 3).prompt_tokens.defined());
+  const TrainingBatch with_prompts = Batch(texts);
+  EXPECT_GT(std::abs(Forward(*included, with_prompts, Objective(), states_, {}).loss -
+                     Forward(*model_, batch, Objective(), states_, {}).loss),
+            1e-3);
+}
+
+// Cosines come from whole embeddings and a validation's loss is theirs; the filter and the losses
+// of queries go by the widest width.
+TEST_F(HeadedStep, WidthsLeaveCosinesAndValidationAlone) {
+  TrainingObjective objective = Objective();
+  const TrainingBatch batch = Batch(texts_);
+  const StepOptions options{.with_equal_scores_loss = true};
+  const StepOutcome whole = ForwardBackward(*model_, batch, objective, states_, options);
+  const double validated = Forward(*model_, batch, objective, states_, {}).loss;
+  objective.widths = {{8, 1}, {4, 1}};
+  const StepOutcome cut = ForwardBackward(*model_, batch, objective, states_, options);
+  EXPECT_EQ(cut.cosines, whole.cosines);
+  EXPECT_NE(cut.losses, whole.losses);
+  EXPECT_EQ(cut.count, whole.count);
+  EXPECT_NEAR(cut.equal_scores_loss, 2 * whole.equal_scores_loss, 1e-9);
+  EXPECT_EQ(Forward(*model_, batch, objective, states_, {}).loss, validated);
+  objective.widths = {{32, 1}};
+  const StepOutcome same = ForwardBackward(*model_, batch, objective, states_, options);
+  EXPECT_EQ(same.loss, whole.loss);
+  EXPECT_EQ(same.losses, whole.losses);
+}
+
 // With two encoders, each text goes through the encoder of its kind, whatever the chunk size.
 class TwoTowerStep : public GradientCacheSetting, public testing::TestWithParam<weights::Towers> {
  protected:

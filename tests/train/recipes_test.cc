@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/run_tandem.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "model/formula_weights.h"
 #include "model/tiny_model.h"
 #include "train/tiny_data.h"
 
@@ -28,13 +30,43 @@ std::vector<std::string> Recipes() {
 
 class EveryRecipe : public testing::TestWithParam<std::string> {};
 
+// A small encoder of the architecture that the recipe's model.base names.
+nlohmann::json SmallConfig(const std::string& base) {
+  const auto has = [&](const char* part) { return base.find(part) != base.npos; };
+  const int64_t words = FormulaVocabulary();
+  if (has("t5")) {
+    return {{"model_type", "t5"}, {"vocab_size", words},
+            {"d_model", 32},      {"d_kv", 16},
+            {"d_ff", 48},         {"num_layers", 1},
+            {"num_heads", 2},     {"feed_forward_proj", "gated-gelu"}};
+  }
+  nlohmann::json config = {{"vocab_size", words},      {"hidden_size", 32},
+                           {"num_hidden_layers", 1},   {"num_attention_heads", 2},
+                           {"intermediate_size", 48},  {"max_position_embeddings", 520},
+                           {"num_key_value_heads", 1}, {"head_dim", 16}};
+  config["model_type"] = has("xlm-roberta")  ? "xlm-roberta"
+                         : has("ModernBERT") ? "modernbert"
+                         : has("Qwen3")      ? "qwen3"
+                         : has("Qwen2.5")    ? "qwen2"
+                         : has("Llama")      ? "llama"
+                                             : "bert";
+  return config;
+}
+
+// The value of model.base in the recipe's text.
+std::string BaseOf(const std::string& recipe) {
+  const std::string key = "base = \"";
+  const size_t first = recipe.find(key) + key.size();
+  return recipe.substr(first, recipe.find('"', first) - first);
+}
+
 // Replaces paths and the number of steps; everything else stays the recipe's own.
 TEST_P(EveryRecipe, TrainsThreeSteps) {
   const TemporaryFolder folder;
   const std::string path = folder.path().native();
-  WriteTinyModel(path + "/base", {.layers = 1, .max_positions = 512});
-  WriteTinyData(path + "/data", TinyWords());
   const std::string recipe = std::string(TANDEM_SOURCE_DIR) + "/recipes/" + GetParam() + ".toml";
+  WriteFormulaFolder(path + "/base", SmallConfig(BaseOf(ReadFile(recipe))));
+  WriteTinyData(path + "/data", TinyWords());
   std::vector<std::string> arguments = {"train", recipe, "--output", path + "/run", "--quiet"};
   std::vector<std::string> sets = {"threads=1", "model.base=" + path + "/base",
                                    "data.train=" + path + "/data", "train.steps=3"};

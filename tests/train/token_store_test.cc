@@ -46,6 +46,28 @@ TEST_P(Store, HoldsTheTokenizersIdsOfWantedTexts) {
 
 INSTANTIATE_TEST_SUITE_P(Widths, Store, testing::Values(997, 65536, 65537, 250000));
 
+TEST(TokenStore, KnowsTheTokensOfPromptsWhereSomebodyAsks) {
+  const model::WordTokenizer tokenizer(997);
+  const std::vector<std::string> texts = {"a b", "c", "d"};
+  TokenStoreInput input{.count = 3,
+                        .text = [&](size_t i) { return std::string_view(texts[i]); },
+                        .wanted = [](size_t i) { return i != 1; },
+                        .prompt = [](size_t i) { return std::string_view(i == 0 ? "p q " : ""); },
+                        .max_length = 4};
+  const TokenStore without(tokenizer, input);
+  EXPECT_FALSE(without.has_prompts());
+  EXPECT_EQ(without.prompt_tokens(0), 0);
+  EXPECT_EQ(without.only_prompt(), 0);
+  input.prompt_tokens = [](std::string_view prompt) { return prompt.empty() ? 0 : 4; };
+  const TokenStore with(tokenizer, input);
+  EXPECT_TRUE(with.has_prompts());
+  EXPECT_EQ(with.prompt_tokens(0), 4);
+  EXPECT_EQ(with.prompt_tokens(2), 0);
+  EXPECT_EQ(with.only_prompt(), 1);  // the first: start, p, q, end
+  EXPECT_NE(with.hash(), without.hash());
+  EXPECT_GT(with.bytes(), without.bytes());
+}
+
 TEST(TokenStore, OfNothingIsEmpty) {
   const model::WordTokenizer tokenizer(997);
   const TokenStore store(tokenizer, {});

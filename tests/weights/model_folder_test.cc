@@ -60,10 +60,10 @@ TEST_F(SmallModel, IsReadWhole) {
   EXPECT_EQ(folder.tensor("embeddings.token_type_embeddings.weight").shape, Shape({2, 8}));
   EXPECT_EQ(folder.encoder.activation, HiddenActivation::kGelu);
   EXPECT_EQ(folder.encoder.norm_epsilon, 1e-12);
-  EXPECT_EQ(folder.encoder.dropout.hidden, 0.1);
+  EXPECT_EQ(folder.encoder.dropout.feed_forward_output, 0.1);
   EXPECT_EQ(folder.encoder.dropout.attention, 0.2);
   ASSERT_EQ(folder.head.size(), 2u);
-  EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
+  EXPECT_EQ(std::get<Pooling>(folder.head[0]).modes, std::vector{PoolingMode::kMean});
   EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
   EXPECT_EQ(folder.embedding_width, 8);
   EXPECT_EQ(folder.tokenizer.max_tokens.tokens, 16u);
@@ -128,8 +128,9 @@ TEST_F(SmallModel, BrokenWeightsAreAModelError) {
 }
 
 TEST_F(SmallModel, UnsupportedArchitectureNamesTheSupportedOnes) {
-  ExpectBrokenConfig("\"bert\"", "\"t5\"",
-                     {"the architecture 't5' is not supported; supported: bert"});
+  ExpectBrokenConfig("\"bert\"", "\"birt\"",
+                     {"the architecture 'birt' is not supported; supported: bert, roberta",
+                      "; did you mean bert?"});
   ExpectBrokenConfig(R"("model_type": "bert",)", "", {"'model_type' is missing"});
   ExpectBrokenConfig("{", R"({"position_embedding_type": "relative_key",)",
                      {"\"absolute\" (the only supported one)"});
@@ -173,7 +174,7 @@ TEST_F(SmallModel, NewerSpellingIsRead) {
   Write("sentence_bert_config.json", R"({"transformer_task": "feature-extraction"})");
   Write("tokenizer_config.json", R"({"model_max_length": 20})");
   const ModelFolder folder = Read();
-  EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kCls);
+  EXPECT_EQ(std::get<Pooling>(folder.head[0]).modes, std::vector{PoolingMode::kCls});
   EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
   EXPECT_EQ(folder.tokenizer.max_tokens.tokens, 20u);
   EXPECT_EQ(folder.tokenizer.max_tokens.source, "tokenizer_config.json");
@@ -194,24 +195,6 @@ TEST_F(SmallModel, ModulesAreChecked) {
   ExpectBroken({"is not a list of modules"});
   Write("modules.json", R"([{"type": "sentence_transformers.models.Transformer"}])");
   ExpectBroken({"lists no Pooling module"});
-}
-
-TEST_F(SmallModel, PoolingIsChecked) {
-  const auto expect = [&](const char* config, std::vector<std::string> texts) {
-    Write("1_Pooling/config.json", config);
-    texts.push_back("1_Pooling/config.json");
-    ExpectBroken(texts);
-  };
-  expect(R"({"pooling_mode_max_tokens": true})", {"'max' is not supported; supported: mean, cls"});
-  expect(R"({"pooling_mode": "weightedmean"})", {"'weightedmean' is not supported"});
-  expect(R"({"pooling_mode": ["mean", "cls"]})", {"'mean + cls' is not supported"});
-  expect(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true})",
-         {"'cls + mean' is not supported"});
-  expect(R"({"pooling_mode": 3})", {"'pooling_mode' is 3"});
-  expect(R"({"word_embedding_dimension": 9})", {"is 9; 8, the encoder's hidden_size"});
-  expect(R"({"include_prompt": false})", {"'include_prompt' is false"});
-  Write("1_Pooling/config.json", "{}");  // nothing said is mean, as in sentence-transformers
-  EXPECT_EQ(std::get<Pooling>(Read().head[0]).mode, PoolingMode::kMean);
 }
 
 class DenseModel : public SmallModel {
@@ -359,7 +342,7 @@ TEST_F(SmallModel, APlainFolderIsReadAsMeanPoolingAndSaysSo) {
   EXPECT_THAT(captured.text(), testing::HasSubstr("read as encoder with mean pooling"));
   EXPECT_FALSE(folder.has_modules);
   ASSERT_EQ(folder.head.size(), 1u);
-  EXPECT_EQ(std::get<Pooling>(folder.head[0]).mode, PoolingMode::kMean);
+  EXPECT_EQ(std::get<Pooling>(folder.head[0]).modes, std::vector{PoolingMode::kMean});
   EXPECT_EQ(folder.tokenizer.max_tokens.source,
             "config.json");  // sentence_bert_config is not read then
 }

@@ -265,7 +265,7 @@ void RunTasks(const AttentionInput<A>& input, const AttentionTask<A>& whole, int
     const size_t heads = std::min(together, input.heads - group % groups * together);
     for (size_t head = 0; head < heads; ++head) {
       AttentionTask<A> task = task_at(group, head);
-      if (task.length == 0) continue;
+      if (task.length == 0 || task.length > input.max_length) continue;
       // If all groups take equally long, a thread's next group is `threads` further on.
       const bool last = head + 1 == heads;
       const size_t next_group = last ? group + static_cast<size_t>(threads) : group;

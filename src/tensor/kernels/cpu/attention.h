@@ -24,6 +24,7 @@ struct AttentionInput {
   size_t head_width = 0;                   // a multiple of 16
   const int64_t* position_keys = nullptr;  // [T]; needed with dropout
   Dropout dropout;                         // of the probabilities
+  size_t max_length = SIZE_MAX;            // texts with more tokens are left out
 };
 
 // What the forward pass writes.

@@ -44,6 +44,27 @@ class RoundingEpilogue {
   Bf16* out_ = nullptr;
 };
 
+// Adds the sums to what is there.
+class AddingEpilogue {
+ public:
+  explicit AddingEpilogue(const Bf16Result& result) : result_(result) {}
+  HWY_INLINE void Begin(size_t row, size_t column) {
+    out_ = result_.out + row * result_.stride + column;
+  }
+  HWY_INLINE void Row(const float* sums) {
+    const FloatTag d;
+    hwy::Prefetch(out_ + kTiledUnit);  // of the next block
+    StoreRoundedPair(hn::Add(hn::Load(d, sums), LoadFloat(d, out_)),
+                     hn::Add(hn::Load(d, sums + kTileSide), LoadFloat(d, out_ + kTileSide)), out_);
+    out_ += result_.stride;
+  }
+  HWY_INLINE void End() {}
+
+ private:
+  Bf16Result result_;
+  Bf16* out_ = nullptr;
+};
+
 class GeluEpilogue {
  public:
   GeluEpilogue(const GeluResult& result, size_t stride) : result_(result), stride_(stride) {}

@@ -1,75 +1,16 @@
 #include "tensor/kernels/cpu/layers.h"
 
 #include <algorithm>
-#include <type_traits>
 
-#include "tensor/isa.h"
+#include "tensor/kernels/cpu/activation_rows.h"
 #include "tensor/kernels/cpu/layer_sums.h"
+#include "tensor/kernels/cpu/layer_tiles.h"
 #include "tensor/kernels/cpu/row_split.h"
 #include "tensor/kernels/cpu/rows.h"
 #include "tensor/kernels/cpu/scratch.h"
 
 namespace tandem::tensor::cpu {
 namespace {
-
-template <typename A>
-bool OnTiles() {
-  return std::is_same_v<A, Bf16> && CurrentIsa() >= Isa::kAmx;
-}
-// Rows of a tile. What a feed-forward layer computes of them should stay in the second-level cache.
-// In a forward pass 128 rows were 2 % faster than 64 in fp32 on a processor with AVX-512 and 1 MB
-// of that cache (in bf16 they were equal); with half as much cache, 64 fit. In bf16 on AMX, with 2
-// MB, 256 were 2 % faster than 128, and 1 % in a backward pass.
-template <typename A>
-size_t ForwardRows() {
-  if (OnTiles<A>()) return 256;
-  return CurrentIsa() >= Isa::kAvx512 ? 128 : 64;
-}
-template <typename A>
-size_t BackwardRows() {
-  return OnTiles<A>() ? 256 : 128;
-}
-
-// Rows of one product for the gradient of a weight: 512 of floats, 1024 of bf16. Each product reads
-// and writes the whole gradient, 2.4 MB for a feed-forward weight of width 384. That costs more
-// than writing the product's factors to memory and reading them back: a training step took 7 %
-// (fp32) and 10 % (bf16) less time than with 128 rows. More rows were hardly faster, and every
-// thread needs memory for them. On AMX 512 of bf16 were as fast as 1024: the narrower factor then
-// fits the second-level cache.
-template <typename A>
-size_t SummedRows() {
-  return CurrentIsa() >= Isa::kAmx ? 512 : 2048 / sizeof(A);
-}
-
-RowDropout RowDropoutFrom(const DropoutKeys& keys, size_t first) {
-  if (!keys.dropout.active()) return {};
-  return {SiteKey(keys.dropout), keys.position_keys + first, KeepThreshold(keys.dropout.rate),
-          KeepScale(keys.dropout.rate)};
-}
-
-// Row `first` of an array; null stays null.
-template <typename A>
-A* At(A* rows, size_t first, size_t width) {
-  return rows == nullptr ? nullptr : rows + first * width;
-}
-
-template <typename A>
-void Multiply(const A* x, size_t rows, const Affine& affine, void* out, Type out_type) {
-  const PackedMatrix& weight = *affine.weight;
-  MultiplyPacked({{x, weight.depth()},
-                  static_cast<int64_t>(rows),
-                  weight,
-                  affine.bias,
-                  {out, weight.columns()},
-                  out_type});
-}
-
-// out = grad W.
-template <typename A>
-void MultiplyBack(const A* grad, size_t rows, const AffineGradient& gradient, void* out,
-                  Type out_type) {
-  Multiply(grad, rows, {gradient.weight_transposed, nullptr}, out, out_type);
-}
 
 // The normalisation of a tile of rows: of `branch` + `residual` (null: none) from row `first` on.
 template <typename Layer, typename A>
@@ -185,6 +126,31 @@ void RunAffineNormBackward(const AffineNormBackward<A>& args, int threads) {
   norm_sums.Finish(threads);
 }
 
+namespace {
+
+// MultiplyToGelu for any activation.
+template <typename A>
+void MultiplyToInner(Activation activation, const GeluProduct<A>& p) {
+  if (activation == Activation::kGelu) return MultiplyToGelu(p);
+  A* product = p.before ? p.before : p.activated;
+  Multiply(p.x, p.rows, {&p.b, p.bias}, product, kTypeOf<A>);
+  RunActivation<A>({activation, false, product, {}, p.activated}, p.rows,
+                   static_cast<size_t>(p.b.columns()));
+}
+
+// MultiplyToGeluGradient for any activation.
+template <typename A>
+void MultiplyToInnerGradient(Activation activation, const GeluGradientProduct<A>& p) {
+  if (activation == Activation::kGelu) return MultiplyToGeluGradient(p);
+  const auto columns = static_cast<size_t>(p.b.columns());
+  Multiply(p.x, p.rows, {&p.b, nullptr}, p.grad, kTypeOf<A>);
+  RunActivationBackward<A>({activation, false, p.before, {}, p.grad, p.grad, p.activated}, p.rows,
+                           columns);
+  if (p.column_sums) AddColumnSums(p.grad, p.column_sums, p.rows, columns);
+}
+
+}  // namespace
+
 template <typename A>
 void RunFeedForwardForward(const FeedForwardForward<A>& args, int threads) {
   const auto width = static_cast<size_t>(args.up.weight->depth());
@@ -198,12 +164,12 @@ void RunFeedForwardForward(const FeedForwardForward<A>& args, int threads) {
       return Arrays{.activated = scratch.Allocate<A>(ForwardRows<A>() * inner),
                     .branch = scratch.Allocate<float>(ForwardRows<A>() * width)};
     });
-    MultiplyToGelu<A>({.x = args.x + first * width,
-                       .rows = count,
-                       .b = *args.up.weight,
-                       .bias = args.up.bias,
-                       .before = At(args.before_gelu, first, inner),
-                       .activated = m.activated});
+    MultiplyToInner<A>(args.activation, {.x = args.x + first * width,
+                                         .rows = count,
+                                         .b = *args.up.weight,
+                                         .bias = args.up.bias,
+                                         .before = At(args.before, first, inner),
+                                         .activated = m.activated});
     Multiply(m.activated, count, args.down, m.branch, Type::kFloat);
     RunResidualNormForward(
         NormOfTile(args, m.branch, args.x, RowDropoutFrom(args.dropout, first), first, width),
@@ -259,13 +225,13 @@ void FeedForwardBackwardTile(const FeedForwardBackward<A>& args, const FeedForwa
   norm.grad_beta = parts.norm.beta;
   norm.grad_bias = parts.down.bias;
   RunResidualNormBackward(norm, count, width);
-  MultiplyToGeluGradient<A>({.x = grad_branch,
-                             .rows = count,
-                             .b = *args.down.weight_transposed,
-                             .before = args.before_gelu + first * inner,
-                             .grad = grad_inner,
-                             .activated = m.activations + at * inner,
-                             .column_sums = parts.up.bias});
+  MultiplyToInnerGradient<A>(args.activation, {.x = grad_branch,
+                                               .rows = count,
+                                               .b = *args.down.weight_transposed,
+                                               .before = args.before + first * inner,
+                                               .grad = grad_inner,
+                                               .activated = m.activations + at * inner,
+                                               .column_sums = parts.up.bias});
   MultiplyBack(grad_inner, count, args.up, m.grad_x, Type::kFloat);
   AddRows(m.grad_x, m.grad_sum, args.grad_x + first * width, count * width);
 }
@@ -305,9 +271,10 @@ void RunEmbeddingNormForward(const EmbeddingNormForward<A>& args, int threads) {
   ForRowsOfThreads(args.rows, threads, [&](int, RowRange range) {
     auto* sum = AllocateScratchArray<float>(ForwardRows<A>() * width);
     ForTiles(range, ForwardRows<A>(), [&](size_t first, size_t count) {
-      RunEmbeddingSum({embedding.word, embedding.position, embedding.type, embedding.ids + first,
-                       embedding.positions + first},
-                      sum, count, width);
+      RunEmbeddingSum(
+          {embedding.word, embedding.position, embedding.type, embedding.ids + first,
+           embedding.positions + first, embedding.types ? embedding.types + first : nullptr},
+          sum, count, width);
       RunResidualNormForward(
           NormOfTile(args, sum, static_cast<const A*>(nullptr), RowDropout{}, first, width), count,
           width);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tensor/activation.h"
 #include "tensor/dropout.h"
 #include "tensor/kernels/cpu/bf16.h"
 #include "tensor/kernels/cpu/products.h"
@@ -118,17 +119,18 @@ struct AffineNormBackward {
 template <typename A>
 void RunAffineNormBackward(const AffineNormBackward<A>& args, int threads);
 
-// out = LayerNorm(x + dropout(gelu(x U^T + u) D^T + d)).
+// out = LayerNorm(x + dropout(activation(x U^T + u) D^T + d)).
 template <typename A>
 struct FeedForwardForward {
   const A* x;  // [rows, H]
   size_t rows;
   Affine up;    // U, u
   Affine down;  // D, d
+  Activation activation;
   Norm norm;
   DropoutKeys dropout;
-  A* out;          // [rows, H]
-  A* before_gelu;  // [rows, F], for the backward pass; null: not wanted
+  A* out;     // [rows, H]
+  A* before;  // [rows, F], before the activation, for the backward pass; null: not wanted
   SavedNorm<A> saved;
 };
 template <typename A>
@@ -136,10 +138,11 @@ void RunFeedForwardForward(const FeedForwardForward<A>& args, int threads);
 
 template <typename A>
 struct FeedForwardBackward {
-  const A* x;            // [rows, H]
-  const A* before_gelu;  // [rows, F], as the forward pass wrote it
-  const A* grad_out;     // [rows, H]
+  const A* x;         // [rows, H]
+  const A* before;    // [rows, F], as the forward pass wrote it
+  const A* grad_out;  // [rows, H]
   size_t rows;
+  Activation activation;
   SavedNorm<A> saved;
   Norm norm;
   DropoutKeys dropout;
@@ -154,19 +157,20 @@ void RunFeedForwardBackward(const FeedForwardBackward<A>& args, int threads);
 // The tables of an embedding and the rows of them that are read.
 struct Embedding {
   const float* word;         // [V, H]
-  const float* position;     // [P, H]
-  const float* type;         // [H], or null
+  const float* position;     // [P, H], or null
+  const float* type;         // [types, H], or null
   const int32_t* ids;        // [rows]
   const int32_t* positions;  // [rows]
   size_t width;              // H
+  const int32_t* types;      // [rows]: rows of `type`; null: all 0
 };
 
 // Backward passes add to these.
 struct EmbeddingGradient {
   float* word;               // [n, H]
   const int32_t* word_rows;  // [rows]: which of the n rows a token's gradient goes to
-  float* position;           // [P, H]
-  float* type;               // [H]; null: not wanted
+  float* position;           // [P, H]; null: not wanted
+  float* type;               // [H], of row 0, which all tokens read; null: not wanted
 };
 
 // out = dropout(LayerNorm(word + position + type)).

@@ -157,14 +157,15 @@ void MultiplyPanelsT(const PanelProduct& p, size_t rows) {
       const float* next = n + columns < p.columns ? panel_at(first, n + columns)
                                                   : panel_at(last ? 0 : first + depth, 0);
       const size_t steps = std::max<size_t>(1, (rows / kTileRows + 1) * (depth / kStepDepth));
-      TilesTask<RowMajor> task{{p.x + first, p.x_stride},
-                               kTileRows * p.x_stride,
-                               panel_at(first, n),
-                               columns,
-                               depth,
-                               {p.out + n, p.out_stride, first > 0, p.bias ? p.bias + n : nullptr},
-                               whole,
-                               {next, depth * width / steps + 1}};
+      TilesTask<RowMajor> task{
+          {p.x + first, p.x_stride},
+          kTileRows * p.x_stride,
+          panel_at(first, n),
+          columns,
+          depth,
+          {p.out + n, p.out_stride, p.add || first > 0, p.bias ? p.bias + n : nullptr},
+          whole,
+          {next, depth * width / steps + 1}};
       MultiplyTiles<kTileRows>(task);
       task.a.data += whole * task.a_step;
       task.c.data += whole * kTileRows * p.out_stride;

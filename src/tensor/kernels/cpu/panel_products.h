@@ -18,8 +18,8 @@ namespace tandem::tensor::cpu {
 // when called outside a parallel region.
 void PackPanels(const FloatFactor& b, float* panels);
 
-// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none); strides in floats, depth
-// at least 1, columns a multiple of 16.
+// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none), or, `add`, out += x B;
+// strides in floats, depth at least 1, columns a multiple of 16.
 struct PanelProduct {
   const float* x;
   size_t x_stride;
@@ -29,6 +29,7 @@ struct PanelProduct {
   float* out;
   size_t out_stride;
   size_t columns;
+  bool add = false;
 };
 void MultiplyPanels(const PanelProduct& product, size_t rows);
 

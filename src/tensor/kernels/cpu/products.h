@@ -55,8 +55,9 @@ class PackedMatrix {
   std::unique_ptr<Storage> storage_;
 };
 
-// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none). x has the type of B, and
-// an even stride where that is bf16. out is float or has the type of B.
+// out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none), or, `add`, out += x B,
+// without a bias, for a multiple of 16 columns. x has the type of B, and an even stride where that
+// is bf16. out is float or has the type of B; a sum is rounded once.
 struct PackedProduct {
   ConstMatrix x;
   int64_t rows;
@@ -64,6 +65,7 @@ struct PackedProduct {
   const float* bias;
   Matrix out;
   Type out_type;
+  bool add = false;
 };
 void MultiplyPacked(const PackedProduct& product);
 

@@ -1,25 +1,19 @@
 #include "tensor/kernels/cpu/rows.h"
 
 #include <cmath>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/kernels/cpu/rows.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
-#include "tensor/isa.h"
+#include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/gelu-inl.h"
+#include "tensor/kernels/cpu/row_dropout-inl.h"
 #include "tensor/kernels/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
-
-HWY_INLINE DropoutRow RowOf(const RowDropout& dropout, size_t row) {
-  if (dropout.threshold == 0) return {};
-  return {RowKey(dropout.site_key, static_cast<uint64_t>(dropout.position_keys[row])),
-          dropout.threshold, dropout.keep_scale};
-}
 
 template <bool kNativeBf16, typename A>
 void GeluForwardT(const A* HWY_RESTRICT in, A* HWY_RESTRICT activated, size_t count) {
@@ -143,11 +137,14 @@ void EmbeddingSumT(const EmbeddingRows& args, float* out, size_t rows, size_t wi
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
     const float* word = args.word + static_cast<size_t>(args.ids[r]) * width;
-    const float* position = args.position + static_cast<size_t>(args.positions[r]) * width;
+    const float* position =
+        args.position ? args.position + static_cast<size_t>(args.positions[r]) * width : nullptr;
+    const float* type =
+        args.types ? args.type + static_cast<size_t>(args.types[r]) * width : args.type;
     for (size_t c = 0; c < width; c += hn::Lanes(d)) {
       auto v = hn::LoadU(d, word + c);
-      if (args.type) v = hn::Add(v, hn::LoadU(d, args.type + c));
-      v = hn::Add(v, hn::LoadU(d, position + c));
+      if (type) v = hn::Add(v, hn::LoadU(d, type + c));
+      if (position) v = hn::Add(v, hn::LoadU(d, position + c));
       hn::StoreU(v, d, out + r * width + c);
     }
   }
@@ -159,11 +156,12 @@ void EmbeddingScatterT(const EmbeddingScatter<A>& args, size_t rows, size_t widt
   const FloatTag d;
   for (size_t r = 0; r < rows; ++r) {
     float* word = args.word + static_cast<size_t>(args.word_rows[r]) * width;
-    float* position = args.position + static_cast<size_t>(args.positions[r]) * width;
+    float* position =
+        args.position ? args.position + static_cast<size_t>(args.positions[r]) * width : nullptr;
     for (size_t c = first; c < first + count; c += hn::Lanes(d)) {
       const auto v = LoadFloat(d, args.in + r * width + c);
       hn::StoreU(hn::Add(hn::LoadU(d, word + c), v), d, word + c);
-      hn::StoreU(hn::Add(hn::LoadU(d, position + c), v), d, position + c);
+      if (position) hn::StoreU(hn::Add(hn::LoadU(d, position + c), v), d, position + c);
     }
   }
 }
@@ -292,49 +290,30 @@ HWY_EXPORT(ToBf16T);
 HWY_EXPORT(ToNativeBf16T);
 HWY_EXPORT(ToFloatT);
 
-namespace {
-
-bool RoundsNatively() { return CurrentIsa() >= Isa::kAvx512Bf16; }
-
-}  // namespace
-
-// Calls the kernel of the type A.
-#define TANDEM_CALL(Kernel, ...)                             \
-  do {                                                       \
-    if constexpr (std::is_same_v<A, float>) {                \
-      HWY_DYNAMIC_DISPATCH(Kernel##Float)(__VA_ARGS__);      \
-    } else if (RoundsNatively()) {                           \
-      HWY_DYNAMIC_DISPATCH(Kernel##NativeBf16)(__VA_ARGS__); \
-    } else {                                                 \
-      HWY_DYNAMIC_DISPATCH(Kernel##Bf16)(__VA_ARGS__);       \
-    }                                                        \
-  } while (false)
-
 template <typename A>
 void RunGeluForward(const A* in, A* activated, size_t count) {
-  TANDEM_CALL(GeluForward, in, activated, count);
+  TANDEM_CALL_FOR_TYPE(GeluForward, in, activated, count);
 }
 template <typename A>
 void RunGeluBackward(const A* in, A* grad, A* activated, size_t count) {
-  TANDEM_CALL(GeluBackward, in, grad, activated, count);
+  TANDEM_CALL_FOR_TYPE(GeluBackward, in, grad, activated, count);
 }
 template <typename A>
 void RunResidualNormForward(const ResidualNormForward<A>& args, size_t rows, size_t width) {
-  TANDEM_CALL(NormForward, args, rows, width);
+  TANDEM_CALL_FOR_TYPE(NormForward, args, rows, width);
 }
 template <typename A>
 void RunResidualNormBackward(const ResidualNormBackward<A>& args, size_t rows, size_t width) {
-  TANDEM_CALL(NormBackward, args, rows, width);
+  TANDEM_CALL_FOR_TYPE(NormBackward, args, rows, width);
 }
 template <typename A>
 void RunDropout(const A* in, A* out, const RowDropout& dropout, size_t rows, size_t width) {
-  TANDEM_CALL(Dropout, in, out, dropout, rows, width);
+  TANDEM_CALL_FOR_TYPE(Dropout, in, out, dropout, rows, width);
 }
 template <typename A>
 void AddRows(const float* a, const A* b, A* out, size_t count) {
-  TANDEM_CALL(AddRows, a, b, out, count);
+  TANDEM_CALL_FOR_TYPE(AddRows, a, b, out, count);
 }
-#undef TANDEM_CALL
 
 #define TANDEM_INSTANTIATE(A)                                                            \
   template void RunGeluForward(const A*, A*, size_t);                                    \

@@ -14,8 +14,9 @@
 
 namespace tandem::tensor::cpu {
 
-// A kernel keeps a row of floats on the stack. The widest encoders have 4,096 channels.
-inline constexpr size_t kMaxWidth = 8192;
+// A kernel keeps a row or two of floats on the stack, of which it uses as much as a row is wide.
+// The widest arrays of encoders are the inner values of gated layers, 28,672 channels.
+inline constexpr size_t kMaxWidth = 32768;
 
 // Dropout of a range of rows. The key of row r is RowKey(site_key, position_keys[r]).
 struct RowDropout {
@@ -77,13 +78,14 @@ void RunGeluForward(const A* in, A* activated, size_t count);
 template <typename A>
 void RunGeluBackward(const A* in, A* grad, A* activated, size_t count);
 
-// out = sum of the rows at ids, position and the one token-type row, float.
+// out = sum of the rows at ids and positions and of the one token-type row, float.
 struct EmbeddingRows {
   const float* word;         // [V, width]
-  const float* position;     // [P, width]
+  const float* position;     // [P, width], or null
   const float* type;         // [width], or null
   const int32_t* ids;        // [rows]
   const int32_t* positions;  // [rows]
+  const int32_t* types;      // [rows]: rows of `type`; null: all 0
 };
 void RunEmbeddingSum(const EmbeddingRows& args, float* out, size_t rows, size_t width);
 
@@ -95,7 +97,7 @@ struct EmbeddingScatter {
   const int32_t* word_rows;  // [rows]
   float* word;               // [.., width]
   const int32_t* positions;  // [rows]
-  float* position;           // [.., width]
+  float* position;           // [.., width]; null: not wanted
 };
 template <typename A>
 void RunEmbeddingScatter(const EmbeddingScatter<A>& args, size_t rows, size_t width, size_t first,

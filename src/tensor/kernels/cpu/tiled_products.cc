@@ -99,8 +99,8 @@ class BlockMultiplier {
   template <Streamed kStreamed>
   HWY_INLINE void Multiply(size_t block, size_t n, size_t k, const FloatResult& partial) {
     const size_t row = run_.first + block * kSide, depth = std::min(part_, p_.depth - k);
-    Output c{floats_.out + row * floats_.stride + n, floats_.stride, k > 0,
-             p_.bias ? p_.bias + n : nullptr};
+    Output c{floats_.out + row * floats_.stride + n, floats_.stride,
+             k > 0 || (kFloats && floats_.add), p_.bias ? p_.bias + n : nullptr};
     if constexpr (!kFloats) {
       c.data = parts_ > 1 ? partial.out : sums_[turn_];
       c.stride = parts_ > 1 ? partial.stride : kSide;
@@ -167,7 +167,11 @@ void MultiplyToFloat(const TiledProduct& p, size_t rows, const FloatResult& resu
   MultiplyTiledT(p, rows, NoEpilogue(), result);
 }
 void MultiplyToBf16(const TiledProduct& p, size_t rows, const Bf16Result& result) {
-  MultiplyTiledT(p, rows, RoundingEpilogue(result));
+  if (result.add) {
+    MultiplyTiledT(p, rows, AddingEpilogue(result));
+  } else {
+    MultiplyTiledT(p, rows, RoundingEpilogue(result));
+  }
 }
 void MultiplyToGelu(const TiledProduct& p, size_t rows, const GeluResult& result) {
   MultiplyTiledT(p, rows, GeluEpilogue(result, p.columns));

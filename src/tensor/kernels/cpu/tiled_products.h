@@ -36,10 +36,12 @@ struct TiledProduct {
 struct FloatResult {
   float* out;
   size_t stride;
+  bool add = false;  // to `out`; the product then has no bias
 };
 struct Bf16Result {
   Bf16* out;
   size_t stride;
+  bool add = false;
 };
 // All arrays are [rows, columns] without gaps.
 struct GeluResult {

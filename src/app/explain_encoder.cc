@@ -1,0 +1,139 @@
+#include "app/explain_encoder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "weights/architecture.h"
+
+namespace tandem::app {
+namespace {
+
+using weights::Architecture;
+using weights::ConfigKeyText;
+
+constexpr std::string_view kIntroduction = R"(# Models
+
+```
+tandem list encoders                # the architectures, one line each
+tandem explain modernbert           # what is read of one
+tandem inspect MODEL                # what a folder computes: layers, heads, windows, norms, limits
+```
+
+A model is a folder as sentence-transformers or transformers writes it: `config.json`,
+`model.safetensors` (or shards and `model.safetensors.index.json`), the tokenizer's files, and
+`modules.json` with the folders of pooling and further modules, where there are any. Nothing is
+downloaded, and no code of a folder is run. Weights are F32, F16 or BF16; Tandem trains in F32 and writes
+F32, and says so in `config.json`.
+
+| architecture | `model_type` | what it is |
+|---|---|---|
+)";
+
+constexpr std::string_view kNotes = R"(
+| what a folder has | what happens |
+|---|---|
+| another `model_type` | an error that names those of the table, and the nearest |
+| `auto_map` (code in the folder) | a warning: the model is computed as its `model_type` says, as in transformers without `trust_remote_code` |
+| `quantization_config` (GPTQ, AWQ, bitsandbytes) | an error: take the model that was quantised |
+| tensors of another shape, fewer or more layers than `config.json` says | an error that names both |
+| heads of other tasks, a pooler, a decoder beside T5's encoder | carried through: they are written as they were read |
+| `is_causal: false` with a decoder | every token reads tokens on both sides; `model.is_causal` of a recipe changes it, and the written `config.json` says so |
+| `attn_implementation` | ignored: attention is always computed exactly |
+| rotary scaling other than `linear` and `llama3` | an error |
+
+**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture; a plain Hugging Face
+folder is read as mean pooling. **Prompts** are those of `config_sentence_transformers.json`.
+
+**What was compared with what.** For each `model_type`, small encoders of odd and even sizes, whose
+weights an integer formula gives, with transformers 5.23 on libtorch 2.15
+(`tools/make_encoder_golden.py`, `tests/model/golden/encoders.json`), on texts of 1 token to the limit:
+mean-pooled embeddings within 1e-5 of their norm in float32 and 1e-9 in float64; the gradient of a loss for
+each parameter within 1e-4 and 1e-9 of its norm; the error of bf16 at most 1.5 times that of
+transformers in bf16. In float64, transformers was made to compute in float64 what it otherwise always
+computes in float32 (norms, softmax), and tables of rotary positions are float32 numbers, rounded
+correctly. Attention was transformers' `eager`.
+)";
+
+// EntryInfo holds views; the lines live as long as the program.
+struct Entry {
+  config::EntryInfo info;
+  const Architecture* architecture;
+};
+
+const std::deque<Entry>& Entries() {
+  static const std::deque<Entry> entries = [] {
+    std::deque<Entry> all;
+    for (const Architecture* one : weights::Architectures()) {
+      all.push_back(
+          {{.name = one->name, .summary = one->summary, .source = one->source, .params = {}}, one});
+    }
+    return all;
+  }();
+  return entries;
+}
+
+std::string KeyList(const Architecture& architecture) {
+  std::string text;
+  for (const weights::ConfigKey& key : architecture.keys()) {
+    const ConfigKeyText row = weights::TextOf(key);
+    text += fmt::format("  {}: {}", row.name, row.meaning);
+    if (!row.range.empty()) text += fmt::format("; {}", row.range);
+    if (!row.fallback.empty()) {
+      text +=
+          row.fallback == "required" ? "; required" : fmt::format("; without it {}", row.fallback);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string Details(const config::EntryInfo& entry) {
+  const auto found = std::find_if(Entries().begin(), Entries().end(),
+                                  [&](const Entry& one) { return &one.info == &entry; });
+  const Architecture& architecture = *found->architecture;
+  return fmt::format("model_type: {}\ntokenizers: {}\nread from config.json:\n{}",
+                     fmt::join(architecture.model_types, ", "), architecture.tokenizers,
+                     KeyList(architecture));
+}
+
+std::string KeyTable(const Architecture& architecture) {
+  std::string text = "| key | what it is | range | without it |\n|---|---|---|---|\n";
+  for (const weights::ConfigKey& key : architecture.keys()) {
+    const ConfigKeyText row = weights::TextOf(key);
+    text +=
+        fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.meaning, row.range, row.fallback);
+  }
+  return text;
+}
+
+}  // namespace
+
+config::Catalogue EncoderCatalogue() {
+  config::Catalogue catalogue{.name = "encoders",
+                              .entry = "encoder",
+                              .table = "",
+                              .summary = "architectures of model.base, by config.json's model_type",
+                              .details = Details};
+  for (const Entry& entry : Entries()) catalogue.entries.push_back(&entry.info);
+  return catalogue;
+}
+
+std::string EncoderReference() {
+  std::string text(kIntroduction);
+  for (const Entry& entry : Entries()) {
+    text += fmt::format("| [{0}](#{0}) | `{1}` | {2} |\n", entry.info.name,
+                        fmt::join(entry.architecture->model_types, "`, `"), entry.info.summary);
+  }
+  text += kNotes;
+  for (const Entry& entry : Entries()) {
+    const Architecture& architecture = *entry.architecture;
+    text += fmt::format("\n## {}\n\nSource: {}. Tokenizers: {}.\n\n{}", architecture.name,
+                        architecture.source, architecture.tokenizers, KeyTable(architecture));
+  }
+  return text;
+}
+
+}  // namespace tandem::app

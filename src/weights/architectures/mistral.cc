@@ -1,0 +1,32 @@
+// Mistral (Jiang et al. 2023), as transformers' MistralModel computes it: Llama with a window in
+// all layers.
+#include "weights/architectures/decoder.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr DecoderVariant kVariant{
+    .max_positions = 131'072, .key_value_heads = 8, .windows = WindowRule::kAllLayers};
+
+constexpr std::string_view kModelTypes[] = {"mistral"};
+
+}  // namespace
+
+extern const Architecture kMistral{
+    .name = "mistral",
+    .summary = "Llama with a window in all layers: Mistral, E5-mistral, SFR-Embedding-Mistral",
+    .source = "Jiang et al. 2023",
+    .tokenizers = "BPE with byte fallback, byte-level BPE",
+    .model_types = kModelTypes,
+    .prefixes = kDecoderPrefixes,
+    .keys =
+        [] {
+          static const DecoderKeys keys(kVariant);
+          static const std::vector<ConfigKey> all = keys.All(kVariant);
+          return std::span<const ConfigKey>(all);
+        },
+    .read = [](const Settings& config) { return ReadDecoder(config, kVariant); },
+    .decoder = true,
+};
+
+}  // namespace tandem::weights

@@ -1,0 +1,91 @@
+// What the tests of `tandem score` share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/run_tandem.h"
+#include "base/files.h"
+#include "base/npy.h"
+#include "base/temporary_folder.h"
+#include "data/read_dataset.h"
+#include "model/tiny_model.h"
+#include "train/tiny_data.h"
+
+namespace tandem {
+
+// 48 queries with documents of grades 2, 1 and 0.
+class ScoreCommand : public testing::Test {
+ protected:
+  ScoreCommand() {
+    WriteTinyModel(folder_.path() / "model");
+    WriteTinyData(folder_.path() / "data", TinyWords());
+    ::setenv("TANDEM_CACHE", Path("cache").c_str(), 1);
+  }
+  ~ScoreCommand() override { ::setenv("TANDEM_CACHE", "", 1); }
+
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  ProgramResult Score(const std::string& as, const std::vector<std::string>& more,
+                      const std::string& output, const std::string& pairs = "data") const {
+    std::vector<std::string> arguments = {"score",   "--model",   Path("model"),
+                                          "--pairs", Path(pairs), "--as",
+                                          as,        "--output",  Path(output)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunTandem(arguments);
+  }
+  data::Dataset Read(const std::string& name) const {
+    data::Warnings ignored;
+    return data::ReadDataset(Path(name), "auto", "train", &ignored);
+  }
+  // A query and a document, as texts.
+  using Texts = std::pair<std::string, std::string>;
+  // The cosines of the texts by `tandem encode`; the model ends in a Normalize.
+  std::vector<double> Cosines(const std::vector<Texts>& pairs) const {
+    const std::vector<float> queries = Encoded(pairs, "query"),
+                             documents = Encoded(pairs, "document");
+    const size_t width = queries.size() / pairs.size();
+    std::vector<double> cosines(pairs.size());
+    for (size_t i = 0; i < queries.size(); ++i) {
+      cosines[i / width] += static_cast<double>(queries[i]) * static_cast<double>(documents[i]);
+    }
+    return cosines;
+  }
+  // The cosines of a query's judgements, behind the data's prompt.
+  std::vector<double> CosinesOf(const data::Dataset& dataset,
+                                const data::JudgedQuery& query) const {
+    std::vector<Texts> pairs;
+    for (const data::Judgement& judgement : query.judgements) {
+      pairs.emplace_back(dataset.query_prompt + std::string(dataset.queries.text(query.query)),
+                         std::string(dataset.documents.text(judgement.document)));
+    }
+    return Cosines(pairs);
+  }
+
+  TemporaryFolder folder_;
+
+ private:
+  std::vector<float> Encoded(const std::vector<Texts>& pairs, const std::string& kind) const {
+    std::string lines;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      const std::string& text = kind == "query" ? pairs[i].first : pairs[i].second;
+      lines += nlohmann::json{{"_id", std::to_string(i)}, {"text", text}}.dump() + "\n";
+    }
+    const std::string output = Path("encoded");
+    std::filesystem::remove_all(output);
+    EXPECT_EQ(RunTandem({"encode", "--model", Path("model"), "--input", "-", "--output", output,
+                         "--kind", kind, "--quiet"},
+                        lines)
+                  .exit_code,
+              0);
+    const NpyMatrix matrix = ReadNpy(output + "/embeddings.npy");
+    return {matrix.values.begin(), matrix.values.end()};
+  }
+};
+
+}  // namespace tandem

@@ -1,0 +1,121 @@
+// Compares fused operations with their reference forms in float64: outputs and all gradients.
+//
+// Error = max|got - want| / max(1, max|want|) for each array.
+#pragma once
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/sin.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "tensor/inputs.h"
+#include "tensor/ops.h"
+
+namespace tandem::tensor {
+
+// An operation as a function of its differentiable inputs.
+using Operation = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
+
+struct Result {
+  at::Tensor out;
+  std::vector<at::Tensor> gradients;
+};
+
+inline Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs,
+                      const std::vector<at::ScalarType>& types, bool reference) {
+  std::vector<at::Tensor> leaves;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    leaves.push_back(inputs[i].to(types[i]).clone().requires_grad_(true));
+  }
+  std::unique_ptr<UseReferenceOps> reference_ops;
+  if (reference) reference_ops = std::make_unique<UseReferenceOps>();
+  const at::Tensor out = operation(leaves);
+  const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
+                                 .view(out.sizes())
+                                 .to(at::kBFloat16)  // the same numbers for every type
+                                 .to(out.scalar_type());
+  (out * weights).sum(at::kDouble).backward();
+  Result result{out.detach().to(at::kDouble), {}};
+  for (const at::Tensor& leaf : leaves) {
+    const at::Tensor& gradient = leaf.grad();
+    result.gradients.push_back(
+        (gradient.is_sparse() ? gradient.to_dense() : gradient).to(at::kDouble));
+  }
+  return result;
+}
+
+inline double Error(const at::Tensor& got, const at::Tensor& want) {
+  return (got - want).abs().max().item<double>() / std::max(1.0, want.abs().max().item<double>());
+}
+
+// The errors of the output and of each gradient.
+inline std::vector<double> Errors(const Result& got, const Result& want) {
+  std::vector<double> errors = {Error(got.out, want.out)};
+  for (size_t i = 0; i < got.gradients.size(); ++i) {
+    errors.push_back(Error(got.gradients[i], want.gradients[i]));
+  }
+  return errors;
+}
+
+// `activations` inputs come first and take the case's type; the others are float parameters. Where
+// rounding of bf16 is amplified, by a norm of rows with few channels or by the step of a slope, the
+// bound is 1.5 times the error of the reference form in the same type.
+inline void ExpectFusedEqualsReference(const Operation& operation,
+                                       const std::vector<at::Tensor>& inputs, size_t activations) {
+  const std::vector<at::ScalarType> wide(inputs.size(), at::kDouble);
+  const Result want = RunOnce(operation, inputs, wide, true);
+  for (const Case& c : Cases()) {
+    std::vector<at::ScalarType> types(inputs.size(), at::kFloat);
+    std::fill_n(types.begin(), activations, c.activation);
+    const std::vector<double> errors = Errors(RunOnce(operation, inputs, types, false), want);
+    std::vector<double> bounds(errors.size(), c.bound);
+    if (c.activation == at::kBFloat16 &&
+        *std::max_element(errors.begin(), errors.end()) > c.bound) {
+      const std::vector<double> usual = Errors(RunOnce(operation, inputs, types, true), want);
+      for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = std::max(c.bound, 1.5 * usual[i]);
+    }
+    for (size_t i = 0; i < errors.size(); ++i) {
+      EXPECT_LE(errors[i], bounds[i])
+          << (i == 0 ? "output" : "gradient of input ") << (i == 0 ? "" : std::to_string(i - 1))
+          << ", " << c.activation;
+    }
+  }
+}
+
+struct Shape {
+  std::vector<int64_t> lengths;
+  int64_t heads;
+  int64_t hidden;
+  int64_t inner;
+};
+
+inline std::vector<Shape> Shapes() {
+  std::vector<Shape> shapes = {{{1}, 1, 16, 32},
+                               {{1, 1, 1}, 2, 32, 64},
+                               {{5, 1, 37, 12, 64, 3}, 4, 64, 96},
+                               {{300, 2, 129}, 3, 96, 192}};
+  RandomStream stream({.seed = 11, .purpose = "shapes"});
+  for (int i = 0; i < 6; ++i) {
+    Shape shape{{},
+                1 + static_cast<int64_t>(stream.Below(4)),
+                0,
+                16 * (1 + static_cast<int64_t>(stream.Below(10)))};
+    shape.hidden = shape.heads * 16 * (1 + static_cast<int64_t>(stream.Below(3)));
+    for (uint64_t b = 0; b <= stream.Below(9); ++b) {
+      shape.lengths.push_back(1 + static_cast<int64_t>(stream.Below(90)));
+    }
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+}  // namespace tandem::tensor
