@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -139,9 +140,24 @@ void CheckPair(const AdapterFolder& folder, const EncoderSpec& spec, const std::
   }
 }
 
-// Whether the module is one that the base has beside what the encoder computes, as BERT's pooler.
+// Components of the names of modules that models have beside what the encoder computes: BERT's and
+// MPNet's pooler, T5's decoder, and the heads of task models in transformers.
+constexpr std::string_view kBesideEncoder[] = {
+    "pooler",          "decoder", "cls",        "lm_head",        "head",       "vocab_transform",
+    "vocab_projector", "score",   "classifier", "pre_classifier", "qa_outputs", "seq_relationship",
+};
+
 bool IsBesideEncoder(std::string_view module) {
-  return module.find("pooler") != std::string_view::npos;
+  while (!module.empty()) {
+    const size_t dot = std::min(module.find('.'), module.size());
+    const std::string_view component = module.substr(0, dot);
+    if (std::find(std::begin(kBesideEncoder), std::end(kBesideEncoder), component) !=
+        std::end(kBesideEncoder)) {
+      return true;
+    }
+    module.remove_prefix(std::min(dot + 1, module.size()));
+  }
+  return false;
 }
 
 void AddTensor(AdapterFolder& folder, const TensorView& view,

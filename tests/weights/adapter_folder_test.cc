@@ -79,10 +79,18 @@ TEST_F(AdapterFolderTest, APrefixOfATaskModelIsUnderstood) {
 }
 
 TEST_F(AdapterFolderTest, WhatEmbeddingsDoNotDependOnIsLeftOutAndSaid) {
-  Write({DownName(kQuery), UpName(kQuery), DownName("pooler.dense"), UpName("pooler.dense")});
-  const CapturedMessages messages;
-  EXPECT_EQ(Read().pairs.size(), 1U);
-  EXPECT_NE(messages.text().find("pooler.dense"), std::string::npos) << messages.text();
+  for (const std::string module :
+       {"pooler.dense", "decoder.block.0.layer.0.SelfAttention.q",
+        "cls.predictions.transform.dense", "lm_head.dense", "head.dense", "vocab_transform",
+        "classifier.out_proj", "pre_classifier", "score"}) {
+    Write({DownName(kQuery), UpName(kQuery), DownName(module), UpName(module)});
+    const CapturedMessages messages;
+    EXPECT_EQ(Read().pairs.size(), 1U);
+    EXPECT_NE(messages.text().find(module), std::string::npos) << messages.text();
+  }
+  const std::string other = "encoder.layer.1.attention.heads.dense";  // a whole component counts
+  Write({DownName(kQuery), UpName(kQuery), DownName(other), UpName(other)});
+  ExpectBroken({other, "of another base"});
 }
 
 TEST_F(AdapterFolderTest, WhatIsNotSupportedSaysSo) {

@@ -2,28 +2,77 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/temporary_folder.h"
 #include "weights/architecture.h"
 #include "weights/error_matching.h"
 #include "weights/model_folder.h"
+#include "weights/settings_file.h"
 #include "weights/small_model_folder.h"
 
 namespace tandem::weights {
 namespace {
 
+// Specs of the configurations whose encoders are compared with transformers, by the cases' names;
+// `architecture` is the catalogue's.
+std::map<std::string, EncoderSpec> SpecsOfGoldenCases() {
+  const auto cases = nlohmann::json::parse(
+      ReadFile(std::string(TANDEM_SOURCE_DIR) + "/tests/model/golden/encoders.json"));
+  std::map<std::string, EncoderSpec> specs;
+  for (const nlohmann::json& one : cases) {
+    const std::string type = one["config"]["model_type"];
+    const Architecture* architecture = FindArchitecture(type);
+    EncoderSpec spec = architecture->read(Settings("config.json", one["config"]));
+    spec.architecture = architecture->name;
+    specs[one["name"]] = std::move(spec);
+  }
+  return specs;
+}
+
 TEST(EncoderParts, CoverEveryTensorOfEveryArchitectureOnce) {
-  const TemporaryFolder folder;
-  WriteSmallModel(folder.path());
-  const EncoderSpec spec = ReadEncoderSpec(folder.path() / "config.json");
-  std::multiset<std::string> named, all;
-  for (const EncoderPart& part : PartsOf(spec))
-    named.insert(part.tensors.begin(), part.tensors.end());
-  for (const EncoderTensor& tensor : spec.tensors) all.insert(tensor.name);
-  EXPECT_EQ(named, all);
+  std::set<std::string> architectures, known;
+  for (const auto& [name, spec] : SpecsOfGoldenCases()) {
+    SCOPED_TRACE(name);
+    architectures.insert(spec.architecture);
+    std::multiset<std::string> named, all;
+    for (const EncoderPart& part : PartsOf(spec)) {
+      named.insert(part.tensors.begin(), part.tensors.end());
+    }
+    for (const EncoderTensor& tensor : spec.tensors) all.insert(tensor.name);
+    EXPECT_EQ(named, all);
+  }
+  for (const Architecture* info : Architectures()) known.insert(std::string(info->name));
+  EXPECT_EQ(architectures, known);
+}
+
+// Adapters are put on matrices of the encoder: each name is that of a tensor [out, in].
+TEST(EncoderParts, LinearMapsAreTensorsOfEveryArchitecture) {
+  for (const auto& [name, spec] : SpecsOfGoldenCases()) {
+    SCOPED_TRACE(name);
+    std::set<std::string> matrices;
+    for (const EncoderTensor& tensor : spec.tensors) {
+      if (tensor.shape.size() == 2) matrices.insert(tensor.name);
+    }
+    const std::set<std::string> linears =
+        AdapterTargets(spec, std::vector<std::string>{"all-linear"}, {});
+    EXPECT_EQ(linears.size(), LinearNames(spec).size());
+    for (const std::string& linear : linears) {
+      EXPECT_EQ(matrices.erase(linear + ".weight"), 1U) << linear;
+    }
+    for (const std::string& table : matrices) {  // what is left are tables
+      EXPECT_TRUE(table == spec.embedding.word || table == spec.embedding.position ||
+                  table == spec.embedding.type ||
+                  (spec.relative_bias && table == spec.relative_bias->name + ".weight"))
+          << table;
+    }
+  }
 }
 
 TEST(EncoderParts, AreNamedByNameOrRange) {
