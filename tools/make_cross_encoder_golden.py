@@ -23,7 +23,7 @@ import torch
 from sentence_transformers import CrossEncoder
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-WORDS = ("[PAD] [UNK] [CLS] [SEP] [MASK] alpha beta gamma delta fast slow red green blue file graph "
+WORDS = ("[UNK] [PAD] [CLS] [SEP] [MASK] alpha beta gamma delta fast slow red green blue file graph "
          "music photo editor server game").split()
 LETTERS = [prefix + letter for prefix in ("", "##") for letter in "abcdefghijklmnopqrstuvwxyz"]
 VOCABULARY = WORDS + LETTERS
@@ -74,7 +74,7 @@ BERT = {
     "model_type": "bert", "architectures": ["BertForSequenceClassification"],
     "vocab_size": len(VOCABULARY), "hidden_size": 32, "num_hidden_layers": 2,
     "num_attention_heads": 2, "intermediate_size": 48, "max_position_embeddings": 40,
-    "type_vocab_size": 2, "pad_token_id": 0, "id2label": {"0": "LABEL_0"},
+    "type_vocab_size": 2, "pad_token_id": 1, "id2label": {"0": "LABEL_0"},
 }
 ROBERTA = {**BERT, "model_type": "roberta", "architectures": ["RobertaForSequenceClassification"],
            "max_position_embeddings": 42, "type_vocab_size": 1, "pad_token_id": 1,
@@ -82,7 +82,7 @@ ROBERTA = {**BERT, "model_type": "roberta", "architectures": ["RobertaForSequenc
 DISTILBERT = {
     "model_type": "distilbert", "architectures": ["DistilBertForSequenceClassification"],
     "vocab_size": len(VOCABULARY), "dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 48,
-    "max_position_embeddings": 40, "pad_token_id": 0, "id2label": {"0": "LABEL_0"},
+    "max_position_embeddings": 40, "pad_token_id": 1, "id2label": {"0": "LABEL_0"},
 }
 MPNET = {**BERT, "model_type": "mpnet", "architectures": ["MPNetForSequenceClassification"],
          "max_position_embeddings": 42, "pad_token_id": 1, "relative_attention_num_buckets": 32,
@@ -92,7 +92,7 @@ MODERNBERT = {
     "model_type": "modernbert", "architectures": ["ModernBertForSequenceClassification"],
     "vocab_size": len(VOCABULARY), "hidden_size": 32, "num_hidden_layers": 4,
     "num_attention_heads": 2, "intermediate_size": 48, "max_position_embeddings": 40,
-    "local_attention": 10, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
+    "local_attention": 10, "pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 3,
     "cls_token_id": 2, "sep_token_id": 3, "id2label": {"0": "LABEL_0"},
 }
 IDENTITY = "torch.nn.modules.linear.Identity"

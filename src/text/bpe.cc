@@ -219,19 +219,8 @@ size_t Bpe::FirstCut(std::string_view word) const {
 }
 
 void Bpe::TokenizeWord(std::string_view word, WordCache* cache, std::vector<int32_t>* ids) const {
-  if (word.size() > WordKey::kMaxBytes) {
-    Encode(word, ids);
-    return;
-  }
-  const WordKey key = WordKey::Of(word);
-  WordCache::Entry& entry = cache->Place(key);
-  if (WordCache::Holds(entry, key, word.size())) {
-    ids->insert(ids->end(), entry.ids.begin(), entry.ids.begin() + entry.count);
-    return;
-  }
-  const size_t old_size = ids->size();
-  Encode(word, ids);
-  WordCache::Store(key, word.size(), std::span<const int32_t>(*ids).subspan(old_size), &entry);
+  AppendCached(word, cache, ids,
+               [this](std::string_view one, std::vector<int32_t>* to) { Encode(one, to); });
 }
 
 void Bpe::Tokenize(std::span<const std::string_view> words, size_t max_ids, WordCache* cache,

@@ -160,19 +160,8 @@ void Unigram::Tokenize(std::span<const std::string_view> words, size_t max_ids, 
                        std::vector<int32_t>* ids) const {
   for (const std::string_view word : words) {
     if (ids->size() > max_ids) return;
-    if (word.size() > WordKey::kMaxBytes) {
-      Cut(word, ids);
-      continue;
-    }
-    const WordKey key = WordKey::Of(word);
-    WordCache::Entry& entry = cache->Place(key);
-    if (WordCache::Holds(entry, key, word.size())) {
-      ids->insert(ids->end(), entry.ids.begin(), entry.ids.begin() + entry.count);
-      continue;
-    }
-    const size_t old_size = ids->size();
-    Cut(word, ids);
-    WordCache::Store(key, word.size(), std::span<const int32_t>(*ids).subspan(old_size), &entry);
+    AppendCached(word, cache, ids,
+                 [this](std::string_view one, std::vector<int32_t>* to) { Cut(one, to); });
   }
 }
 

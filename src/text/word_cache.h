@@ -72,4 +72,24 @@ class WordCache {
   std::vector<Entry> entries_;
 };
 
+// Appends the ids of a word: those that the cache holds, or those that cut(word, ids) appends,
+// which the cache then keeps where they fit. `word` is padded (kWordPadding).
+template <typename Cut>
+void AppendCached(std::string_view word, WordCache* cache, std::vector<int32_t>* ids,
+                  const Cut& cut) {
+  if (word.size() > WordKey::kMaxBytes) {
+    cut(word, ids);
+    return;
+  }
+  const WordKey key = WordKey::Of(word);
+  WordCache::Entry& entry = cache->Place(key);
+  if (WordCache::Holds(entry, key, word.size())) {
+    ids->insert(ids->end(), entry.ids.begin(), entry.ids.begin() + entry.count);
+    return;
+  }
+  const size_t old_size = ids->size();
+  cut(word, ids);
+  WordCache::Store(key, word.size(), std::span<const int32_t>(*ids).subspan(old_size), &entry);
+}
+
 }  // namespace tandem::text

@@ -54,8 +54,11 @@ TEST_F(InspectCommand, ModelAsText) {
       result.out,
       "kind                model\n"
       "architecture        bert\n"
-      "encoder             layers 2, hidden size 8, heads 2, intermediate size 16, activation "
-      "gelu, vocabulary size 32, max positions 24, hidden dropout 0.1, attention dropout 0.2\n"
+      "encoder             layers 2, hidden size 8, heads 2, key value heads 2, head width 4, "
+      "intermediate size 16, gated false, activation gelu, norm post-norm, layer norm, epsilon "
+      "1e-12, vocabulary size 32, max positions 24, hidden dropout 0.1, attention dropout 0.2\n"
+      "attention\n"
+      "  0-1 bidirectional, scale 0.5\n"
       "modules\n"
       "  Transformer bert\n"
       "  Pooling     mean\n"

@@ -167,11 +167,11 @@ TEST_F(TokenizeCommand, Mistakes) {
   EXPECT_EQ(result.err, "error: /no/such/folder: no such folder; a model folder was expected\n");
   EXPECT_THAT(RunTandem({"tokenize", "--model", "BAAI/bge-small-en-v1.5"}).err,
               HasSubstr("hf download BAAI/bge-small-en-v1.5"));
-  Write("tokenizer.json", R"({"model": {"type": "BPE"}})");
+  Write("tokenizer.json", R"({"model": {"type": "WordLevel"}})");
   result = Tokenize("a\n");
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("tokenizer.json: model: model \"BPE\" is not supported; "
-                                    "supported: WordPiece"));
+  EXPECT_THAT(result.err, HasSubstr("tokenizer.json: model: model \"WordLevel\" is not "
+                                    "supported; supported: BPE, Unigram, WordPiece"));
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ void WriteCrossEncoder(const std::filesystem::path& folder, const json& one,
   for (const auto* list : {&encoder.tensors, &head.tensors}) {
     for (const weights::EncoderTensor& tensor : *list) {
       values.push_back(FormulaValues(tensor.name, tensor.shape));
-      const bool of_classifier = tensor.name.starts_with("classifier");
-      tensors.push_back(weights::Float32Tensor((of_classifier ? "" : prefix) + tensor.name,
+      const bool of_encoder = list == &encoder.tensors || tensor.name.starts_with("pooler");
+      tensors.push_back(weights::Float32Tensor((of_encoder ? prefix : "") + tensor.name,
                                                tensor.shape, values.back()));
     }
   }

@@ -118,7 +118,7 @@ std::string MapOfUnits(const std::vector<uint32_t>& units, const std::string& va
   std::string map(4 + 4 * units.size(), '\0');
   const auto size = static_cast<uint32_t>(4 * units.size());
   std::memcpy(map.data(), &size, 4);
-  std::memcpy(map.data() + 4, units.data(), size);
+  if (!units.empty()) std::memcpy(map.data() + 4, units.data(), size);
   return map + values;
 }
 

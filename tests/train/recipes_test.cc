@@ -90,6 +90,7 @@ TEST_P(EveryRecipe, TrainsThreeSteps) {
 INSTANTIATE_TEST_SUITE_P(Shipped, EveryRecipe, testing::ValuesIn(Recipes()), [](const auto& test) {
   std::string name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
+  std::replace(name.begin(), name.end(), '.', '_');
   return name;
 });
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "weights/activation_key.h"
 #include "weights/settings_file.h"
-#include "weights/spec_builder.h"
 
 namespace tandem::weights {
 namespace {
@@ -36,20 +36,14 @@ constexpr ConfigKey kKeys[] = {
     &kPositions,        &kTypes,        &kActivation, &kEpsilon, &kHiddenDropout,
     &kAttentionDropout, &kPositionKind, &kDecoder,    &kCross};
 
-LayerSpec Layer(SpecBuilder* build, const EncoderSpec& spec, const std::string& layer) {
-  const int64_t hidden = spec.hidden_size;
-  const std::string self = layer + "attention.self.";
-  LayerSpec made;
-  made.query_key_value = build->Stacked(
-      {{self + "query", hidden}, {self + "key", hidden}, {self + "value", hidden}}, hidden, true);
-  made.attention.scale = 1 / std::sqrt(static_cast<double>(spec.head_width));
-  made.attention_output = build->Linear(layer + "attention.output.dense", hidden, hidden, true);
-  made.attention_norm = build->Norm(layer + "attention.output.LayerNorm", hidden, true);
-  made.up = build->Linear(layer + "intermediate.dense", spec.intermediate_size, hidden, true);
-  made.down = build->Linear(layer + "output.dense", hidden, spec.intermediate_size, true);
-  made.feed_forward_norm = build->Norm(layer + "output.LayerNorm", hidden, true);
-  return made;
-}
+const PostNormNames kNames{.query = "attention.self.query",
+                           .key = "attention.self.key",
+                           .value = "attention.self.value",
+                           .output = "attention.output.dense",
+                           .output_norm = "attention.output.LayerNorm",
+                           .up = "intermediate.dense",
+                           .down = "output.dense",
+                           .norm = "output.LayerNorm"};
 
 // Variants that compute something else with the same tensors.
 void CheckIsEncoder(const Settings& config) {
@@ -100,10 +94,27 @@ EncoderSpec ReadBertFamily(const Settings& config, const BertVariant& variant) {
   spec.embedding.position_offset = variant.position_offset;
   spec.layer_prefix = "encoder.layer.";
   spec.layers_key = kLayers.name;
-  for (int64_t i = 0; i < layers; ++i) {
-    spec.layers.push_back(Layer(&build, spec, fmt::format("{}{}.", spec.layer_prefix, i)));
-  }
+  AddPostNormLayers(&build, layers, kNames, &spec);
   return spec;
+}
+
+void AddPostNormLayers(SpecBuilder* build, int64_t layers, const PostNormNames& names,
+                       EncoderSpec* spec) {
+  const int64_t hidden = spec->hidden_size, inner = spec->intermediate_size;
+  for (int64_t i = 0; i < layers; ++i) {
+    const std::string layer = fmt::format("{}{}.", spec->layer_prefix, i);
+    LayerSpec made;
+    made.query_key_value = build->Stacked(
+        {{layer + names.query, hidden}, {layer + names.key, hidden}, {layer + names.value, hidden}},
+        hidden, true);
+    made.attention.scale = 1 / std::sqrt(static_cast<double>(spec->head_width));
+    made.attention_output = build->Linear(layer + names.output, hidden, hidden, true);
+    made.attention_norm = build->Norm(layer + names.output_norm, hidden, true);
+    made.up = build->Linear(layer + names.up, inner, hidden, true);
+    made.down = build->Linear(layer + names.down, hidden, inner, true);
+    made.feed_forward_norm = build->Norm(layer + names.norm, hidden, true);
+    spec->layers.push_back(std::move(made));
+  }
 }
 
 }  // namespace tandem::weights

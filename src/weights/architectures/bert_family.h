@@ -1,7 +1,11 @@
 // What BERT and RoBERTa share: post-norm layers, and tables of words, positions and token types.
+// And the layer that DistilBERT and MPNet have with other names.
 #pragma once
 
+#include <string>
+
 #include "weights/architecture.h"
+#include "weights/spec_builder.h"
 
 namespace tandem::weights {
 
@@ -13,5 +17,15 @@ struct BertVariant {
 std::span<const ConfigKey> BertFamilyKeys();
 
 EncoderSpec ReadBertFamily(const Settings& config, const BertVariant& variant);
+
+// What the parts of a layer are called, behind the layer's own name.
+struct PostNormNames {
+  std::string query, key, value, output, output_norm, up, down, norm;
+};
+
+// Adds so many layers to a spec that has its sizes and `layer_prefix`: heads as wide as the spec's,
+// scores by 1 / sqrt(head width), biases everywhere.
+void AddPostNormLayers(SpecBuilder* build, int64_t layers, const PostNormNames& names,
+                       EncoderSpec* spec);
 
 }  // namespace tandem::weights

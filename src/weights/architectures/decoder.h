@@ -82,6 +82,18 @@ void AddDecoderLayers(const Settings& config, const DecoderVariant& variant,
 // rule, and AddDecoderLayers.
 EncoderSpec ReadDecoder(const Settings& config, const DecoderVariant& variant);
 
+// Keys and reader of a variant, as an entry of the catalogue has them.
+template <const DecoderVariant& kVariant>
+std::span<const ConfigKey> KeysOfDecoder() {
+  static const DecoderKeys keys(kVariant);
+  static const std::vector<ConfigKey> all = keys.All(kVariant);
+  return all;
+}
+template <const DecoderVariant& kVariant>
+EncoderSpec ReadDecoderOf(const Settings& config) {
+  return ReadDecoder(config, kVariant);
+}
+
 // Prefixes of their tensors in files.
 inline constexpr std::string_view kDecoderPrefixes[] = {"model."};
 

@@ -1,13 +1,8 @@
 // DistilBERT (Sanh et al. 2019), as transformers' DistilBertModel computes it: BERT without token
 // types, and without dropout of what attention adds.
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "weights/activation_key.h"
-#include "weights/architecture.h"
+#include "weights/architectures/bert_family.h"
 #include "weights/settings_file.h"
-#include "weights/spec_builder.h"
 
 namespace tandem::weights {
 namespace {
@@ -29,20 +24,14 @@ constexpr NumberKey kAttentionDropout{"attention_dropout", "dropout of attention
 constexpr ConfigKey kKeys[] = {&kVocabulary, &kHidden,     &kLayers,  &kHeads,           &kInner,
                                &kPositions,  &kActivation, &kDropout, &kAttentionDropout};
 
-LayerSpec Layer(SpecBuilder* build, const EncoderSpec& spec, const std::string& layer) {
-  const int64_t hidden = spec.hidden_size;
-  const std::string self = layer + "attention.";
-  LayerSpec made;
-  made.query_key_value = build->Stacked(
-      {{self + "q_lin", hidden}, {self + "k_lin", hidden}, {self + "v_lin", hidden}}, hidden, true);
-  made.attention.scale = 1 / std::sqrt(static_cast<double>(spec.head_width));
-  made.attention_output = build->Linear(self + "out_lin", hidden, hidden, true);
-  made.attention_norm = build->Norm(layer + "sa_layer_norm", hidden, true);
-  made.up = build->Linear(layer + "ffn.lin1", spec.intermediate_size, hidden, true);
-  made.down = build->Linear(layer + "ffn.lin2", hidden, spec.intermediate_size, true);
-  made.feed_forward_norm = build->Norm(layer + "output_layer_norm", hidden, true);
-  return made;
-}
+const PostNormNames kNames{.query = "attention.q_lin",
+                           .key = "attention.k_lin",
+                           .value = "attention.v_lin",
+                           .output = "attention.out_lin",
+                           .output_norm = "sa_layer_norm",
+                           .up = "ffn.lin1",
+                           .down = "ffn.lin2",
+                           .norm = "output_layer_norm"};
 
 EncoderSpec ReadDistilBert(const Settings& config) {
   EncoderSpec spec;
@@ -66,9 +55,7 @@ EncoderSpec ReadDistilBert(const Settings& config) {
   spec.embedding.norm = build.Norm("embeddings.LayerNorm", spec.hidden_size, true);
   spec.layer_prefix = "transformer.layer.";
   spec.layers_key = kLayers.name;
-  for (int64_t i = 0; i < layers; ++i) {
-    spec.layers.push_back(Layer(&build, spec, fmt::format("{}{}.", spec.layer_prefix, i)));
-  }
+  AddPostNormLayers(&build, layers, kNames, &spec);
   return spec;
 }
 

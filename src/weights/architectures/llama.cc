@@ -19,13 +19,8 @@ extern const Architecture kLlama{
     .tokenizers = "BPE with byte fallback (Llama 2), byte-level BPE (Llama 3)",
     .model_types = kModelTypes,
     .prefixes = kDecoderPrefixes,
-    .keys =
-        [] {
-          static const DecoderKeys keys(kVariant);
-          static const std::vector<ConfigKey> all = keys.All(kVariant);
-          return std::span<const ConfigKey>(all);
-        },
-    .read = [](const Settings& config) { return ReadDecoder(config, kVariant); },
+    .keys = KeysOfDecoder<kVariant>,
+    .read = ReadDecoderOf<kVariant>,
     .decoder = true,
 };
 

@@ -1,13 +1,8 @@
 // MPNet (Song et al. 2020), as transformers' MPNetModel computes it: BERT with a bias of scores by
 // relative position, which all layers share, and positions from row 2 of their table.
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "weights/activation_key.h"
-#include "weights/architecture.h"
+#include "weights/architectures/bert_family.h"
 #include "weights/settings_file.h"
-#include "weights/spec_builder.h"
 
 namespace tandem::weights {
 namespace {
@@ -38,20 +33,14 @@ constexpr ConfigKey kKeys[] = {&kVocabulary, &kHidden,        &kLayers,         
                                &kInner,      &kPositions,     &kBucketRows,      &kActivation,
                                &kEpsilon,    &kHiddenDropout, &kAttentionDropout};
 
-LayerSpec Layer(SpecBuilder* build, const EncoderSpec& spec, const std::string& layer) {
-  const int64_t hidden = spec.hidden_size;
-  const std::string self = layer + "attention.attn.";
-  LayerSpec made;
-  made.query_key_value = build->Stacked(
-      {{self + "q", hidden}, {self + "k", hidden}, {self + "v", hidden}}, hidden, true);
-  made.attention.scale = 1 / std::sqrt(static_cast<double>(spec.head_width));
-  made.attention_output = build->Linear(self + "o", hidden, hidden, true);
-  made.attention_norm = build->Norm(layer + "attention.LayerNorm", hidden, true);
-  made.up = build->Linear(layer + "intermediate.dense", spec.intermediate_size, hidden, true);
-  made.down = build->Linear(layer + "output.dense", hidden, spec.intermediate_size, true);
-  made.feed_forward_norm = build->Norm(layer + "output.LayerNorm", hidden, true);
-  return made;
-}
+const PostNormNames kNames{.query = "attention.attn.q",
+                           .key = "attention.attn.k",
+                           .value = "attention.attn.v",
+                           .output = "attention.attn.o",
+                           .output_norm = "attention.LayerNorm",
+                           .up = "intermediate.dense",
+                           .down = "output.dense",
+                           .norm = "output.LayerNorm"};
 
 EncoderSpec ReadSizes(const Settings& config) {
   EncoderSpec spec;
@@ -87,9 +76,7 @@ EncoderSpec ReadMpnet(const Settings& config) {
   spec.layer_prefix = "encoder.layer.";
   spec.layers_key = kLayers.name;
   const int64_t layers = Read(config, kLayers);
-  for (int64_t i = 0; i < layers; ++i) {
-    spec.layers.push_back(Layer(&build, spec, fmt::format("{}{}.", spec.layer_prefix, i)));
-  }
+  AddPostNormLayers(&build, layers, kNames, &spec);
   return spec;
 }
 

@@ -21,13 +21,8 @@ extern const Architecture kQwen2{
     .tokenizers = "byte-level BPE",
     .model_types = kModelTypes,
     .prefixes = kDecoderPrefixes,
-    .keys =
-        [] {
-          static const DecoderKeys keys(kVariant);
-          static const std::vector<ConfigKey> all = keys.All(kVariant);
-          return std::span<const ConfigKey>(all);
-        },
-    .read = [](const Settings& config) { return ReadDecoder(config, kVariant); },
+    .keys = KeysOfDecoder<kVariant>,
+    .read = ReadDecoderOf<kVariant>,
     .decoder = true,
 };
 
