@@ -25,6 +25,7 @@
 #include "train/resolve_objective.h"
 #include "train/run_mixture.h"
 #include "train/run_model.h"
+#include "train/training_options.h"
 #include "weights/prompt_choice.h"
 
 namespace tandem::train {
