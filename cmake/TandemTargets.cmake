@@ -90,7 +90,9 @@ endfunction()
 # tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n | NO_ENTRIES])
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
 # SHARDS: it makes n entries instead, NAME_0 to NAME_(n-1), each with its share of the tests, for
-# tests that are shorter than the start of a process. NO_ENTRIES: the caller adds its own.
+# tests that are shorter than the start of a process, which with libtorch is a second. Entries run
+# beside each other, so their threads wait without taking a processor. NO_ENTRIES: the caller adds
+# its own.
 # The target tests_of_LABEL builds the tests with a label. The label `threads` marks tests of code
 # that works on several threads without libtorch; CI runs them under ThreadSanitizer.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
@@ -129,7 +131,8 @@ function(tandem_test name)
       add_test(NAME ${name}_${shard} COMMAND ${name})
       set_tests_properties(${name}_${shard} PROPERTIES ${properties})
       set_property(TEST ${name}_${shard} APPEND
-                   PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${ARG_SHARDS} GTEST_SHARD_INDEX=${shard})
+                   PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${ARG_SHARDS} GTEST_SHARD_INDEX=${shard}
+                            OMP_WAIT_POLICY=passive)
     endforeach()
   elseif(NOT ARG_NO_ENTRIES)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
