@@ -5,7 +5,8 @@
 //   encoder_bench encoding MODEL PAIRS.jsonl
 //   encoder_bench profile MODEL PAIRS.jsonl    prints a table of where encoding spends its time
 //
-// with --precision fp32|bf16 and --max-tokens, and for training --batch, --steps, --seconds.
+// with --precision fp32|bf16 and --max-tokens, and for training --batch, --steps, --seconds and
+// --lora RANK, which trains adapters of all linear maps of the layers.
 // `products` measures the limits: the rate of matrix products of the model's shapes, with the
 // kernels that the encoder uses on this machine and with oneDNN; the rate of multiply-adds on
 // registers; the rate of memory. A line of PAIRS is {"query": TEXT, "document": TEXT}. Training
@@ -56,6 +57,7 @@ struct BenchOptions {
   size_t steps = 8;
   double seconds = 20;
   size_t max_tokens = 256;
+  int64_t lora = 0;  // rank; 0: everything is trained
 };
 
 double Now() {
@@ -79,9 +81,11 @@ Texts ReadPairs(const std::string& path) {
   return texts;
 }
 
-std::unique_ptr<model::DualEncoder> LoadModel(const BenchOptions& options) {
+std::unique_ptr<model::DualEncoder> LoadModel(const BenchOptions& options,
+                                              const model::TrainingOptions& training) {
   return model::DualEncoder::Load(options.model, {.max_query_tokens = options.max_tokens,
-                                                  .max_document_tokens = options.max_tokens});
+                                                  .max_document_tokens = options.max_tokens,
+                                                  .training = training});
 }
 
 text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<std::string>& texts,
@@ -159,7 +163,11 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
 }
 
 nlohmann::ordered_json Training(const BenchOptions& options) {
-  const auto model = LoadModel(options);
+  model::TrainingOptions training;
+  if (options.lora > 0) {
+    training = {.what = model::Trained::kLora, .lora = {.rank = options.lora}};
+  }
+  const auto model = LoadModel(options, training);
   const Texts texts = ReadPairs(options.pairs);
   const text::EncodedTexts queries =
       Tokenize(*model, texts.queries, model::TextKind::kQuery, options.max_tokens);
@@ -185,7 +193,8 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
   return {{"seconds", Now() - start},
           {"tokens", tokens},
           {"steps", step - 1},
-          {"flops_per_token", 3 * model->flops_per_token()}};
+          // Frozen weights have no gradient; the adapters' own products do not count.
+          {"flops_per_token", (options.lora > 0 ? 2 : 3) * model->flops_per_token()}};
 }
 
 double AttentionFlopsOf(const model::DualEncoder& model, const std::vector<std::string>& texts,
@@ -199,7 +208,7 @@ double AttentionFlopsOf(const model::DualEncoder& model, const std::vector<std::
 }
 
 nlohmann::ordered_json Encoding(const BenchOptions& options, train::StepProfile* profile) {
-  const auto model = LoadModel(options);
+  const auto model = LoadModel(options, {.what = model::Trained::kNothing});
   Texts pairs = ReadPairs(options.pairs);
   std::vector<std::string> texts = std::move(pairs.queries);
   texts.insert(texts.end(), pairs.documents.begin(), pairs.documents.end());
@@ -274,6 +283,9 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "No further step after so long, but at least two")
       ->capture_default_str();
   app.add_option("--max-tokens", options.max_tokens, "Length limit")->capture_default_str();
+  app.add_option("--lora", options.lora,
+                 "Rank of adapters that are trained alone; 0: everything is")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     tandem::Run(options);

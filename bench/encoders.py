@@ -9,14 +9,14 @@ are pairs of --data, a BEIR folder with split train: paragraphs cut at 256 token
 512, and for the shapes that take so much, joined to 8,192. All shapes read the same token ids.
 
 A cell is one shape, job, precision and length. Each is measured in processes of its own, one after
-another: the limit, Tandem, sentence-transformers, and for encoding OpenVINO, which knows encoders
-only. A cell that is in --results already is not measured again, so that the command can be stopped at
+another: the limit, Tandem, and up to 256 tokens sentence-transformers and for encoding OpenVINO,
+which knows encoders only, and llama.cpp, which gets Qwen3. A cell that is in --results already is not measured again, so that the command can be stopped at
 any time and goes on where it was; --again measures anew. --report measures nothing.
 
 Share = (FLOPs of the matrix products for a token x tokens/s [+ attention's own, at 8,192 tokens]) /
 rate of such products, measured beside each cell. Shapes of half a billion parameters and more are
 measured in bf16 only, and with 8 pairs a step as the large one below it; the others have 64. Of
-llama-3.2-1b only encoding is measured: training all of its weights takes more than 24 GiB.
+llama-3.2-1b adapters are trained (LoRA, rank 32): all of its weights would take more than 24 GiB.
 """
 
 import argparse
@@ -30,7 +30,8 @@ import speed
 LARGE = {"bge-large", "llama-3.2-1b", "qwen3-0.6b"}
 BF16_ONLY = {"llama-3.2-1b", "qwen3-0.6b"}
 DECODERS = {"llama-3.2-1b", "qwen3-0.6b"}
-NOT_TRAINED = {"llama-3.2-1b"}  # all of its weights with their moments do not fit 24 GiB
+ADAPTED = {"llama-3.2-1b"}  # all of its weights with their moments do not fit 24 GiB
+LLAMA_CPP = {"qwen3-0.6b"}
 LONG = {"modernbert-base", "qwen3-0.6b"}
 ORDER = ["bert-base", "bge-large", "xlm-roberta-base", "modernbert-base", "t5-base", "qwen3-0.6b",
          "llama-3.2-1b"]
@@ -44,8 +45,6 @@ def cells(options):
         for shape in options.shapes.split(","):
             for job in ("encoding", "training"):
                 if tokens == 8192 and (shape not in LONG or job == "training"):
-                    continue
-                if job == "training" and shape in NOT_TRAINED:
                     continue
                 for precision in ("bf16",) if shape in BF16_ONLY else ("fp32", "bf16"):
                     if precision in options.precisions.split(","):
@@ -107,12 +106,15 @@ class Cells:
         if job == "training":
             arguments += ["--batch", str(batch_of(shape)), "--steps", "2",
                           "--seconds", str(options.seconds)]
+            if shape in ADAPTED:
+                arguments += ["--lora", "32"]
         found = {"limit": speed.run([self.program, "products", *common], self.ours),
                  "tandem": speed.run([self.program, *arguments], self.ours)}
         peers = ["sentence_transformers"]
-        if job == "encoding" and shape not in DECODERS and tokens < 8192:
-            peers.append("openvino")
-        for peer in peers if options.peer_python and not options.alone else []:
+        if job == "encoding":
+            peers += ["llama_cpp"] if shape in LLAMA_CPP else []
+            peers += ["openvino"] if shape not in DECODERS else []
+        for peer in peers if options.peer_python and not options.alone and tokens == 256 else []:
             script = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"peer_{peer}.py")
             found[peer] = speed.run([options.peer_python, script, *arguments], self.theirs)
         return found
@@ -145,10 +147,11 @@ def report(measured):
         rows.append([shape, job, precision, tokens, speed.thousands(speed.rate(ours)),
                      f"{100 * share_of(found, int(tokens)):.1f} %",
                      f"{ours['peak_bytes'] / 1e9:.2f} GB", against(found, "sentence_transformers"),
-                     f"{peer['peak_bytes'] / 1e9:.2f} GB" if peer else "-", against(found, "openvino")])
+                     f"{peer['peak_bytes'] / 1e9:.2f} GB" if peer else "-",
+                     against(found, "openvino"), against(found, "llama_cpp")])
     rows.sort(key=lambda row: (row[1], int(row[3]), ORDER.index(row[0]), row[2] != "fp32"))
     header = ["shape", "job", "precision", "texts up to", "tokens/s", "share", "peak memory",
-              "sentence-transformers", "its memory", "OpenVINO"]
+              "sentence-transformers", "its memory", "OpenVINO", "llama.cpp"]
     return text + speed.table(header, rows), first["tandem"]["isa"]
 
 
@@ -158,8 +161,8 @@ def parse():
     parser.add_argument("--build", required=True)
     parser.add_argument("--tokenizer", required=True, help="model folder whose tokenizer all shapes get")
     parser.add_argument("--data", required=True, help="BEIR folder with split train")
-    parser.add_argument("--peer-python", help="a Python with sentence-transformers and openvino; it makes"
-                        " the model folders, too")
+    parser.add_argument("--peer-python", help="a Python with sentence-transformers, peft, openvino and"
+                        " llama-cpp-python; it makes the model folders, too")
     parser.add_argument("--alone", action="store_true", help="measure no peers")
     parser.add_argument("--work", help="folder of models, texts and results (default: BUILD/bench)")
     parser.add_argument("--shapes", default=",".join(ORDER))

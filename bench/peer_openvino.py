@@ -20,13 +20,17 @@ import openvino
 import openvino.properties as properties
 import openvino.properties.hint as hint
 import torch
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoTokenizer, T5EncoderModel
 
 
 class Embedder(torch.nn.Module):
     def __init__(self, path):
         super().__init__()
-        self.encoder = AutoModel.from_pretrained(path, attn_implementation="sdpa").eval()
+        kind = AutoConfig.from_pretrained(path).model_type
+        # With sdpa, OpenVINO makes NaN of padding that a sliding window keeps from all tokens.
+        attention = "eager" if kind in ("modernbert", "t5") else "sdpa"
+        maker = T5EncoderModel if kind == "t5" else AutoModel
+        self.encoder = maker.from_pretrained(path, attn_implementation=attention).eval()
 
     def forward(self, input_ids, attention_mask):
         rows = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state

@@ -7,6 +7,7 @@ The same measurement as encoder_bench's, on the same texts. The peer gets its be
 - training: MultipleNegativesRankingLoss, the step of its Trainer without the Trainer's own work
   (texts are tokenised before, nothing is logged or collated inside the time), fused AdamW, bf16 by
   autocast as `bf16=True` does; attention is torch's scaled_dot_product_attention (its default).
+  --lora RANK: adapters of all linear maps by peft, over weights in the type of the folder.
 - encoding: `encode`, which sorts by length, at batches of 32 (its default) and 64, the better one
   counts; bf16 as a model of that type (its `dtype` argument), which is faster than autocast.
 
@@ -45,7 +46,8 @@ def train(model, queries, documents, options):
         part = slice(first, first + options.batch)
         batches.append([tokenize(queries[part]), tokenize(documents[part])])
     loss_function = MultipleNegativesRankingLoss(model, scale=20.0)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, fused=True)
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=2e-5, fused=True)
     model.train()
     autocast = contextlib.nullcontext()
     if options.precision == "bf16":
@@ -59,7 +61,7 @@ def train(model, queries, documents, options):
         with autocast:
             loss = loss_function([dict(texts) for texts in features], None)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad()
         if number > 0:
@@ -96,11 +98,18 @@ def main():
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--max-tokens", type=int, default=256)
+    parser.add_argument("--lora", type=int, default=0, help="rank")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
-    model = SentenceTransformer(options.model, device="cpu")
+    settings = {"dtype": "auto"} if options.lora else {}
+    model = SentenceTransformer(options.model, device="cpu", model_kwargs=settings)
     model.max_seq_length = options.max_tokens
+    if options.lora:
+        import peft
+
+        model.add_adapter(peft.LoraConfig(r=options.lora, lora_alpha=2 * options.lora,
+                                          target_modules="all-linear"))
     measure = train if options.what == "training" else encode
     result = measure(model, *read_pairs(options.pairs), options)
     result["peak_bytes"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
