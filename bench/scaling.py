@@ -159,10 +159,13 @@ class Scaling:
 
 
 def draw(tsv, svg, rows):
-    """Removes what gnuplot repeats in its SVG; a third of the size is left."""
-    script = os.path.join(os.path.dirname(__file__), "scaling.gp")
     kinds = " ".join(sorted({f"{row[2]}:{row[3]}" for row in rows}))
-    subprocess.run(["gnuplot", "-e", f"tsv='{tsv}'; svg='{svg}'; kinds='{kinds}'", script], check=True)
+    plot(f"tsv='{tsv}'; svg='{svg}'; kinds='{kinds}'", "scaling.gp", svg)
+
+
+def plot(settings, script, svg):
+    """Removes what gnuplot repeats in its SVG; a third of the size is left."""
+    subprocess.run(["gnuplot", "-e", settings, os.path.join(os.path.dirname(__file__), script)], check=True)
     with open(svg, encoding="utf-8") as file:
         text = file.read()
     for pattern, by in ((r"<defs>.*?</defs>", ""), (r"<g [^>]*>\s*</g>", ""), ("\t", ""),
