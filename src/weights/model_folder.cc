@@ -102,22 +102,6 @@ void ReadHead(const ModuleSource& source, ModelFolder* folder) {
   folder->embedding_width = folder->encoder.hidden_size;
 }
 
-// Where texts are cut: what the folder's files say, within what the encoder can read.
-TokenizerSettings WithinPositions(TokenizerSettings settings, const EncoderSpec& spec) {
-  const auto most = static_cast<size_t>(spec.max_positions);
-  TokenLimit& limit = settings.max_tokens;
-  if (limit.tokens == 0) {
-    const int64_t tokens = spec.default_tokens > 0 ? spec.default_tokens : spec.max_positions;
-    limit = {static_cast<size_t>(tokens), "config.json"};
-  } else if (limit.tokens > most) {
-    const bool own = limit.source.starts_with("config.json");
-    limit = {most, own ? "config.json"
-                       : fmt::format("config.json; {} says {}, for which there are no positions",
-                                     limit.source, limit.tokens)};
-  }
-  return settings;
-}
-
 void ReadTensors(ModelFolder* folder) {
   folder->weights = std::make_shared<const WeightFiles>(folder->encoder_path);
   BindEncoderTensors(*folder->weights, &folder->encoder);
@@ -136,8 +120,7 @@ ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem:
   folder.encoder_path = encoder;
   folder.encoder = ReadEncoderSpec(encoder / "config.json");
   ReadHead(source, &folder);
-  folder.tokenizer = WithinPositions(
-      is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path), folder.encoder);
+  folder.tokenizer = is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path);
   ReadModelSettings(&folder);
   ReadTensors(&folder);
   return folder;
