@@ -25,8 +25,9 @@ tandem inspect MODEL                # what a folder computes: layers, heads, win
 A model is a folder as sentence-transformers or transformers writes it: `config.json`,
 `model.safetensors` (or shards and `model.safetensors.index.json`), the tokenizer's files, and
 `modules.json` with the folders of pooling and further modules, where there are any. Nothing is
-downloaded, and no code of a folder is run. Weights are F32, F16 or BF16; Tandem trains in F32 and writes
-F32, and says so in `config.json`.
+downloaded, and no code of a folder is run. Weights are F32, F16 or BF16; Tandem trains in F32, writes what
+it trained in F32 whatever the base's type was (rounding it to BF16 would lose small steps), and says so in
+`config.json`. What is frozen keeps its type.
 
 | architecture | `model_type` | what it is |
 |---|---|---|
@@ -44,8 +45,10 @@ constexpr std::string_view kNotes = R"(
 | `attn_implementation` | ignored: attention is always computed exactly |
 | rotary scaling other than `linear` and `llama3` | an error |
 
-**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture; a plain Hugging Face
-folder is read as mean pooling. **Prompts** are those of `config_sentence_transformers.json`.
+**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture. A plain Hugging Face
+folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the last token where
+`architectures` names a causal language model (`LlamaForCausalLM`) and `is_causal` is not false, by the
+mean otherwise; a message says which. **Prompts** are those of `config_sentence_transformers.json`.
 
 **What was compared with what.** For each `model_type`, small encoders of odd and even sizes, whose
 weights an integer formula gives, with transformers 5.23 on libtorch 2.15

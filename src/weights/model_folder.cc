@@ -83,12 +83,33 @@ void ReadModelSettings(ModelFolder* folder) {
 }
 
 // Where a folder's modules are listed.
-struct ModuleSource {
+struct ModuleListing {
   std::vector<ListedModule> modules;  // empty: a plain Hugging Face folder
   std::string file;
 };
 
-void ReadHead(const ModuleSource& source, ModelFolder* folder) {
+// Whether config.json names a causal language model first, as "LlamaForCausalLM".
+bool IsCausalLanguageModel(const Settings& config) {
+  const nlohmann::json* names = config.Find("architectures");
+  return names != nullptr && names->is_array() && !names->empty() && names->front().is_string() &&
+         names->front().get_ref<const std::string&>().ends_with("ForCausalLM");
+}
+
+// What a folder without modules.json is pooled by.
+PoolingMode PlainPooling(const ModelFolder& folder, const std::optional<bool>& is_causal) {
+  const Settings config = Settings::Read(folder.encoder_path / "config.json");
+  const bool causal = is_causal.value_or(config.Boolean("is_causal").value_or(true));
+  return causal && IsCausalLanguageModel(config) ? PoolingMode::kLastToken : PoolingMode::kMean;
+}
+
+// "mean pooling", "pooling by the last token".
+std::string PlainPoolingText(PoolingMode mode) {
+  return mode == PoolingMode::kMean ? "mean pooling"
+                                    : "pooling by the last token (lasttoken), as of a causal "
+                                      "language model";
+}
+
+void ReadHead(const ModuleListing& source, ModelFolder* folder) {
   if (folder->has_modules) {
     ModuleList modules =
         ReadModules(folder->path, source.modules, source.file, folder->encoder.hidden_size);
@@ -96,9 +117,10 @@ void ReadHead(const ModuleSource& source, ModelFolder* folder) {
     folder->embedding_width = modules.embedding_width;
     return;
   }
-  Note(
-      fmt::format("{}: no modules.json; read as encoder with mean pooling", folder->path.native()));
-  folder->head = {Pooling()};
+  const PoolingMode mode = PlainPooling(*folder, {});
+  Note(fmt::format("{}: no modules.json; read as encoder with {}", folder->path.native(),
+                   PlainPoolingText(mode)));
+  folder->head = {Pooling{.modes = {mode}}};
   folder->embedding_width = folder->encoder.hidden_size;
 }
 
@@ -113,7 +135,7 @@ void ReadTensors(ModelFolder* folder) {
 }
 
 ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem::path& encoder,
-                       const ModuleSource& source, bool is_route) {
+                       const ModuleListing& source, bool is_route) {
   ModelFolder folder;
   folder.path = path;
   folder.has_modules = !source.modules.empty();
@@ -175,6 +197,13 @@ void AddProjection(ModelFolder* folder, int64_t width) {
   folder->head.insert(folder->head.end() - normalized, Dense{.folder = kProjectionFolder,
                                                              .in_features = folder->embedding_width,
                                                              .out_features = width,
+  if (folder->has_modules) return;
+  auto& pooling = std::get<Pooling>(folder->head.front());
+  const PoolingMode mode = PlainPooling(*folder, is_causal);
+  if (pooling.modes.front() == mode) return;
+  pooling.modes = {mode};
+  Note(fmt::format("{}: {} by is_causal, and without modules.json: {}", folder->path.native(),
+                   is_causal ? "causal" : "bidirectional", PlainPoolingText(mode)));
                                                              .bias = false,
                                                              .activation = Activation::kIdentity,
                                                              .weights = nullptr});
@@ -224,7 +253,7 @@ ModelFolder ReadModelFolder(const std::filesystem::path& path) {
             ? "is no model folder: config.json is missing"
             : "is no model folder: neither modules.json nor config.json is there" + RunHint(path));
   }
-  ModuleSource source{.modules = {}, .file = (path / "modules.json").native()};
+  ModuleListing source{.modules = {}, .file = (path / "modules.json").native()};
   if (has_modules) source.modules = ListModules(path);
   return ReadFolder(path, encoder, source, /*is_route=*/false);
 }

@@ -47,7 +47,7 @@ struct ModelFolder {
   std::filesystem::path path;
   // Where config.json and the weights are: `path` or a folder below it (`0_Transformer`).
   std::filesystem::path encoder_path;
-  bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
+  bool has_modules = false;  // false: plain Hugging Face folder (ReadModelFolder)
 
   EncoderSpec encoder;  // its tensors are all present, of the right shape and type
   // What SetCausal changed: written to config.json. None: config.json's own.
@@ -86,8 +86,9 @@ struct ModelFolder {
   int64_t parameter_count() const;
 };
 
-// Makes a decoder causal or bidirectional, whatever its config.json says. Throws UsageError for an
-// encoder that cannot be so.
+// Makes a decoder causal or bidirectional, whatever its config.json says. A plain folder then pools
+// as one whose config.json says it (and says so with a Note). Throws UsageError for an encoder that
+// cannot be so.
 void SetCausal(ModelFolder* folder, bool is_causal);
 
 // The name of AddProjection's module.
@@ -118,7 +119,9 @@ void WarnOfUnusedDocumentPrompt(const ModelFolder& folder);
 // Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws
 // ModelError naming file and key or tensor: no folder, no model in it, unsupported architecture,
 // module, pooling or activation (with the supported ones), wrong or missing tensors, weights only
-// as a pickle. Says once (Note) when a plain folder is read as mean pooling.
+// as a pickle. A plain folder is pooled by the last token where config.json names a causal language
+// model ("LlamaForCausalLM") that is not made bidirectional (`is_causal`), by the mean otherwise,
+// as sentence-transformers 6.2 does; a Note says which.
 ModelFolder ReadModelFolder(const std::filesystem::path& path);
 
 }  // namespace tandem::weights
