@@ -50,6 +50,9 @@ folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the l
 `architectures` names a causal language model (`LlamaForCausalLM`) and `is_causal` is not false, by the
 mean otherwise; a message says which. **Prompts** are those of `config_sentence_transformers.json`.
 
+**Modules behind pooling** are Dense (with and without bias; Identity, Tanh, ReLU, GELU by the error
+function, Sigmoid, SiLU), LayerNorm and Normalize, in any number and order.
+
 **What was compared with what.** For each `model_type`, small encoders of odd and even sizes, whose
 weights an integer formula gives, with transformers 5.23 on libtorch 2.15
 (`tools/make_encoder_golden.py`, `tests/model/golden/encoders.json`), on texts of 1 token to the limit:

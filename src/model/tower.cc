@@ -22,7 +22,7 @@ std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder, const T
 
 void FreezeModules(const Head& head, const std::set<std::string>& modules) {
   for (const NamedParameter& parameter : head.parameters()) {
-    const std::string module = parameter.name.substr(0, parameter.name.find('/'));
+    const std::string module = parameter.name.substr(0, parameter.name.rfind('/'));
     if (modules.contains(module)) parameter.value.requires_grad_(false);
   }
 }
@@ -58,6 +58,9 @@ std::string ModuleText(const weights::HeadModule& module) {
                        weights::ActivationName(dense->activation));
   }
   return "normalize\n";
+  if (const auto* norm = std::get_if<weights::LayerNorm>(&module)) {
+    return fmt::format("layer norm {}\n", norm->dimension);
+  }
 }
 
 // The folder as `options` ask for it.

@@ -177,8 +177,10 @@ int64_t ModelFolder::parameter_count() const {
     count += encoder_tensor.view->elements();
   }
   for (const HeadModule& module : head) {
-    if (const auto* dense = std::get_if<Dense>(&module)) {
-      count += static_cast<size_t>(dense->out_features * (dense->in_features + dense->bias));
+    for (const ModuleParameter& parameter : ParametersOf(module)) {
+      size_t elements = 1;
+      for (const int64_t size : parameter.shape) elements *= static_cast<size_t>(size);
+      count += elements;
     }
   }
   return static_cast<int64_t>(count);
@@ -204,9 +206,17 @@ void AddProjection(ModelFolder* folder, int64_t width) {
   pooling.modes = {mode};
   Note(fmt::format("{}: {} by is_causal, and without modules.json: {}", folder->path.native(),
                    is_causal ? "causal" : "bidirectional", PlainPoolingText(mode)));
-                                                             .bias = false,
-                                                             .activation = Activation::kIdentity,
-                                                             .weights = nullptr});
+}
+
+void AddProjection(ModelFolder* folder, int64_t width) {
+  const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
+  Dense projection;
+  projection.folder = kProjectionFolder;
+  projection.in_features = folder->embedding_width;
+  projection.out_features = width;
+  projection.bias = false;
+  projection.activation = Activation::kIdentity;
+  folder->head.insert(folder->head.end() - normalized, projection);
   folder->embedding_width = width;
 }
 
@@ -220,12 +230,12 @@ void ChangePooling(ModelFolder* folder, const PoolingChange& change) {
   if (change.include_prompt) pooling.include_prompt = *change.include_prompt;
   int64_t width = folder->encoder.hidden_size;
   for (const HeadModule& module : folder->head) {
-    const auto* dense = std::get_if<Dense>(&module);
-    if (dense != nullptr && dense->in_features != width) {
-      throw ModelError((folder->path / dense->folder).native(), "",
-                       fmt::format("its Dense module takes {} numbers, what the folder's own "
-                                   "pooling gives; pooling by {} gives {}",
-                                   dense->in_features, PoolingText(pooling), width));
+    const int64_t taken = WidthBefore(module, width);
+    if (taken != width) {
+      throw ModelError((folder->path / SourceOf(module)->folder).native(), "",
+                       fmt::format("the module takes {} numbers, what the folder's own pooling "
+                                   "gives; pooling by {} gives {}",
+                                   taken, PoolingText(pooling), width));
     }
     width = WidthBehind(module, width);
   }

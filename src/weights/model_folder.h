@@ -9,35 +9,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "weights/encoder_spec.h"
-#include "weights/pooling.h"
+#include "weights/head_module.h"
 #include "weights/safetensors.h"
 #include "weights/tokenizer_settings.h"
 #include "weights/weight_files.h"
 
 namespace tandem::weights {
-
-enum class Activation { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
-
-std::string_view ActivationName(Activation activation);  // "torch.nn.modules.activation.Tanh", ...
-
-// y = activation(x W^T + b). Tensors `linear.weight` [out, in] and `linear.bias` [out].
-struct Dense {
-  std::string folder;  // "2_Dense"
-  int64_t in_features = 0;
-  int64_t out_features = 0;
-  bool bias = true;
-  Activation activation = Activation::kTanh;
-  std::shared_ptr<const WeightFiles> weights;  // null: a new module, which no file has yet
-};
-
-// Rows to unit length: x / max(|x|, 1e-12).
-struct Normalize {};
-
-using HeadModule = std::variant<Pooling, Dense, Normalize>;
 
 enum class Similarity { kCosine, kDot };
 std::string_view SimilarityName(Similarity similarity);  // "cosine", "dot"
@@ -82,7 +62,7 @@ struct ModelFolder {
   // The encoder's tensor of that canonical name; throws std::out_of_range for a name that no
   // encoder of this configuration has.
   const EncoderTensor& tensor(std::string_view name) const;
-  // Parameters of encoder and Dense modules, without carried tensors.
+  // Parameters of encoder and modules, without carried tensors.
   int64_t parameter_count() const;
 };
 
