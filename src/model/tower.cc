@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/transformer.h"
+#include "weights/prediction_head.h"
 #include "weights/prompt_choice.h"
 
 namespace tandem::model {
@@ -57,15 +58,24 @@ std::string ModuleText(const weights::HeadModule& module) {
     return fmt::format("dense {} to {}, {}\n", dense->in_features, dense->out_features,
                        weights::ActivationName(dense->activation));
   }
-  return "normalize\n";
   if (const auto* norm = std::get_if<weights::LayerNorm>(&module)) {
     return fmt::format("layer norm {}\n", norm->dimension);
+  }
+  return "normalize\n";
+}
+
+void AddHead(weights::ModelFolder* folder) {
+  try {
+    weights::AddPredictionHead(folder);
+  } catch (const UsageError& error) {
+    throw TrainingProblem("model.head", fmt::format("is true, but {}", error.what()));
   }
 }
 
 // The folder as `options` ask for it.
 weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
+  if (options.head) AddHead(&folder);
   weights::ChangePooling(&folder, options.pooling);
   if (options.projection) weights::AddProjection(&folder, *options.projection);
   return folder;

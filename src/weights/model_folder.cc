@@ -69,7 +69,12 @@ void ReadPrompts(const Settings& settings, ModelFolder* folder) {
 void ReadModelSettings(ModelFolder* folder) {
   const Settings settings =
       Settings::ReadIfThere(folder->path / "config_sentence_transformers.json");
-  if (settings.String("model_type").value_or("SentenceTransformer") != "SentenceTransformer") {
+  const std::string type = settings.String("model_type").value_or("SentenceTransformer");
+  if (type == "CrossEncoder") {  // its prompts are of pairs
+    folder->prompts = {{"query", ""}, {"document", ""}};
+    return;
+  }
+  if (type != "SentenceTransformer") {
     settings.Fail("model_type", "\"SentenceTransformer\" (the only supported one)");
   }
   ReadPrompts(settings, folder);
@@ -192,13 +197,6 @@ void SetCausal(ModelFolder* folder, bool is_causal) {
   BindEncoderTensors(*folder->weights, &spec);
   folder->encoder = std::move(spec);
   folder->is_causal = is_causal;
-}
-
-void AddProjection(ModelFolder* folder, int64_t width) {
-  const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
-  folder->head.insert(folder->head.end() - normalized, Dense{.folder = kProjectionFolder,
-                                                             .in_features = folder->embedding_width,
-                                                             .out_features = width,
   if (folder->has_modules) return;
   auto& pooling = std::get<Pooling>(folder->head.front());
   const PoolingMode mode = PlainPooling(*folder, is_causal);
@@ -250,18 +248,18 @@ void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
       (folder.path / "config_sentence_transformers.json").native(), folder.unused_document_prompt));
 }
 
-ModelFolder ReadModelFolder(const std::filesystem::path& path) {
+ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options) {
   CheckIsFolder(path);
-  RefuseCrossEncoder(path);
-  const bool has_modules = std::filesystem::exists(path / "modules.json");
-  const std::string below = has_modules ? EncoderFolderOf(path) : "";
+  if (!options.of_classifier) RefuseCrossEncoder(path);
+  const bool listed = std::filesystem::exists(path / "modules.json");
+  const bool has_modules = listed && !IsCrossEncoder(path);
+  const std::string below = listed ? EncoderFolderOf(path) : "";
   const std::filesystem::path encoder = below.empty() ? path : path / below;
   if (!std::filesystem::exists(encoder / "config.json")) {
-    throw ModelError(
-        encoder.native(), "",
-        has_modules
-            ? "is no model folder: config.json is missing"
-            : "is no model folder: neither modules.json nor config.json is there" + RunHint(path));
+    throw ModelError(encoder.native(), "",
+                     listed ? "is no model folder: config.json is missing"
+                            : "is no model folder: neither modules.json nor config.json is there" +
+                                  RunHint(path));
   }
   ModuleListing source{.modules = {}, .file = (path / "modules.json").native()};
   if (has_modules) source.modules = ListModules(path);

@@ -96,12 +96,18 @@ void ChangePooling(ModelFolder* folder, const PoolingChange& change);
 // own prompt.
 void WarnOfUnusedDocumentPrompt(const ModelFolder& folder);
 
+struct ReadOptions {
+  // A sequence classifier is read as the plain folder of its encoder, without the map that gives
+  // labels; otherwise it is an error (RefuseCrossEncoder).
+  bool of_classifier = false;
+};
+
 // Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws
 // ModelError naming file and key or tensor: no folder, no model in it, unsupported architecture,
 // module, pooling or activation (with the supported ones), wrong or missing tensors, weights only
 // as a pickle. A plain folder is pooled by the last token where config.json names a causal language
 // model ("LlamaForCausalLM") that is not made bidirectional (`is_causal`), by the mean otherwise,
 // as sentence-transformers 6.2 does; a Note says which.
-ModelFolder ReadModelFolder(const std::filesystem::path& path);
+ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options = {});
 
 }  // namespace tandem::weights
