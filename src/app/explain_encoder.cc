@@ -25,8 +25,9 @@ tandem inspect MODEL                # what a folder computes: layers, heads, win
 A model is a folder as sentence-transformers or transformers writes it: `config.json`,
 `model.safetensors` (or shards and `model.safetensors.index.json`), the tokenizer's files, and
 `modules.json` with the folders of pooling and further modules, where there are any. Nothing is
-downloaded, and no code of a folder is run. Weights are F32, F16 or BF16; Tandem trains in F32 and writes
-F32, and says so in `config.json`.
+downloaded, and no code of a folder is run. Weights are F32, F16 or BF16; Tandem trains in F32, writes what
+it trained in F32 whatever the base's type was (rounding it to BF16 would lose small steps), and says so in
+`config.json`. What is frozen keeps its type.
 
 | architecture | `model_type` | what it is |
 |---|---|---|
@@ -44,8 +45,29 @@ constexpr std::string_view kNotes = R"(
 | `attn_implementation` | ignored: attention is always computed exactly |
 | rotary scaling other than `linear` and `llama3` | an error |
 
-**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture; a plain Hugging Face
-folder is read as mean pooling. **Prompts** are those of `config_sentence_transformers.json`.
+**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture. A plain Hugging Face
+folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the last token where
+`architectures` names a causal language model (`LlamaForCausalLM`) and `is_causal` is not false, by the
+mean otherwise; a message says which. **Prompts** are those of `config_sentence_transformers.json`.
+
+**Modules behind pooling** are Dense (with and without bias; Identity, Tanh, ReLU, GELU by the error
+function, Sigmoid, SiLU), LayerNorm and Normalize, in any number and order.
+
+**Prediction heads.** `model.head = true` in a recipe puts the prediction head of ModernBERT's task models
+(for masked language modelling, for classification) behind pooling, with the weights that the base has:
+
+| what the base has | what the head is |
+|---|---|
+| `head.dense.weight` [H, H], with `classifier_bias` `head.dense.bias` | a Dense module; its activation is `classifier_activation`: gelu, relu, silu or tanh |
+| `head.norm.weight`, with `norm_bias` `head.norm.bias` | a LayerNorm module; without `norm_bias` its bias starts at 0. `norm_eps` must be 1e-5, which sentence-transformers' module always has |
+| no `modules.json` | pooling as the classifiers do: `classifier_pooling`, cls or mean (cls without the key), unless `model.pooling` says otherwise |
+| the head as modules already, as Tandem wrote them | they stay; nothing is added |
+| no such tensors, or other Dense or LayerNorm modules | an error |
+
+With this key a folder of a classifier (`ModernBertForSequenceClassification`, also one of
+sentence-transformers' CrossEncoder) may be the base. The written folder has the head as modules
+(`2_Dense`, `3_LayerNorm`), which sentence-transformers loads; the task model's own tensors beside the encoder's
+are carried through as they were read.
 
 **What was compared with what.** For each `model_type`, small encoders of odd and even sizes, whose
 weights an integer formula gives, with transformers 5.23 on libtorch 2.15
@@ -54,7 +76,9 @@ mean-pooled embeddings within 1e-5 of their norm in float32 and 1e-9 in float64;
 each parameter within 1e-4 and 1e-9 of its norm; the error of bf16 at most 1.5 times that of
 transformers in bf16. In float64, transformers was made to compute in float64 what it otherwise always
 computes in float32 (norms, softmax), and tables of rotary positions are float32 numbers, rounded
-correctly. Attention was transformers' `eager`.
+correctly. Attention was transformers' `eager`. ModernBERT's prediction head is compared in float32 and bf16, by
+`tools/make_prediction_head_golden.py`. `tools/check_encoders.py` compares folders, read and written, with
+sentence-transformers 6.2, plain ones and those with a prediction head too: within 1e-5.
 )";
 
 // EntryInfo holds views; the lines live as long as the program.

@@ -35,6 +35,9 @@ Json ModuleRow(const weights::HeadModule& module) {
                                     dense->bias ? "bias" : "no bias",
                                     weights::ActivationName(dense->activation))}};
   }
+  if (const auto* norm = std::get_if<weights::LayerNorm>(&module)) {
+    return {{"module", "LayerNorm"}, {"setting", fmt::format("{}", norm->dimension)}};
+  }
   return {{"module", "Normalize"}, {"setting", ""}};
 }
 

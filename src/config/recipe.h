@@ -18,6 +18,7 @@ struct ModelRecipe {
   std::string base;  // folder
   std::string towers = "shared";
   std::optional<std::string> document_base;    // folder; none: `base`. Not for shared towers
+  bool head = false;                           // the prediction head of classifiers as pooler
   std::optional<int64_t> projection;           // none: no new projection
   std::optional<std::string> pooling;          // a mode; none: the folder's
   std::optional<bool> include_prompt;          // none: the folder's

@@ -116,6 +116,9 @@ void VisitModel(R& model, Visitor& visitor) {
                  .unset_doc = "`base`",
                  .on_resume = OnResume::kMayChange,
                  .condition = kTwoTowers});
+  visitor.Field("head", model.head,
+                {.doc = "of ModernBERT: the prediction head of its task models, with the base's "
+                        "weights of it, follows pooling as a Dense and a LayerNorm module"});
   visitor.Field("projection", model.projection,
                 {.doc = "width of a new Dense module behind pooling: embeddings get this width",
                  .unit = "numbers",

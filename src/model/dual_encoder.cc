@@ -89,8 +89,9 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
   const std::filesystem::path& other =
       options.document_folder.empty() ? folder : options.document_folder;
   // One folder is read once, so that both towers share its memory.
-  folders.document =
-      options.document_folder.empty() ? folders.query : weights::ReadModelFolder(other);
+  folders.document = options.document_folder.empty()
+                         ? folders.query
+                         : weights::ReadModelFolder(other, {.of_classifier = options.head});
   folders.file.towers = towers;
   folders.file.max_document_tokens = weights::ReadTandemFile(other).max_document_tokens;
   return std::move(folders);
@@ -110,10 +111,11 @@ void DualEncoder::SaveAdapter(const std::filesystem::path&,
 
 std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& folder,
                                                const LoadOptions& options) {
-  weights::TowerFolders folders = weights::ReadTowerFolders(folder);
-  // A new projection, or a document tower from elsewhere, makes other scores than those that the
-  // folder's scale and bias were learned for.
-  const bool same_scores = !options.projection && options.document_folder.empty();
+  weights::TowerFolders folders =
+      weights::ReadTowerFolders(folder, {.of_classifier = options.head});
+  // New modules, or a document tower from elsewhere, make other scores than those that the folder's
+  // scale and bias were learned for.
+  const bool same_scores = !options.projection && !options.head && options.document_folder.empty();
   const auto calibration = same_scores ? folders.file.calibration : std::nullopt;
   std::unique_ptr<DualEncoder> model;
   std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options);

@@ -40,9 +40,12 @@ struct LoadOptions {
   // For a model that training starts from a folder of one encoder.
   std::optional<weights::Towers> towers;  // none: what the folder holds
   std::filesystem::path document_folder;  // the document tower's; empty: the same folder
-  std::optional<int64_t> projection;      // width of a new Dense module; none: no new module
-  uint64_t seed = 0;                      // of the new module's weights, and of new adapters'
-  weights::PoolingChange pooling;         // of both towers
+  // Whether the prediction head of the encoder's classifiers follows pooling
+  // (weights/prediction_head.h); a classifier's folder may then be the base.
+  bool head = false;
+  std::optional<int64_t> projection;  // width of a new Dense module; none: no new module
+  uint64_t seed = 0;                  // of the new module's weights, and of new adapters'
+  weights::PoolingChange pooling;     // of both towers
 
   // In place of a prompt above: the name of one of the folder's prompts, or a text
   // (weights::ChoosePrompt).

@@ -3,11 +3,15 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
+#include <ATen/ops/silu.h>
 #include <ATen/ops/tanh.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <string>
@@ -30,6 +34,8 @@ at::Tensor Activate(const at::Tensor& x, weights::Activation activation) {
       return at::gelu(x);
     case weights::Activation::kSigmoid:
       return at::sigmoid(x);
+    case weights::Activation::kSilu:
+      return at::silu(x);
   }
   return x;
 }
@@ -50,8 +56,8 @@ DenseModule MakeDense(const weights::Dense& dense, uint64_t seed,
                       std::vector<NamedParameter>* parameters) {
   RandomStream stream({.seed = seed, .purpose = "projection"});
   const auto parameter = [&](const char* name, at::IntArrayRef shape) {
-    return dense.weights != nullptr ? ParameterFrom(*dense.weights->Find(name))
-                                    : NewParameter(stream, shape, dense.in_features);
+    const weights::TensorView* view = dense.Find(name);
+    return view != nullptr ? ParameterFrom(*view) : NewParameter(stream, shape, dense.in_features);
   };
   DenseModule module;
   module.activation = dense.activation;
@@ -61,6 +67,22 @@ DenseModule MakeDense(const weights::Dense& dense, uint64_t seed,
     module.bias = parameter("linear.bias", {dense.out_features});
     parameters->push_back({dense.folder + "/linear.bias", module.bias, false});
   }
+  return module;
+}
+
+LayerNormModule MakeLayerNorm(const weights::LayerNorm& norm,
+                              std::vector<NamedParameter>* parameters) {
+  const auto parameter = [&](const char* name, double start) {
+    const weights::TensorView* view = norm.Find(name);
+    const at::Tensor value =
+        view != nullptr ? ParameterFrom(*view)
+                        : at::full({norm.dimension}, start, at::kFloat).requires_grad_(true);
+    parameters->push_back({fmt::format("{}/{}", norm.folder, name), value, false});
+    return value;
+  };
+  LayerNormModule module;
+  module.weight = parameter("norm.weight", 1);
+  module.bias = parameter("norm.bias", 0);
   return module;
 }
 
@@ -112,6 +134,9 @@ struct Apply {
   void operator()(const DenseModule& dense) {
     x = Activate(at::linear(x, dense.weight, dense.bias), dense.activation);
   }
+  void operator()(const LayerNormModule& norm) {
+    x = at::layer_norm(x, {x.size(1)}, norm.weight, norm.bias, weights::kLayerNormEpsilon);
+  }
   void operator()(NormalizeModule) { x = tensor::NormalizeRows(x); }
 };
 
@@ -130,6 +155,8 @@ Head::Head(const std::vector<weights::HeadModule>& modules, uint64_t seed) {
       made = MakePooling(*pooling);
     } else if (const auto* dense = std::get_if<weights::Dense>(&module)) {
       made = MakeDense(*dense, seed, &parameters_);
+    } else if (const auto* norm = std::get_if<weights::LayerNorm>(&module)) {
+      made = MakeLayerNorm(*norm, &parameters_);
     }
     modules_.push_back(std::move(made));
   }

@@ -26,12 +26,17 @@ struct PoolingModule {
   bool include_prompt = true;
 };
 
+// y = (x - mean) / sqrt(variance + epsilon) weight + bias, by row.
+struct LayerNormModule {
+  at::Tensor weight, bias;  // [E]
+};
+
 struct NormalizeModule {};
 
 class Head {
  public:
-  // Names of Dense parameters carry their folder: "2_Dense/linear.weight". A Dense module without
-  // weights starts at random numbers that `seed` and its shape decide.
+  // Names of parameters carry their module's folder: "2_Dense/linear.weight". A new Dense module
+  // starts at random numbers that `seed` and its shape decide, a new LayerNorm at 1 and 0.
   Head(const std::vector<weights::HeadModule>& modules, uint64_t seed);
 
   // Hidden rows [T, H] to embeddings [B, E], float32 (double for double).
@@ -44,7 +49,7 @@ class Head {
   bool ShareProjection(const Head& other);
 
  private:
-  using Module = std::variant<PoolingModule, DenseModule, NormalizeModule>;
+  using Module = std::variant<PoolingModule, DenseModule, LayerNormModule, NormalizeModule>;
   std::deque<Module> modules_;  // a vector would move them, which g++ 12 wrongly warns of
   std::vector<NamedParameter> parameters_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "model/transformer.h"
+#include "weights/prediction_head.h"
 #include "weights/prompt_choice.h"
 
 namespace tandem::model {
@@ -22,7 +23,7 @@ std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder, const T
 
 void FreezeModules(const Head& head, const std::set<std::string>& modules) {
   for (const NamedParameter& parameter : head.parameters()) {
-    const std::string module = parameter.name.substr(0, parameter.name.find('/'));
+    const std::string module = parameter.name.substr(0, parameter.name.rfind('/'));
     if (modules.contains(module)) parameter.value.requires_grad_(false);
   }
 }
@@ -57,12 +58,24 @@ std::string ModuleText(const weights::HeadModule& module) {
     return fmt::format("dense {} to {}, {}\n", dense->in_features, dense->out_features,
                        weights::ActivationName(dense->activation));
   }
+  if (const auto* norm = std::get_if<weights::LayerNorm>(&module)) {
+    return fmt::format("layer norm {}\n", norm->dimension);
+  }
   return "normalize\n";
+}
+
+void AddHead(weights::ModelFolder* folder) {
+  try {
+    weights::AddPredictionHead(folder);
+  } catch (const UsageError& error) {
+    throw TrainingProblem("model.head", fmt::format("is true, but {}", error.what()));
+  }
 }
 
 // The folder as `options` ask for it.
 weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
+  if (options.head) AddHead(&folder);
   weights::ChangePooling(&folder, options.pooling);
   if (options.projection) weights::AddProjection(&folder, *options.projection);
   return folder;

@@ -21,10 +21,11 @@ namespace {
 using weights::EncoderPart;
 using weights::ModelFolder;
 
-std::vector<const weights::Dense*> DenseModules(const ModelFolder& folder) {
-  std::vector<const weights::Dense*> modules;
+// The modules behind the encoder that have parameters.
+std::vector<const weights::ModuleSource*> TrainableModules(const ModelFolder& folder) {
+  std::vector<const weights::ModuleSource*> modules;
   for (const weights::HeadModule& module : folder.head) {
-    if (const auto* dense = std::get_if<weights::Dense>(&module)) modules.push_back(dense);
+    if (const weights::ModuleSource* source = SourceOf(module)) modules.push_back(source);
   }
   return modules;
 }
@@ -38,7 +39,8 @@ void FreezeNamed(const ModelFolder& folder, const std::vector<EncoderPart>& part
                  const TrainingOptions& options, TrainingPlan* plan) {
   std::vector<std::string> names;
   for (const EncoderPart& part : parts) names.push_back(part.name);
-  for (const weights::Dense* dense : DenseModules(folder)) names.push_back(dense->folder);
+  for (const weights::ModuleSource* module : TrainableModules(folder))
+    names.push_back(module->folder);
   for (const std::string& pattern : options.freeze) {
     bool any = false;
     for (const EncoderPart& part : parts) {
@@ -46,8 +48,8 @@ void FreezeNamed(const ModelFolder& folder, const std::vector<EncoderPart>& part
       any = true;
       Freeze(part, plan);
     }
-    for (const weights::Dense* dense : DenseModules(folder)) {
-      if (pattern != dense->folder) continue;
+    for (const weights::ModuleSource* module : TrainableModules(folder)) {
+      if (pattern != module->folder) continue;
       any = true;
       plan->frozen_modules.insert(pattern);
     }
@@ -99,10 +101,10 @@ void CheckSomethingIsTrained(const ModelFolder& folder, const TrainingOptions& o
                              const TrainingPlan& plan) {
   if (options.what == Trained::kNothing || !plan.adapted.empty() ||
       plan.frozen.size() < folder.encoder.tensors.size() ||
-      plan.frozen_modules.size() < DenseModules(folder).size()) {
+      plan.frozen_modules.size() < TrainableModules(folder).size()) {
     return;
   }
-  if (options.what == Trained::kHead && DenseModules(folder).empty()) {
+  if (options.what == Trained::kHead && TrainableModules(folder).empty()) {
     throw TrainingProblem("model.train",
                           fmt::format("is \"head\", but {} has no module with parameters behind "
                                       "its encoder; model.projection makes one",
@@ -149,10 +151,10 @@ TrainingPlan PlanTraining(const ModelFolder& folder, const TrainingOptions& opti
   if (options.what != Trained::kAll) {
     for (const EncoderPart& part : parts) Freeze(part, &plan);
   }
-  for (const weights::Dense* dense : DenseModules(folder)) {
+  for (const weights::ModuleSource* module : TrainableModules(folder)) {
     if (options.what == Trained::kNothing ||
-        (options.what == Trained::kLora && dense->weights != nullptr)) {
-      plan.frozen_modules.insert(dense->folder);
+        (options.what == Trained::kLora && !module->is_new())) {
+      plan.frozen_modules.insert(module->folder);
     }
   }
   CheckSomethingIsTrained(folder, options, plan);

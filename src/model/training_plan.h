@@ -59,7 +59,7 @@ class TrainingProblem : public UsageError {
 // What TrainingOptions mean for one folder.
 struct TrainingPlan {
   std::set<std::string> frozen;          // the encoder's tensors, by canonical name
-  std::set<std::string> frozen_modules;  // folders of Dense modules
+  std::set<std::string> frozen_modules;  // folders of modules behind the encoder
   std::set<std::string> adapted;         // linear maps
   weights::AdapterSettings adapter;      // of them; its base and targets are not set
   std::shared_ptr<const weights::AdapterFolder> started_from;  // null: adapters are new

@@ -35,6 +35,7 @@ std::unique_ptr<model::DualEncoder> LoadRunModel(const config::LoadedRecipe& loa
                                    .document_prompt = model.document_prompt,
                                    .towers = weights::TowersFromName(model.towers),
                                    .document_folder = model.document_base.value_or(""),
+                                   .head = model.head,
                                    .projection = model.projection,
                                    .seed = static_cast<uint64_t>(loaded.recipe.seed),
                                    .pooling = PoolingOf(model),

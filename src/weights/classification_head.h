@@ -35,6 +35,9 @@ struct ClassificationHead {
   // The classes of transformers that it reads: "RobertaForSequenceClassification".
   std::span<const std::string_view> class_names;
   ClassificationSpec (*read)(const Settings& config, const EncoderSpec& encoder);
+  // The architecture whose embeddings may have this head, without the last map, behind their
+  // pooling (weights/prediction_head.h); empty: none.
+  std::string_view pooler_of = {};
 };
 
 // All entries, in the order of the documentation.

@@ -69,7 +69,12 @@ void ReadPrompts(const Settings& settings, ModelFolder* folder) {
 void ReadModelSettings(ModelFolder* folder) {
   const Settings settings =
       Settings::ReadIfThere(folder->path / "config_sentence_transformers.json");
-  if (settings.String("model_type").value_or("SentenceTransformer") != "SentenceTransformer") {
+  const std::string type = settings.String("model_type").value_or("SentenceTransformer");
+  if (type == "CrossEncoder") {  // its prompts are of pairs
+    folder->prompts = {{"query", ""}, {"document", ""}};
+    return;
+  }
+  if (type != "SentenceTransformer") {
     settings.Fail("model_type", "\"SentenceTransformer\" (the only supported one)");
   }
   ReadPrompts(settings, folder);
@@ -83,12 +88,33 @@ void ReadModelSettings(ModelFolder* folder) {
 }
 
 // Where a folder's modules are listed.
-struct ModuleSource {
+struct ModuleListing {
   std::vector<ListedModule> modules;  // empty: a plain Hugging Face folder
   std::string file;
 };
 
-void ReadHead(const ModuleSource& source, ModelFolder* folder) {
+// Whether config.json names a causal language model first, as "LlamaForCausalLM".
+bool IsCausalLanguageModel(const Settings& config) {
+  const nlohmann::json* names = config.Find("architectures");
+  return names != nullptr && names->is_array() && !names->empty() && names->front().is_string() &&
+         names->front().get_ref<const std::string&>().ends_with("ForCausalLM");
+}
+
+// What a folder without modules.json is pooled by.
+PoolingMode PlainPooling(const ModelFolder& folder, const std::optional<bool>& is_causal) {
+  const Settings config = Settings::Read(folder.encoder_path / "config.json");
+  const bool causal = is_causal.value_or(config.Boolean("is_causal").value_or(true));
+  return causal && IsCausalLanguageModel(config) ? PoolingMode::kLastToken : PoolingMode::kMean;
+}
+
+// "mean pooling", "pooling by the last token".
+std::string PlainPoolingText(PoolingMode mode) {
+  return mode == PoolingMode::kMean ? "mean pooling"
+                                    : "pooling by the last token (lasttoken), as of a causal "
+                                      "language model";
+}
+
+void ReadHead(const ModuleListing& source, ModelFolder* folder) {
   if (folder->has_modules) {
     ModuleList modules =
         ReadModules(folder->path, source.modules, source.file, folder->encoder.hidden_size);
@@ -96,26 +122,11 @@ void ReadHead(const ModuleSource& source, ModelFolder* folder) {
     folder->embedding_width = modules.embedding_width;
     return;
   }
-  Note(
-      fmt::format("{}: no modules.json; read as encoder with mean pooling", folder->path.native()));
-  folder->head = {Pooling()};
+  const PoolingMode mode = PlainPooling(*folder, {});
+  Note(fmt::format("{}: no modules.json; read as encoder with {}", folder->path.native(),
+                   PlainPoolingText(mode)));
+  folder->head = {Pooling{.modes = {mode}}};
   folder->embedding_width = folder->encoder.hidden_size;
-}
-
-// Where texts are cut: what the folder's files say, within what the encoder can read.
-TokenizerSettings WithinPositions(TokenizerSettings settings, const EncoderSpec& spec) {
-  const auto most = static_cast<size_t>(spec.max_positions);
-  TokenLimit& limit = settings.max_tokens;
-  if (limit.tokens == 0) {
-    const int64_t tokens = spec.default_tokens > 0 ? spec.default_tokens : spec.max_positions;
-    limit = {static_cast<size_t>(tokens), "config.json"};
-  } else if (limit.tokens > most) {
-    const bool own = limit.source.starts_with("config.json");
-    limit = {most, own ? "config.json"
-                       : fmt::format("config.json; {} says {}, for which there are no positions",
-                                     limit.source, limit.tokens)};
-  }
-  return settings;
 }
 
 void ReadTensors(ModelFolder* folder) {
@@ -129,15 +140,14 @@ void ReadTensors(ModelFolder* folder) {
 }
 
 ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem::path& encoder,
-                       const ModuleSource& source, bool is_route) {
+                       const ModuleListing& source, bool is_route) {
   ModelFolder folder;
   folder.path = path;
   folder.has_modules = !source.modules.empty();
   folder.encoder_path = encoder;
   folder.encoder = ReadEncoderSpec(encoder / "config.json");
   ReadHead(source, &folder);
-  folder.tokenizer = WithinPositions(
-      is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path), folder.encoder);
+  folder.tokenizer = is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path);
   ReadModelSettings(&folder);
   ReadTensors(&folder);
   return folder;
@@ -172,8 +182,10 @@ int64_t ModelFolder::parameter_count() const {
     count += encoder_tensor.view->elements();
   }
   for (const HeadModule& module : head) {
-    if (const auto* dense = std::get_if<Dense>(&module)) {
-      count += static_cast<size_t>(dense->out_features * (dense->in_features + dense->bias));
+    for (const ModuleParameter& parameter : ParametersOf(module)) {
+      size_t elements = 1;
+      for (const int64_t size : parameter.shape) elements *= static_cast<size_t>(size);
+      count += elements;
     }
   }
   return static_cast<int64_t>(count);
@@ -185,16 +197,24 @@ void SetCausal(ModelFolder* folder, bool is_causal) {
   BindEncoderTensors(*folder->weights, &spec);
   folder->encoder = std::move(spec);
   folder->is_causal = is_causal;
+  if (folder->has_modules) return;
+  auto& pooling = std::get<Pooling>(folder->head.front());
+  const PoolingMode mode = PlainPooling(*folder, is_causal);
+  if (pooling.modes.front() == mode) return;
+  pooling.modes = {mode};
+  Note(fmt::format("{}: {} by is_causal, and without modules.json: {}", folder->path.native(),
+                   is_causal ? "causal" : "bidirectional", PlainPoolingText(mode)));
 }
 
 void AddProjection(ModelFolder* folder, int64_t width) {
   const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
-  folder->head.insert(folder->head.end() - normalized, Dense{.folder = kProjectionFolder,
-                                                             .in_features = folder->embedding_width,
-                                                             .out_features = width,
-                                                             .bias = false,
-                                                             .activation = Activation::kIdentity,
-                                                             .weights = nullptr});
+  Dense projection;
+  projection.folder = kProjectionFolder;
+  projection.in_features = folder->embedding_width;
+  projection.out_features = width;
+  projection.bias = false;
+  projection.activation = Activation::kIdentity;
+  folder->head.insert(folder->head.end() - normalized, projection);
   folder->embedding_width = width;
 }
 
@@ -208,12 +228,12 @@ void ChangePooling(ModelFolder* folder, const PoolingChange& change) {
   if (change.include_prompt) pooling.include_prompt = *change.include_prompt;
   int64_t width = folder->encoder.hidden_size;
   for (const HeadModule& module : folder->head) {
-    const auto* dense = std::get_if<Dense>(&module);
-    if (dense != nullptr && dense->in_features != width) {
-      throw ModelError((folder->path / dense->folder).native(), "",
-                       fmt::format("its Dense module takes {} numbers, what the folder's own "
-                                   "pooling gives; pooling by {} gives {}",
-                                   dense->in_features, PoolingText(pooling), width));
+    const int64_t taken = WidthBefore(module, width);
+    if (taken != width) {
+      throw ModelError((folder->path / SourceOf(module)->folder).native(), "",
+                       fmt::format("the module takes {} numbers, what the folder's own pooling "
+                                   "gives; pooling by {} gives {}",
+                                   taken, PoolingText(pooling), width));
     }
     width = WidthBehind(module, width);
   }
@@ -228,20 +248,20 @@ void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
       (folder.path / "config_sentence_transformers.json").native(), folder.unused_document_prompt));
 }
 
-ModelFolder ReadModelFolder(const std::filesystem::path& path) {
+ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options) {
   CheckIsFolder(path);
-  RefuseCrossEncoder(path);
-  const bool has_modules = std::filesystem::exists(path / "modules.json");
-  const std::string below = has_modules ? EncoderFolderOf(path) : "";
+  if (!options.of_classifier) RefuseCrossEncoder(path);
+  const bool listed = std::filesystem::exists(path / "modules.json");
+  const bool has_modules = listed && !IsCrossEncoder(path);
+  const std::string below = listed ? EncoderFolderOf(path) : "";
   const std::filesystem::path encoder = below.empty() ? path : path / below;
   if (!std::filesystem::exists(encoder / "config.json")) {
-    throw ModelError(
-        encoder.native(), "",
-        has_modules
-            ? "is no model folder: config.json is missing"
-            : "is no model folder: neither modules.json nor config.json is there" + RunHint(path));
+    throw ModelError(encoder.native(), "",
+                     listed ? "is no model folder: config.json is missing"
+                            : "is no model folder: neither modules.json nor config.json is there" +
+                                  RunHint(path));
   }
-  ModuleSource source{.modules = {}, .file = (path / "modules.json").native()};
+  ModuleListing source{.modules = {}, .file = (path / "modules.json").native()};
   if (has_modules) source.modules = ListModules(path);
   return ReadFolder(path, encoder, source, /*is_route=*/false);
 }

@@ -9,35 +9,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "weights/encoder_spec.h"
-#include "weights/pooling.h"
+#include "weights/head_module.h"
 #include "weights/safetensors.h"
 #include "weights/tokenizer_settings.h"
 #include "weights/weight_files.h"
 
 namespace tandem::weights {
-
-enum class Activation { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
-
-std::string_view ActivationName(Activation activation);  // "torch.nn.modules.activation.Tanh", ...
-
-// y = activation(x W^T + b). Tensors `linear.weight` [out, in] and `linear.bias` [out].
-struct Dense {
-  std::string folder;  // "2_Dense"
-  int64_t in_features = 0;
-  int64_t out_features = 0;
-  bool bias = true;
-  Activation activation = Activation::kTanh;
-  std::shared_ptr<const WeightFiles> weights;  // null: a new module, which no file has yet
-};
-
-// Rows to unit length: x / max(|x|, 1e-12).
-struct Normalize {};
-
-using HeadModule = std::variant<Pooling, Dense, Normalize>;
 
 enum class Similarity { kCosine, kDot };
 std::string_view SimilarityName(Similarity similarity);  // "cosine", "dot"
@@ -47,7 +27,7 @@ struct ModelFolder {
   std::filesystem::path path;
   // Where config.json and the weights are: `path` or a folder below it (`0_Transformer`).
   std::filesystem::path encoder_path;
-  bool has_modules = false;  // false: plain Hugging Face folder, read as mean pooling
+  bool has_modules = false;  // false: plain Hugging Face folder (ReadModelFolder)
 
   EncoderSpec encoder;  // its tensors are all present, of the right shape and type
   // What SetCausal changed: written to config.json. None: config.json's own.
@@ -82,12 +62,13 @@ struct ModelFolder {
   // The encoder's tensor of that canonical name; throws std::out_of_range for a name that no
   // encoder of this configuration has.
   const EncoderTensor& tensor(std::string_view name) const;
-  // Parameters of encoder and Dense modules, without carried tensors.
+  // Parameters of encoder and modules, without carried tensors.
   int64_t parameter_count() const;
 };
 
-// Makes a decoder causal or bidirectional, whatever its config.json says. Throws UsageError for an
-// encoder that cannot be so.
+// Makes a decoder causal or bidirectional, whatever its config.json says. A plain folder then pools
+// as one whose config.json says it (and says so with a Note). Throws UsageError for an encoder that
+// cannot be so.
 void SetCausal(ModelFolder* folder, bool is_causal);
 
 // The name of AddProjection's module.
@@ -115,10 +96,18 @@ void ChangePooling(ModelFolder* folder, const PoolingChange& change);
 // own prompt.
 void WarnOfUnusedDocumentPrompt(const ModelFolder& folder);
 
+struct ReadOptions {
+  // A sequence classifier is read as the plain folder of its encoder, without the map that gives
+  // labels; otherwise it is an error (RefuseCrossEncoder).
+  bool of_classifier = false;
+};
+
 // Reads and checks everything but the tokenizer; tensors stay mapped, nothing is copied. Throws
 // ModelError naming file and key or tensor: no folder, no model in it, unsupported architecture,
 // module, pooling or activation (with the supported ones), wrong or missing tensors, weights only
-// as a pickle. Says once (Note) when a plain folder is read as mean pooling.
-ModelFolder ReadModelFolder(const std::filesystem::path& path);
+// as a pickle. A plain folder is pooled by the last token where config.json names a causal language
+// model ("LlamaForCausalLM") that is not made bidirectional (`is_causal`), by the mean otherwise,
+// as sentence-transformers 6.2 does; a Note says which.
+ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options = {});
 
 }  // namespace tandem::weights

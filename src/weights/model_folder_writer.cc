@@ -66,21 +66,20 @@ std::vector<TensorToWrite> Merge(const WeightFiles& weights, const std::string& 
   return merged;
 }
 
-// All tensors of a module that has no weights of its own.
-std::vector<TensorToWrite> NewTensors(const Dense& dense, Replacements* replacements) {
+// All tensors of a module that has no files yet.
+std::vector<TensorToWrite> NewTensors(const HeadModule& module, Replacements* replacements) {
   std::vector<TensorToWrite> tensors;
-  const auto take = [&](const char* name, const Shape& shape) {
-    const auto found = replacements->find(fmt::format("{}/{}", dense.folder, name));
+  for (const auto& [name, shape] : ParametersOf(module)) {
+    const std::string full_name = fmt::format("{}/{}", SourceOf(module)->folder, name);
+    const auto found = replacements->find(full_name);
     if (found == replacements->end() || found->second->shape != shape) {
-      throw ModelError("folder to write", fmt::format("{}/{}", dense.folder, name),
+      throw ModelError("folder to write", full_name,
                        fmt::format("is not given in shape {}", ShapeText(shape)));
     }
     tensors.push_back(*found->second);
     tensors.back().name = name;
     replacements->erase(found);
-  };
-  take("linear.weight", {dense.out_features, dense.in_features});
-  if (dense.bias) take("linear.bias", {dense.out_features});
+  }
   return tensors;
 }
 
@@ -119,7 +118,7 @@ std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) 
   return config.dump(2) + "\n";
 }
 
-// Folders are named as sentence-transformers names them: "1_Pooling", "2_Dense", "3_Normalize".
+// Folders are named as sentence-transformers names them: "1_Pooling", "2_Dense", "3_LayerNorm".
 struct ModuleWriter {
   const std::filesystem::path& folder;
   int64_t hidden_size;
@@ -145,21 +144,32 @@ struct ModuleWriter {
     WriteFileAtomically(path / "config.json", PoolingConfigText(pooling, hidden_size));
   }
 
-  void operator()(const Dense& dense) {
-    const std::filesystem::path path = AddNumbered("Dense");
+  // A module with parameters.
+  void AddWithWeights(const std::string& kind, const Json& config, const HeadModule& module) {
+    const std::filesystem::path path = AddNumbered(kind);
     MakeFolder(path);
-    const Json config = {{"in_features", dense.in_features},
-                         {"out_features", dense.out_features},
-                         {"bias", dense.bias},
-                         {"activation_function", ActivationName(dense.activation)}};
     WriteFileAtomically(path / "config.json", config.dump(2) + "\n");
-    if (dense.weights == nullptr) {
-      WriteSafetensors(path / "model.safetensors", NewTensors(dense, replacements));
+    const ModuleSource& source = *SourceOf(module);
+    if (source.weights == nullptr) {
+      WriteSafetensors(path / "model.safetensors", NewTensors(module, replacements));
       return;
     }
     WriteSafetensors(path / "model.safetensors",
-                     Merge(*dense.weights, dense.folder + "/", replacements),
-                     dense.weights->metadata());
+                     Merge(*source.weights, source.folder + "/", replacements),
+                     source.weights->metadata());
+  }
+
+  void operator()(const Dense& dense) {
+    AddWithWeights("Dense",
+                   {{"in_features", dense.in_features},
+                    {"out_features", dense.out_features},
+                    {"bias", dense.bias},
+                    {"activation_function", ActivationName(dense.activation)}},
+                   dense);
+  }
+
+  void operator()(const LayerNorm& norm) {
+    AddWithWeights("LayerNorm", {{"dimension", norm.dimension}}, norm);
   }
 
   void operator()(const Normalize&) { AddNumbered("Normalize"); }

@@ -15,15 +15,24 @@
 namespace tandem::weights {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKinds = {"Transformer", "Pooling", "Dense",
+constexpr std::array<std::string_view, 7> kKinds = {"Transformer", "Pooling", "Dense", "LayerNorm",
                                                     "Normalize",   "Router",  "Asym"};
-constexpr size_t kInOneEncoder = 4;  // the first ones
+constexpr size_t kInOneEncoder = 5;  // the first ones
+
+// The Python file of a class: "layer_norm" of "LayerNorm".
+std::string FileOf(std::string_view kind) {
+  std::string file;
+  for (const char c : kind) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isupper(letter) != 0 && !file.empty()) file += '_';
+    file += static_cast<char>(std::tolower(letter));
+  }
+  return file;
+}
 
 // Where sentence-transformers has kept its module classes, over its releases.
 bool IsSpellingOf(std::string_view type, std::string_view kind) {
-  std::string file(kind);
-  std::transform(file.begin(), file.end(), file.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string file = FileOf(kind);
   for (const std::string& place :
        {std::string("models"), fmt::format("models.{}", kind), std::string("base.modules"),
         "base.modules." + file, std::string("sentence_transformer.modules"),
@@ -75,6 +84,7 @@ constexpr ActivationSpelling kActivations[] = {
     {Activation::kRelu, "ReLU", "torch.nn.modules.activation.ReLU"},
     {Activation::kGelu, "GELU", "torch.nn.modules.activation.GELU"},
     {Activation::kSigmoid, "Sigmoid", "torch.nn.modules.activation.Sigmoid"},
+    {Activation::kSilu, "SiLU", "torch.nn.modules.activation.SiLU"},
 };
 
 Activation ReadActivation(const Settings& config) {
@@ -92,11 +102,15 @@ Activation ReadActivation(const Settings& config) {
                                fmt::join(known, ", ")));
 }
 
-void CheckDenseTensor(const Dense& dense, std::string_view name, const Shape& shape) {
-  const TensorView* tensor = dense.weights->Find(name);
-  const std::string& file = dense.weights->FileOf(name).native();
-  if (tensor == nullptr) throw ModelError(file, name, "the Dense module's weights lack it");
-  if (tensor->shape != shape || !IsComputable(tensor->dtype)) {
+// Opens the module's weights and checks that they are what its settings ask for.
+void ReadWeights(const std::filesystem::path& folder, HeadModule* module) {
+  ModuleSource* source = SourceOf(*module);
+  source->weights = std::make_shared<const WeightFiles>(folder / source->folder);
+  for (const auto& [name, shape] : ParametersOf(*module)) {
+    const TensorView* tensor = source->weights->Find(name);
+    const std::string& file = source->weights->FileOf(name).native();
+    if (tensor == nullptr) throw ModelError(file, name, "the module's weights lack it");
+    if (tensor->shape == shape && IsComputable(tensor->dtype)) continue;
     throw ModelError(
         file, name,
         fmt::format("is {} of shape {}; F32, F16 or BF16 of shape {} expected",
@@ -104,7 +118,14 @@ void CheckDenseTensor(const Dense& dense, std::string_view name, const Shape& sh
   }
 }
 
-Dense ReadDense(const std::filesystem::path& folder, const ListedModule& module, int64_t width) {
+// Throws unless the module's `key`, which is `stated`, is the width of the rows before it.
+void CheckTakes(const Settings& config, std::string_view key, int64_t stated, int64_t width) {
+  if (stated == width) return;
+  config.Fail(key, fmt::format("{}, what the module before it gives,", width));
+}
+
+HeadModule ReadDense(const std::filesystem::path& folder, const ListedModule& module,
+                     int64_t width) {
   const Settings config = Settings::Read(folder / module.folder / "config.json");
   CheckWiring(config);
   if (config.Boolean("use_residual").value_or(false)) {
@@ -116,31 +137,41 @@ Dense ReadDense(const std::filesystem::path& folder, const ListedModule& module,
   dense.out_features = config.RequiredInteger("out_features", 1, int64_t{1} << 24);
   dense.bias = config.Boolean("bias").value_or(true);
   dense.activation = ReadActivation(config);
-  if (dense.in_features != width) {
-    config.Fail("in_features", fmt::format("{}, what the module before it gives,", width));
-  }
-  dense.weights = std::make_shared<const WeightFiles>(folder / module.folder);
-  CheckDenseTensor(dense, "linear.weight", {dense.out_features, dense.in_features});
-  if (dense.bias) CheckDenseTensor(dense, "linear.bias", {dense.out_features});
+  CheckTakes(config, "in_features", dense.in_features, width);
   return dense;
+}
+
+HeadModule ReadLayerNorm(const std::filesystem::path& folder, const ListedModule& module,
+                         int64_t width) {
+  const Settings config = Settings::Read(folder / module.folder / "config.json");
+  LayerNorm norm;
+  norm.folder = module.folder;
+  norm.dimension = config.RequiredInteger("dimension", 1, int64_t{1} << 24);
+  CheckTakes(config, "dimension", norm.dimension, width);
+  return norm;
 }
 
 HeadModule ReadHeadModule(const std::filesystem::path& folder, const ListedModule& module,
                           int64_t width) {
   if (module.kind == "Pooling") return ReadPooling(ConfigOf(folder, module), width);
-  if (module.kind == "Dense") return ReadDense(folder, module, width);
+  if (module.kind == "Dense" || module.kind == "LayerNorm") {
+    HeadModule read = module.kind == "Dense" ? ReadDense(folder, module, width)
+                                             : ReadLayerNorm(folder, module, width);
+    ReadWeights(folder, &read);
+    return read;
+  }
   CheckWiring(ConfigOf(folder, module));
   return Normalize{};
 }
 
-// Transformer, Pooling, then any number of Dense and Normalize.
+// Transformer, Pooling, then any number of the others.
 void CheckOrder(const std::vector<ListedModule>& modules, const std::string& file) {
   for (size_t i = 1; i < modules.size(); ++i) {
     const bool behind = modules[i].kind != "Transformer" && !modules[i].is_router();
     if ((i == 1) == (modules[i].kind == "Pooling") && behind) continue;
     throw ModelError(file, "",
-                     fmt::format("module {} is {}; supported: Transformer, Pooling, then Dense and "
-                                 "Normalize modules",
+                     fmt::format("module {} is {}; supported: Transformer, Pooling, then Dense, "
+                                 "LayerNorm and Normalize modules",
                                  i, modules[i].type));
   }
   if (modules.size() == 1) {
@@ -149,14 +180,6 @@ void CheckOrder(const std::vector<ListedModule>& modules, const std::string& fil
 }
 
 }  // namespace
-
-int64_t WidthBehind(const HeadModule& module, int64_t width) {
-  if (const auto* pooling = std::get_if<Pooling>(&module)) {
-    return width * static_cast<int64_t>(pooling->modes.size());
-  }
-  const auto* dense = std::get_if<Dense>(&module);
-  return dense == nullptr ? width : dense->out_features;
-}
 
 std::string_view ActivationName(Activation activation) {
   return kActivations[static_cast<size_t>(activation)].full_name;

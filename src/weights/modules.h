@@ -13,7 +13,7 @@ namespace tandem::weights {
 
 // One line of a list of modules: modules.json, or a route of a router.
 struct ListedModule {
-  std::string_view kind;  // "Transformer", "Pooling", "Dense", "Normalize", "Router" or "Asym"
+  std::string_view kind;  // "Transformer", "Pooling", "Dense", ..., "Router" or "Asym"
   std::string type;       // as listed
   std::string folder;     // relative to the model's folder; may be ""
 
@@ -39,9 +39,6 @@ struct ModuleList {
   std::vector<HeadModule> head;  // what follows the Transformer
   int64_t embedding_width = 0;   // E, after the head
 };
-
-// The width of embeddings behind the module, which gets rows of `width`.
-int64_t WidthBehind(const HeadModule& module, int64_t width);
 
 // Reads what stands behind the Transformer, whose output has `hidden_size` columns, in `modules` of
 // the model in `folder`; `file` is where they are listed. A module without parameters (Normalize)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "weights/architecture.h"
 #include "weights/folder_check.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
@@ -71,15 +72,31 @@ TokenLimit StatedLimit(const std::filesystem::path& folder, const Settings& sent
   return {};
 }
 
-TokenLimit WithinPositions(const TokenLimit& stated, const std::filesystem::path& folder) {
-  const auto positions = Settings::ReadIfThere(folder / "config.json")
-                             .Integer("max_position_embeddings", 1, INT32_MAX);
-  if (!positions) return stated;
-  const auto most = static_cast<size_t>(*positions);
-  if (stated.tokens == 0) return {most, "config.json"};
-  if (stated.tokens <= most) return stated;
-  return {most, fmt::format("config.json; {} says {}, for which there are no positions",
-                            stated.source, stated.tokens)};
+// How many tokens the encoder of config.json can read, and where texts are cut if no file says it.
+struct EncoderLength {
+  size_t most = 0;  // 0: not known
+  size_t usual = 0;
+};
+
+// By the encoder's architecture; of one that is not known, the rows of its position table.
+EncoderLength LengthOfEncoder(const std::filesystem::path& folder) {
+  const Settings config = Settings::ReadIfThere(folder / "config.json");
+  const Architecture* known = FindArchitecture(config.String("model_type").value_or(""));
+  if (known == nullptr) {
+    const auto rows = config.Integer("max_position_embeddings", 1, INT32_MAX).value_or(0);
+    return {static_cast<size_t>(rows), static_cast<size_t>(rows)};
+  }
+  const EncoderSpec spec = known->read(config);
+  const int64_t usual = spec.default_tokens > 0 ? spec.default_tokens : spec.max_positions;
+  return {static_cast<size_t>(spec.max_positions), static_cast<size_t>(usual)};
+}
+
+TokenLimit WithinPositions(const TokenLimit& stated, const EncoderLength& encoder) {
+  if (encoder.most == 0) return stated;
+  if (stated.tokens == 0) return {encoder.usual, "config.json"};
+  if (stated.tokens <= encoder.most) return stated;
+  return {encoder.most, fmt::format("config.json; {} says {}, for which there are no positions",
+                                    stated.source, stated.tokens)};
 }
 
 // From the folder of the tokenizer's files.
@@ -93,7 +110,8 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
                          "\"feature-extraction\" or, of a cross-encoder, "
                          "\"sequence-classification\" (the supported ones)");
   }
-  settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), folder);
+  settings.max_tokens =
+      WithinPositions(StatedLimit(folder, sentence_config), LengthOfEncoder(folder));
   settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);
   return settings;
 }

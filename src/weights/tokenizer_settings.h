@@ -22,8 +22,9 @@ struct TokenizerSettings {
   std::filesystem::path folder;
   // The first of these that is set: `max_seq_length` of sentence_bert_config.json,
   // `model_max_length` of tokenizer_config.json, the truncation's `max_length` of tokenizer.json,
-  // `max_position_embeddings` of config.json; never more than the last, since the encoder has no
-  // further positions.
+  // what the encoder of config.json can read (its default length, where it has one, as T5 does).
+  // Never more than that encoder can read: RoBERTa's position table has two rows more than a text
+  // may have tokens. Of an architecture that is not known, `max_position_embeddings` counts.
   TokenLimit max_tokens;
   // `do_lower_case` of sentence_bert_config.json: texts are lower-cased before the tokenizer's own
   // normalizer, as sentence-transformers does, also where that one keeps upper case.
@@ -34,8 +35,9 @@ struct TokenizerSettings {
 // plain Hugging Face folder (config.json, no modules.json) has no sentence_bert_config.json for
 // sentence-transformers, nor here; in any other folder it may have the names that older releases
 // gave it ("sentence_roberta_config.json", ...). Throws ModelError where there is no folder, for a
-// file that is broken, a value of a wrong type or out of range, and a `transformer_task` other than
-// "feature-extraction" and "sequence-classification".
+// file that is broken (config.json of a known architecture included), a value of a wrong type or
+// out of range, and a `transformer_task` other than "feature-extraction" and
+// "sequence-classification".
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
 
 // The same from the folder of a Transformer module.

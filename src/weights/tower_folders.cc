@@ -15,14 +15,15 @@ namespace {
 constexpr const char* kQuery = "query";
 constexpr const char* kDocument = "document";
 
-ModelFolder ReadTower(const std::filesystem::path& path, const char* name, Towers towers) {
+ModelFolder ReadTower(const std::filesystem::path& path, const char* name, Towers towers,
+                      const ReadOptions& options) {
   if (!std::filesystem::exists(path / name)) {
     throw ModelError(
         (path / name).native(), "",
         fmt::format("is missing; {} says \"{}\": one encoder in {}, one in {}",
                     (path / kTandemFile).native(), TowersName(towers), kQuery, kDocument));
   }
-  return ReadModelFolder(path / name);
+  return ReadModelFolder(path / name, options);
 }
 
 // A folder that sentence-transformers wrote.
@@ -43,19 +44,19 @@ ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
 
 }  // namespace
 
-TowerFolders ReadTowerFolders(const std::filesystem::path& path) {
+TowerFolders ReadTowerFolders(const std::filesystem::path& path, const ReadOptions& options) {
   TowerFolders folders;
   folders.file = ReadTandemFile(path);
   if (folders.file.towers == Towers::kShared) {
     if (IsRouterFolder(path)) {
       ReadRouter(path, &folders);
     } else {
-      folders.query = ReadModelFolder(path);
+      folders.query = ReadModelFolder(path, options);
     }
     return folders;
   }
-  folders.query = ReadTower(path, kQuery, folders.file.towers);
-  folders.document = ReadTower(path, kDocument, folders.file.towers);
+  folders.query = ReadTower(path, kQuery, folders.file.towers, options);
+  folders.document = ReadTower(path, kDocument, folders.file.towers, options);
   return folders;
 }
 

@@ -72,7 +72,15 @@ void WeightFiles::OpenShards(const std::filesystem::path& index) {
     names.insert(file.get<std::string>());
   }
   files_.reserve(names.size());
-  for (const std::string& name : names) files_.emplace_back(folder_ / name);
+  for (const std::string& name : names) {
+    if (!std::filesystem::exists(folder_ / name)) {
+      throw ModelError((folder_ / name).native(), "",
+                       fmt::format("is missing; {} names it as one of {} files with weights. Fetch "
+                                   "or copy it beside the others",
+                                   index.filename().native(), names.size()));
+    }
+    files_.emplace_back(folder_ / name);
+  }
   for (const SafetensorsFile& file : files_) {
     for (const TensorView& tensor : file.tensors()) {
       const auto found = map->find(tensor.name);

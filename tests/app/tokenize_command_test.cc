@@ -95,6 +95,20 @@ TEST_F(TokenizeCommand, OfAKindAsEncodeDoes) {
   EXPECT_EQ(TokenizeBy(model.path(), {}, "a\n").out, "2 4 3\n");
 }
 
+TEST_F(TokenizeCommand, CutsWhereTheEncodersPositionsEnd) {
+  const TemporaryFolder model;
+  WriteModel(model.path());
+  std::string config = weights::kSmallConfig;
+  config.replace(config.find("\"bert\""), 6, "\"roberta\", \"pad_token_id\": 1");
+  WriteFileAtomically(model.path() / "config.json", config);
+  WriteFileAtomically(model.path() / "sentence_bert_config.json", "{}");
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "a ";
+  const ProgramResult result = TokenizeBy(model.path(), {}, words);
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), ' ') + 1, 22);
+  EXPECT_EQ(result.err, "warning: lines cut to 22 tokens: 1 of 1\n");
+}
+
 TEST_F(TokenizeCommand, LowerCasesWhereTheFolderSaysSo) {
   const TemporaryFolder model;
   WriteModel(model.path());

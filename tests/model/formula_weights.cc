@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -49,15 +50,18 @@ std::string BytesOf(const std::vector<float>& values, weights::Dtype dtype) {
 
 void WriteWeights(const std::filesystem::path& path, const weights::EncoderSpec& spec,
                   const FormulaFolderOptions& options) {
-  std::vector<std::string> bytes;
-  for (const weights::EncoderTensor& tensor : spec.tensors) {
-    bytes.push_back(BytesOf(FormulaValues(tensor.name, tensor.shape), options.dtype));
-  }
+  std::deque<std::string> bytes;
   std::vector<weights::TensorToWrite> tensors;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const weights::EncoderTensor& tensor = spec.tensors[i];
-    tensors.push_back(
-        {std::string(options.prefix) + tensor.name, options.dtype, tensor.shape, bytes[i]});
+  const auto add = [&](std::string_view prefix, const std::string& name,
+                       const weights::Shape& shape) {
+    bytes.push_back(BytesOf(FormulaValues(name, shape), options.dtype));
+    tensors.push_back({std::string(prefix) + name, options.dtype, shape, bytes.back()});
+  };
+  for (const weights::EncoderTensor& tensor : spec.tensors) {
+    add(options.prefix, tensor.name, tensor.shape);
+  }
+  for (const weights::ModuleParameter& tensor : options.further) {
+    add("", tensor.name, tensor.shape);
   }
   weights::WriteSafetensors(path, tensors);
 }

@@ -10,6 +10,7 @@
 
 #include "weights/dtype.h"
 #include "weights/encoder_spec.h"
+#include "weights/head_module.h"
 
 namespace tandem {
 
@@ -28,6 +29,8 @@ int64_t FormulaVocabulary();
 struct FormulaFolderOptions {
   std::string_view prefix = {};                 // before each name of a tensor
   weights::Dtype dtype = weights::Dtype::kF32;  // of the weights
+  // Tensors beside the encoder's, without the prefix: heads of tasks.
+  std::vector<weights::ModuleParameter> further = {};
 };
 
 // A sentence-transformers folder of this config.json (with its vocab_size), mean pooling.

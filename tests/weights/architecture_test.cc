@@ -334,6 +334,37 @@ TEST_F(ArchitectureTest, TextsAreCutAtThePositionsThatAreLeft) {
             "config.json; sentence_bert_config.json says 23, for which there are no positions");
 }
 
+// As sentence-transformers 6.2 pools a folder without modules.json.
+TEST_F(ArchitectureTest, PlainCausalLanguageModelsArePooledByTheLastToken) {
+  const std::filesystem::path folder = folder_.path() / "m";
+  const auto pooling = [&](const json& config, const std::optional<bool>& is_causal = {}) {
+    tandem::WriteFormulaFolder(folder, Changed(config, {{"vocab_size", 100}}));
+    std::filesystem::remove(folder / "modules.json");
+    ModelFolder read = ReadModelFolder(folder);
+    if (is_causal) SetCausal(&read, *is_causal);
+    return PoolingText(PoolingOf(read));
+  };
+  const json causal = Changed(Decoder("llama"), {{"architectures", {"LlamaForCausalLM"}}});
+  const json bidirectional = Changed(causal, {{"is_causal", false}});
+  const CapturedMessages captured;
+  EXPECT_EQ(pooling(causal), "lasttoken");
+  EXPECT_THAT(captured.text(),
+              testing::HasSubstr("no modules.json; read as encoder with pooling by the "
+                                 "last token (lasttoken)"));
+  EXPECT_EQ(pooling(Changed(causal, {{"is_causal", true}})), "lasttoken");
+  EXPECT_EQ(pooling(bidirectional), "mean");
+  EXPECT_EQ(pooling(Decoder("llama")), "mean");
+  EXPECT_EQ(pooling(Changed(Decoder("llama"), {{"architectures", {"LlamaModel"}}})), "mean");
+  EXPECT_EQ(pooling(Changed(causal, {{"architectures", json::array()}})), "mean");
+  EXPECT_EQ(pooling(causal, false), "mean");
+  EXPECT_THAT(captured.text(),
+              testing::HasSubstr("bidirectional by is_causal, and without modules.json: "
+                                 "mean pooling"));
+  EXPECT_EQ(pooling(bidirectional, true), "lasttoken");
+  tandem::WriteFormulaFolder(folder, Changed(causal, {{"vocab_size", 100}}));  // with modules.json
+  EXPECT_EQ(PoolingText(PoolingOf(ReadModelFolder(folder))), "mean");
+}
+
 TEST_F(ArchitectureTest, FurtherLayersAreRefusedAndDecodersCarried) {
   const std::filesystem::path folder = folder_.path() / "m";
   tandem::WriteFormulaFolder(folder, Changed(Decoder("llama"), {{"num_hidden_layers", 3}}),

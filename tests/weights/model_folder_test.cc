@@ -183,7 +183,7 @@ TEST_F(SmallModel, NewerSpellingIsRead) {
 TEST_F(SmallModel, ModulesAreChecked) {
   ExpectBrokenModules("models.Normalize", "models.LSTM",
                       {"'sentence_transformers.models.LSTM' is not supported; supported: "
-                       "Transformer, Pooling, Dense, Normalize"});
+                       "Transformer, Pooling, Dense, LayerNorm, Normalize"});
   ExpectBrokenModules("sentence_transformers.models.Pooling", "custom.Pooling",
                       {"'custom.Pooling' is not supported"});
   ExpectBrokenModules("models.Pooling", "models.Normalize", {"module 1 is"});
@@ -231,7 +231,7 @@ TEST_F(DenseModel, IsRead) {
 
 TEST_F(DenseModel, EveryActivationReadsBackUnderBothNames) {
   for (const Activation activation : {Activation::kIdentity, Activation::kTanh, Activation::kRelu,
-                                      Activation::kGelu, Activation::kSigmoid}) {
+                                      Activation::kGelu, Activation::kSigmoid, Activation::kSilu}) {
     const std::string name(ActivationName(activation));
     WriteConfig(name);
     EXPECT_EQ(std::get<Dense>(Read().head[1]).activation, activation) << name;
@@ -257,6 +257,67 @@ TEST_F(DenseModel, IsChecked) {
   ExpectBroken({"'in_features' is 9; 8, what the module before it gives"});
   Remove("2_Dense");
   ExpectBroken({"2_Dense/config.json", "cannot be read"});
+}
+
+class LayerNormModel : public SmallModel {
+ protected:
+  void SetUp() override {
+    SmallModel::SetUp();
+    WriteType("sentence_transformers.models.LayerNorm");
+    Write("2_LayerNorm/config.json", R"({"dimension": 8})");
+    WriteWeights({8});
+  }
+  void WriteType(const std::string& type) {
+    Write("modules.json", Replaced(Replaced(kSmallModules, "2_Normalize", "2_LayerNorm"),
+                                   "sentence_transformers.models.Normalize", type));
+  }
+  void WriteWeights(const Shape& shape) {
+    WriteTensors(path() / "2_LayerNorm/model.safetensors",
+                 {{"norm.weight", shape, std::vector<float>(8, 2.0f)},
+                  {"norm.bias", {8}, std::vector<float>(8, 0.25f)}});
+  }
+};
+
+TEST_F(LayerNormModel, IsReadUnderEverySpelling) {
+  for (const char* type :
+       {"sentence_transformers.models.LayerNorm",
+        "sentence_transformers.models.LayerNorm.LayerNorm",
+        "sentence_transformers.sentence_transformer.modules.layer_norm.LayerNorm"}) {
+    WriteType(type);
+    const ModelFolder folder = Read();
+    const LayerNorm& norm = std::get<LayerNorm>(folder.head.at(1));
+    EXPECT_EQ(norm.dimension, 8);
+    EXPECT_EQ(norm.folder, "2_LayerNorm");
+    EXPECT_EQ(ToFloat32(*norm.Find("norm.weight")), std::vector<float>(8, 2.0f));
+    EXPECT_EQ(ToFloat32(*norm.Find("norm.bias")), std::vector<float>(8, 0.25f));
+    EXPECT_EQ(folder.embedding_width, 8);
+  }
+  const int64_t with = Read().parameter_count();
+  Write("modules.json", kSmallModules);
+  EXPECT_EQ(with, Read().parameter_count() + 16);
+}
+
+TEST_F(LayerNormModel, IsChecked) {
+  WriteType("sentence_transformers.sentence_transformer.modules.layernorm.LayerNorm");
+  ExpectBroken({"modules.layernorm.LayerNorm' is not supported"});
+  WriteType("sentence_transformers.models.LayerNorm");
+  WriteWeights({2, 4});
+  ExpectBroken({"(tensor norm.weight)", "of shape [2, 4]", "of shape [8] expected"});
+  WriteTensors(path() / "2_LayerNorm/model.safetensors",
+               {{"norm.weight", {8}, std::vector<float>(8, 2.0f)}});
+  ExpectBroken({"(tensor norm.bias)", "the module's weights lack it"});
+  WriteWeights({8});
+  Write("2_LayerNorm/config.json", R"({"dimension": 7})");
+  ExpectBroken({"2_LayerNorm/config.json", "'dimension' is 7; 8, what the module before it gives"});
+  Write("2_LayerNorm/config.json", "{}");
+  ExpectBroken({"'dimension'"});
+}
+
+TEST_F(LayerNormModel, NeedsTheWidthThatPoolingGives) {
+  ModelFolder folder = Read();
+  std::get<Pooling>(folder.head.front()).modes = {PoolingMode::kCls, PoolingMode::kMean};
+  ExpectError([&] { ChangePooling(&folder, {.include_prompt = false}); }, ExitCode::kModel,
+              {"2_LayerNorm", "takes 8 numbers", "gives 16"});
 }
 
 TEST_F(SmallModel, LowerCasingIsReadWithoutAWarning) {

@@ -145,6 +145,34 @@ TEST_F(WriteFolder, DenseWeightsAreReplacedUnderTheirFoldersName) {
   EXPECT_EQ(ToFloat32(*dense.weights->Find("linear.weight")), values);
 }
 
+TEST_F(WriteFolder, LayerNormsAreReplacedAndNew) {
+  ModelFolder source = ReadModelFolder(source_path());
+  LayerNorm norm;
+  norm.folder = "new";
+  norm.dimension = 8;
+  source.head.insert(source.head.begin() + 1, norm);
+  const std::vector<float> ones(8, 1.0f), halves(8, 0.5f), twos(8, 2.0f);
+  FolderChanges changes;
+  changes.tensors.push_back(Float32Tensor("new/norm.weight", {8}, ones));
+  ExpectError([&] { WriteModelFolder(source, changes, {}, target()); }, ExitCode::kModel,
+              {"new/norm.bias", "is not given in shape [8]"});
+  changes.tensors.push_back(Float32Tensor("new/norm.bias", {8}, halves));
+  WriteModelFolder(source, changes, {}, target());
+  const ModelFolder written = ReadModelFolder(target());
+  const LayerNorm& read = std::get<LayerNorm>(written.head.at(1));
+  EXPECT_EQ(read.folder, "2_LayerNorm");
+  EXPECT_EQ(read.dimension, 8);
+  EXPECT_EQ(ToFloat32(*read.Find("norm.weight")), ones);
+  EXPECT_TRUE(std::holds_alternative<Normalize>(written.head.at(2)));
+  EXPECT_THAT(Written("modules.json"), HasSubstr("\"sentence_transformers.models.LayerNorm\""));
+  FolderChanges again;
+  again.tensors.push_back(Float32Tensor("2_LayerNorm/norm.bias", {8}, twos));
+  WriteModelFolder(written, again, {}, top() / "again");
+  const ModelFolder twice = ReadModelFolder(top() / "again");
+  EXPECT_EQ(ToFloat32(*std::get<LayerNorm>(twice.head.at(1)).Find("norm.weight")), ones);
+  EXPECT_EQ(ToFloat32(*std::get<LayerNorm>(twice.head.at(1)).Find("norm.bias")), twos);
+}
+
 TEST_F(WriteFolder, ConfigNamesTheTypeThatTheWeightsHave) {
   const std::vector<SmallTensor> tensors = SmallBertTensors();
   std::vector<TensorToWrite> halves;

@@ -127,7 +127,7 @@ TEST_F(PooledModel, ADenseModuleMayNotFitAnotherPooling) {
   ModelFolder folder = Read();
   AddProjection(&folder, 4);
   ExpectError([&] { ChangePooling(&folder, {.mode = kMean}); }, ExitCode::kModel,
-              {"its Dense module takes 16 numbers", "pooling by mean gives 8"});
+              {"the module takes 16 numbers", "pooling by mean gives 8"});
 }
 
 }  // namespace

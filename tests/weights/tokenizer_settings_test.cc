@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/temporary_folder.h"
 #include "base/test_data.h"
 #include "weights/error_matching.h"
@@ -48,6 +50,36 @@ TEST_F(TokenizerSettingsTest, TheFirstFileThatSaysALengthDecides) {
   ExpectLimit(16, "sentence_bert_config.json");
   Write("sentence_bert_config.json", R"({"max_seq_length": 25})");
   EXPECT_EQ(Read().max_tokens.tokens, 24u);  // no more positions
+}
+
+// Its position table has rows that no token of a text reads.
+TEST_F(TokenizerSettingsTest, RobertasTextsAreCutWhereItsPositionsEnd) {
+  nlohmann::json config = nlohmann::json::parse(kSmallConfig);
+  config["model_type"] = "roberta";
+  config["pad_token_id"] = 1;
+  Write("config.json", config.dump());
+  ExpectLimit(22, "config.json");
+  Write("modules.json", kSmallModules);
+  Write("sentence_bert_config.json", R"({"max_seq_length": 22})");
+  ExpectLimit(22, "sentence_bert_config.json");
+  Write("sentence_bert_config.json", R"({"max_seq_length": 23})");
+  ExpectLimit(22,
+              "config.json; sentence_bert_config.json says 23, for which there are no positions");
+  config["pad_token_id"] = 30;
+  Write("config.json", config.dump());
+  ExpectBroken({"config.json", "more than 31, which precede the first position"});
+}
+
+TEST_F(TokenizerSettingsTest, OtherArchitecturesCountByTheirPositions) {
+  Write("config.json", R"({"model_type": "nomic_bert", "max_position_embeddings": 50})");
+  ExpectLimit(50, "config.json");
+  Write("config.json", R"({"max_position_embeddings": 40})");
+  ExpectLimit(40, "config.json");
+  Write("config.json", R"({"model_type": "t5", "vocab_size": 40, "d_model": 16, "num_layers": 2,
+                           "num_heads": 2, "d_kv": 4, "d_ff": 24})");
+  ExpectLimit(512, "config.json");  // any length can be read
+  Write("tokenizer_config.json", R"({"model_max_length": 9000})");
+  ExpectLimit(9000, "tokenizer_config.json");
 }
 
 // sentence-transformers, too, reads no settings of its own from a folder that it did not write.

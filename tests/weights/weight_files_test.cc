@@ -52,13 +52,20 @@ TEST_F(Shards, IndexAndFilesMustAgree) {
   ExpectBroken(R"({"a": "model-00001-of-00002.safetensors",
                    "c": "model-00002-of-00002.safetensors"})",
                {"has it, the index does not say so", "(tensor b)"});
-  ExpectBroken(R"({"a": "model-00003-of-00002.safetensors"})", {"No such file"});
   ExpectBroken(R"({"a": "../model.safetensors"})", {"a file in the folder", "(tensor a)"});
   ExpectBroken(R"({"a": "/etc/passwd"})", {"a file in the folder"});
   ExpectBroken(R"({"a": ".."})", {"a file in the folder"});
   ExpectBroken(R"({"a": 1})", {"a file in the folder"});
   ExpectBroken("{}", {"'weight_map' is {}"});
   ExpectBroken("[]", {"'weight_map' is []"});
+}
+
+TEST_F(Shards, AMissingOneIsNamedWithTheIndex) {
+  ExpectBroken(R"({"a": "model-00001-of-00002.safetensors",
+                   "b": "model-00003-of-00002.safetensors"})",
+               {(path() / "model-00003-of-00002.safetensors").native() + ": is missing",
+                "model.safetensors.index.json names it as one of 2 files",
+                "Fetch or copy it beside the others"});
 }
 
 TEST(WeightFiles, PicklesAreNeverLoaded) {

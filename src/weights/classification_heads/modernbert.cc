@@ -45,6 +45,7 @@ extern const ClassificationHead kModernBertHead{
     .summary = "a map of the first token or the mean, GELU, LayerNorm, then a linear map",
     .class_names = kClasses,
     .read = ReadHead,
+    .pooler_of = "modernbert",
 };
 
 }  // namespace tandem::weights
