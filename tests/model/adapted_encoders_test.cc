@@ -29,21 +29,20 @@ at::Tensor FormulaTensor(std::string_view name, at::IntArrayRef shape, at::Scala
   return at::from_blob(values.data(), shape, at::kFloat).clone().to(type);
 }
 
-// The case's encoder, frozen, with adapters of all its linear maps; `scale` 0: they add nothing.
+// The case's encoder, frozen, with adapters of these linear maps; `scale` 0: they add nothing.
 std::unique_ptr<Encoder> Adapted(const EncoderCase& one, at::ScalarType type, double scale,
-                                 double dropout = 0) {
+                                 double dropout = 0, const std::string& target = "all-linear") {
   const weights::EncoderSpec spec = SpecOf(one);
   const auto tensors = [&](std::string_view name) {
     const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
                                     [&](const auto& tensor) { return tensor.name == name; });
     return FormulaTensor(name, found->shape, type);
   };
-  AdapterPlan plan{
-      .linears = weights::AdapterTargets(spec, std::vector<std::string>{"all-linear"}, {}),
-      .rank = kRank,
-      .scale = scale,
-      .dropout = dropout,
-      .start = {}};
+  AdapterPlan plan{.linears = weights::AdapterTargets(spec, std::vector<std::string>{target}, {}),
+                   .rank = kRank,
+                   .scale = scale,
+                   .dropout = dropout,
+                   .start = {}};
   plan.start = [type](const std::string& linear, bool up, at::IntArrayRef shape) {
     return FormulaTensor(linear + (up ? ".up" : ".down"), shape, type).requires_grad_(true);
   };
@@ -87,6 +86,25 @@ TEST_P(AdaptedEncoder, MergedIsTheReference) { ExpectReference(0, {}); }
 
 TEST_P(AdaptedEncoder, WithDropoutIsTheReference) {
   ExpectReference(0.3, {.training = true, .seed = 4, .step = 9});
+}
+
+// Operations of two maps, of which one has an adapter beside its weights. The first layer that has
+// the map stands for all.
+TEST_P(AdaptedEncoder, OfOneMapIsTheReference) {
+  const at::NoGradGuard no_gradient;
+  const ForwardOptions options{.training = true, .seed = 4, .step = 9};
+  const at::Tensor without = Pooled(*Adapted(GetParam(), at::kDouble, 0), GetParam());
+  const weights::LayerSpec layer = SpecOf(GetParam()).layers.front();
+  for (const weights::LinearSpec* linear :
+       {&layer.query_key_value, &layer.attention_output, &layer.up, &layer.down}) {
+    const std::string& name = linear->names.back();
+    const at::Tensor want =
+        Pooled(*Adapted(GetParam(), at::kDouble, 4, 0.3, name), GetParam(), options);
+    const at::Tensor got =
+        Pooled(*Adapted(GetParam(), at::kFloat, 4, 0.3, name), GetParam(), options);
+    EXPECT_GT(RelativeError(without, want), 1e-2) << name;
+    EXPECT_LT(RelativeError(got, want), 1e-5) << name;
+  }
 }
 
 // What adapters change is far more than what bf16 rounds.

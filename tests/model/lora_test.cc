@@ -222,6 +222,38 @@ TEST_P(Peft, DropoutIsTheReferences) {
   }
 }
 
+TEST_P(Peft, DropoutIsOfTrainingOnly) {
+  tensor::SetUpProcess(0);
+  const at::Tensor want = Pooled(*EncoderOf(case_, at::kDouble), case_);
+  EXPECT_TRUE(Pooled(*EncoderOf(case_, at::kDouble, 0.3), case_).equal(want));
+  EXPECT_LT(RelativeError(Pooled(*EncoderOf(case_, at::kFloat, 0.3), case_), want), 1e-6);
+}
+
+// Which columns of its input a map's A has read, of one token.
+std::string ColumnsRead(const at::Tensor& down) {
+  const at::Tensor sums = down.grad().abs().sum(0).to(at::kDouble).contiguous();
+  std::string columns;
+  for (int64_t k = 0; k < sums.numel(); ++k) columns += sums.data_ptr<double>()[k] == 0 ? '-' : 'x';
+  return columns;
+}
+
+// Maps of one input (a stack) share their dropout; no others do.
+TEST_P(Peft, EachInputHasADropoutOfItsOwn) {
+  const auto encoder = EncoderOf(case_, at::kDouble, 0.3);
+  const std::vector<int32_t> text = {17};
+  const tensor::PackedTokens tokens = tensor::Pack(std::vector<std::span<const int32_t>>{text});
+  LossOf(encoder->Forward(tokens, {.training = true, .seed = 4, .step = 9})).backward();
+  std::vector<std::string> seen;
+  for (const AdaptedLinear& adapted : encoder->Adapters()) {
+    const std::string columns = ColumnsRead(adapted.down);
+    if (columns.find('x') == std::string::npos) continue;  // a query of one key has no gradient
+    if (adapted.linear.ends_with("up_proj") && !seen.empty() && seen.back() == columns) continue;
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), columns), 0) << adapted.linear;
+    seen.push_back(columns);
+  }
+  EXPECT_GE(seen.size(), 4U);
+}
+
 TEST_P(Peft, GradientsEqualCentralDifferencesWithDropout) {
   const ForwardOptions options{.training = true, .seed = 4, .step = 9};
   const auto encoder = EncoderOf(case_, at::kDouble, 0.3);
@@ -265,6 +297,17 @@ TEST_P(Peft, PackingOnUseChangesNoByte) {
       EXPECT_TRUE(gots[i].value.grad().equal(wants[i].value.grad())) << wants[i].name;
     }
   }
+}
+
+// The inner width may be the width, so that all maps have one shape.
+TEST_P(Peft, PackingOnUseKeepsMapsOfOneShapeApart) {
+  tensor::SetUpProcess(0);
+  json golden = case_.golden;
+  golden["config"]["intermediate_size"] = golden["config"]["hidden_size"];
+  const Case square = CaseOf(golden);
+  const auto kept = EncoderOf(square, at::kFloat), on_use = EncoderOf(square, at::kFloat);
+  on_use->PackFrozenOnUse();
+  EXPECT_TRUE(Pooled(*kept, square).equal(Pooled(*on_use, square)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Peft, testing::ValuesIn(CaseNames()));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -181,6 +182,33 @@ TEST_F(TrainingPlanTest, TwoTowersOfOneFolderShareFrozenTensors) {
             find("document." + linear + ".lora_A.weight").data_ptr());
 }
 
+// A is uniform up to 1 / sqrt(K), by the seed and the map's name; B is zero.
+TEST_F(TrainingPlanTest, NewAdaptersStartAsTheSeedAndTheirNameSay) {
+  const TrainingOptions lora{.what = Trained::kLora, .lora = {.rank = 8, .targets = {"query"}}};
+  const auto starts = [&](uint64_t seed) {
+    std::vector<at::Tensor> downs;
+    const auto model = DualEncoder::Load(Path("base"), {.seed = seed, .training = lora});
+    for (const NamedParameter& parameter : TrainedOf(model->Parameters())) {
+      if (parameter.name.ends_with(".lora_A.weight")) downs.push_back(parameter.value.detach());
+      if (parameter.name.ends_with(".lora_B.weight")) {
+        EXPECT_EQ(parameter.value.abs().max().item<float>(), 0);
+      }
+    }
+    return downs;
+  };
+  const auto some = starts(5), same = starts(5), others = starts(6);
+  ASSERT_EQ(some.size(), 3U);
+  for (size_t i = 0; i < some.size(); ++i) {
+    const double bound = 1 / std::sqrt(static_cast<double>(some[i].size(1)));
+    EXPECT_LE(some[i].abs().max().item<double>(), bound);
+    EXPECT_GT(some[i].max().item<double>(), 0.9 * bound);
+    EXPECT_LT(some[i].min().item<double>(), -0.9 * bound);
+    EXPECT_TRUE(some[i].equal(same[i]));
+    EXPECT_FALSE(some[i].equal(others[i]));
+    EXPECT_FALSE(some[i].equal(some[(i + 1) % some.size()]));
+  }
+}
+
 // Makes B other than zero.
 void Train(DualEncoder& model) {
   const at::NoGradGuard no_gradient;
@@ -208,6 +236,23 @@ TEST_F(TrainingPlanTest, ASavedModelIsMergedAndItsAdapterGoesOn) {
   const auto again = Load({.what = Trained::kLora, .adapter = Path("adapter")});
   EXPECT_TRUE(Embeddings(*again).equal(want));
   EXPECT_EQ(TrainedNames(*again), TrainedNames(*model));
+}
+
+TEST_F(TrainingPlanTest, FrozenLayersGetNoAdapters) {
+  const auto layers = [](DualEncoder& model) {
+    std::string found;
+    for (const std::string& name : TrainedNames(model)) {
+      if (name.ends_with("query.lora_A.weight")) found += name.substr(sizeof "encoder.layer", 1);
+    }
+    return found;
+  };
+  const TrainingOptions lora{.what = Trained::kLora, .freeze = {"layers.0"}};
+  const auto some = Load(lora);
+  EXPECT_EQ(layers(*some), "12");
+  some->SaveAdapter(Path("adapter"), {"base", ""});
+  const TrainingOptions again{
+      .what = Trained::kLora, .freeze = {"layers.1"}, .adapter = Path("adapter")};
+  EXPECT_EQ(layers(*Load(again)), "2");
 }
 
 // The base's pooler is called pooler.dense, so that "dense" would name it too.

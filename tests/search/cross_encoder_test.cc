@@ -291,6 +291,22 @@ TEST_F(CrossEncoderTest, OtherActivationsTeachButDoNotGrade) {
   EXPECT_EQ(model::CrossEncoder(folder_.path()).activation(), "Sigmoid");
 }
 
+TEST_F(CrossEncoderTest, GradesAreByActivationAndNumberOfLabels) {
+  const auto grade = [&](size_t label, const std::vector<float>& logits, const char* activation) {
+    json changes = {{"id2label", json::object()}};
+    for (size_t i = 0; i < logits.size(); ++i) changes["id2label"][std::to_string(i)] = "x";
+    changes["sentence_transformers"]["activation_fn"] = activation;
+    Rewrite(changes);
+    return search::GradeOf(model::CrossEncoder(folder_.path()), label).score(logits);
+  };
+  const double logistic = 1 / (1 + std::exp(-2.0));
+  EXPECT_NEAR(grade(0, {2}, "torch.nn.modules.activation.Sigmoid"), logistic, 1e-12);
+  EXPECT_NEAR(grade(0, {2}, "torch.nn.modules.linear.Identity"), logistic, 1e-12);
+  EXPECT_NEAR(grade(1, {5, 2, 1}, "torch.nn.modules.activation.Sigmoid"), logistic, 1e-12);
+  EXPECT_NEAR(grade(1, {5, 2, 1}, "torch.nn.modules.linear.Identity"),
+              std::exp(2.0) / (std::exp(5.0) + std::exp(2.0) + std::exp(1.0)), 1e-12);
+}
+
 TEST_F(CrossEncoderTest, IsNoModelOfEmbeddings) {
   try {
     weights::ReadModelFolder(folder_.path());

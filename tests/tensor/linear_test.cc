@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/zeros.h>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "tensor/adapted_ops.h"
 #include "tensor/backward_state.h"
 #include "tensor/inputs.h"
 #include "tensor/isa.h"
@@ -162,6 +164,75 @@ TEST(Linear, MapsOfTheSameFrozenMemoryShareTheirCopies) {
   EXPECT_EQ(&one.Forward(kFloat), &other.Forward(kFloat));
   one.Prepare(kFloat, Passes::kBackward);
   EXPECT_NO_THROW(other.Forward(kFloat));
+}
+
+TEST(Linear, SharedCopiesAreOfOnePassAndOneVersion) {
+  Inputs make(15);
+  at::Tensor weight = make.Make({32, 32}, 1).to(at::kFloat);
+  Linear one({weight}, {}), other({weight}, {});
+  other.Prepare(kFloat, Passes::kForward);
+  EXPECT_EQ(PacksDuring([&] { one.Prepare(kFloat, Passes::kBoth); }), 1);
+  EXPECT_NE(&one.Backward(kFloat), &other.Forward(kFloat));
+  weight.mul_(2);
+  EXPECT_EQ(PacksDuring([&] { one.Prepare(kFloat, Passes::kForward); }), 1);
+}
+
+// Merged into the weights, and beside them: without AdapterDropout nothing is dropped.
+TEST(Linear, AnAdapterThatChangedIsPackedAgain) {
+  Inputs make(16);
+  const at::NoGradGuard no_gradient;
+  const at::Tensor x = make.Make({5, 32}, 1).to(at::kFloat);
+  for (const double dropout : {0.0, 0.5}) {
+    Linear linear({make.Make({48, 32}, 1).to(at::kFloat)}, {});
+    at::Tensor a = Leaf(make, {4, 32}), b = Leaf(make, {48, 4});
+    linear.Adapt({.down = {a}, .up = {b}, .scale = 2, .dropout = dropout});
+    for (at::Tensor* changes : {&a, &b, &b}) {
+      linear.Prepare(kFloat, Passes::kForward);
+      const at::Tensor want =
+          at::matmul(x, linear.weights()[0].t()) + at::matmul(at::matmul(x, a.t()), b.t()) * 2;
+      EXPECT_TRUE(Affine(x, linear).out.allclose(want, 1e-4, 1e-4)) << dropout;
+      changes->mul_(-3);
+    }
+  }
+}
+
+// A weight of 1 in bf16 has no room for what the adapter adds: W + B A would be W.
+TEST(Linear, Bf16WeightsDoNotRoundTheirAdapterAway) {
+  if (CurrentIsa() < Isa::kAvx512) GTEST_SKIP() << "no products of bf16";
+  const at::NoGradGuard no_gradient;
+  at::Tensor weight = at::ones({32, 32});
+  weight.narrow(1, 0, 16).neg_();  // so that the product of W and 1 is 0
+  Linear linear({weight}, {});
+  linear.Adapt({.down = {at::ones({1, 32})}, .up = {at::ones({32, 1})}, .scale = 0x1p-10});
+  const at::Tensor x = at::ones({3, 32}).to(at::kBFloat16);
+  EXPECT_TRUE(linear.AdaptsBeside(x));
+  EXPECT_FALSE(linear.AdaptsBeside(x.to(at::kFloat)));
+  linear.Prepare(cpu::Type::kBf16, Passes::kForward);
+  EXPECT_TRUE(Affine(x, linear).out.to(at::kFloat).equal(at::ones({3, 32}) * 0x1p-5));
+}
+
+// The rows of x as an adapter at `site` reads them.
+at::Tensor Dropped(const at::Tensor& x, uint32_t site) {
+  return AdapterDropout::Drop(x, {.dropout = 0.25, .site = site});
+}
+
+TEST(AdapterDropout, FollowsSeedStepAndSite) {
+  Inputs make(17);
+  const PackedTokens tokens = make.Tokens({7, 30}, 9);
+  const at::Tensor x = at::ones({37, 64});
+  EXPECT_TRUE(Dropped(x, 3).equal(x));  // outside of training
+  const auto read = [&](uint64_t seed, uint64_t step, uint32_t site) {
+    const AdapterDropout dropout(tokens, seed, step);
+    return Dropped(x, site);
+  };
+  const at::Tensor some = read(4, 9, 3);
+  EXPECT_TRUE(some.equal(read(4, 9, 3)));
+  for (const at::Tensor& other : {read(5, 9, 3), read(4, 8, 3), read(4, 9, 2)}) {
+    EXPECT_FALSE(some.equal(other));
+  }
+  EXPECT_NEAR(some.mean().item<double>(), 1, 0.05);
+  EXPECT_EQ(some.max().item<float>(), 1 / 0.75F);
+  EXPECT_EQ(some.min().item<float>(), 0);
 }
 
 TEST(Linear, CopiesThatAreMadeOnUseAreMadeAgainForAnotherMap) {

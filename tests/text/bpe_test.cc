@@ -203,6 +203,14 @@ TEST(Bpe, BytesMergeAcrossABoundary) {
   EXPECT_THAT(Ids(d.Make(), {"a\n\u2581a\u2581"}), ElementsAre(4, 3, 4, 1));
 }
 
+// So can the unknown token.
+TEST(Bpe, TheUnknownTokenMergesAcrossABoundary) {
+  const Definition d{.vocabulary = {"<unk>", "\u2581", "<unk>\u2581", "a"},
+                     .merges = {{"<unk>", "\u2581"}},
+                     .options = {.unk_token = "<unk>"}};
+  EXPECT_THAT(Ids(d.Make(), {"ax\u2581a\u2581"}), ElementsAre(3, 2, 3, 1));
+}
+
 // A text that Metaspace leaves one word is cut before U+2581 where no merge can join.
 TEST(Bpe, PartsOfAWordDoNotShow) {
   const Definition d{
@@ -229,6 +237,13 @@ TEST(Bpe, IgnoredMerges) {
   EXPECT_THAT(Ids(d.Make(), {"abab", "ababab"}), ElementsAre(3, 2, 2, 2));
   d.options.words_are_bytes = true;
   EXPECT_THAT(Ids(d.Make(), {"abab", "ababab"}), ElementsAre(3, 2, 2, 2));
+}
+
+TEST(Bpe, IgnoredMergesOfBytesThatAreSpelledOtherwise) {
+  const Definition d{.vocabulary = {" ", "a", " aa"},
+                     .merges = {},
+                     .options = {.ignore_merges = true, .words_are_bytes = true}};
+  EXPECT_THAT(Ids(d.Make(), {" aa", " a"}), ElementsAre(2, 0, 1));
 }
 
 TEST(Bpe, FindsTokensAsTheVocabularySpellsThem) {

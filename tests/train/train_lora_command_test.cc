@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/npy.h"
 #include "train/run_fixture.h"
 #include "weights/safetensors.h"
@@ -70,6 +71,21 @@ TEST_F(TrainLora, LeavesAMergedModelAndAnAdapterAndNothingElseChanges) {
   // Every epoch lowers the loss: 48 queries, 5 a batch.
   const std::vector<double> losses = MetricOf("run", "loss");
   EXPECT_LT(losses.back(), losses.front());
+}
+
+TEST_F(TrainLora, TheAdapterSaysTheRecipesSettings) {
+  const ProgramResult result = Train("run", With(kLora, {"lora.rslora=true", "lora.dropout=0.25"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string config = ReadFile(Path("run/adapter/adapter_config.json"));
+  for (const char* text :
+       {"\"r\": 4,", "\"lora_alpha\": 8.0,", "\"lora_dropout\": 0.25,", "\"use_rslora\": true,"}) {
+    EXPECT_THAT(config, HasSubstr(text));
+  }
+  ASSERT_EQ(
+      RunTandem({"merge", Path("run/adapter"), "--base", Path("base"), "--output", Path("merged")})
+          .exit_code,
+      0);
+  ExpectSameTensors("merged/model.safetensors", "run/model/model.safetensors");
 }
 
 TEST_F(TrainLora, CheckpointsHoldOnlyWhatIsTrained) {

@@ -138,6 +138,12 @@ TEST_F(AdapterFolderTest, TargetsAreTheShortestThatNameNothingElse) {
       (std::vector<std::string>{"0.output.dense", "1.attention.self.query", "1.output.dense"}));
 }
 
+// "query" is no suffix of "subquery": components count whole.
+TEST_F(AdapterFolderTest, TargetsAreComparedByWholeComponents) {
+  const std::vector<std::string> linears = {"encoder.layer.0.attention.self.query", kQuery};
+  EXPECT_EQ(TargetModules(spec_, linears, {"head.subquery"}), std::vector<std::string>{"query"});
+}
+
 TEST(MergedWeight, AddsTheScaledProduct) {
   const std::vector<float> base = {1, 2, 3, 4, 5, 6}, down = {1, 0, -1, 2, 2, 2},
                            up = {1, 10, 3, 0};

@@ -196,6 +196,33 @@ TEST_F(WriteFolder, ConfigNamesTheTypeThatTheWeightsHave) {
   EXPECT_EQ(ReadModelFolder(target()).encoder.tensors.front().view->dtype, Dtype::kF32);
 }
 
+// A part that was trained in float32 beside a frozen first tensor would be rounded in its type.
+TEST_F(WriteFolder, ConfigNamesFloat32WhereAnyWeightHasIt) {
+  const std::string zeros(32 * 8 * 2, '\0');
+  std::vector<TensorToWrite> halves;
+  const std::vector<SmallTensor> tensors = SmallBertTensors();
+  for (const SmallTensor& tensor : tensors) {
+    halves.push_back({.name = tensor.name,
+                      .dtype = Dtype::kBF16,
+                      .shape = tensor.shape,
+                      .bytes = std::string_view(zeros).substr(0, tensor.values.size() * 2)});
+  }
+  WriteSafetensors(source_path() / "model.safetensors", halves);
+  std::string config = kSmallConfig;
+  config.insert(1, R"("torch_dtype": "bfloat16",)");
+  WriteText(source_path() / "config.json", config);
+  const std::string first = ReadModelFolder(source_path()).encoder.tensors.front().name;
+  FolderChanges changes;
+  for (const SmallTensor& tensor : tensors) {
+    if (tensor.name.find(".LayerNorm.") == std::string::npos) continue;
+    ASSERT_NE(tensor.name, first);
+    changes.tensors.push_back(Float32Tensor(tensor.name, tensor.shape, tensor.values));
+  }
+  Write(changes);
+  EXPECT_THAT(Written("config.json"), HasSubstr("\"torch_dtype\": \"float32\""));
+  EXPECT_EQ(ReadModelFolder(target()).encoder.tensors.front().view->dtype, Dtype::kBF16);
+}
+
 TEST_F(WriteFolder, ReplacementsMustFit) {
   const std::vector<float> values(9, 0.0f);
   const auto expect = [&](const TensorToWrite& tensor, const std::vector<std::string>& texts) {
