@@ -175,7 +175,7 @@ def parse():
     parser.add_argument("--update", help="Markdown file to write the table into")
     options = parser.parse_args()
     options.work = options.work or os.path.join(options.build, "bench")
-    unknown = set(options.shapes.split(",")) - set(made_models.SHAPES)
+    unknown = set(options.shapes.split(",")) - set(ORDER)
     if unknown:
         parser.error(f"unknown shapes: {', '.join(sorted(unknown))}")
     return options

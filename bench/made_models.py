@@ -34,6 +34,13 @@ SHAPES = {
         rope_parameters=dict(rope_type="llama3", rope_theta=500000.0, factor=32.0, low_freq_factor=1.0,
                              high_freq_factor=4.0, original_max_position_embeddings=8192)),
         "lasttoken", 8192),
+    "llama-3.2-3b": ("LlamaConfig", dict(
+        vocab_size=128256, hidden_size=3072, intermediate_size=8192, num_hidden_layers=28,
+        num_attention_heads=24, num_key_value_heads=8, head_dim=128, max_position_embeddings=131072,
+        rms_norm_eps=1e-5, tie_word_embeddings=True,
+        rope_parameters=dict(rope_type="llama3", rope_theta=500000.0, factor=32.0, low_freq_factor=1.0,
+                             high_freq_factor=4.0, original_max_position_embeddings=8192)),
+        "lasttoken", 8192),
     "qwen3-0.6b": ("Qwen3Config", dict(
         vocab_size=151669, hidden_size=1024, intermediate_size=3072, num_hidden_layers=28,
         num_attention_heads=16, num_key_value_heads=8, head_dim=128, max_position_embeddings=32768,
