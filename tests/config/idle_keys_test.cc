@@ -82,6 +82,7 @@ class IdleKey : public testing::Test {
       {"model.towers", {}},
       {"model.document_base", {"", "model.towers = 'separate'"}},
       {"model.projection", {}},
+      {"model.head", {}},
       {"model.pooling", {}},
       {"model.include_prompt", {}},
       {"model.max_query_tokens", {}},
