@@ -219,6 +219,20 @@ void AddProjection(ModelFolder* folder, int64_t width) {
   folder->embedding_width = width;
 }
 
+namespace {
+
+// The last Dense module, where it is as AddProjection makes them; null: it is another, or none.
+Dense* LastProjection(ModelFolder* folder) {
+  for (auto module = folder->head.rbegin(); module != folder->head.rend(); ++module) {
+    if (auto* dense = std::get_if<Dense>(&*module)) {
+      return !dense->bias && dense->activation == Activation::kIdentity ? dense : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
   const std::filesystem::path list = from / "modules.json";
   if (!std::filesystem::exists(list)) return false;
@@ -233,13 +247,9 @@ bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
   folder->head = std::move(modules.head);
   folder->embedding_width = modules.embedding_width;
   folder->has_modules = true;
-  if (dense_modules() <= before) return false;
-  for (auto module = folder->head.rbegin(); module != folder->head.rend(); ++module) {
-    if (auto* dense = std::get_if<Dense>(&*module)) {
-      dense->folder = kProjectionFolder;
-      break;
-    }
-  }
+  Dense* projection = LastProjection(folder);
+  if (dense_modules() <= before || projection == nullptr) return false;
+  projection->folder = kProjectionFolder;
   return true;
 }
 
