@@ -21,16 +21,16 @@ constexpr std::string_view kMustBeOff[] = {
     "alpha_pattern", "rank_pattern",      "modules_to_save",   "trainable_token_indices",
     "arrow_config",  "layer_replication", "target_parameters", "alora_invocation_tokens",
     "kasa_config",   "monteclora_config", "megatron_config",   "use_bdlora",
-    "enable_lora",
+    "enable_lora",   "velora_config",
 };
 // Keys that say how an adapter was made or is shown, not what its tensors compute: which modules
-// got one (the tensors' names say it), how A and B started, how gradients were taken (VeLoRA).
+// got one (the tensors' names say it), how A and B started.
 constexpr std::string_view kHistory[] = {
     "task_type",      "auto_mapping",      "revision",       "inference_mode",
     "peft_version",   "exclude_modules",   "layers_pattern", "layers_to_transform",
     "megatron_core",  "loftq_config",      "eva_config",     "corda_config",
     "lora_ga_config", "qalora_group_size", "runtime_config", "ensure_weight_tying",
-    "velora_config",  "merge_weights",
+    "merge_weights",
 };
 // Keys that are read below.
 constexpr std::string_view kRead[] = {

@@ -138,6 +138,7 @@ TEST_F(AdapterFolderTest, WhatIsNotSupportedSaysSo) {
       {"alora_invocation_tokens", {5, 6}},
       {"kasa_config", {{"svd_rank", 2}}},
       {"monteclora_config", {{"sample_scaler", 0.1}}},
+      {"velora_config", {{"num_groups", 8}}},
       {"use_newthing", true},
       {"another_config", {{"scale", 2}}}};
   for (const auto& [key, value] : kKeys) {
@@ -174,17 +175,11 @@ TEST_F(AdapterFolderTest, StartsThatChangeTheBaseAreRefused) {
 // Keys of PEFT 0.21 that say how an adapter was made.
 TEST_F(AdapterFolderTest, HowItWasMadeIsNoMatter) {
   const std::pair<const char*, nlohmann::json> kKeys[] = {
-      {"exclude_modules", {"key"}},
-      {"layers_to_transform", {1}},
-      {"layers_pattern", "layer"},
-      {"megatron_core", "megatron.core"},
-      {"qalora_group_size", 16},
-      {"peft_version", "0.21.2"},
-      {"revision", "main"},
-      {"auto_mapping", {{"base_model_class", "BertModel"}}},
-      {"ensure_weight_tying", true},
-      {"eva_config", {{"rho", 2.0}}},
-      {"velora_config", {{"scale", 1}}},
+      {"exclude_modules", {"key"}},  {"layers_to_transform", {1}},
+      {"layers_pattern", "layer"},   {"megatron_core", "megatron.core"},
+      {"qalora_group_size", 16},     {"peft_version", "0.21.2"},
+      {"revision", "main"},          {"auto_mapping", {{"base_model_class", "BertModel"}}},
+      {"ensure_weight_tying", true}, {"eva_config", {{"rho", 2.0}}},
       {"task_type", "CAUSAL_LM"}};
   for (const auto& [key, value] : kKeys) SetKey(key, value);
   EXPECT_EQ(Read().pairs.size(), 1U);
