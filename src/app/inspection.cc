@@ -44,10 +44,12 @@ struct FolderKind {
 constexpr FolderKind kFolderKinds[] = {
     {"recipe.resolved.toml", InspectTrainingRun},
     {"metrics.jsonl", InspectTrainingRun},
+    {"adapter_config.json", InspectAdapter},
     {"modules.json", InspectModel},
     {"tandem.json", InspectModel},
     {"config.json", InspectModel},
     {"state.json", InspectCheckpoint},
+    {"query/adapter_config.json", InspectTowerAdapters},
     {"corpus.jsonl", InspectBeir},
     {"corpus.jsonl.gz", InspectBeir},
     {"queries.jsonl", InspectBeir},
@@ -86,11 +88,12 @@ Json Inspect(const fs::path& path) {
   for (const FolderKind& kind : kFolderKinds) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }
-  throw UsageError(fmt::format(
-      "{}: nothing in this folder tells what it is; known are models (modules.json or "
-      "config.json), training runs (recipe.resolved.toml), checkpoints (state.json), BEIR data "
-      "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy)",
-      path.native()));
+  throw UsageError(
+      fmt::format("{}: nothing in this folder tells what it is; known are models (modules.json or "
+                  "config.json), adapters (adapter_config.json), training runs "
+                  "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
+                  "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy)",
+                  path.native()));
 }
 
 }  // namespace tandem::app

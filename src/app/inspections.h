@@ -11,6 +11,11 @@ namespace tandem::app {
 nlohmann::ordered_json InspectModel(const std::filesystem::path& path);
 nlohmann::ordered_json InspectSafetensors(const std::filesystem::path& path);
 
+// inspect_adapter.cc. A PEFT adapter, and the two of a model of two encoders. Throws ModelError for
+// what ReadAdapterConfig refuses, and where the weights are missing or broken.
+nlohmann::ordered_json InspectAdapter(const std::filesystem::path& path);
+nlohmann::ordered_json InspectTowerAdapters(const std::filesystem::path& path);
+
 // inspect_run.cc. A run folder of `tandem train`, and a checkpoint in it. Throws ModelError for
 // logs and states that are broken.
 nlohmann::ordered_json InspectTrainingRun(const std::filesystem::path& path);

@@ -52,18 +52,27 @@ Merge MergeInto(const weights::ModelFolder& base, const weights::AdapterFolder& 
   return merge;
 }
 
+// Also a link that points nowhere is in the way.
+void CheckOutput(const std::filesystem::path& output) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(output, error))) return;
+  throw UsageError(
+      fmt::format("{}: exists already; give another folder, or remove it", output.native()));
+}
+
 void RunMerge(const MergeOptions& options) {
-  const weights::TowerFolders folders = weights::ReadTowerFolders(options.base);
+  CheckOutput(options.output);
+  weights::TowerFolders folders = weights::ReadTowerFolders(options.base);
   if (folders.document) {
     throw UsageError(fmt::format(
         "{}: is a model of two encoders; merge into its folders query and document one by one",
         options.base));
   }
-  const weights::ModelFolder& base = folders.query;
-  weights::CheckModelTarget(base, options.output);
+  weights::ModelFolder& base = folders.query;
   const weights::AdapterFolder adapter = weights::ReadAdapterFolder(
       options.adapter, base.encoder, weights::FindArchitecture(base.encoder.model_type)->prefixes);
   weights::WarnOfOtherBase(adapter, options.base);
+  weights::TakeModules(options.adapter, &base);
   Merge merge = MergeInto(base, adapter);
   weights::TandemFile file = folders.file;
   file.calibration.reset();  // it fits the base's scores
@@ -88,7 +97,8 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--base", options->base, "Model folder that it is an adapter of").Required();
   flags
       .Add("--output", options->output,
-           "Model folder to write; merged weights are float32, others keep their type")
+           "Model folder to write, which must not exist; merged weights are float32, others keep "
+           "their type")
       .Required();
   return [options] { RunMerge(*options); };
 }

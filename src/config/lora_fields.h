@@ -22,10 +22,11 @@ void VisitTrained(R& model, Visitor& visitor) {
   visitor.Field("freeze", model.freeze,
                 {.doc = "parts that stay as they are: `embeddings`, `layers.3`, `layers.0-5`, "
                         "`relative_bias`, `final_norm`, a module's folder (`2_Dense`); with "
-                        "\"lora\", layers that get no adapters",
+                        "\"lora\", layers that get no new adapters",
                  .unset_doc = "none"});
   visitor.Field("adapter", model.adapter,
-                {.doc = "PEFT adapter folder that training goes on from",
+                {.doc = "PEFT adapter folder that training goes on from, or a folder of two, "
+                        "`query` and `document`",
                  .unset_doc = "new adapters",
                  .on_resume = OnResume::kMayChange,
                  .condition = kLora});

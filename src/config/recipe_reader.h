@@ -201,7 +201,7 @@ class RecipeReader {
     const Value raw = ValueOf(*found->node, info.kind);
     if (std::holds_alternative<std::monostate>(raw)) {
       Complain(path, fmt::format("must be {}, found {}", KindPhrase(info.kind),
-                                 NodeKindName(*found->node)));
+                                 NodeKindName(*found->node, info.kind)));
       return std::nullopt;
     }
     CheckedValue checked = CheckValue(info, raw);

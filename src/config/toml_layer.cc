@@ -137,13 +137,20 @@ Value ListOf(const toml::array& array) {
   return numbers;
 }
 
+// What stands in a list of texts in place of a text.
+std::string_view ElementKind(const toml::node& element) {
+  if (element.is_number()) return "a number";
+  if (element.is_boolean()) return "true or false";
+  return element.is_array() ? "a list" : "something else";
+}
+
+// An array of texts, which may be empty.
 Value TextsOf(const toml::array& array) {
   Strings texts;
   for (const toml::node& element : array) {
     if (!element.is_string()) return {};
     texts.push_back(element.as_string()->get());
   }
-  if (texts.empty()) return {};
   return texts;
 }
 
@@ -162,7 +169,12 @@ Value ValueOf(const toml::node& node, ParamKind kind) {
   return {};
 }
 
-std::string NodeKindName(const toml::node& node) {
+std::string NodeKindName(const toml::node& node, ParamKind kind) {
+  if (const auto* array = node.as_array(); array != nullptr && kind == ParamKind::kStrings) {
+    for (const toml::node& element : *array) {
+      if (!element.is_string()) return fmt::format("a list with {}", ElementKind(element));
+    }
+  }
   switch (node.type()) {
     case toml::node_type::table:
       return "table";

@@ -27,7 +27,7 @@ const toml::node* FindNode(const TomlLayer& layer, std::string_view path);
 // A scalar as a Value, or an array: a list where `kind` is one of numbers, integers or texts, else
 // a range of two numbers. Monostate for tables, other arrays, dates and times.
 Value ValueOf(const toml::node& node, ParamKind kind);
-// "table", "array", "date" ...
-std::string NodeKindName(const toml::node& node);
+// "table", "array", "date" ...; of an array where texts are wanted (`kind`), what stands in it.
+std::string NodeKindName(const toml::node& node, ParamKind kind);
 
 }  // namespace tandem::config

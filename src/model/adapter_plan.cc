@@ -1,5 +1,9 @@
 #include "model/adapter_plan.h"
 
+#include <fmt/format.h>
+
+#include "weights/adapter_folder.h"
+
 namespace tandem::model {
 
 std::optional<tensor::Adapter> MakeAdapter(const weights::LinearSpec& spec,
@@ -16,8 +20,8 @@ std::optional<tensor::Adapter> MakeAdapter(const weights::LinearSpec& spec,
     const int64_t out = linear.weights()[i].size(0);
     adapter.down.back() = plan.start(name, false, {plan.rank, linear.in()});
     adapter.up.back() = plan.start(name, true, {out, plan.rank});
-    parameters->push_back({name + ".lora_A.weight", adapter.down.back()});
-    parameters->push_back({name + ".lora_B.weight", adapter.up.back()});
+    parameters->push_back({fmt::format("{}{}", name, weights::kLoraDown), adapter.down.back()});
+    parameters->push_back({fmt::format("{}{}", name, weights::kLoraUp), adapter.up.back()});
   }
   return any ? std::optional(adapter) : std::nullopt;
 }

@@ -21,7 +21,8 @@ struct AdapterPlan {
   int64_t rank = 0;
   double scale = 1;    // of B A
   double dropout = 0;  // of what A reads, in training
-  // Gives the first values of A [rank, K] or (`up`) B [N, rank]: a leaf that wants a gradient.
+  // Gives the first values of A [rank, K] or (`up`) B [N, rank]: a leaf, which wants a gradient
+  // unless this adapter is frozen.
   std::function<at::Tensor(const std::string& linear, bool up, at::IntArrayRef shape)> start;
 };
 

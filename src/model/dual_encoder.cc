@@ -43,6 +43,7 @@ class SharedEncoder final : public DualEncoder {
   const std::string& prompt(TextKind kind) const override { return tower_.prompt(kind); }
   bool include_prompt(TextKind) const override { return tower_.include_prompt(); }
   std::string settings() const override { return tower_.settings(); }
+  std::string adapter_settings() const override { return tower_.adapter_settings(); }
   double flops_per_token() const override { return tower_.flops_per_token(); }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
@@ -125,7 +126,9 @@ std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& fold
   if (two) {
     model = MakeTwoTowers(std::move(*two), options);
   } else {
-    model = std::make_unique<SharedEncoder>(Tower(std::move(folders.query), options, folders.file));
+    LoadOptions one = options;
+    one.training.adapter = AdapterOf(options.training, "");
+    model = std::make_unique<SharedEncoder>(Tower(std::move(folders.query), one, folders.file));
   }
   model->set_calibration(calibration);
   return model;

@@ -67,7 +67,8 @@ class DualEncoder {
   // no projection of one shape to share; UsageError for options that do not fit the folder, for a
   // length above what the encoder's position table has, and for more dimensions than there are.
   // What training.what leaves out is frozen (NamedParameter::trained). Two towers of one folder
-  // share frozen tensors.
+  // share frozen tensors. The modules behind the encoder are those of the folder of
+  // training.adapter, where it lists some. Throws TrainingProblem as PlanTraining does.
   static std::unique_ptr<DualEncoder> Load(const std::filesystem::path& folder,
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
@@ -124,6 +125,9 @@ class DualEncoder {
   // activation, the folder's dropout, pooling, the modules behind it. For fingerprints and
   // messages.
   virtual std::string settings() const = 0;
+  // Rank, scale and dropout of the low-rank adapters, as lines of text, which settings() has too;
+  // "" where there are none.
+  virtual std::string adapter_settings() const { return ""; }
   // FLOPs of the encoder's matrix products for one token forward (attention not counted); the mean
   // of two towers.
   virtual double flops_per_token() const = 0;
@@ -133,7 +137,8 @@ class DualEncoder {
   // Throws OutputError, or UsageError when something that is no model is in the way.
   virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
   void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
-  // Writes the adapters as PEFT folders: one, or `query` and `document` of two encoders. `bases`
+  // Writes the adapters as PEFT folders: one, or `query` and `document` of two encoders, each with
+  // the modules that stand behind the encoder (modules.json, as sentence-transformers). `bases`
   // are the towers' base models, as adapter_config.json names them. Throws std::logic_error where
   // there are none, OutputError.
   virtual void SaveAdapter(const std::filesystem::path& folder,

@@ -13,4 +13,7 @@ namespace tandem::model {
 // ids. The same on every machine.
 uint64_t Fingerprint(DualEncoder& model);
 
+// The same of the model's low-rank adapters alone: their values, rank, scale and dropout.
+uint64_t AdapterFingerprint(DualEncoder& model);
+
 }  // namespace tandem::model

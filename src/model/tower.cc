@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "model/transformer.h"
 #include "weights/prediction_head.h"
 #include "weights/prompt_choice.h"
@@ -76,8 +77,19 @@ void AddHead(weights::ModelFolder* folder) {
 weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
   if (options.head) AddHead(&folder);
+  const std::filesystem::path& adapter = options.training.adapter;
+  const bool has_projection = !adapter.empty() && weights::TakeModules(adapter, &folder);
   weights::ChangePooling(&folder, options.pooling);
-  if (options.projection) weights::AddProjection(&folder, *options.projection);
+  if (!options.projection) return folder;
+  if (!has_projection) {
+    weights::AddProjection(&folder, *options.projection);
+  } else if (folder.embedding_width != *options.projection) {
+    throw TrainingProblem(
+        "model.projection",
+        fmt::format("is {}, but the adapter in {} has a projection of its own to "
+                    "{} numbers; leave the key out to go on from that one",
+                    *options.projection, adapter.native(), folder.embedding_width));
+  }
   return folder;
 }
 
@@ -156,11 +168,18 @@ std::vector<NamedParameter> Tower::Parameters() const {
   return parameters;
 }
 
+std::string Tower::adapter_settings() const {
+  if (!adapted()) return "";
+  return fmt::format("adapters of rank {}, scale {}, dropout {}\n", plan_.adapter.rank,
+                     plan_.adapter.scale(), plan_.adapter.dropout);
+}
+
 std::string Tower::settings() const {
   std::string text = weights::SpecText(folder_.encoder);
   for (const weights::HeadModule& module : folder_.head) text += ModuleText(module);
   if (width_ != folder_.embedding_width) text += fmt::format("cut to {}\n", width_);
-  return text + fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
+  return text + adapter_settings() +
+         fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
 }
 
 weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
@@ -214,7 +233,18 @@ void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& ba
   weights::AdapterSettings settings = plan_.adapter;
   settings.base = base;
   settings.targets = weights::TargetModules(folder_.encoder, linears, others);
-  weights::WriteAdapterFolder(path, settings, tensors.tensors);
+  weights::FolderChanges modules;
+  for (const NamedParameter& parameter : head_.parameters()) {
+    Append(parameter.name, parameter.value, &modules);
+  }
+  weights::WriteAdapterFolder(path, settings, tensors.tensors, [&](const auto& folder) {
+    weights::WriteModuleFolders(folder_, modules, folder);
+  });
+  if (!folder_.is_causal) return;
+  Warn(
+      fmt::format("{}: an adapter cannot say that its base became {} (model.is_causal); {} "
+                  "holds the whole model, which does",
+                  path.native(), *folder_.is_causal ? "causal" : "bidirectional", "model/"));
 }
 
 }  // namespace tandem::model

@@ -38,6 +38,7 @@ class Tower {
   }
   bool include_prompt() const { return weights::PoolingOf(folder_).include_prompt; }
   std::string settings() const;
+  std::string adapter_settings() const;  // "" without adapters
   double flops_per_token() const { return encoder_->flops_per_token(); }
 
   // Of the embeddings that Encode returns: the folder's, or fewer (LoadOptions::dimensions).
@@ -50,7 +51,8 @@ class Tower {
   // this tower has. Points into the parameters. Frozen tensors are carried through; adapters are
   // merged into their maps, in float32.
   weights::FolderChanges Changes(weights::FolderChanges changes) const;
-  // Writes the adapters as PEFT does; `base` is what they are adapters of.
+  // Writes the adapters as PEFT does, and the modules behind the encoder as sentence-transformers
+  // does; `base` is what they are adapters of.
   void SaveAdapter(const std::filesystem::path& path, const std::string& base) const;
   bool adapted() const { return !plan_.adapted.empty(); }
   bool packs_on_use() const { return plan_.pack_on_use; }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "model/head.h"
@@ -53,26 +54,44 @@ void FreezeNamed(const ModelFolder& folder, const std::vector<EncoderPart>& part
       any = true;
       plan->frozen_modules.insert(pattern);
     }
-    if (any) continue;
+    const std::string missing = weights::MissingLayer(pattern, parts);
+    if (any && missing.empty()) continue;
     throw TrainingProblem("model.freeze",
-                          fmt::format("\"{}\" names no part of {}; it has {}", pattern,
+                          fmt::format("\"{}\" names {} of {}; it has {}", pattern,
+                                      any ? missing + ", which is no part" : std::string("no part"),
                                       folder.path.native(), weights::PartsText(names)));
   }
 }
 
-void PlanAdapters(const ModelFolder& folder, const TrainingOptions& options, TrainingPlan* plan) {
-  if (!options.adapter.empty()) {
-    plan->started_from = std::make_shared<const weights::AdapterFolder>(
-        weights::ReadAdapterFolder(options.adapter, folder.encoder,
-                                   weights::FindArchitecture(folder.encoder.model_type)->prefixes));
-    weights::WarnOfOtherBase(*plan->started_from, folder.path);
-    plan->adapter = plan->started_from->settings;
-    for (const auto& [linear, pair] : plan->started_from->pairs) {
-      if (!plan->frozen.contains(linear + ".weight")) plan->adapted.insert(linear);
-    }
+// Adapters that training goes on from. Those of frozen parts stay: without them the model would be
+// another one than the adapter's.
+void PlanStartedAdapters(const ModelFolder& folder, const std::filesystem::path& path,
+                         TrainingPlan* plan) {
+  plan->started_from = std::make_shared<const weights::AdapterFolder>(weights::ReadAdapterFolder(
+      path, folder.encoder, weights::FindArchitecture(folder.encoder.model_type)->prefixes));
+  weights::WarnOfOtherBase(*plan->started_from, folder.path);
+  plan->adapter = plan->started_from->settings;
+  for (const auto& [linear, pair] : plan->started_from->pairs) {
+    plan->adapted.insert(linear);
+    if (plan->frozen.contains(linear + ".weight")) plan->frozen_adapters.insert(linear);
+  }
+}
+
+// A B A of a rank above the map's smaller side is no richer than one of that rank.
+void WarnOfWideRank(const ModelFolder& folder, const TrainingPlan& plan) {
+  for (const std::string& linear : plan.adapted) {
+    const weights::Shape& shape = folder.tensor(linear + ".weight").shape;
+    const int64_t most = std::min(shape[0], shape[1]);
+    if (plan.adapter.rank <= most) continue;
+    Warn(
+        fmt::format("rank {} of the adapters is more than {} of shape {} can use: rank {} reaches "
+                    "every change of it",
+                    plan.adapter.rank, linear, weights::ShapeText(shape), most));
     return;
   }
-  const LoraOptions& lora = options.lora;
+}
+
+void PlanNewAdapters(const ModelFolder& folder, const LoraOptions& lora, TrainingPlan* plan) {
   plan->adapter = {.rank = lora.rank,
                    .alpha = lora.alpha,
                    .dropout = lora.dropout,
@@ -84,6 +103,15 @@ void PlanAdapters(const ModelFolder& folder, const TrainingOptions& options, Tra
   } catch (const UsageError& error) {
     throw TrainingProblem("lora.target_modules", error.what());
   }
+}
+
+void PlanAdapters(const ModelFolder& folder, const TrainingOptions& options, TrainingPlan* plan) {
+  if (options.adapter.empty()) {
+    PlanNewAdapters(folder, options.lora, plan);
+  } else {
+    PlanStartedAdapters(folder, options.adapter, plan);
+  }
+  WarnOfWideRank(folder, *plan);
 }
 
 // Bytes of the frozen linear weights in their file.
@@ -99,7 +127,7 @@ uint64_t FrozenBytes(const ModelFolder& folder, const TrainingPlan& plan) {
 // Throws where nothing is left to train.
 void CheckSomethingIsTrained(const ModelFolder& folder, const TrainingOptions& options,
                              const TrainingPlan& plan) {
-  if (options.what == Trained::kNothing || !plan.adapted.empty() ||
+  if (options.what == Trained::kNothing || plan.adapted.size() > plan.frozen_adapters.size() ||
       plan.frozen.size() < folder.encoder.tensors.size() ||
       plan.frozen_modules.size() < TrainableModules(folder).size()) {
     return;
@@ -143,6 +171,25 @@ at::Tensor NewDown(const std::string& linear, at::IntArrayRef shape, uint64_t se
 
 }  // namespace
 
+std::filesystem::path AdapterOf(const TrainingOptions& options, std::string_view tower) {
+  const std::filesystem::path& folder = options.adapter;
+  if (options.what != Trained::kLora || folder.empty()) return {};
+  const auto holds = [](const std::filesystem::path& path) {
+    return std::filesystem::exists(path / weights::kAdapterConfig);
+  };
+  if (holds(folder)) return folder;
+  const bool of_towers = holds(folder / "query") && holds(folder / "document");
+  if (of_towers && !tower.empty()) return folder / tower;
+  const char* problem = of_towers ? "holds adapters of two encoders: give its folder query or "
+                                    "document, or model.towers = \"separate\""
+                        : std::filesystem::exists(folder)
+                            ? "has no adapter_config.json; give the folder of a PEFT adapter, as "
+                              "`adapter/` of a run"
+                            : "does not exist; give the folder of a PEFT adapter, as `adapter/` "
+                              "of a run";
+  throw TrainingProblem("model.adapter", fmt::format("\"{}\" {}", folder.native(), problem));
+}
+
 TrainingPlan PlanTraining(const ModelFolder& folder, const TrainingOptions& options) {
   const std::vector<EncoderPart> parts = weights::PartsOf(folder.encoder);
   TrainingPlan plan;
@@ -152,8 +199,10 @@ TrainingPlan PlanTraining(const ModelFolder& folder, const TrainingOptions& opti
     for (const EncoderPart& part : parts) Freeze(part, &plan);
   }
   for (const weights::ModuleSource* module : TrainableModules(folder)) {
-    if (options.what == Trained::kNothing ||
-        (options.what == Trained::kLora && !module->is_new())) {
+    // A projection that came with the adapter is trained on.
+    const bool new_one = module->is_new() ||
+                         (!options.adapter.empty() && module->folder == weights::kProjectionFolder);
+    if (options.what == Trained::kNothing || (options.what == Trained::kLora && !new_one)) {
       plan.frozen_modules.insert(module->folder);
     }
   }
@@ -184,11 +233,11 @@ AdapterPlan AdaptersOf(const TrainingPlan& plan, uint64_t seed) {
                        .scale = plan.adapter.scale(),
                        .dropout = plan.adapter.dropout,
                        .start = {}};
-  adapters.start = [seed, folder = plan.started_from](const std::string& linear, bool up,
-                                                      at::IntArrayRef shape) {
+  adapters.start = [seed, folder = plan.started_from, frozen = plan.frozen_adapters](
+                       const std::string& linear, bool up, at::IntArrayRef shape) {
     if (folder) {
       const weights::AdapterPair& pair = folder->pairs.at(linear);
-      return ParameterFrom(up ? *pair.up : *pair.down);
+      return ParameterFrom(up ? *pair.up : *pair.down).requires_grad_(!frozen.contains(linear));
     }
     return up ? at::zeros(shape, at::kFloat).requires_grad_(true) : NewDown(linear, shape, seed);
   };

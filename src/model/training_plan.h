@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -36,11 +37,13 @@ struct LoraOptions {
 struct TrainingOptions {
   Trained what = Trained::kAll;
   // Parts of the encoder (weights/encoder_parts.h) and modules behind it ("2_Dense") that stay as
-  // they are; with kLora, parts that get no adapters.
+  // they are; with kLora, parts that get no new adapters, and whose adapters from `adapter` are
+  // computed and saved as they are.
   std::vector<std::string> freeze;
   LoraOptions lora;
-  std::filesystem::path
-      adapter;  // with kLora: adapters that training goes on from; empty: new ones
+  // With kLora: the folder of adapters that training goes on from; empty: new ones. Two towers take
+  // its folders `query` and `document`, or both take one adapter.
+  std::filesystem::path adapter;
   // Where packed copies of frozen weights are made; none: by the machine's memory.
   std::optional<bool> pack_on_use;
 };
@@ -58,13 +61,19 @@ class TrainingProblem : public UsageError {
 
 // What TrainingOptions mean for one folder.
 struct TrainingPlan {
-  std::set<std::string> frozen;          // the encoder's tensors, by canonical name
-  std::set<std::string> frozen_modules;  // folders of modules behind the encoder
-  std::set<std::string> adapted;         // linear maps
-  weights::AdapterSettings adapter;      // of them; its base and targets are not set
+  std::set<std::string> frozen;           // the encoder's tensors, by canonical name
+  std::set<std::string> frozen_modules;   // folders of modules behind the encoder
+  std::set<std::string> adapted;          // linear maps
+  std::set<std::string> frozen_adapters;  // those of `adapted` whose adapters are not trained
+  weights::AdapterSettings adapter;       // of them; its base and targets are not set
   std::shared_ptr<const weights::AdapterFolder> started_from;  // null: adapters are new
   bool pack_on_use = false;
 };
+
+// The adapter folder that `tower` goes on from: options.adapter itself where it is one, or its
+// folder of that name, "query" or "document"; "" names an encoder of both kinds of texts. Empty
+// where options.what is not kLora. Throws TrainingProblem where there is none.
+std::filesystem::path AdapterOf(const TrainingOptions& options, std::string_view tower);
 
 // Throws TrainingProblem for names that name nothing (with those that there are) and for choices
 // that leave nothing to train; ModelError for an adapter folder that does not fit.

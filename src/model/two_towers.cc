@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "model/tower.h"
 
 namespace tandem::model {
@@ -20,6 +21,7 @@ Tower QueryTower(weights::TowerFolders& folders, LoadOptions options) {
   weights::TandemFile file = folders.file;
   file.max_document_tokens = file.max_query_tokens;
   options.max_document_tokens = options.max_query_tokens;
+  options.training.adapter = AdapterOf(options.training, "query");
   options.document_prompt.reset();
   options.chosen_document_prompt.reset();
   return Tower(std::move(folders.query), options, file);
@@ -28,6 +30,7 @@ Tower DocumentTower(weights::TowerFolders& folders, LoadOptions options) {
   weights::TandemFile file = folders.file;
   file.max_query_tokens = file.max_document_tokens;
   options.max_query_tokens = options.max_document_tokens;
+  options.training.adapter = AdapterOf(options.training, "document");
   options.query_prompt.reset();
   options.chosen_query_prompt.reset();
   return Tower(std::move(*folders.document), options, file);
@@ -122,6 +125,9 @@ class TwoTowers final : public DualEncoder {
     return fmt::format("towers {}\nqueries:\n{}documents:\n{}", weights::TowersName(towers_),
                        query_.settings(), document_.settings());
   }
+  std::string adapter_settings() const override {
+    return query_.adapter_settings() + document_.adapter_settings();
+  }
   double flops_per_token() const override {
     return (query_.flops_per_token() + document_.flops_per_token()) / 2;
   }
@@ -148,6 +154,10 @@ class TwoTowers final : public DualEncoder {
 
 std::unique_ptr<DualEncoder> MakeTwoTowers(weights::TowerFolders folders,
                                            const LoadOptions& options) {
+  const std::filesystem::path& adapter = options.training.adapter;
+  if (!adapter.empty() && AdapterOf(options.training, "query") == adapter) {
+    Note(fmt::format("{}: both towers start from this adapter", adapter.native()));
+  }
   Tower query = QueryTower(folders, options);
   return std::make_unique<TwoTowers>(folders.file.towers, std::move(query),
                                      DocumentTower(folders, options));

@@ -70,6 +70,10 @@ void LowRank::AddTo(const at::Tensor& stacked) const {
 }
 
 void LowRank::AppendProjected(const at::Tensor& weight, std::vector<at::Tensor>* gradients) const {
+  if (!weight.defined()) {
+    gradients->resize(gradients->size() + parameters_.size());
+    return;
+  }
   const auto rows = [&](const Part& part) {
     return weight.narrow(0, part.first_row, part.b.size(0));
   };

@@ -42,6 +42,7 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   state["format"] = 1;
   state["data_fingerprint"] = fingerprints_.data;
   state["base_fingerprint"] = fingerprints_.base;
+  if (fingerprints_.adapter != 0) state["adapter_fingerprint"] = fingerprints_.adapter;
   SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
                  loop.SamplerArrays());
   // A run without validation has no best step.

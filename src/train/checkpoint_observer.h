@@ -14,6 +14,7 @@ namespace tandem::train {
 struct InputFingerprints {
   uint64_t data = 0;
   uint64_t base = 0;
+  uint64_t adapter = 0;  // of the adapters of model.adapter; 0: there are none
 };
 
 class CheckpointObserver final : public LoopObserver {

@@ -69,6 +69,13 @@ void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) 
                                 "in {} was started with; give the same data, or start a new run",
                                 folder.path().native()));
   }
+  if (state.value("adapter_fingerprint", uint64_t{0}) != setup.adapter_fingerprint) {
+    throw setup.loaded.ErrorAt(
+        "model.adapter",
+        fmt::format("holds other adapters, or adapters of another rank, scale or dropout, than the "
+                    "run in {} was started with; give the same folder, or start a new run",
+                    folder.path().native()));
+  }
   if (state.value("base_fingerprint", uint64_t{0}) != setup.base_fingerprint) {
     throw ModelError(setup.recipe().model.base, "",
                      fmt::format("its weights, settings or tokenizer are not those of the model "
@@ -198,7 +205,9 @@ class RunObservers {
         metrics_(metrics, timing, setup.recipe().logging.every),
         progress_(setup.recipe().logging.every),
         checkpoints_(folder, setup.plan,
-                     {.data = setup.data.fingerprint, .base = setup.base_fingerprint}) {
+                     {.data = setup.data.fingerprint,
+                      .base = setup.base_fingerprint,
+                      .adapter = setup.adapter_fingerprint}) {
     if (setup.sampler->Prunes()) {
       audit_.emplace(folder.sampling());
       setup.sampler->set_audit(&*audit_);

@@ -27,6 +27,9 @@ weights::PoolingChange PoolingOf(const config::ModelRecipe& recipe) {
 
 std::unique_ptr<model::DualEncoder> LoadRunModel(const config::LoadedRecipe& loaded) {
   const config::ModelRecipe& model = loaded.recipe.model;
+  if (model.adapter && model.adapter->empty()) {
+    throw loaded.ErrorAt("model.adapter", "is empty; give a folder, or leave the key out");
+  }
   const model::LoadOptions options{.dropout = model.dropout,
                                    .is_causal = model.is_causal,
                                    .max_query_tokens = Length(model.max_query_tokens),

@@ -316,6 +316,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   if (setup->miner) setup->miner->set_examples(setup->texts.examples);
   StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
+  if (recipe.model.adapter) setup->adapter_fingerprint = model::AdapterFingerprint(*setup->model);
   setup->batches =
       std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
   setup->figures = MakeBatchFigures(setup->recipe(), setup->texts,

@@ -44,7 +44,8 @@ struct Setup {
   double read_seconds = 0;      // of the data, with their hashes
   double tokenise_seconds = 0;  // of the texts that the run trains on
   BatchFigures figures;
-  uint64_t base_fingerprint = 0;  // of the model that training starts from, and of its tokens
+  uint64_t base_fingerprint = 0;     // of the model that training starts from, and of its tokens
+  uint64_t adapter_fingerprint = 0;  // of the adapters of model.adapter; 0: there are none
   std::unique_ptr<BatchMaker> batches;
   // Of a setup that does not encode, where the sampler asks for scores.
   std::optional<PairScoreWork> scoring;

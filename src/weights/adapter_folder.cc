@@ -16,7 +16,6 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "weights/encoder_parts.h"
-#include "weights/settings_file.h"
 
 namespace tandem::weights {
 namespace {
@@ -24,67 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kRoot = "base_model.model.";
-constexpr std::string_view kDown = ".lora_A.weight", kUp = ".lora_B.weight";
-// Keys of adapter_config.json that change what an adapter computes, with what must be there.
-constexpr const char* kMustBeOff[] = {"use_dora",
-                                      "use_qalora",
-                                      "lora_bias",
-                                      "fan_in_fan_out",
-                                      "trainable_token_indices",
-                                      "alpha_pattern",
-                                      "rank_pattern",
-                                      "modules_to_save",
-                                      "layer_replication",
-                                      "target_parameters",
-                                      "megatron_config",
-                                      "use_bdlora",
-                                      "arrow_config",
-                                      "exclude_modules"};
-
-// Nothing that would be used: absent, false, or empty.
-bool IsOff(const nlohmann::json* value) {
-  return value == nullptr || value->is_null() || *value == false ||
-         ((value->is_object() || value->is_array()) && value->empty());
-}
-
-void CheckSupported(const Settings& config) {
-  if (config.RequiredString("peft_type") != "LORA") {
-    config.Fail("peft_type", "\"LORA\" (the only kind of adapter that is supported)");
-  }
-  for (const char* key : kMustBeOff) {
-    if (!IsOff(config.Find(key))) config.Fail(key, "nothing (it is not supported)");
-  }
-  if (config.String("bias").value_or("none") != "none") {
-    config.Fail("bias", "\"none\" (trained biases are not supported)");
-  }
-}
-
-std::vector<std::string> TargetsOf(const Settings& config) {
-  const nlohmann::json* targets = config.Find("target_modules");
-  if (targets == nullptr) return {};
-  if (targets->is_string()) return {targets->get<std::string>()};
-  std::vector<std::string> names;
-  for (const nlohmann::json& target : *targets) {
-    if (!target.is_string()) config.Fail("target_modules", "a text, or a list of texts");
-    names.push_back(target.get<std::string>());
-  }
-  return names;
-}
-
-AdapterSettings ReadSettings(const std::filesystem::path& path) {
-  const Settings config = Settings::Read(path / kAdapterConfig);
-  CheckSupported(config);
-  constexpr double kMost = 1e9;
-  AdapterSettings settings;
-  settings.rank = config.RequiredInteger("r", 1, int64_t{1} << 20);
-  settings.alpha = config.Number("lora_alpha", -kMost, kMost).value_or(8);
-  settings.dropout = config.Number("lora_dropout", 0, 1).value_or(0);
-  settings.rank_stabilized = config.Boolean("use_rslora").value_or(false);
-  settings.base = config.String("base_model_name_or_path").value_or("");
-  settings.targets = TargetsOf(config);
-  return settings;
-}
-
 // The linear map of the encoder that a module of the adapter is; "" for a module that it lacks.
 std::string LinearOf(std::string_view module, const std::set<std::string, std::less<>>& linears,
                      std::span<const std::string_view> prefixes) {
@@ -108,7 +46,7 @@ std::optional<TensorPlace> PlaceOf(std::string_view name) {
   if (!name.starts_with(kRoot)) return std::nullopt;
   name.remove_prefix(kRoot.size());
   for (const bool up : {false, true}) {
-    const std::string_view end = up ? kUp : kDown;
+    const std::string_view end = up ? kLoraUp : kLoraDown;
     if (name.ends_with(end)) return TensorPlace{name.substr(0, name.size() - end.size()), up};
   }
   return std::nullopt;
@@ -121,6 +59,29 @@ const Shape& WeightShape(const EncoderSpec& spec, const std::string& linear) {
   return found->shape;
 }
 
+void CheckFinite(const AdapterFolder& folder, const TensorView& view) {
+  const std::vector<float> values = ToFloat32(view);
+  const auto broken =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (broken == values.end()) return;
+  throw ModelError((folder.path / kAdapterWeights).native(), view.name,
+                   fmt::format("has {} as number {} of {}; finite numbers are expected: the "
+                               "adapter is broken, take an earlier one",
+                               *broken, broken - values.begin() + 1, values.size()));
+}
+
+// Throws where A and B agree on another rank than adapter_config.json says.
+void CheckRank(const AdapterFolder& folder, const AdapterPair& pair) {
+  const Shape &down = pair.down->shape, &up = pair.up->shape;
+  if (down.size() != 2 || up.size() != 2 || down[0] != up[1] || down[0] == folder.settings.rank) {
+    return;
+  }
+  throw ModelError((folder.path / kAdapterWeights).native(), pair.down->name,
+                   fmt::format("is of shape {}, rank {}, but {} says r = {}; take the two files of "
+                               "one adapter",
+                               ShapeText(down), down[0], kAdapterConfig, folder.settings.rank));
+}
+
 void CheckPair(const AdapterFolder& folder, const EncoderSpec& spec, const std::string& linear,
                const AdapterPair& pair) {
   const std::string file = (folder.path / kAdapterWeights).native();
@@ -128,15 +89,22 @@ void CheckPair(const AdapterFolder& folder, const EncoderSpec& spec, const std::
     throw ModelError(file, linear,
                      fmt::format("has no {}", pair.down == nullptr ? "lora_A" : "lora_B"));
   }
+  CheckRank(folder, pair);
   const Shape& weight = WeightShape(spec, linear);
   const Shape down = {folder.settings.rank, weight[1]}, up = {weight[0], folder.settings.rank};
   for (const auto& [view, shape] : {std::pair(pair.down, down), std::pair(pair.up, up)}) {
-    if (view->shape == shape && IsComputable(view->dtype)) continue;
-    throw ModelError(file, view->name,
-                     fmt::format("is {} of shape {}; {} is expected for rank {} and the base's "
-                                 "weight {}: the adapter is of another base",
-                                 DtypeName(view->dtype), ShapeText(view->shape), ShapeText(shape),
-                                 folder.settings.rank, ShapeText(weight)));
+    if (!IsComputable(view->dtype)) {
+      throw ModelError(file, view->name,
+                       fmt::format("is {}; F32, F16 or BF16 is expected", DtypeName(view->dtype)));
+    }
+    if (view->shape != shape) {
+      throw ModelError(file, view->name,
+                       fmt::format("is of shape {}; {} is expected for rank {} and the base's "
+                                   "weight {}: the adapter is of another base",
+                                   ShapeText(view->shape), ShapeText(shape), folder.settings.rank,
+                                   ShapeText(weight)));
+    }
+    CheckFinite(folder, *view);
   }
 }
 
@@ -160,61 +128,110 @@ bool IsBesideEncoder(std::string_view module) {
   return false;
 }
 
-void AddTensor(AdapterFolder& folder, const TensorView& view,
-               const std::set<std::string, std::less<>>& linears,
-               std::span<const std::string_view> prefixes, std::vector<std::string>* left_out) {
-  const std::string file = (folder.path / kAdapterWeights).native();
-  const std::optional<TensorPlace> place = PlaceOf(view.name);
-  if (!place) {
-    throw ModelError(file, view.name,
-                     "is no lora_A or lora_B of a linear map; adapters of other "
-                     "modules are not supported");
+// A folder while its tensors are sorted.
+struct Sorting {
+  AdapterFolder folder;
+  const EncoderSpec& spec;
+  std::span<const std::string_view> prefixes;
+  std::set<std::string, std::less<>> linears;
+  std::set<std::string> left_out;  // modules
+
+  std::string file() const { return (folder.path / kAdapterWeights).native(); }
+};
+
+// Whether a tensor that is no adapter is a copy of the base's word table, as PEFT saves beside
+// adapters of a language model's head.
+bool IsCopyOfWordTable(const Sorting& sorting, const TensorView& view) {
+  std::string_view name = view.name;
+  constexpr std::string_view kWeight = ".weight";
+  if (!name.starts_with(kRoot) || !name.ends_with(kWeight)) return false;
+  name.remove_prefix(kRoot.size());
+  const auto is_named = [&](std::string_view known) {
+    return name == known ||
+           std::any_of(sorting.prefixes.begin(), sorting.prefixes.end(),
+                       [&](std::string_view prefix) {
+                         return name.starts_with(prefix) && name.substr(prefix.size()) == known;
+                       });
+  };
+  for (const EncoderTensor& tensor : sorting.spec.tensors) {
+    if (tensor.name != sorting.spec.embedding.word || tensor.view == nullptr) continue;
+    return (is_named(tensor.name) || name == tensor.view->name) &&
+           view.shape == tensor.view->shape && IsComputable(view.dtype) &&
+           (view.dtype == tensor.view->dtype ? view.bytes == tensor.view->bytes
+                                             : ToFloat32(view) == ToFloat32(*tensor.view));
   }
-  const std::string linear = LinearOf(place->module, linears, prefixes);
-  if (!linear.empty()) {
-    AdapterPair& pair = folder.pairs[linear];
-    (place->up ? pair.up : pair.down) = &view;
+  return false;
+}
+
+void AddToMap(Sorting& sorting, const std::string& linear, const TensorView& view, bool up) {
+  AdapterPair& pair = sorting.folder.pairs[linear];
+  const TensorView*& place = up ? pair.up : pair.down;
+  if (place != nullptr) {
+    throw ModelError(sorting.file(), view.name,
+                     fmt::format("is a second {} of {}, beside {}", up ? "lora_B" : "lora_A",
+                                 linear, place->name));
+  }
+  place = &view;
+}
+
+void AddTensor(Sorting& sorting, const TensorView& view) {
+  const std::optional<TensorPlace> place = PlaceOf(view.name);
+  const std::string_view module = place ? place->module : std::string_view(view.name);
+  if (place) {
+    const std::string linear = LinearOf(module, sorting.linears, sorting.prefixes);
+    if (!linear.empty()) return AddToMap(sorting, linear, view, place->up);
+  }
+  if (IsBesideEncoder(module) || (!place && IsCopyOfWordTable(sorting, view))) {
+    sorting.left_out.emplace(module);
     return;
   }
-  if (!IsBesideEncoder(place->module)) {
+  if (place) {
     throw ModelError(
-        file, view.name,
-        fmt::format("adapts {}, which the base has not; the adapter is of another base",
-                    place->module));
+        sorting.file(), view.name,
+        fmt::format("adapts {}, which the base has not; the adapter is of another base", module));
   }
-  if (place->up) left_out->emplace_back(place->module);
+  throw ModelError(sorting.file(), view.name,
+                   "is no lora_A or lora_B of a linear map; adapters of other modules and trained "
+                   "weights beside adapters are not supported: in Python, merge_and_unload() makes "
+                   "a whole model of them, which Tandem reads");
 }
 
 }  // namespace
 
-double AdapterSettings::scale() const {
-  const auto r = static_cast<double>(rank);
-  return alpha / (rank_stabilized ? std::sqrt(r) : r);
+void CheckAdapterFiles(const std::filesystem::path& path) {
+  if (std::filesystem::exists(path / kAdapterWeights)) return;
+  const bool pickled = std::filesystem::exists(path / "adapter_model.bin");
+  throw ModelError(
+      path.native(), "",
+      fmt::format("has no {}{}", kAdapterWeights,
+                  pickled ? ", and its adapter_model.bin is not read, because it may hold any "
+                            "program; in Python, load it and save it again by "
+                            "save_pretrained(FOLDER, safe_serialization=True)"
+                          : ""));
 }
 
 AdapterFolder ReadAdapterFolder(const std::filesystem::path& path, const EncoderSpec& spec,
                                 std::span<const std::string_view> prefixes) {
-  if (!std::filesystem::exists(path / kAdapterConfig)) {
-    throw ModelError(path.native(), "",
-                     fmt::format("is no adapter folder: it has no {}", kAdapterConfig));
-  }
-  AdapterFolder folder{path, ReadSettings(path), {}, nullptr};
-  folder.weights = std::make_shared<const SafetensorsFile>(path / kAdapterWeights);
+  const AdapterSettings settings = ReadAdapterConfig(path);
+  CheckAdapterFiles(path);
   const std::vector<std::string> names = LinearNames(spec);
-  const std::set<std::string, std::less<>> linears(names.begin(), names.end());
-  std::vector<std::string> left_out;
-  for (const TensorView& view : folder.weights->tensors()) {
-    AddTensor(folder, view, linears, prefixes, &left_out);
-  }
+  Sorting sorting{.folder = {path, settings, {}, nullptr},
+                  .spec = spec,
+                  .prefixes = prefixes,
+                  .linears = {names.begin(), names.end()},
+                  .left_out = {}};
+  AdapterFolder& folder = sorting.folder;
+  folder.weights = std::make_shared<const SafetensorsFile>(path / kAdapterWeights);
+  for (const TensorView& view : folder.weights->tensors()) AddTensor(sorting, view);
   for (const auto& [linear, pair] : folder.pairs) CheckPair(folder, spec, linear, pair);
   if (folder.pairs.empty()) {
-    throw ModelError((path / kAdapterWeights).native(), "", "adapts nothing of the encoder");
+    throw ModelError(sorting.file(), "", "adapts nothing of the encoder");
   }
-  if (!left_out.empty()) {
+  if (!sorting.left_out.empty()) {
     Note(fmt::format("{}: left out, because embeddings do not depend on it: {}", path.native(),
-                     fmt::join(left_out, ", ")));
+                     fmt::join(sorting.left_out, ", ")));
   }
-  return folder;
+  return std::move(sorting.folder);
 }
 
 void WarnOfOtherBase(const AdapterFolder& adapter, const std::filesystem::path& base) {
@@ -229,9 +246,11 @@ void WarnOfOtherBase(const AdapterFolder& adapter, const std::filesystem::path& 
 }
 
 std::string DownName(const std::string& linear) {
-  return fmt::format("{}{}{}", kRoot, linear, kDown);
+  return fmt::format("{}{}{}", kRoot, linear, kLoraDown);
 }
-std::string UpName(const std::string& linear) { return fmt::format("{}{}{}", kRoot, linear, kUp); }
+std::string UpName(const std::string& linear) {
+  return fmt::format("{}{}{}", kRoot, linear, kLoraUp);
+}
 
 namespace {
 
@@ -277,7 +296,8 @@ std::vector<std::string> TargetModules(const EncoderSpec& spec,
 }
 
 void WriteAdapterFolder(const std::filesystem::path& path, const AdapterSettings& settings,
-                        std::span<const TensorToWrite> tensors) {
+                        std::span<const TensorToWrite> tensors,
+                        const std::function<void(const std::filesystem::path&)>& write_more) {
   if (std::filesystem::exists(path) && !std::filesystem::exists(path / kAdapterConfig) &&
       !(std::filesystem::is_directory(path) && std::filesystem::is_empty(path))) {
     throw UsageError(
@@ -297,6 +317,7 @@ void WriteAdapterFolder(const std::filesystem::path& path, const AdapterSettings
   AtomicFolder target(path);
   WriteSafetensors(target.staging() / kAdapterWeights, tensors);
   WriteFileAtomically(target.staging() / kAdapterConfig, config.dump(2) + "\n");
+  if (write_more) write_more(target.staging());
   target.Commit();
 }
 

@@ -4,32 +4,24 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "weights/adapter_config.h"
 #include "weights/encoder_spec.h"
 #include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
 
 namespace tandem::weights {
 
-inline constexpr const char* kAdapterConfig = "adapter_config.json";
 inline constexpr const char* kAdapterWeights = "adapter_model.safetensors";
-
-struct AdapterSettings {
-  int64_t rank = 8;
-  double alpha = 8;
-  double dropout = 0;
-  bool rank_stabilized = false;  // use_rslora (Kalajdzievski 2023)
-  std::string base;              // base_model_name_or_path; "": not said
-  std::vector<std::string> targets;
-
-  // What B A is multiplied by: alpha / rank, or alpha / sqrt(rank).
-  double scale() const;
-};
+// What the names of A and of B end in.
+inline constexpr std::string_view kLoraDown = ".lora_A.weight", kLoraUp = ".lora_B.weight";
 
 // A [rank, K] and B [N, rank] of one linear map.
 struct AdapterPair {
@@ -44,17 +36,22 @@ struct AdapterFolder {
   std::shared_ptr<const SafetensorsFile> weights;
 };
 
-// Reads an adapter for this encoder. `prefixes` are those of its architecture. Adapters of maps
-// that the encoder does not compute (BERT's pooler) are left out, with a Note. Throws ModelError
-// where files are missing or broken, for what Tandem does not compute (other kinds of adapters,
-// DoRA, alpha_pattern, rank_pattern, modules_to_save, biases, ...), and for an adapter of another
-// base: a map that this one lacks, or other shapes.
+// Reads an adapter for this encoder. `prefixes` are those of its architecture. Adapters of modules
+// that the encoder does not compute (BERT's pooler, heads of tasks), and copies of their weights
+// and of the base's word table that PEFT saved beside them, are left out, with a Note. Throws
+// ModelError as ReadAdapterConfig; where files are missing or broken; for numbers that are not
+// finite, for shapes that contradict the rank and for two adapters of one map; and for an adapter
+// of another base: a map that this one lacks, or other shapes.
 AdapterFolder ReadAdapterFolder(const std::filesystem::path& path, const EncoderSpec& spec,
                                 std::span<const std::string_view> prefixes);
 
 // Warns where the adapter says that its base has another name than this folder: names are paths or
 // a hub's, which may differ for the same model; shapes decide.
 void WarnOfOtherBase(const AdapterFolder& adapter, const std::filesystem::path& base);
+
+// Throws ModelError where the adapter's weights are missing; says what to do where they are there
+// as adapter_model.bin.
+void CheckAdapterFiles(const std::filesystem::path& path);
 
 // The names under which an adapter's A and B of a linear map are stored.
 std::string DownName(const std::string& linear);  // "base_model.model.LINEAR.lora_A.weight"
@@ -67,9 +64,12 @@ std::vector<std::string> TargetModules(const EncoderSpec& spec,
                                        const std::vector<std::string>& others);
 
 // Writes the folder complete or not at all; replaces an adapter folder that is there. `tensors`
-// have the names above. Throws OutputError, UsageError where something else is in the way.
-void WriteAdapterFolder(const std::filesystem::path& path, const AdapterSettings& settings,
-                        std::span<const TensorToWrite> tensors);
+// have the names above. `write_more`, where given, writes further files into the folder it gets,
+// before the whole appears. Throws OutputError, UsageError where something else is in the way.
+void WriteAdapterFolder(
+    const std::filesystem::path& path, const AdapterSettings& settings,
+    std::span<const TensorToWrite> tensors,
+    const std::function<void(const std::filesystem::path& folder)>& write_more = {});
 
 // W + scale B A as little-endian float32 bytes, row-major, for W [N, K] as it is stored. Sums are
 // double, and rounded once.

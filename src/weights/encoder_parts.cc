@@ -62,6 +62,19 @@ std::optional<size_t> NumberOf(std::string_view text) {
   return number;
 }
 
+// Layers `first` to `last`, as "layers.A-B" names them.
+struct LayerRange {
+  size_t first, last;
+};
+std::optional<LayerRange> RangeOf(std::string_view pattern) {
+  const size_t dash = pattern.find('-');
+  if (!pattern.starts_with(kLayers) || dash == std::string_view::npos) return std::nullopt;
+  const auto first = NumberOf(pattern.substr(kLayers.size(), dash - kLayers.size()));
+  const auto last = NumberOf(pattern.substr(dash + 1));
+  if (!first || !last) return std::nullopt;
+  return LayerRange{*first, *last};
+}
+
 // Whether `target` is `name` or its last components.
 bool IsSuffix(std::string_view target, std::string_view name) {
   return name == target || (name.size() > target.size() && name.ends_with(target) &&
@@ -96,15 +109,24 @@ std::vector<EncoderPart> PartsOf(const EncoderSpec& spec) {
 
 bool NamesPart(std::string_view pattern, std::string_view part) {
   if (pattern == part) return true;
-  const size_t dash = pattern.find('-');
-  if (!pattern.starts_with(kLayers) || !part.starts_with(kLayers) ||
-      dash == std::string_view::npos) {
-    return false;
+  const std::optional<LayerRange> range = RangeOf(pattern);
+  if (!range || !part.starts_with(kLayers)) return false;
+  const auto number = NumberOf(part.substr(kLayers.size()));
+  return number && range->first <= *number && *number <= range->last;
+}
+
+std::string MissingLayer(std::string_view pattern, const std::vector<EncoderPart>& parts) {
+  const std::optional<LayerRange> range = RangeOf(pattern);
+  if (!range) return "";
+  // Layers are counted from 0 without a gap, so that the ends tell.
+  for (const size_t number : {range->first, range->last}) {
+    std::string layer = fmt::format("{}{}", kLayers, number);
+    if (std::none_of(parts.begin(), parts.end(),
+                     [&](const EncoderPart& part) { return part.name == layer; })) {
+      return layer;
+    }
   }
-  const auto first = NumberOf(pattern.substr(kLayers.size(), dash - kLayers.size()));
-  const auto last = NumberOf(pattern.substr(dash + 1)),
-             number = NumberOf(part.substr(kLayers.size()));
-  return first && last && number && *first <= *number && *number <= *last;
+  return "";
 }
 
 std::string PartsText(const std::vector<std::string>& parts) {
@@ -142,6 +164,12 @@ std::set<std::string> AdapterTargets(const EncoderSpec& spec, std::span<const st
                                      const std::set<std::string>& frozen_tensors) {
   const std::vector<std::string> names = LinearNames(spec);
   const bool all = targets.size() == 1 && targets.front() == kAllLinear;
+  const std::string known =
+      fmt::format("{} (as in {}), or \"{}\" for all", fmt::join(ShortNames(names), ", "),
+                  names.empty() ? "" : names.front(), kAllLinear);
+  if (targets.empty()) {
+    throw UsageError(fmt::format("is empty; it must name linear maps: {}", known));
+  }
   std::set<std::string> found;
   for (const std::string& target : targets) {
     bool any = false;
@@ -151,10 +179,14 @@ std::set<std::string> AdapterTargets(const EncoderSpec& spec, std::span<const st
       if (!frozen_tensors.contains(name + ".weight")) found.insert(name);
     }
     if (any) continue;
-    throw UsageError(fmt::format(
-        "\"{}\" names no linear map of this encoder; it has {} (as in {}), or \"{}\" for all",
-        target, fmt::join(ShortNames(names), ", "), names.empty() ? "" : names.front(),
-        kAllLinear));
+    if (target == kAllLinear) {
+      throw UsageError(fmt::format(
+          "has \"{}\", which means every linear map, beside other names; give it alone, or the "
+          "names alone",
+          kAllLinear));
+    }
+    throw UsageError(
+        fmt::format("\"{}\" names no linear map of this encoder; it has {}", target, known));
   }
   return found;
 }

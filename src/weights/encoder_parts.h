@@ -23,6 +23,9 @@ std::vector<EncoderPart> PartsOf(const EncoderSpec& spec);
 
 // Whether `pattern` names the part: its name, or "layers.A-B" for layers A to B.
 bool NamesPart(std::string_view pattern, std::string_view part);
+// The first layer that "layers.A-B" names and `parts` lack, as "layers.7"; "" where there is none,
+// or the pattern is another one.
+std::string MissingLayer(std::string_view pattern, const std::vector<EncoderPart>& parts);
 // "embeddings, layers.0 to layers.5": for messages.
 std::string PartsText(const std::vector<std::string>& parts);
 

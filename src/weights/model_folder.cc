@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "weights/adapter_config.h"
 #include "weights/architecture.h"
 #include "weights/cross_encoder_folder.h"
 #include "weights/folder_check.h"
@@ -218,6 +219,40 @@ void AddProjection(ModelFolder* folder, int64_t width) {
   folder->embedding_width = width;
 }
 
+namespace {
+
+// The last Dense module, where it is as AddProjection makes them; null: it is another, or none.
+Dense* LastProjection(ModelFolder* folder) {
+  for (auto module = folder->head.rbegin(); module != folder->head.rend(); ++module) {
+    if (auto* dense = std::get_if<Dense>(&*module)) {
+      return !dense->bias && dense->activation == Activation::kIdentity ? dense : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
+  const std::filesystem::path list = from / "modules.json";
+  if (!std::filesystem::exists(list)) return false;
+  const auto dense_modules = [&] {
+    return std::count_if(folder->head.begin(), folder->head.end(), [](const HeadModule& module) {
+      return std::holds_alternative<Dense>(module);
+    });
+  };
+  const auto before = dense_modules();
+  ModuleList modules =
+      ReadModules(from, ListModules(from), list.native(), folder->encoder.hidden_size);
+  folder->head = std::move(modules.head);
+  folder->embedding_width = modules.embedding_width;
+  folder->has_modules = true;
+  Dense* projection = LastProjection(folder);
+  if (dense_modules() <= before || projection == nullptr) return false;
+  projection->folder = kProjectionFolder;
+  return true;
+}
+
 const Pooling& PoolingOf(const ModelFolder& folder) {
   return std::get<Pooling>(folder.head.front());
 }
@@ -248,13 +283,30 @@ void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
       (folder.path / "config_sentence_transformers.json").native(), folder.unused_document_prompt));
 }
 
+namespace {
+
+// Throws for an adapter: without its base it is no model, and a base's weights beside it would be
+// another model than what transformers loads, which takes the adapter.
+void RefuseAdapter(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path / kAdapterConfig)) return;
+  throw ModelError(
+      path.native(), "",
+      fmt::format("holds an adapter ({}), which is no whole model: `tandem merge {} --base BASE "
+                  "--output OUTPUT` makes one of it; training goes on from it by model.adapter",
+                  kAdapterConfig, path.native()));
+}
+
+}  // namespace
+
 ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options) {
   CheckIsFolder(path);
+  RefuseAdapter(path);
   if (!options.of_classifier) RefuseCrossEncoder(path);
   const bool listed = std::filesystem::exists(path / "modules.json");
   const bool has_modules = listed && !IsCrossEncoder(path);
   const std::string below = listed ? EncoderFolderOf(path) : "";
   const std::filesystem::path encoder = below.empty() ? path : path / below;
+  if (!below.empty()) RefuseAdapter(encoder);
   if (!std::filesystem::exists(encoder / "config.json")) {
     throw ModelError(encoder.native(), "",
                      listed ? "is no model folder: config.json is missing"

@@ -79,6 +79,12 @@ inline constexpr const char* kProjectionFolder = "projection";
 // "projection/linear.weight".
 void AddProjection(ModelFolder* folder, int64_t width);
 
+// Puts the modules that `from`/modules.json lists, as the folder of a PEFT adapter may, in place of
+// what follows the encoder; without that file nothing changes. Says whether they have a Dense
+// module more than before and the last one is a projection (as AddProjection's), which is called
+// kProjectionFolder then. Throws ModelError.
+bool TakeModules(const std::filesystem::path& from, ModelFolder* folder);
+
 // The Pooling module of a folder; there is exactly one.
 const Pooling& PoolingOf(const ModelFolder& folder);
 

@@ -316,4 +316,10 @@ void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
   target.Commit();
 }
 
+void WriteModuleFolders(const ModelFolder& source, const FolderChanges& changes,
+                        const std::filesystem::path& path) {
+  Replacements replacements = ByName(changes);
+  WriteModules(source, path, &replacements);
+}
+
 }  // namespace tandem::weights

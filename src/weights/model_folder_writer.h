@@ -49,4 +49,9 @@ void CheckModelTarget(const ModelFolder& source, const std::filesystem::path& pa
 void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
                       const ModelCard& card, const std::filesystem::path& path);
 
+// Writes modules.json and the folders of what follows the source's encoder into the folder `path`,
+// which exists. `changes` holds new values of Dense modules alone. Throws as WriteModelFolder.
+void WriteModuleFolders(const ModelFolder& source, const FolderChanges& changes,
+                        const std::filesystem::path& path);
+
 }  // namespace tandem::weights

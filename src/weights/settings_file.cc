@@ -75,6 +75,12 @@ Settings::Settings(std::string file, nlohmann::json value)
 
 bool Settings::Has(std::string_view key) const { return Find(key) != nullptr; }
 
+std::vector<std::string> Settings::Keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : value_.items()) keys.push_back(key);
+  return keys;
+}
+
 bool Settings::IsNull(std::string_view key) const {
   const auto found = value_.find(std::string(key));
   return found != value_.end() && found->is_null();

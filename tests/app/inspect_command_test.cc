@@ -323,7 +323,8 @@ TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
   std::filesystem::create_directory(Path("empty"));
   ExpectError("empty", 2,
               ": nothing in this folder tells what it is; known are models (modules.json or "
-              "config.json), training runs (recipe.resolved.toml), checkpoints (state.json), BEIR "
+              "config.json), adapters (adapter_config.json), training runs (recipe.resolved.toml), "
+              "checkpoints (state.json), BEIR "
               "data sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy)");
   Write("w.safetensors", std::string("\xff\0\0\0\0\0\0\0{}", 10));
   ExpectError("w.safetensors", 4,

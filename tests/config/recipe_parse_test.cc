@@ -118,6 +118,24 @@ TEST(ParseRecipe, ListsOfNumbers) {
             "r.toml:4:23: data.positive_grade must be a number, found array");
 }
 
+TEST(ParseRecipe, ListsOfTexts) {
+  const auto freeze = [](const std::string& value) {
+    return ParseTest(kLeast + "model.freeze = " + value + "\n").recipe.model.freeze;
+  };
+  EXPECT_EQ(freeze("\"embeddings\""), Strings{"embeddings"});
+  EXPECT_EQ(freeze("[\"embeddings\", \"layers.0-2\"]"), (Strings{"embeddings", "layers.0-2"}));
+  EXPECT_EQ(freeze("[]"), Strings{});
+  const auto set = ParseTest(kLeast + "model.freeze = [\"embeddings\"]\n", {"model.freeze=[]"});
+  EXPECT_EQ(set.recipe.model.freeze, Strings{});  // takes the recipe's list back
+  for (const auto& [value, found] : {std::pair("[3]", "a list with a number"),
+                                     std::pair("[\"a\", true]", "a list with true or false"),
+                                     std::pair("[[\"a\"]]", "a list with a list")}) {
+    EXPECT_EQ(ParseProblem(kLeast + "model.freeze = " + value + "\n"),
+              std::string("r.toml:4:16: model.freeze must be a text, or a list of texts, found ") +
+                  found);
+  }
+}
+
 TEST(ParseRecipe, BinarizingTakesThePositiveGradesPlace) {
   EXPECT_EQ(ParseTest(kLeast + "data.binarize_at = 3\n").recipe.data.positive_grade, 3);
   const std::string both = "data.binarize_at = 3\ndata.positive_grade = 2\n";

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/captured_messages.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "model/dual_encoder.h"
@@ -113,6 +114,11 @@ TEST_F(TrainingPlanTest, ANameThatNamesNothingIsAnErrorWithThoseThatThereAre) {
       "value, dense (as in encoder.layer.0.attention.self.query), or \"all-linear\" for all");
   EXPECT_EQ(ProblemOf({.what = Trained::kHead, .freeze = {"2_Dense"}}),
             "model.freeze leaves nothing to train");
+  EXPECT_EQ(ProblemOf({.freeze = {"layers.0-99"}}),
+            "model.freeze \"layers.0-99\" names layers.99, which is no part of " + path +
+                "; it has embeddings, layers.0 to layers.2, 2_Dense");
+  EXPECT_EQ(ProblemOf({.what = Trained::kLora, .lora = {.targets = {}}}).substr(0, 29),
+            "lora.target_modules is empty;");
 }
 
 // Gradients of what is trained are those of a model in which everything is.
@@ -253,6 +259,105 @@ TEST_F(TrainingPlanTest, FrozenLayersGetNoAdapters) {
   const TrainingOptions again{
       .what = Trained::kLora, .freeze = {"layers.1"}, .adapter = Path("adapter")};
   EXPECT_EQ(layers(*Load(again)), "2");
+}
+
+// Adapters of frozen layers are part of the model that training goes on from.
+TEST_F(TrainingPlanTest, AdaptersOfFrozenLayersStayAsTheyAre) {
+  const auto first = Load({.what = Trained::kLora, .lora = {.rank = 4, .targets = {"query"}}});
+  Train(*first);
+  first->SaveAdapter(Path("adapter"), {"base", ""});
+  const TrainingOptions on{
+      .what = Trained::kLora, .freeze = {"layers.0", "layers.2"}, .adapter = Path("adapter")};
+  const auto second = Load(on);
+  const std::string layer = "encoder.layer.1.attention.self.query.lora_";
+  EXPECT_EQ(TrainedNames(*second),
+            (std::vector<std::string>{layer + "A.weight", layer + "B.weight"}));
+  EXPECT_TRUE(Embeddings(*second).equal(Embeddings(*first)));
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {  // merged, and beside
+    Embeddings(*second, TextKind::kQuery, precision).sum().backward();
+    for (const NamedParameter& parameter : second->Parameters()) {
+      EXPECT_EQ(parameter.value.grad().defined(), parameter.trained()) << parameter.name;
+    }
+  }
+  Train(*second);
+  second->SaveAdapter(Path("again"), {"base", ""});
+  const weights::SafetensorsFile before(Path("adapter/adapter_model.safetensors")),
+      after(Path("again/adapter_model.safetensors"));
+  ASSERT_EQ(after.tensors().size(), before.tensors().size());
+  for (const weights::TensorView& tensor : before.tensors()) {
+    const bool frozen = tensor.name.find("layer.1.") == std::string::npos;
+    EXPECT_EQ(after.Find(tensor.name)->bytes == tensor.bytes, frozen) << tensor.name;
+  }
+  EXPECT_EQ(ProblemOf({.what = Trained::kLora,
+                       .freeze = {"embeddings", "layers.0-2", "2_Dense"},
+                       .adapter = Path("adapter")}),
+            "model.freeze leaves nothing to train");
+}
+
+TEST_F(TrainingPlanTest, TwoTowersGoOnFromTheirOwnAdapters) {
+  const auto load = [&](const std::filesystem::path& adapter) {
+    return DualEncoder::Load(Path("base"),
+                             {.towers = weights::Towers::kSeparate,
+                              .seed = 5,
+                              .training = {.what = Trained::kLora, .adapter = adapter}});
+  };
+  const auto first = load({});
+  Train(*first);
+  first->SaveAdapter(Path("adapter"), {"base", "base"});
+  const auto second = load(Path("adapter"));
+  for (const TextKind kind : {TextKind::kQuery, TextKind::kDocument}) {
+    EXPECT_TRUE(Embeddings(*second, kind).equal(Embeddings(*first, kind)));
+  }
+  EXPECT_FALSE(Embeddings(*first).equal(Embeddings(*first, TextKind::kDocument)));
+  const auto both = load(Path("adapter") / "query");
+  EXPECT_TRUE(Embeddings(*both).equal(Embeddings(*first)));
+  EXPECT_TRUE(Embeddings(*both, TextKind::kDocument).equal(Embeddings(*first)));
+  const std::string path = Path("adapter").native();
+  EXPECT_EQ(ProblemOf({.what = Trained::kLora, .adapter = path}),
+            "model.adapter \"" + path +
+                "\" holds adapters of two encoders: give its folder query or document, or "
+                "model.towers = \"separate\"");
+  EXPECT_EQ(ProblemOf({.what = Trained::kLora, .adapter = "/nowhere"}).substr(0, 40),
+            "model.adapter \"/nowhere\" does not exist;");
+}
+
+// A new projection is written beside the adapters, and trained on where training goes on from them.
+TEST_F(TrainingPlanTest, AnAdaptersFolderHoldsTheProjection) {
+  const auto load = [&](const std::optional<int64_t>& projection, const TrainingOptions& training) {
+    return DualEncoder::Load(Path("base"),
+                             {.projection = projection, .seed = 5, .training = training});
+  };
+  const TrainingOptions lora{.what = Trained::kLora};
+  const auto first = load(6, lora);
+  Train(*first);
+  first->SaveAdapter(Path("adapter"), {"base", ""});
+  const TrainingOptions on{.what = Trained::kLora, .adapter = Path("adapter")};
+  for (const std::optional<int64_t> projection :
+       {std::optional<int64_t>(), std::optional<int64_t>(6)}) {
+    const auto second = load(projection, on);
+    EXPECT_TRUE(Embeddings(*second).equal(Embeddings(*first)));
+    EXPECT_EQ(TrainedNames(*second), TrainedNames(*first));
+    EXPECT_EQ(TrainedNames(*second).back(), "projection/linear.weight");
+  }
+  EXPECT_THROW(load(4, on), TrainingProblem);
+}
+
+TEST_F(TrainingPlanTest, ARankThatAMapCannotUseIsSaid) {
+  const CapturedMessages messages;
+  Load({.what = Trained::kLora, .lora = {.rank = 4096, .targets = {"query"}}});
+  EXPECT_NE(
+      messages.text().find("rank 4096 of the adapters is more than encoder.layer.0.attention"),
+      std::string::npos)
+      << messages.text();
+}
+
+TEST_F(TrainingPlanTest, SettingsSayTheAdaptersScale) {
+  const auto settings = [&](double alpha) {
+    return Load({.what = Trained::kLora, .lora = {.rank = 4, .alpha = alpha}})->settings();
+  };
+  EXPECT_NE(settings(2), settings(3));
+  EXPECT_NE(settings(2).find("adapters of rank 4, scale 0.5, dropout 0"), std::string::npos);
+  EXPECT_EQ(Load({})->adapter_settings(), "");
 }
 
 // The base's pooler is called pooler.dense, so that "dense" would name it too.

@@ -28,6 +28,9 @@ class TrainLora : public EventfulRunTest {
     for (std::string& flag : SetFlags(sets)) flags.push_back(std::move(flag));
     return flags;
   }
+  ProgramResult Merge(const std::string& adapter, const std::string& output) const {
+    return RunTandem({"merge", Path(adapter), "--base", Path("base"), "--output", Path(output)});
+  }
   std::vector<float> Encoded(const std::string& model) const {
     const ProgramResult result =
         RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("embeddings"),
@@ -163,6 +166,54 @@ TEST_F(TrainLora, TwoTowersHaveAdaptersOfTheirOwn) {
   }
 }
 
+TEST_F(TrainLora, TwoTowersGoOnFromTheAdaptersOfARun) {
+  const std::vector<std::string> separate = {"model.towers=separate", "train.accumulate=1"};
+  ASSERT_EQ(Train("first", With(kLora, separate)).exit_code, 0);
+  const ProgramResult result =
+      Train("second", With(SetFlags(separate), {"model.train=lora", "optimizer.learning_rate=0",
+                                                "model.adapter=" + Path("first/adapter")}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const std::string tower : {"query", "document"}) {
+    ExpectSameTensors("second/adapter/" + tower + "/adapter_model.safetensors",
+                      "first/adapter/" + tower + "/adapter_model.safetensors");
+  }
+  const ProgramResult shared =
+      Train("third", SetFlags({"model.train=lora", "model.adapter=" + Path("first/adapter")}));
+  EXPECT_EQ(shared.exit_code, 2);
+  EXPECT_THAT(shared.err, HasSubstr("model.adapter=" + Path("first/adapter") + ": model.adapter"));
+  EXPECT_THAT(shared.err, HasSubstr("adapters of two encoders"));
+}
+
+TEST_F(TrainLora, TheProjectionComesWithTheAdapter) {
+  const ProgramResult result = Train("run", With(kLora, {"model.projection=16"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_EQ(Merge("run/adapter", "merged").exit_code, 0);
+  EXPECT_EQ(Encoded("merged").size(), 16U);
+  EXPECT_EQ(Encoded("merged"), Encoded("run/model"));
+}
+
+TEST_F(TrainLora, AResumedRunNeedsTheAdapterThatItBeganWith) {
+  ASSERT_EQ(Train("first", kLora).exit_code, 0);
+  const std::vector<std::string> flags =
+      SetFlags({"model.train=lora", "model.adapter=" + Path("first/adapter")});
+  ASSERT_EQ(Train("run", flags).exit_code, 0);
+  std::filesystem::remove_all(Path("run/model"));
+  const std::string config = Path("first/adapter/adapter_config.json");
+  const std::string begun = ReadFile(config);
+  auto changed = nlohmann::ordered_json::parse(begun);
+  changed["lora_alpha"] = 1000;
+  WriteFileAtomically(config, changed.dump());
+  std::vector<std::string> resume = flags;
+  resume.push_back("--resume");
+  const ProgramResult other = Train("run", resume);
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("model.adapter holds other adapters, or adapters of another "
+                                   "rank, scale or dropout"));
+  WriteFileAtomically(config, begun);
+  const ProgramResult same = Train("run", resume);
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+}
+
 TEST_F(TrainLora, CheckSaysWhatIsTrained) {
   std::vector<std::string> arguments = {"train", Path("recipe.toml"), "--check"};
   arguments.insert(arguments.end(), kLora.begin(), kLora.end());
@@ -184,6 +235,50 @@ TEST_F(TrainLora, MistakesAreFoundBeforeTheFirstStep) {
   expect({"model.train=lora", "lora.target_modules=q_proj"}, "it has query, key, value, dense");
   expect({"model.train=some"}, "model.train");
   expect({"model.freeze=3"}, "a list of texts");
+  expect({"model.freeze=[\"layers.0-99\"]"}, "names layers.99, which is no part of");
+  expect({"model.train=lora", "lora.target_modules=[]"},
+         "--set lora.target_modules=[]: lora.target_modules is empty");
+  expect({"model.train=lora", "model.adapter=/nowhere"},
+         "--set model.adapter=/nowhere: model.adapter \"/nowhere\" does not exist");
+  expect({"model.train=lora", "model.adapter=\"\""}, "model.adapter is empty");
+}
+
+TEST_F(TrainLora, MergingReplacesNothing) {
+  ASSERT_EQ(Train("run", kLora).exit_code, 0);
+  ASSERT_EQ(Merge("run/adapter", "merged").exit_code, 0);
+  const ProgramResult again = Merge("run/adapter", "merged");
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_EQ(again.err,
+            "error: " + Path("merged") + ": exists already; give another folder, or remove it\n");
+}
+
+TEST_F(TrainLora, AnAdapterIsShownAndIsNoModel) {
+  ASSERT_EQ(Train("run", kLora).exit_code, 0);
+  const ProgramResult shown = RunTandem({"inspect", Path("run/adapter"), "--format", "json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  const auto found = nlohmann::json::parse(shown.out);
+  EXPECT_EQ(found["kind"], "adapter");
+  EXPECT_EQ(found["base"], "base");
+  EXPECT_EQ(found["rank"], 4);
+  EXPECT_EQ(found["alpha"], 8);
+  EXPECT_EQ(found["scale"], 2);
+  EXPECT_EQ(found["linear_maps"], 4);
+  EXPECT_EQ(found["parameters"], 1024);
+  EXPECT_EQ(found["target_modules"], (std::vector<std::string>{"query", "value"}));
+  EXPECT_THAT(found["whole_model"].get<std::string>(),
+              HasSubstr("tandem merge " + Path("run/adapter") + " --base"));
+  EXPECT_EQ(RunTandem({"inspect", Path("run/adapter")}).exit_code, 0);
+  const ProgramResult trained = Train("failed", SetFlags({"model.base=" + Path("run/adapter")}));
+  EXPECT_EQ(trained.exit_code, 4);
+  EXPECT_THAT(trained.err, HasSubstr("holds an adapter"));
+  EXPECT_THAT(trained.err, HasSubstr("tandem merge " + Path("run/adapter")));
+  // Files of an adapter in a whole model's folder.
+  for (const char* name : {"adapter_config.json", "adapter_model.safetensors"}) {
+    std::filesystem::copy(Path(std::string("run/adapter/") + name), Path("base"));
+  }
+  const ProgramResult both = Train("failed", {});
+  EXPECT_EQ(both.exit_code, 4);
+  EXPECT_THAT(both.err, HasSubstr("tandem merge " + Path("base")));
 }
 
 TEST_F(TrainLora, AnAdapterOfAnotherBaseIsRefused) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ class AdapterFolderTest : public testing::Test {
       tensors.push_back(Float32Tensor(names[i], i % 2 == 0 ? Shape{2, 8} : Shape{8, 2}, kValues));
     }
     WriteAdapterFolder(path(), settings, tensors);
+  }
+  void WriteTensors(const std::vector<TensorToWrite>& tensors) const {
+    WriteAdapterFolder(path(), {.rank = 2, .base = "base", .targets = {"query"}}, tensors);
   }
   AdapterFolder Read() const {
     return ReadAdapterFolder(path(), spec_, FindArchitecture("bert")->prefixes);
@@ -93,36 +97,135 @@ TEST_F(AdapterFolderTest, WhatEmbeddingsDoNotDependOnIsLeftOutAndSaid) {
   ExpectBroken({other, "of another base"});
 }
 
+TEST_F(AdapterFolderTest, CopiesThatPeftSavesBesideAHeadsAdapterAreLeftOut) {
+  WriteTensors({Float32Tensor(DownName(kQuery), {2, 8}, kValues),
+                Float32Tensor(UpName(kQuery), {8, 2}, kValues),
+                Float32Tensor("base_model.model.lm_head.base_layer.weight", {4, 4}, kValues)});
+  const CapturedMessages messages;
+  EXPECT_EQ(Read().pairs.size(), 1U);
+  EXPECT_NE(messages.text().find("lm_head.base_layer"), std::string::npos) << messages.text();
+}
+
+// The word table is left out where it is the base's; another one would change embeddings.
+TEST_F(AdapterFolderTest, AWordTableMustBeTheBases) {
+  const ModelFolder base = ReadModelFolder(folder_.path() / "base");
+  spec_ = base.encoder;
+  const TensorView& table = *base.tensor(spec_.embedding.word).view;
+  std::vector<float> words = ToFloat32(table);
+  const auto write = [&](const std::string& name) {
+    WriteTensors({Float32Tensor(DownName(kQuery), {2, 8}, kValues),
+                  Float32Tensor(UpName(kQuery), {8, 2}, kValues),
+                  Float32Tensor("base_model.model." + name, table.shape, words)});
+  };
+  for (const std::string prefix : {"", "bert."}) {
+    write(prefix + spec_.embedding.word);
+    EXPECT_EQ(Read().pairs.size(), 1U);
+  }
+  words.back() += 1;
+  write(spec_.embedding.word);
+  ExpectBroken({spec_.embedding.word, "trained weights beside adapters", "merge_and_unload()"});
+}
+
 TEST_F(AdapterFolderTest, WhatIsNotSupportedSaysSo) {
-  const std::pair<const char*, nlohmann::json> kKeys[] = {{"peft_type", "IA3"},
-                                                          {"use_dora", true},
-                                                          {"bias", "all"},
-                                                          {"alpha_pattern", {{"query", 4}}},
-                                                          {"rank_pattern", {{"query", 4}}},
-                                                          {"modules_to_save", {"pooler"}},
-                                                          {"lora_bias", true}};
+  const std::pair<const char*, nlohmann::json> kKeys[] = {
+      {"peft_type", "IA3"},
+      {"use_dora", true},
+      {"bias", "all"},
+      {"alpha_pattern", {{"query", 4}}},
+      {"rank_pattern", {{"query", 4}}},
+      {"modules_to_save", {"pooler"}},
+      {"lora_bias", true},
+      {"alora_invocation_tokens", {5, 6}},
+      {"kasa_config", {{"svd_rank", 2}}},
+      {"monteclora_config", {{"sample_scaler", 0.1}}},
+      {"velora_config", {{"num_groups", 8}}},
+      {"use_newthing", true},
+      {"another_config", {{"scale", 2}}}};
   for (const auto& [key, value] : kKeys) {
     Write({DownName(kQuery), UpName(kQuery)});
     SetKey(key, value);
     ExpectBroken({kAdapterConfig, key, "supported"});
   }
+  SetKey("use_dora", true);
+  ExpectBroken({"merge_and_unload()"});
   Write({DownName(kQuery), UpName(kQuery)});
   for (const char* key : {"use_dora", "lora_bias"}) SetKey(key, false);
-  for (const char* key : {"alpha_pattern", "modules_to_save"}) SetKey(key, nullptr);
+  for (const char* key : {"alpha_pattern", "modules_to_save", "alora_invocation_tokens", "new_key"})
+    SetKey(key, nullptr);
   EXPECT_NO_THROW(Read());
 }
 
+// PEFT changes the base where an adapter says that it started so (lora/layer.py, update_layer).
+TEST_F(AdapterFolderTest, StartsThatChangeTheBaseAreRefused) {
+  for (const char* start :
+       {"pissa", "pissa_niter_4", "olora", "OLoRA", "corda", "loftq", "lora_ga", "unknown"}) {
+    SetKey("init_lora_weights", start);
+    ExpectBroken({kAdapterConfig, "init_lora_weights", start, "merge_and_unload()"});
+  }
+  SetKey("init_lora_weights", 3);
+  ExpectBroken({"init_lora_weights"});
+  for (const nlohmann::json& start :
+       {nlohmann::json(true), nlohmann::json(false), nlohmann::json("gaussian"),
+        nlohmann::json("eva"), nlohmann::json("orthogonal"), nlohmann::json("mica")}) {
+    SetKey("init_lora_weights", start);
+    EXPECT_NO_THROW(Read()) << start;
+  }
+}
+
+// Keys of PEFT 0.21 that say how an adapter was made.
+TEST_F(AdapterFolderTest, HowItWasMadeIsNoMatter) {
+  const std::pair<const char*, nlohmann::json> kKeys[] = {
+      {"exclude_modules", {"key"}},  {"layers_to_transform", {1}},
+      {"layers_pattern", "layer"},   {"megatron_core", "megatron.core"},
+      {"qalora_group_size", 16},     {"peft_version", "0.21.2"},
+      {"revision", "main"},          {"auto_mapping", {{"base_model_class", "BertModel"}}},
+      {"ensure_weight_tying", true}, {"eva_config", {{"rho", 2.0}}},
+      {"task_type", "CAUSAL_LM"}};
+  for (const auto& [key, value] : kKeys) SetKey(key, value);
+  EXPECT_EQ(Read().pairs.size(), 1U);
+  SetKey("target_modules", {{"query", "key"}});
+  ExpectBroken({"target_modules", "a list of texts"});
+}
+
 TEST_F(AdapterFolderTest, AnotherBaseIsRefused) {
-  SetKey("r", 4);
-  ExpectBroken({"[2, 8]", "[4, 8]", "of another base"});
+  Write({DownName("encoder.layer.1.output.dense"), UpName("encoder.layer.1.output.dense")});
+  ExpectBroken({"[2, 8]", "[2, 16]", "of another base"});
   Write({DownName("encoder.layer.7.attention.self.query"), UpName(kQuery)});
   ExpectBroken({"encoder.layer.7.attention.self.query, which the base has not"});
   Write({DownName(kQuery)});
   ExpectBroken({"has no lora_B"});
   Write({"base_model.model.embeddings.word_embeddings.lora_embedding_A"});
-  ExpectBroken({"adapters of other modules are not supported"});
+  ExpectBroken({"adapters of other modules", "not supported", "merge_and_unload()"});
   std::filesystem::remove(path() / kAdapterConfig);
   ExpectBroken({"is no adapter folder"});
+}
+
+TEST_F(AdapterFolderTest, FilesOfTwoAdaptersAreFound) {
+  SetKey("r", 4);
+  ExpectBroken({"lora_A", "[2, 8], rank 2", "r = 4", "two files of one adapter"});
+}
+
+TEST_F(AdapterFolderTest, AMapHasOneAdapter) {
+  const std::string again = std::string("bert.") + kQuery;
+  Write({DownName(kQuery), UpName(kQuery), DownName(again), UpName(again)});
+  ExpectBroken({"is a second lora_", kQuery, "beside"});
+}
+
+TEST_F(AdapterFolderTest, NumbersMustBeFinite) {
+  for (const float broken : {std::nanf(""), INFINITY}) {
+    std::vector<float> values = kValues;
+    values[9] = broken;
+    WriteTensors({Float32Tensor(DownName(kQuery), {2, 8}, kValues),
+                  Float32Tensor(UpName(kQuery), {8, 2}, values)});
+    ExpectBroken({UpName(kQuery), "number 10 of 16", "finite numbers are expected"});
+  }
+}
+
+TEST_F(AdapterFolderTest, AFolderWithoutSafetensorsSaysHowToMakeThem) {
+  std::filesystem::remove(path() / kAdapterWeights);
+  ExpectBroken({"has no adapter_model.safetensors"});
+  WriteFileAtomically(path() / "adapter_model.bin", "x");
+  ExpectBroken({"has no adapter_model.safetensors", "safe_serialization=True"});
 }
 
 TEST_F(AdapterFolderTest, SomethingElseIsNotReplaced) {

@@ -87,6 +87,18 @@ TEST(EncoderParts, AreNamedByNameOrRange) {
   EXPECT_FALSE(NamesPart("layers.0-9", "embeddings"));
 }
 
+TEST(EncoderParts, ARangeOfLayersHasBothItsEnds) {
+  const std::vector<EncoderPart> parts = {
+      {"embeddings", {}}, {"layers.0", {}}, {"layers.1", {}}, {"layers.2", {}}};
+  EXPECT_EQ(MissingLayer("layers.0-2", parts), "");
+  EXPECT_EQ(MissingLayer("layers.1-1", parts), "");
+  EXPECT_EQ(MissingLayer("layers.0-3", parts), "layers.3");
+  EXPECT_EQ(MissingLayer("layers.0-99", parts), "layers.99");
+  EXPECT_EQ(MissingLayer("layers.7-9", parts), "layers.7");
+  EXPECT_EQ(MissingLayer("layers.9", parts), "");  // no range
+  EXPECT_EQ(MissingLayer("embeddings", parts), "");
+}
+
 TEST(EncoderParts, TargetsAreWholeComponentsOfNames) {
   const TemporaryFolder folder;
   WriteSmallModel(folder.path());
@@ -108,7 +120,13 @@ TEST(EncoderParts, TargetsAreWholeComponentsOfNames) {
         count({"query", "uery"});
       },
       ExitCode::kUsage, {"\"uery\" names no linear map", "query, key, value, dense"});
-  ExpectError([&] { count({"all-linear", "query"}); }, ExitCode::kUsage, {"\"all-linear\" names"});
+  ExpectError(
+      [&] {
+        count({"all-linear", "query"});
+      },
+      ExitCode::kUsage, {"has \"all-linear\", which means every linear map, beside other names"});
+  ExpectError([&] { count({}); }, ExitCode::kUsage,
+              {"is empty; it must name linear maps: query, key, value, dense"});
 }
 
 }  // namespace
