@@ -77,7 +77,7 @@ void PlanStartedAdapters(const ModelFolder& folder, const std::filesystem::path&
   }
 }
 
-// A B A of a rank above the map's smaller side is no richer than one of that rank.
+// B A of a rank above the map's smaller side is no richer than one of that rank.
 void WarnOfWideRank(const ModelFolder& folder, const TrainingPlan& plan) {
   for (const std::string& linear : plan.adapted) {
     const weights::Shape& shape = folder.tensor(linear + ".weight").shape;
