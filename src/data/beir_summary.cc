@@ -5,11 +5,11 @@
 #include <limits>
 #include <string_view>
 
+#include "base/text_hash.h"
 #include "data/beir.h"
 #include "data/empty_text.h"
 #include "data/hash_sample.h"
 #include "data/qrels_file.h"
-#include "data/text_hash.h"
 #include "data/texts_file.h"
 
 namespace tandem::data {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "base/text_hash.h"
 #include "data/empty_text.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

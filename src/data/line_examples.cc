@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text_hash.h"
 #include "data/json_text.h"
 #include "data/slot_table.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

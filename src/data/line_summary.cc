@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text_hash.h"
 #include "data/dataset_builder.h"
 #include "data/empty_text.h"
 #include "data/example_sink.h"
@@ -10,7 +11,6 @@
 #include "data/json_line.h"
 #include "data/sentence_transformers.h"
 #include "data/tevatron.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "data/text_hash.h"
+#include "base/text_hash.h"
 
 namespace tandem::data {
 namespace {

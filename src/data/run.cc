@@ -1,6 +1,6 @@
 #include "data/run.h"
 
-#include "data/text_hash.h"
+#include "base/text_hash.h"
 
 namespace tandem::data {
 

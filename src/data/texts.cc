@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/text_hash.h"
 #include "base/threads.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/text_hash.h"
 #include "data/fields.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
+#include "base/text_hash.h"
 #include "data/slot_table.h"
-#include "data/text_hash.h"
 
 namespace tandem::eval {
 namespace {
@@ -25,13 +25,13 @@ class Grades {
  public:
   explicit Grades(std::span<const data::GradedDocument> judgements) : judgements_(judgements) {
     for (size_t i = 0; i < judgements.size(); ++i) {
-      index_.Insert(data::TextHash(judgements[i].document), static_cast<uint32_t>(i));
+      index_.Insert(TextHash(judgements[i].document), static_cast<uint32_t>(i));
     }
   }
 
   double Of(std::string_view document) const {
     const std::optional<uint32_t> index = index_.Find(
-        data::TextHash(document), [&](uint32_t i) { return judgements_[i].document == document; });
+        TextHash(document), [&](uint32_t i) { return judgements_[i].document == document; });
     return index && judgements_[*index].grade >= 0 ? judgements_[*index].grade : kNotJudged;
   }
 

@@ -1,13 +1,13 @@
 #include "model/fingerprint.h"
 
-#include "data/fingerprint.h"
+#include "base/running_hash.h"
 #include "weights/adapter_folder.h"
 
 namespace tandem::model {
 
 namespace {
 
-void Add(const NamedParameter& parameter, data::Fingerprint* hash) {
+void Add(const NamedParameter& parameter, RunningHash* hash) {
   const at::Tensor values = parameter.value.detach().contiguous();
   hash->Add(std::string_view(parameter.name));
   hash->AddBytes(values.data_ptr(), static_cast<size_t>(values.nbytes()));
@@ -20,14 +20,14 @@ bool IsAdapter(const NamedParameter& parameter) {
 }  // namespace
 
 uint64_t Fingerprint(DualEncoder& model) {
-  data::Fingerprint hash;
+  RunningHash hash;
   hash.Add(std::string_view(model.settings()));
   for (const NamedParameter& parameter : model.Parameters()) Add(parameter, &hash);
   return hash.value();
 }
 
 uint64_t AdapterFingerprint(DualEncoder& model) {
-  data::Fingerprint hash;
+  RunningHash hash;
   hash.Add(std::string_view(model.adapter_settings()));
   for (const NamedParameter& parameter : model.Parameters()) {
     if (IsAdapter(parameter)) Add(parameter, &hash);

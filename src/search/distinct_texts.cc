@@ -5,15 +5,15 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "data/fingerprint.h"
+#include "base/running_hash.h"
+#include "base/text_hash.h"
 #include "data/slot_table.h"
-#include "data/text_hash.h"
 
 namespace tandem::search {
 namespace {
 
 uint64_t Combined(uint64_t one, uint64_t other) {
-  data::Fingerprint both;
+  RunningHash both;
   both.Add(one);
   both.Add(other);
   return both.value();
@@ -29,11 +29,11 @@ DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSou
   DistinctTexts distinct;
   distinct.row_of.reserve(count);
   data::SlotTable table;
-  data::Fingerprint all;
+  RunningHash all;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view one = text(i);
-    uint64_t hash = data::TextHash(one);
-    if (prompt) hash = Combined(data::TextHash(prompt(i)), hash);
+    uint64_t hash = TextHash(one);
+    if (prompt) hash = Combined(TextHash(prompt(i)), hash);
     const auto same = [&](uint32_t row) {
       const uint32_t other = distinct.first[row];
       return text(other) == one && (!prompt || prompt(other) == prompt(i));

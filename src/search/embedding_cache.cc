@@ -15,8 +15,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "data/fingerprint.h"
-#include "data/text_hash.h"
+#include "base/running_hash.h"
+#include "base/text_hash.h"
 #include "model/fingerprint.h"
 #include "search/distinct_texts.h"
 #include "search/embedding_file.h"
@@ -43,7 +43,7 @@ std::string SourceLines(model::DualEncoder& model, model::TextKind kind,
       model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
       distinct.hash, model.tokenizer(kind).fingerprint(),
       // Prompts of their own are in the hash of the texts.
-      options.prompt ? 0 : data::TextHash(model.prompt(kind)), model.max_tokens(kind),
+      options.prompt ? 0 : TextHash(model.prompt(kind)), model.max_tokens(kind),
       options.batch_tokens, options.thread_batch_tokens, tensor::PrecisionName(options.precision),
       tensor::IsaName(), at::get_num_threads(), kRevision, tensor::cpu::ProductLibraryVersion(),
       TORCH_VERSION);
@@ -168,7 +168,7 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
                             .block_rows = kBlockRows,
                             .threads = options.encode.threads}};
   file.path = options.folder / "embeddings" /
-              fmt::format("{:016x}.embeddings", data::TextHash(file.layout.source));
+              fmt::format("{:016x}.embeddings", TextHash(file.layout.source));
   return file;
 }
 

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/running_hash.h"
 #include "base/threads.h"
-#include "data/fingerprint.h"
 
 namespace tandem::search {
 namespace {
@@ -55,7 +55,7 @@ size_t FileSize(const EmbeddingLayout& layout) {
 
 // Never 0, which stands for a block that is missing.
 uint64_t HashOf(size_t block, std::string_view bytes) {
-  data::Fingerprint hash;
+  RunningHash hash;
   hash.Add(uint64_t{block});
   hash.Add(bytes);
   return std::max<uint64_t>(1, hash.value());

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/npy.h"
-#include "data/fingerprint.h"
+#include "base/running_hash.h"
 #include "model/fingerprint.h"
 #include "model/prompt_lengths.h"
 
@@ -27,7 +27,7 @@ constexpr const char* kSource = "source.txt";
 // hash.
 uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
                    const data::Texts& texts) {
-  data::Fingerprint hash;
+  RunningHash hash;
   if (!model.include_prompt(kind)) {
     model::PromptLengths lengths(model.tokenizer(kind), model.max_tokens(kind));
     hash.Add(static_cast<uint64_t>(lengths.Of(model.prompt(kind))));

@@ -71,15 +71,17 @@ Bpe::Bpe(const Vocabulary& vocabulary, std::span<const MergeNames> merges,
   FindUnknown(file);
   if (!options_.ignore_merges || !options_.words_are_bytes) return;
   byte_words_ = TokenTable(vocabulary.count());
+  std::string bytes;
   for (size_t id = 0; id < vocabulary.size(); ++id) {
-    const std::string_view token = vocabulary.token(static_cast<int64_t>(id));
-    const std::optional<std::string> bytes = BytesOfByteLevel(token);
-    if (bytes && !bytes->empty()) byte_words_.Add(*bytes, static_cast<int32_t>(id));
+    const auto value = static_cast<int32_t>(id);
+    if (!ReadByteLevel(vocabulary.token(value), &bytes) || bytes.empty()) continue;
+    byte_words_.Add(bytes, value);
   }
 }
 
 void Bpe::FillSymbols(const Vocabulary& vocabulary) {
   std::array<std::vector<std::pair<char32_t, int32_t>>, 4> entries;
+  std::string bytes;
   for (size_t id = 0; id < vocabulary.size(); ++id) {
     const auto value = static_cast<int32_t>(id);
     for (const Place place : {kInside, kFirst, kLast, kOnly}) {
@@ -96,8 +98,8 @@ void Bpe::FillSymbols(const Vocabulary& vocabulary) {
       if (!character) continue;
       if (!options_.words_are_bytes) {
         entries[place].emplace_back(*character, value);
-      } else if (const auto bytes = BytesOfByteLevel(token)) {
-        entries[place].emplace_back(static_cast<unsigned char>(bytes->front()), value);
+      } else if (ReadByteLevel(token, &bytes)) {
+        entries[place].emplace_back(static_cast<unsigned char>(bytes.front()), value);
       }
     }
   }
@@ -112,9 +114,12 @@ void Bpe::FillCuts(std::span<const MergeNames> merges) {
   // A known boundary also ends a run of unknown characters.
   cuts_ = !options_.words_are_bytes && !options_.ignore_merges && !by_place_ &&
           symbols_[kInside][kBoundary] != kNone;
+  if (!cuts_) return;
   std::vector<std::pair<char32_t, uint8_t>> joined;
+  std::string token;
   for (const MergeNames& merge : merges) {
-    const std::string token = std::string(merge.left) + std::string(merge.right);
+    token.assign(merge.left);
+    token += merge.right;
     for (size_t at = token.find(kBoundaryBytes, 1); at != std::string::npos;
          at = token.find(kBoundaryBytes, at + 1)) {
       const std::string_view before = std::string_view(token).substr(0, at);

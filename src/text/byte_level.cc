@@ -35,16 +35,16 @@ constexpr Tables kTables = [] {
 
 char32_t ByteLevelCharacter(uint8_t byte) { return kTables.characters[byte]; }
 
-std::optional<std::string> BytesOfByteLevel(std::string_view token) {
-  std::string bytes;
+bool ReadByteLevel(std::string_view token, std::string* bytes) {
+  bytes->clear();
   const char* p = token.data();
   const char* const end = p + token.size();
   while (p < end) {
     const char32_t character = NextCodePoint(p);
-    if (character >= kCharacters || kTables.bytes[character] < 0) return {};
-    bytes.push_back(static_cast<char>(kTables.bytes[character]));
+    if (character >= kCharacters || kTables.bytes[character] < 0) return false;
+    bytes->push_back(static_cast<char>(kTables.bytes[character]));
   }
-  return bytes;
+  return true;
 }
 
 void AppendByteLevel(std::string_view bytes, std::string* out) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,9 +12,9 @@ namespace tandem::text {
 // space is U+0120.
 char32_t ByteLevelCharacter(uint8_t byte);
 
-// The bytes that a token means; nothing where one of its characters is no byte-level character.
+// Sets `bytes` to what a token means; false where one of its characters is no byte-level character.
 // `token` must be valid UTF-8.
-std::optional<std::string> BytesOfByteLevel(std::string_view token);
+bool ReadByteLevel(std::string_view token, std::string* bytes);
 
 // `bytes` in byte-level characters, appended to `out`.
 void AppendByteLevel(std::string_view bytes, std::string* out);

@@ -2,13 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/running_hash.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/vocab_file.h"
@@ -16,33 +17,21 @@
 namespace tandem::text {
 namespace {
 
-// FNV-1a with 64 bits.
-class FileHash {
+// Of the options and of the names and bytes of files.
+class SettingsHash {
  public:
-  void Add(std::string_view bytes) {
-    for (const char byte : bytes) {
-      value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-    }
+  explicit SettingsHash(const TokenizerOptions& options) {
+    hash_.Add(options.lower_case ? "lower" : "as it is");
   }
-  uint64_t value() const { return value_; }
+  void Add(std::string_view name, std::string_view bytes) {
+    hash_.Add(name);
+    hash_.Add(bytes);
+  }
+  uint64_t value() const { return hash_.value(); }
 
  private:
-  uint64_t value_ = 0xcbf29ce484222325;
+  RunningHash hash_;
 };
-
-// Of the names and bytes of the files that exist, and of the options.
-uint64_t FingerprintOf(const std::filesystem::path& folder,
-                       std::initializer_list<std::string_view> names,
-                       const TokenizerOptions& options) {
-  FileHash hash;
-  hash.Add(options.lower_case ? "lower" : "as it is");
-  for (const std::string_view name : names) {
-    if (!std::filesystem::exists(folder / name)) continue;
-    hash.Add(name);
-    hash.Add(ReadFile(folder / name));
-  }
-  return hash.value();
-}
 
 std::unique_ptr<const Tokenizer> Made(TokenizerStages stages, uint64_t fingerprint) {
   stages.fingerprint = fingerprint;
@@ -73,16 +62,19 @@ constexpr std::string_view kOtherFiles[] = {"spiece.model", "sentencepiece.bpe.m
 
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
                                                const TokenizerOptions& options) {
+  SettingsHash hash(options);
   const std::filesystem::path json = folder / "tokenizer.json";
   if (std::filesystem::exists(json)) {
-    return Made(ReadTokenizerJson(ReadFile(json), json.native(), options),
-                FingerprintOf(folder, {"tokenizer.json"}, options));
+    const std::string bytes = ReadFile(json);
+    hash.Add("tokenizer.json", bytes);
+    return Made(ReadTokenizerJson(bytes, json.native(), options), hash.value());
   }
   if (std::filesystem::exists(folder / "vocab.txt")) {
-    return Made(
-        ReadVocabFile(folder, options),
-        FingerprintOf(folder, {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"},
-                      options));
+    for (const std::string_view name :
+         {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"}) {
+      if (std::filesystem::exists(folder / name)) hash.Add(name, ReadFile(folder / name));
+    }
+    return Made(ReadVocabFile(folder, options), hash.value());
   }
   FailWithoutTokenizer(folder);
 }

@@ -1,8 +1,12 @@
 #include "text/vocab_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +68,28 @@ BertNormalizerOptions NormalizerOptions(const SettingsFile& config,
   return stages;
 }
 
+// transformers' tokenizers that read vocab.txt by this file's rules. "Fast" may follow a name.
+constexpr std::string_view kBertClasses[] = {
+    "BertTokenizer",       "ConvBertTokenizer",   "DPRContextEncoderTokenizer",
+    "DistilBertTokenizer", "ElectraTokenizer",    "DPRQuestionEncoderTokenizer",
+    "MPNetTokenizer",      "MobileBertTokenizer", "PreTrainedTokenizer",
+    "SqueezeBertTokenizer"};
+
+// Other classes read a vocab.txt in other ways: BertJapaneseTokenizer finds words by a dictionary.
+void CheckClass(const SettingsFile& config, const std::filesystem::path& folder) {
+  const std::optional<std::string> named = config.Token("tokenizer_class");
+  if (!named) return;
+  std::string_view name = *named;
+  if (name.ends_with("Fast")) name.remove_suffix(std::string_view("Fast").size());
+  if (std::find(std::begin(kBertClasses), std::end(kBertClasses), name) != std::end(kBertClasses)) {
+    return;
+  }
+  throw ModelError((folder / "tokenizer_config.json").native(), "",
+                   fmt::format("tokenizer_class: {} is not supported without a tokenizer.json; "
+                               "supported: {}",
+                               *named, fmt::join(kBertClasses, ", ")));
+}
+
 int32_t RequiredId(const SubwordModel& model, const std::string& token, const std::string& file) {
   const int32_t id = model.Find(token);
   if (id < 0) {
@@ -83,6 +109,7 @@ TokenizerStages ReadVocabFile(const std::filesystem::path& folder,
     throw ModelError((folder / "tokenizer_config.json").native(), "",
                      "do_basic_tokenize: false is not supported; supported: true");
   }
+  CheckClass(config, folder);
   const SpecialNames names(folder, config);
   Vocabulary vocabulary = ReadLines(file);
   WordPieceOptions word_piece;

@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/running_hash.h"
 #include "config/recipe_fields.h"
 #include "data/beir.h"
-#include "data/fingerprint.h"
 #include "data/judged_data.h"
 #include "data/read_dataset.h"
 #include "train/label_keys.h"
@@ -24,9 +24,7 @@
 namespace tandem::train {
 namespace {
 
-using data::Fingerprint;
-
-void Add(Fingerprint& fingerprint, const data::Texts& texts) {
+void Add(RunningHash& fingerprint, const data::Texts& texts) {
   const auto hashes = texts.hashes();
   for (size_t i = 0; i < texts.size(); ++i) {
     fingerprint.Add(texts.id(i));
@@ -34,7 +32,7 @@ void Add(Fingerprint& fingerprint, const data::Texts& texts) {
   }
 }
 
-void Add(Fingerprint& fingerprint, std::span<const data::Judgement> judgements) {
+void Add(RunningHash& fingerprint, std::span<const data::Judgement> judgements) {
   fingerprint.Add(uint64_t{judgements.size()});
   for (const data::Judgement& judgement : judgements) {
     fingerprint.Add(uint64_t{judgement.document});
@@ -44,7 +42,7 @@ void Add(Fingerprint& fingerprint, std::span<const data::Judgement> judgements) 
 }
 
 // Adds all judgements where some of them name queries or documents that are missing.
-void AddMissing(Fingerprint& fingerprint, const data::Dataset& dataset, const data::Qrels& qrels) {
+void AddMissing(RunningHash& fingerprint, const data::Dataset& dataset, const data::Qrels& qrels) {
   size_t there = 0;
   for (const data::JudgedQuery& query : dataset.judged) there += query.judgements.size();
   if (there == qrels.judgement_count()) return;
@@ -58,7 +56,7 @@ void AddMissing(Fingerprint& fingerprint, const data::Dataset& dataset, const da
 }
 
 uint64_t FingerprintOf(const RunData& data) {
-  Fingerprint fingerprint;
+  RunningHash fingerprint;
   Add(fingerprint, data.set.queries);
   Add(fingerprint, data.set.documents);
   for (const data::TrainingQuery& query : data.set.examples) {

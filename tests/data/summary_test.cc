@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
+#include "base/text_hash.h"
 #include "data/beir_summary.h"
 #include "data/hash_sample.h"
 #include "data/line_summary.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

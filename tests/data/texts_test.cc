@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/text_hash.h"
+#include "base/text_hash.h"
 
 namespace tandem::data {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "base/text_hash.h"
 #include "data/beir.h"
 #include "data/data_test.h"
 #include "data/sentence_transformers.h"
-#include "data/text_hash.h"
 
 namespace tandem::data {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/text_hash.h"
+#include "base/text_hash.h"
 #include "model/dual_encoder.h"
 
 namespace tandem::model {
@@ -44,7 +44,7 @@ class WordTokenizer final : public text::Tokenizer {
   std::string_view token(int32_t) const override { return "word"; }
   uint64_t fingerprint() const override { return vocabulary_; }
   int32_t Id(std::string_view word) const {
-    return static_cast<int32_t>(2 + data::TextHash(word) % (vocabulary_ - 2));
+    return static_cast<int32_t>(2 + TextHash(word) % (vocabulary_ - 2));
   }
 
  private:

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text_hash.h"
 #include "config/params.h"
-#include "data/text_hash.h"
 #include "objective/similarity.h"
 #include "optim/gradients.h"
 #include "optim/optimizer.h"

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "data/text_hash.h"
+#include "base/text_hash.h"
 
-namespace tandem::data {
+namespace tandem {
 
 // Depends on the order and on the boundaries of what is added; the same on every machine.
-class Fingerprint {
+class RunningHash {
  public:
   void Add(uint64_t value) {
     const uint64_t pair[2] = {hash_, value};
@@ -27,4 +27,4 @@ class Fingerprint {
   uint64_t hash_ = 0;
 };
 
-}  // namespace tandem::data
+}  // namespace tandem

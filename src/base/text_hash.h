@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tandem::data {
+namespace tandem {
 
 // The same on every machine and in every run. Among ten million different texts the chance of any
 // collision is about 3e-6. Not safe against texts made to collide.
 uint64_t TextHash(std::string_view text);
 
-}  // namespace tandem::data
+}  // namespace tandem

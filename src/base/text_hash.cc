@@ -1,10 +1,10 @@
-#include "data/text_hash.h"
+#include "base/text_hash.h"
 
 #include <bit>
 #include <cstddef>
 #include <cstring>
 
-namespace tandem::data {
+namespace tandem {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -41,4 +41,4 @@ uint64_t TextHash(std::string_view text) {
   return Mix(hash, kEnd) ^ std::rotl(hash, 32);
 }
 
-}  // namespace tandem::data
+}  // namespace tandem
