@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/affine_products.h"
 #include "tensor/autograd.h"
 #include "tensor/backward_state.h"
-#include "tensor/kernels/cpu/layers.h"
 #include "tensor/low_rank.h"
 #include "tensor/operation_work.h"
 #include "tensor/reference_ops.h"
@@ -36,44 +36,13 @@ at::Tensor AdapterDropout::Drop(const at::Tensor& x, const Adapter& adapter) {
 namespace adapted {
 namespace {
 
-// x [T, K] by a map [N, K] without bias.
-at::Tensor Product(const at::Tensor& x, const Linear& map) {
-  const at::Tensor out = at::empty({x.size(0), map.out()}, x.options().requires_grad(false));
-  ForType(x, [&](auto zero) {
-    using A = decltype(zero);
-    cpu::RunAffineForward<A>({.x = Data<A>(x),
-                              .rows = Rows(x),
-                              .affine = {&map.Forward(KernelType(x)), nullptr},
-                              .out = Data<A>(out)},
-                             Threads());
-  });
-  return out;
-}
-
-// The backward pass of Product, into `sums`. Adds `other_grad_x`, which may be undefined.
-at::Tensor ProductBackward(const at::Tensor& x, const Linear& map, const at::Tensor& grad,
-                           const at::Tensor& other_grad_x, const LinearSums& sums) {
-  const at::Tensor grad_x = EmptyLike(x);
-  ForType(x, [&](auto zero) {
-    using A = decltype(zero);
-    cpu::RunAffineBackward<A>({.x = Data<A>(x),
-                               .grad_out = Data<A>(grad),
-                               .other_grad_x = Data<A>(other_grad_x),
-                               .rows = Rows(x),
-                               .gradient = sums.Gradient(map, x),
-                               .grad_x = Data<A>(grad_x)},
-                              Threads());
-  });
-  return grad_x;
-}
-
 // base + x A^T (scale B)^T, in the memory of `base`, which nobody else reads.
 AffineResult AddLowRank(const at::Tensor& x, const at::Tensor& base, const LowRank& low_rank,
                         const Linear& linear) {
   const ProfileScope scope("adapter", AffineWork(x, low_rank.up(), Pass::kForward));
-  const at::Tensor narrow = Product(Detached(x), low_rank.down());
+  const at::Tensor narrow = AffineProduct(Detached(x), low_rank.down());
   const at::Tensor out = Detached(base);
-  out.add_(Product(narrow, low_rank.up()));
+  out.add_(AffineProduct(narrow, low_rank.up()));
   const std::vector<at::Tensor> inputs = Join({x, base}, low_rank.parameters());
   if (!NeedsGradient(inputs)) return {out, x};
   const AffineResult result{Detached(out), Detached(x)};
@@ -87,8 +56,8 @@ AffineResult AddLowRank(const at::Tensor& x, const at::Tensor& base, const LowRa
     const ProfileScope backward_scope("adapter backward",
                                       AffineWork(x, adapter.up(), Pass::kBackward));
     const LinearSums down(adapter.down()), up(adapter.up());
-    const at::Tensor grad_narrow = ProductBackward(narrow, adapter.up(), grads[0], {}, up);
-    const at::Tensor grad_x = ProductBackward(x, adapter.down(), grad_narrow, grads[1], down);
+    const at::Tensor grad_narrow = AffineProductBackward(narrow, adapter.up(), grads[0], {}, up);
+    const at::Tensor grad_x = AffineProductBackward(x, adapter.down(), grad_narrow, grads[1], down);
     std::vector<at::Tensor> gradients = {grad_x, grads[0]};
     adapter.AppendParts(down.weight, up.weight, &gradients);
     return gradients;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tensor/adapted_ops.h"
+#include "tensor/affine_products.h"
 #include "tensor/autograd.h"
 #include "tensor/backward_state.h"
 #include "tensor/forms.h"
@@ -21,13 +22,7 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear) {
     return {reference::Affine(x, linear), x};
   }
   if (linear.AdaptsBeside(x)) return adapted::Affine(x, linear);
-  const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
-  ForType(x, [&](auto zero) {
-    using A = decltype(zero);
-    cpu::RunAffineForward<A>(
-        {.x = Data<A>(x), .rows = Rows(x), .affine = KernelAffine(linear, x), .out = Data<A>(out)},
-        Threads());
-  });
+  const at::Tensor out = AffineProduct(x, linear);
   const std::vector<at::Tensor> inputs = Join({x}, linear.parameters());
   if (!NeedsGradient(inputs)) return {out, x};
   const AffineResult result{out, Detached(x)};
@@ -39,18 +34,9 @@ AffineResult Affine(const at::Tensor& x, const Linear& linear) {
       return gradients;
     }
     const ProfileScope backward_scope("Affine backward", AffineWork(x, linear, Pass::kBackward));
-    std::vector<at::Tensor> gradients = {EmptyLike(x)};
     const LinearSums sums(linear);
-    ForType(x, [&](auto zero) {
-      using A = decltype(zero);
-      cpu::RunAffineBackward<A>({.x = Data<A>(x),
-                                 .grad_out = Data<A>(grad),
-                                 .other_grad_x = Data<A>(other_grad_x),
-                                 .rows = Rows(x),
-                                 .gradient = sums.Gradient(linear, x),
-                                 .grad_x = Data<A>(gradients[0])},
-                                Threads());
-    });
+    std::vector<at::Tensor> gradients = {
+        AffineProductBackward(x, linear, grad, other_grad_x, sums)};
     sums.AppendTo(linear, &gradients);
     return gradients;
   };
