@@ -124,7 +124,9 @@ struct Apply {
 
   void operator()(const PoolingModule& pooling) {
     tensor::PackedTokens pooled = tokens;
-    if (pooling.include_prompt) pooled.prompt_tokens.reset();
+    if (pooling.include_prompt || !tokens.prompt_tokens.defined()) {
+      pooled.prompt_tokens = tokens.stand_ins;
+    }
     std::vector<at::Tensor> rows;
     for (const tensor::Pooling mode : pooling.modes) {
       rows.push_back(tensor::Pool(x, pooled, mode));

@@ -46,7 +46,8 @@ tensor::PackedTokens PackBatch(const text::EncodedPairs& encoded, std::span<cons
   auto* to = packed.types.data_ptr<int32_t>();
   for (const size_t pair : batch) {
     const auto begin = encoded.types.begin() + encoded.texts.starts[pair];
-    to = std::copy(begin, encoded.types.begin() + encoded.texts.starts[pair + 1], to);
+    const auto end = encoded.types.begin() + encoded.texts.starts[pair + 1];
+    to = begin == end ? std::fill_n(to, 1, 0) : std::copy(begin, end, to);
   }
   return packed;
 }

@@ -122,6 +122,10 @@ class Encoding {
     counts_.truncated += texts.truncated;
     for (size_t i = 0; i < size; ++i) {
       const size_t empty = empty_lengths_.Of(PromptOf(model_, kind_, options_, first + i));
+      if (texts[i].empty()) {
+        ++counts_.tokenless;
+        continue;
+      }
       counts_.empty += texts[i].size() <= empty ? 1 : 0;
       if (window.prompts.empty()) continue;
       counts_.only_prompt += texts[i].size() <= static_cast<size_t>(window.prompts[i]) ? 1 : 0;
@@ -222,6 +226,12 @@ void ReportCounts(const EncodeCounts& counts, std::string_view what, size_t limi
   if (counts.empty > 0) {
     Warn(fmt::format("{} of {} {} are empty and were encoded as their special tokens", counts.empty,
                      counts.texts, what));
+  }
+  if (counts.tokenless > 0) {
+    Warn(
+        fmt::format("{} of {} {} are empty and have no tokens, since the tokenizer adds no special "
+                    "ones: they have embeddings of zeros (with cls, of token 0)",
+                    counts.tokenless, counts.texts, what));
   }
   if (counts.only_prompt > 0) {
     Warn(fmt::format(

@@ -10,18 +10,18 @@
 #include "tensor/dropout.h"
 
 namespace tandem::tensor {
+namespace {
+
+constexpr int32_t kStandIn = 0;  // every vocabulary has it
+
+}  // namespace
 
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
                   std::span<const int64_t> text_keys, std::span<const int32_t> prompt_tokens) {
-  size_t tokens = 0;
-  for (size_t b = 0; b < texts.size(); ++b) {
-    if (texts[b].empty()) {
-      throw UsageError(fmt::format(
-          "text {} of the batch has no tokens: its tokenizer adds no special tokens and the text "
-          "is empty; leave empty texts out",
-          b));
-    }
-    tokens += texts[b].size();
+  size_t tokens = 0, without = 0;
+  for (const std::span<const int32_t> text : texts) {
+    tokens += std::max<size_t>(1, text.size());
+    without += text.empty() ? 1 : 0;
   }
   if (tokens > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     throw UsageError(
@@ -43,17 +43,24 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
   for (size_t b = 0; b < texts.size(); ++b) {
     starts[b] = row;
     keys[b] = text_keys.empty() ? static_cast<int64_t>(b) : text_keys[b];
-    for (size_t p = 0; p < texts[b].size(); ++p, ++row) {
-      ids[row] = texts[b][p];
+    const std::span<const int32_t> text = texts[b].empty() ? std::span(&kStandIn, 1) : texts[b];
+    for (size_t p = 0; p < text.size(); ++p, ++row) {
+      ids[row] = text[p];
       positions[row] = static_cast<int32_t>(p);
       row_keys[row] = static_cast<int64_t>(PositionKey(static_cast<uint64_t>(keys[b]), p));
     }
-    packed.longest = std::max(packed.longest, static_cast<int64_t>(texts[b].size()));
+    packed.longest = std::max(packed.longest, static_cast<int64_t>(text.size()));
   }
   starts[texts.size()] = row;
+  if (without > 0) {
+    packed.stand_ins = at::empty({count}, at::kInt);
+    std::transform(texts.begin(), texts.end(), packed.stand_ins.data_ptr<int32_t>(),
+                   [](std::span<const int32_t> text) { return text.empty() ? 1 : 0; });
+  }
   if (!prompt_tokens.empty()) {
     packed.prompt_tokens = at::empty({count}, at::kInt);
     std::copy_n(prompt_tokens.begin(), texts.size(), packed.prompt_tokens.data_ptr<int32_t>());
+    if (without > 0) packed.prompt_tokens.add_(packed.stand_ins);
   }
   return packed;
 }

@@ -20,6 +20,9 @@ struct PackedTokens {
   // How many leading tokens of each text are its prompt's, for pooling that leaves these out: int32
   // [B], each at least 0, and possibly more than the text has. Undefined: none.
   at::Tensor prompt_tokens;
+  // For each text how many of its rows stand for no token of it, int32 [B]: 1 of a text without
+  // tokens, else 0. Such a row is never pooled. Undefined: all texts have tokens.
+  at::Tensor stand_ins;
   int64_t longest = 0;  // tokens of the longest text
 
   int64_t tokens() const { return ids.size(0); }
@@ -27,8 +30,9 @@ struct PackedTokens {
 };
 
 // Packs texts given as spans of ids; `text_keys[b]` defaults to b, and without `prompt_tokens` no
-// text has any. Throws UsageError for more than 2^31 - 1 tokens, and for a text without tokens,
-// whose pooled embedding would be undefined (only a tokenizer without special tokens can make one).
+// text has any. A text without tokens (empty, from a tokenizer without special tokens) gets one row
+// of id 0 that is left out of pooling, so that its embedding is that of zeros, as in
+// sentence-transformers. Throws UsageError for more than 2^31 - 1 tokens.
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
                   std::span<const int64_t> text_keys = {},
                   std::span<const int32_t> prompt_tokens = {});

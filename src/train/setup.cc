@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/running_hash.h"
 #include "base/threads.h"
 #include "config/catalogue.h"
-#include "data/fingerprint.h"
 #include "eval/measure.h"
 #include "model/fingerprint.h"
 #include "objective/catalogue.h"
@@ -140,6 +140,12 @@ void NoteData(const Setup& setup) {
       Warn(fmt::format("{} of {} {} are longer than {} tokens and were truncated",
                        store.truncated(), store.wanted(), what, limit));
     }
+    if (store.tokenless() > 0) {
+      Warn(
+          fmt::format("{} of {} {} are empty and have no tokens, since the tokenizer adds no "
+                      "special ones, so that nothing is learned from them; leave them out",
+                      store.tokenless(), store.wanted(), what));
+    }
     if (store.only_prompt() == 0) return;
     Warn(
         fmt::format("{} of {} {} are cut inside their prompt, which pooling leaves out, so that "
@@ -191,7 +197,7 @@ void CheckFirstBatch(const Setup& setup) {
 // Changes with the model's parameters, with its settings, and, through the token ids of the run's
 // texts, with its tokenizer.
 uint64_t BaseFingerprint(const Setup& setup) {
-  data::Fingerprint fingerprint;
+  RunningHash fingerprint;
   fingerprint.Add(model::Fingerprint(*setup.model));
   fingerprint.Add(setup.texts.queries.hash());
   fingerprint.Add(setup.texts.documents.hash());

@@ -4,7 +4,7 @@
 #include <deque>
 #include <string>
 
-#include "data/fingerprint.h"
+#include "base/running_hash.h"
 
 namespace tandem::train {
 namespace {
@@ -48,7 +48,8 @@ void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
     }
     starts_.push_back(starts_.back() + ids.size());
     const bool cut = ids.size() <= static_cast<size_t>(prompt_tokens(indexes[b]));
-    only_prompt_ += has_prompts() && cut ? 1 : 0;
+    tokenless_ += ids.empty() ? 1 : 0;
+    only_prompt_ += has_prompts() && cut && !ids.empty() ? 1 : 0;
   }
   wanted_ += indexes.size();
   truncated_ += encoded.truncated;
@@ -65,7 +66,7 @@ void TokenStore::Append(size_t index, std::vector<int32_t>* ids) const {
 }
 
 uint64_t TokenStore::hash() const {
-  data::Fingerprint fingerprint;
+  RunningHash fingerprint;
   fingerprint.AddBytes(narrow_ids_.data(), narrow_ids_.size() * sizeof(uint16_t));
   fingerprint.AddBytes(wide_ids_.data(), wide_ids_.size() * sizeof(int32_t));
   fingerprint.AddBytes(starts_.data(), starts_.size() * sizeof(size_t));

@@ -44,6 +44,7 @@ class TokenStore {
   size_t tokens() const { return starts_.back(); }
   size_t wanted() const { return wanted_; }
   size_t truncated() const { return truncated_; }      // of the wanted texts
+  size_t tokenless() const { return tokenless_; }      // of them, empty and without any token
   size_t only_prompt() const { return only_prompt_; }  // of them, cut inside their prompt
   uint64_t hash() const;                               // of all ids, where texts and prompts end
   size_t bytes() const;                                // of memory
@@ -58,6 +59,7 @@ class TokenStore {
   std::vector<int32_t> prompts_;      // [n], or empty
   size_t wanted_ = 0;
   size_t truncated_ = 0;
+  size_t tokenless_ = 0;
   size_t only_prompt_ = 0;
 };
 

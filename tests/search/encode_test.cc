@@ -6,10 +6,12 @@
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/random.h"
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
@@ -134,6 +136,42 @@ TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {
   EXPECT_EQ(counts.truncated, 1U);
   EXPECT_EQ(counts.empty, 1U);
   EXPECT_EQ(counts.tokens, 6U + 6U + 2U);
+}
+
+// tokenizer.json of the tiny vocabulary, without special tokens around a text.
+std::string BareTokenizer() {
+  std::istringstream lines(TinyVocabulary());
+  std::string vocabulary, line;
+  for (int id = 0; std::getline(lines, line); ++id) {
+    vocabulary += (id > 0 ? ", \"" : "\"") + line + "\": " + std::to_string(id);
+  }
+  return R"({"version": "1.0", "added_tokens": [], "normalizer": null, "post_processor": null,
+             "pre_tokenizer": {"type": "BertPreTokenizer"},
+             "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                       "max_input_chars_per_word": 100, "vocab": {)" +
+         vocabulary + "}}}";
+}
+
+TEST_F(EncodeTest, AnEmptyTextWithoutSpecialTokensHasAnEmbeddingOfZeros) {
+  WriteFileAtomically(folder_.path() / "model" / "tokenizer.json", BareTokenizer());
+  data::Texts with, without;
+  with.Add("a", "red green");
+  with.Add("empty", "");
+  with.Add("b", "file");
+  without.Add("a", "red green");
+  without.Add("b", "file");
+  for (const bool include_prompt : {true, false}) {
+    const auto model = Load({.pooling = {.include_prompt = include_prompt}});
+    EncodeCounts counts;
+    const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, with, {}, &counts);
+    EXPECT_EQ(counts.tokenless, 1U);
+    EXPECT_EQ(counts.empty, 0U);
+    EXPECT_EQ(rows[1].abs().max().item<double>(), 0);
+    const at::Tensor alone = EncodeAll(*model, model::TextKind::kDocument, without, {});
+    EXPECT_LE((rows[0] - alone[0]).abs().max().item<double>(), 1e-6);
+    EXPECT_LE((rows[2] - alone[1]).abs().max().item<double>(), 1e-6);
+    EXPECT_GT(alone.abs().max().item<double>(), 0.01);
+  }
 }
 
 TEST_F(EncodeTest, APromptGoesBeforeTheText) {
