@@ -173,7 +173,7 @@ nlohmann::ordered_json Training(const BenchOptions& options) {
       Tokenize(*model, texts.queries, model::TextKind::kQuery, options.max_tokens);
   const text::EncodedTexts documents =
       Tokenize(*model, texts.documents, model::TextKind::kDocument, options.max_tokens);
-  optim::Optimizer optimizer(optim::kAdamW, model->Parameters());
+  optim::Optimizer optimizer(optim::kAdamW, model::TrainedOf(model->Parameters()));
   const auto objective =
       objective::MakeObjective("infonce", config::Params(objective::kInfoNce.params));
   double start = 0;

@@ -10,13 +10,15 @@ are pairs of --data, a BEIR folder with split train: paragraphs cut at 256 token
 
 A cell is one shape, job, precision and length. Each is measured in processes of its own, one after
 another: the limit, Tandem, and up to 256 tokens sentence-transformers and for encoding OpenVINO,
-which knows encoders only, and llama.cpp, which gets Qwen3. A cell that is in --results already is not measured again, so that the command can be stopped at
-any time and goes on where it was; --again measures anew. --report measures nothing.
+which knows encoders only, and llama.cpp, which gets Qwen3. A cell whose result is in --work already is
+not measured again, so that the command can be stopped at any time and goes on where it was; --again
+measures anew. --report measures nothing.
 
 Share = (FLOPs of the matrix products for a token x tokens/s [+ attention's own, at 8,192 tokens]) /
 rate of such products, measured beside each cell. Shapes of half a billion parameters and more are
-measured in bf16 only, and with 8 pairs a step as the large one below it; the others have 64. Of
-llama-3.2-1b adapters are trained (LoRA, rank 32): all of its weights would take more than 24 GiB.
+measured in bf16 only, and with 8 pairs a step as the large one below it; the others have 64, but
+t5-base 32, since sentence-transformers does not fit more into 24 GiB. Of llama-3.2-1b adapters are
+trained (LoRA, rank 32): all of its weights would take more than 24 GiB.
 """
 
 import argparse
@@ -52,7 +54,9 @@ def cells(options):
 
 
 def batch_of(shape):
-    return 8 if shape in LARGE else 64
+    if shape in LARGE:
+        return 8
+    return 32 if shape == "t5-base" else 64
 
 
 def pairs_of(shape, job, tokens):
