@@ -65,17 +65,18 @@ void RunMerge(const MergeOptions& options) {
   weights::TowerFolders folders = weights::ReadTowerFolders(options.base);
   if (folders.document) {
     throw UsageError(fmt::format(
-        "{}: is a model of two encoders; merge into its folders query and document one by one",
-        options.base));
+        "{}: is a model of two encoders; merge into the folder of each, {} and {}", options.base,
+        folders.query.encoder_path.native(), folders.document->encoder_path.native()));
   }
   weights::ModelFolder& base = folders.query;
   const weights::AdapterFolder adapter = weights::ReadAdapterFolder(
       options.adapter, base.encoder, weights::FindArchitecture(base.encoder.model_type)->prefixes);
   weights::WarnOfOtherBase(adapter, options.base);
-  weights::TakeModules(options.adapter, &base);
-  Merge merge = MergeInto(base, adapter);
   weights::TandemFile file = folders.file;
   file.calibration.reset();  // it fits the base's scores
+  weights::TakeModules(options.adapter, &base);
+  weights::TakeSettings(options.adapter, &base, &file);
+  Merge merge = MergeInto(base, adapter);
   merge.changes.further_files[weights::kTandemFile] = weights::TandemFileText(file);
   weights::WriteModelFolder(
       base, merge.changes,

@@ -149,6 +149,11 @@ void CheckModelFlags(const ScoreOptions& options, bool cross_encoder) {
         "in place of --max-query-tokens and --max-document-tokens",
         model.model));
   }
+  if (cross_encoder && model.dimensions) {
+    throw UsageError(
+        fmt::format("{} is a cross-encoder, which makes no embeddings that --dimensions could cut",
+                    model.model));
+  }
   if (!cross_encoder && (options.max_pair_tokens || !options.label.empty())) {
     throw UsageError(fmt::format("{} needs a cross-encoder, and {} is none",
                                  options.max_pair_tokens ? "--max-pair-tokens" : "--label",

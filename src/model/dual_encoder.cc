@@ -36,7 +36,7 @@ class SharedEncoder final : public DualEncoder {
   bool packs_on_use() const override { return tower_.packs_on_use(); }
   void SaveAdapter(const std::filesystem::path& path,
                    const std::pair<std::string, std::string>& bases) const override {
-    tower_.SaveAdapter(path, bases.first);
+    tower_.SaveAdapter(path, bases.first, SavedSettings());
   }
   const text::Tokenizer& tokenizer(TextKind) const override { return tower_.tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return tower_.max_tokens(kind); }
@@ -98,6 +98,19 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
   return std::move(folders);
 }
 
+// Whether the model's scores are others than those that the folder's scale and bias were learned
+// for.
+bool MakesOtherScores(const weights::ModelFolder& folder, const LoadOptions& options) {
+  if (options.projection || options.head || !options.document_folder.empty()) return true;
+  if (!options.training.adapter.empty()) return true;
+  const weights::Pooling& pooling = weights::PoolingOf(folder);
+  const auto& [mode, include_prompt] = options.pooling;
+  return (mode && pooling.modes != std::vector{*mode}) ||
+         (include_prompt && pooling.include_prompt != *include_prompt) ||
+         (options.is_causal &&
+          *options.is_causal != folder.encoder.layers.front().attention.causal);
+}
+
 }  // namespace
 
 std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters) {
@@ -114,10 +127,8 @@ std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& fold
                                                const LoadOptions& options) {
   weights::TowerFolders folders =
       weights::ReadTowerFolders(folder, {.of_classifier = options.head});
-  // New modules, or a document tower from elsewhere, make other scores than those that the folder's
-  // scale and bias were learned for.
-  const bool same_scores = !options.projection && !options.head && options.document_folder.empty();
-  const auto calibration = same_scores ? folders.file.calibration : std::nullopt;
+  const auto calibration =
+      MakesOtherScores(folders.query, options) ? std::nullopt : folders.file.calibration;
   std::unique_ptr<DualEncoder> model;
   std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options);
   if (!options.document_prompt) {

@@ -138,9 +138,9 @@ class DualEncoder {
   virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
   void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
   // Writes the adapters as PEFT folders: one, or `query` and `document` of two encoders, each with
-  // the modules that stand behind the encoder (modules.json, as sentence-transformers). `bases`
-  // are the towers' base models, as adapter_config.json names them. Throws std::logic_error where
-  // there are none, OutputError.
+  // the modules that stand behind the encoder, prompts and lengths (modules.json and others, as
+  // sentence-transformers). `bases` are the towers' base models, as adapter_config.json names them.
+  // Throws std::logic_error where there are none, OutputError.
   virtual void SaveAdapter(const std::filesystem::path& folder,
                            const std::pair<std::string, std::string>& bases) const;
 

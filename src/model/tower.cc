@@ -32,13 +32,13 @@ void FreezeModules(const Head& head, const std::set<std::string>& modules) {
 // The length at which texts of a kind are cut: what was `asked` for, else what tandem.json says
 // (`saved`), else what the folder's other files say.
 size_t LengthLimit(const std::optional<size_t>& asked, const std::optional<size_t>& saved,
-                   const weights::ModelFolder& folder) {
+                   const weights::ModelFolder& folder, const char* key) {
   const auto most = static_cast<size_t>(folder.encoder.max_positions);
   if (asked == size_t{0}) return most;
   const size_t limit = asked.value_or(saved.value_or(folder.tokenizer.max_tokens.tokens));
   if (limit <= most) return limit;
-  const std::string problem =
-      fmt::format("a text may have at most {} tokens (its position table), not {}", most, limit);
+  const std::string problem = fmt::format(
+      "{} is {}, but a text may have at most {} tokens (by config.json)", key, limit, most);
   if (asked) throw UsageError(fmt::format("{}: {}", folder.path.native(), problem));
   throw ModelError((folder.path / weights::kTandemFile).native(), "", problem);
 }
@@ -73,12 +73,17 @@ void AddHead(weights::ModelFolder* folder) {
   }
 }
 
-// The folder as `options` ask for it.
-weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options) {
+// The folder as `options` ask for it; lengths that its adapter says go into `file`.
+weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options,
+                             weights::TandemFile* file) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
   if (options.head) AddHead(&folder);
   const std::filesystem::path& adapter = options.training.adapter;
-  const bool has_projection = !adapter.empty() && weights::TakeModules(adapter, &folder);
+  bool has_projection = false;
+  if (!adapter.empty()) {
+    has_projection = weights::TakeModules(adapter, &folder);
+    weights::TakeSettings(adapter, &folder, file);
+  }
   weights::ChangePooling(&folder, options.pooling);
   if (!options.projection) return folder;
   if (!has_projection) {
@@ -121,17 +126,17 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 
 }  // namespace
 
-Tower::Tower(weights::ModelFolder folder, const LoadOptions& options,
-             const weights::TandemFile& file)
-    : folder_(Changed(std::move(folder), options)),
+Tower::Tower(weights::ModelFolder folder, const LoadOptions& options, weights::TandemFile file)
+    : folder_(Changed(std::move(folder), options, &file)),
       plan_(PlanTraining(folder_, options.training)),
       tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
                                      {.lower_case = folder_.tokenizer.lower_case})),
       encoder_(MakeEncoder(folder_, plan_, options)),
       head_(folder_.head, options.seed),
-      max_query_tokens_(LengthLimit(options.max_query_tokens, file.max_query_tokens, folder_)),
-      max_document_tokens_(
-          LengthLimit(options.max_document_tokens, file.max_document_tokens, folder_)),
+      max_query_tokens_(LengthLimit(options.max_query_tokens, file.max_query_tokens, folder_,
+                                    "max_query_tokens")),
+      max_document_tokens_(LengthLimit(options.max_document_tokens, file.max_document_tokens,
+                                       folder_, "max_document_tokens")),
       max_sequence_(SequenceLimit(options, max_query_tokens_, max_document_tokens_)),
       query_prompt_(PromptOf(options.query_prompt, options.chosen_query_prompt,
                              folder_.query_prompt(), folder_)),
@@ -182,12 +187,17 @@ std::string Tower::settings() const {
          fmt::format("similarity {}\n", weights::SimilarityName(folder_.similarity));
 }
 
-weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
+weights::FolderChanges Tower::WithSettings(weights::FolderChanges changes) const {
   changes.max_tokens = max_sequence_;
   changes.max_query_tokens = max_query_tokens_;
   changes.max_document_tokens = max_document_tokens_;
   changes.query_prompt = query_prompt_;
   changes.document_prompt = document_prompt_;
+  return changes;
+}
+
+weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
+  changes = WithSettings(std::move(changes));
   std::set<const void*> adapters;
   for (const AdaptedLinear& adapted : encoder_->Adapters()) {
     adapters.insert({adapted.down.data_ptr(), adapted.up.data_ptr()});
@@ -217,7 +227,8 @@ weights::TensorToWrite Tower::Merged(const weights::TensorView& view,
           .make = [merged] { return merged.Bytes(); }};
 }
 
-void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& base) const {
+void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& base,
+                        weights::FolderChanges changes) const {
   weights::FolderChanges tensors;
   std::vector<std::string> linears, others;
   for (const AdaptedLinear& adapted : encoder_->Adapters()) {
@@ -233,12 +244,12 @@ void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& ba
   weights::AdapterSettings settings = plan_.adapter;
   settings.base = base;
   settings.targets = weights::TargetModules(folder_.encoder, linears, others);
-  weights::FolderChanges modules;
+  changes = WithSettings(std::move(changes));
   for (const NamedParameter& parameter : head_.parameters()) {
-    Append(parameter.name, parameter.value, &modules);
+    Append(parameter.name, parameter.value, &changes);
   }
   weights::WriteAdapterFolder(path, settings, tensors.tensors, [&](const auto& folder) {
-    weights::WriteModuleFolders(folder_, modules, folder);
+    weights::WriteModulesAndSettings(folder_, changes, folder);
   });
   if (!folder_.is_causal) return;
   Warn(

@@ -21,7 +21,7 @@ class Tower {
  public:
   // `file` is the model's tandem.json. Its towers, and those of `options`, are not looked at.
   // Throws as DualEncoder::Load.
-  Tower(weights::ModelFolder folder, const LoadOptions& options, const weights::TandemFile& file);
+  Tower(weights::ModelFolder folder, const LoadOptions& options, weights::TandemFile file);
 
   // See DualEncoder::Prepare.
   void Prepare(tensor::Precision precision, tensor::Passes passes) {
@@ -51,15 +51,19 @@ class Tower {
   // this tower has. Points into the parameters. Frozen tensors are carried through; adapters are
   // merged into their maps, in float32.
   weights::FolderChanges Changes(weights::FolderChanges changes) const;
-  // Writes the adapters as PEFT does, and the modules behind the encoder as sentence-transformers
-  // does; `base` is what they are adapters of.
-  void SaveAdapter(const std::filesystem::path& path, const std::string& base) const;
+  // Writes the adapters as PEFT does, and the modules behind the encoder and the settings, in
+  // `changes` and in what this tower has, as sentence-transformers does; `base` is what they are
+  // adapters of.
+  void SaveAdapter(const std::filesystem::path& path, const std::string& base,
+                   weights::FolderChanges changes) const;
   bool adapted() const { return !plan_.adapted.empty(); }
   bool packs_on_use() const { return plan_.pack_on_use; }
 
  private:
   weights::TensorToWrite Merged(const weights::TensorView& view,
                                 const AdaptedLinear& adapted) const;
+  // `changes` with lengths and prompts.
+  weights::FolderChanges WithSettings(weights::FolderChanges changes) const;
 
   weights::ModelFolder folder_;
   TrainingPlan plan_;

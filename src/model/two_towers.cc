@@ -114,8 +114,8 @@ class TwoTowers final : public DualEncoder {
   bool packs_on_use() const override { return query_.packs_on_use() || document_.packs_on_use(); }
   void SaveAdapter(const std::filesystem::path& path,
                    const std::pair<std::string, std::string>& bases) const override {
-    query_.SaveAdapter(path / "query", bases.first);
-    document_.SaveAdapter(path / "document", bases.second);
+    query_.SaveAdapter(path / "query", bases.first, SavedSettings());
+    document_.SaveAdapter(path / "document", bases.second, SavedSettings());
   }
   const text::Tokenizer& tokenizer(TextKind kind) const override { return Of(kind).tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return Of(kind).max_tokens(kind); }

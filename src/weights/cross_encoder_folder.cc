@@ -26,6 +26,18 @@ std::filesystem::path EncoderPath(const std::filesystem::path& path) {
   return below.empty() ? path : path / below;
 }
 
+// Throws for modules behind the Transformer: they would change its scores.
+void RefuseFurtherModules(const std::filesystem::path& path) {
+  const std::filesystem::path file = path / "modules.json";
+  if (!std::filesystem::exists(file)) return;
+  const std::vector<ListedModule> modules = ListModules(path);
+  if (modules.size() == 1) return;
+  throw ModelError(
+      file.native(), "",
+      fmt::format("lists {} behind the Transformer of a cross-encoder; supported: none",
+                  modules[1].type));
+}
+
 // The first of config.json's "architectures"; empty: none.
 std::string ClassOf(const Settings& config) {
   const nlohmann::json* names = config.Find("architectures");
@@ -117,17 +129,26 @@ bool IsCrossEncoder(const std::filesystem::path& path) {
 
 void RefuseCrossEncoder(const std::filesystem::path& path) {
   if (!IsCrossEncoder(path)) return;
+  const std::string name = ClassOf(Settings::ReadIfThere(EncoderPath(path) / "config.json"));
+  if (FindClassificationHead(name) == nullptr) {
+    throw ModelError(path.native(), "",
+                     fmt::format("is a classifier ({0}) and no encoder; transformers takes the "
+                                 "encoder out of it: AutoModel.from_pretrained(\"{1}\")"
+                                 ".save_pretrained(FOLDER)",
+                                 name, path.native()));
+  }
   throw ModelError(
       path.native(), "",
       fmt::format(
           "is a cross-encoder ({}): it scores pairs of texts and makes no embeddings. Score "
           "the pairs of training data with it (tandem score --model {} --pairs DATA --as "
           "teacher --output FILE), and give an encoder here",
-          ClassOf(Settings::ReadIfThere(EncoderPath(path) / "config.json")), path.native()));
+          name, path.native()));
 }
 
 CrossEncoderFolder ReadCrossEncoderFolder(const std::filesystem::path& path) {
   CheckIsFolder(path);
+  RefuseFurtherModules(path);
   CrossEncoderFolder folder{.path = path, .encoder_path = EncoderPath(path)};
   const Settings config = Settings::Read(folder.encoder_path / "config.json");
   const Settings settings = Settings::ReadIfThere(path / kSettings);

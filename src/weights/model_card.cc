@@ -108,16 +108,16 @@ Written by Tandem.
 constexpr const char* kUsageOfTowers = R"(
 ## Use
 
-Queries and documents have an encoder each, in the folders `query` and `document` of this model.
+Queries and documents have an encoder each, in the folders `query` and `document`. Their folder loads
+as one model:
 
 ```python
 from sentence_transformers import SentenceTransformer
 
-query_model = SentenceTransformer("path/to/this/model/query")
-document_model = SentenceTransformer("path/to/this/model/document")
-queries = query_model.encode_query(["a question"])
-documents = document_model.encode_document(["a text", "another text"])
-print(query_model.similarity(queries, documents))
+model = SentenceTransformer("path/to/the/folder/of/both")
+queries = model.encode_query(["a question"])
+documents = model.encode_document(["a text", "another text"])
+print(model.similarity(queries, documents))
 ```
 
 Written by Tandem.

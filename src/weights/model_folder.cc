@@ -19,6 +19,8 @@
 namespace tandem::weights {
 namespace {
 
+constexpr const char* kModelSettings = "config_sentence_transformers.json";
+
 // Where the model is that the user may have meant: the run folder of `tandem train` holds one,
 // beside the folder `checkpoints`.
 std::string RunHint(const std::filesystem::path& path) {
@@ -67,9 +69,9 @@ void ReadPrompts(const Settings& settings, ModelFolder* folder) {
   folder->unused_document_prompt = UnusedDocumentPrompt(settings, *folder);
 }
 
-void ReadModelSettings(ModelFolder* folder) {
-  const Settings settings =
-      Settings::ReadIfThere(folder->path / "config_sentence_transformers.json");
+// The whole model's settings, as the folder `from` says them.
+void ReadModelSettings(const std::filesystem::path& from, ModelFolder* folder) {
+  const Settings settings = Settings::ReadIfThere(from / kModelSettings);
   const std::string type = settings.String("model_type").value_or("SentenceTransformer");
   if (type == "CrossEncoder") {  // its prompts are of pairs
     folder->prompts = {{"query", ""}, {"document", ""}};
@@ -149,7 +151,7 @@ ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem:
   folder.encoder = ReadEncoderSpec(encoder / "config.json");
   ReadHead(source, &folder);
   folder.tokenizer = is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path);
-  ReadModelSettings(&folder);
+  ReadModelSettings(path, &folder);
   ReadTensors(&folder);
   return folder;
 }
@@ -253,6 +255,11 @@ bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
   return true;
 }
 
+void TakeSettings(const std::filesystem::path& from, ModelFolder* folder, TandemFile* file) {
+  if (std::filesystem::exists(from / kModelSettings)) ReadModelSettings(from, folder);
+  TakeLengths(from, &folder->tokenizer, file);
+}
+
 const Pooling& PoolingOf(const ModelFolder& folder) {
   return std::get<Pooling>(folder.head.front());
 }
@@ -277,10 +284,10 @@ void ChangePooling(ModelFolder* folder, const PoolingChange& change) {
 
 void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
   if (folder.unused_document_prompt.empty()) return;
-  Warn(fmt::format(
-      "{}: documents get no prompt, as in sentence-transformers: its prompt \"{}\" is "
-      "not called \"document\". Rename it there, or give model.document_prompt",
-      (folder.path / "config_sentence_transformers.json").native(), folder.unused_document_prompt));
+  Warn(
+      fmt::format("{}: documents get no prompt, as in sentence-transformers: its prompt \"{}\" is "
+                  "not called \"document\". Rename it there, or give model.document_prompt",
+                  (folder.path / kModelSettings).native(), folder.unused_document_prompt));
 }
 
 namespace {

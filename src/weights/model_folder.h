@@ -19,6 +19,8 @@
 
 namespace tandem::weights {
 
+struct TandemFile;
+
 enum class Similarity { kCosine, kDot };
 std::string_view SimilarityName(Similarity similarity);  // "cosine", "dot"
 std::optional<Similarity> SimilarityFromName(std::string_view name);
@@ -84,6 +86,11 @@ void AddProjection(ModelFolder* folder, int64_t width);
 // module more than before and the last one is a projection (as AddProjection's), which is called
 // kProjectionFolder then. Throws ModelError.
 bool TakeModules(const std::filesystem::path& from, ModelFolder* folder);
+
+// Puts what the folder of a PEFT adapter says of the whole model in place of the folder's: prompts,
+// similarity and truncate_dim, where it has a config_sentence_transformers.json, and lengths
+// (TakeLengths). Throws ModelError.
+void TakeSettings(const std::filesystem::path& from, ModelFolder* folder, TandemFile* file);
 
 // The Pooling module of a folder; there is exactly one.
 const Pooling& PoolingOf(const ModelFolder& folder);

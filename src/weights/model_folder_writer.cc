@@ -194,12 +194,15 @@ std::map<std::string, std::string> PromptsOf(const ModelFolder& source,
   return prompts;
 }
 
-void WriteSettings(const ModelFolder& source, const FolderChanges& changes,
-                   const std::filesystem::path& folder) {
+// The Transformer module's.
+Json SentenceConfig(const ModelFolder& source, const FolderChanges& changes) {
   const TokenizerSettings& tokenizer = source.tokenizer;
-  const Json sentence = {
-      {"max_seq_length", changes.max_tokens.value_or(tokenizer.max_tokens.tokens)},
-      {"do_lower_case", tokenizer.lower_case}};
+  return {{"max_seq_length", changes.max_tokens.value_or(tokenizer.max_tokens.tokens)},
+          {"do_lower_case", tokenizer.lower_case}};
+}
+
+void WriteSettings(const ModelFolder& source, const FolderChanges& changes, const Json& sentence,
+                   const std::filesystem::path& folder) {
   WriteFileAtomically(folder / "sentence_bert_config.json", sentence.dump(2) + "\n");
   Json settings;
   settings["prompts"] = PromptsOf(source, changes);
@@ -307,7 +310,7 @@ void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
                      "the folder has no tensor of that name to replace");
   }
   WriteFileAtomically(folder / "config.json", ConfigText(source, changes));
-  WriteSettings(source, changes, folder);
+  WriteSettings(source, changes, SentenceConfig(source, changes), folder);
   CopyFiles(source, folder);
   for (const auto& [name, bytes] : changes.further_files) {
     WriteFileAtomically(folder / name, bytes);
@@ -316,10 +319,14 @@ void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
   target.Commit();
 }
 
-void WriteModuleFolders(const ModelFolder& source, const FolderChanges& changes,
-                        const std::filesystem::path& path) {
+void WriteModulesAndSettings(const ModelFolder& source, const FolderChanges& changes,
+                             const std::filesystem::path& path) {
   Replacements replacements = ByName(changes);
   WriteModules(source, path, &replacements);
+  Json sentence = SentenceConfig(source, changes);
+  if (changes.max_query_tokens) sentence["query_length"] = *changes.max_query_tokens;
+  if (changes.max_document_tokens) sentence["document_length"] = *changes.max_document_tokens;
+  WriteSettings(source, changes, sentence, path);
 }
 
 }  // namespace tandem::weights

@@ -49,9 +49,12 @@ void CheckModelTarget(const ModelFolder& source, const std::filesystem::path& pa
 void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
                       const ModelCard& card, const std::filesystem::path& path);
 
-// Writes modules.json and the folders of what follows the source's encoder into the folder `path`,
-// which exists. `changes` holds new values of Dense modules alone. Throws as WriteModelFolder.
-void WriteModuleFolders(const ModelFolder& source, const FolderChanges& changes,
-                        const std::filesystem::path& path);
+// Writes what an adapter's folder says of the whole model into the folder `path`, which exists:
+// modules.json and the folders of what follows the source's encoder, prompts, similarity and
+// truncate_dim (config_sentence_transformers.json) and lengths (sentence_bert_config.json, which
+// tells those of queries and documents apart by query_length and document_length). `changes` holds
+// new values of Dense modules alone. Throws as WriteModelFolder.
+void WriteModulesAndSettings(const ModelFolder& source, const FolderChanges& changes,
+                             const std::filesystem::path& path);
 
 }  // namespace tandem::weights

@@ -153,7 +153,9 @@ HeadModule ReadLayerNorm(const std::filesystem::path& folder, const ListedModule
 
 HeadModule ReadHeadModule(const std::filesystem::path& folder, const ListedModule& module,
                           int64_t width) {
-  if (module.kind == "Pooling") return ReadPooling(ConfigOf(folder, module), width);
+  if (module.kind == "Pooling") {
+    return ReadPooling(Settings::Read(folder / module.folder / "config.json"), width);
+  }
   if (module.kind == "Dense" || module.kind == "LayerNorm") {
     HeadModule read = module.kind == "Dense" ? ReadDense(folder, module, width)
                                              : ReadLayerNorm(folder, module, width);

@@ -33,8 +33,8 @@ struct Calibration {
 struct TandemFile {
   // Other than shared: the folder holds a folder for each tower.
   Towers towers = Towers::kShared;
-  // Longer texts of the kind are cut at so many tokens, special tokens counted. None: the file was
-  // written before these were kept, and the folder's other files decide (TokenizerSettings).
+  // Longer texts of the kind are cut at so many tokens, special tokens counted. None: the
+  // folder's other files decide (TokenizerSettings).
   std::optional<size_t> max_query_tokens;
   std::optional<size_t> max_document_tokens;
   // None: scores are not known to be probabilities.

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "weights/architecture.h"
 #include "weights/folder_check.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
+#include "weights/tandem_file.h"
 
 namespace tandem::weights {
 namespace {
@@ -99,6 +102,31 @@ TokenLimit WithinPositions(const TokenLimit& stated, const EncoderLength& encode
                                     stated.source, stated.tokens)};
 }
 
+std::optional<size_t> LengthOfKind(const Settings& sentence_config, std::string_view key,
+                                   const EncoderLength& encoder) {
+  const auto length = sentence_config.Integer(key, 1, INT32_MAX);
+  if (!length) return std::nullopt;
+  const auto tokens = static_cast<size_t>(*length);
+  return encoder.most == 0 ? tokens : std::min(tokens, encoder.most);
+}
+
+// sentence-transformers hands these to each call of the tokenizer. Padding changes no embedding.
+void RefuseProcessingSettings(const Settings& sentence_config) {
+  const nlohmann::json* all = sentence_config.Find("processing_kwargs");
+  if (all == nullptr || !all->is_object()) return;
+  for (const char* group : {"common", "text"}) {
+    const auto settings = all->find(group);
+    if (settings == all->end() || !settings->is_object()) continue;
+    for (const auto& [name, value] : settings->items()) {
+      if (name == "padding" || name == "return_tensors") continue;
+      sentence_config.Fail("processing_kwargs",
+                           fmt::format("no \"{}\" in its \"{}\" (max_seq_length and the "
+                                       "tokenizer's own files say how texts are cut)",
+                                       name, group));
+    }
+  }
+}
+
 // From the folder of the tokenizer's files.
 TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
   TokenizerSettings settings{.folder = folder};
@@ -110,8 +138,11 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
                          "\"feature-extraction\" or, of a cross-encoder, "
                          "\"sequence-classification\" (the supported ones)");
   }
-  settings.max_tokens =
-      WithinPositions(StatedLimit(folder, sentence_config), LengthOfEncoder(folder));
+  RefuseProcessingSettings(sentence_config);
+  const EncoderLength encoder = LengthOfEncoder(folder);
+  settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), encoder);
+  settings.max_query_tokens = LengthOfKind(sentence_config, "query_length", encoder);
+  settings.max_document_tokens = LengthOfKind(sentence_config, "document_length", encoder);
   settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);
   return settings;
 }
@@ -121,6 +152,20 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder) {
   CheckIsFolder(model_folder);
   return SettingsIn(TokenizerFolder(model_folder), IsPlain(model_folder));
+}
+
+void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, TandemFile* file) {
+  const Settings sentence_config = ReadSentenceConfig(TokenizerFolder(from), /*plain=*/false);
+  const EncoderLength encoder = LengthOfEncoder(base->folder);
+  const auto both = LengthOfKind(sentence_config, "max_seq_length", encoder);
+  const auto query = LengthOfKind(sentence_config, "query_length", encoder);
+  const auto document = LengthOfKind(sentence_config, "document_length", encoder);
+  if (both) {
+    const std::filesystem::path source(sentence_config.file());
+    base->max_tokens = {.tokens = *both, .source = source.filename().native()};
+  }
+  if (query || both) file->max_query_tokens = query ? query : both;
+  if (document || both) file->max_document_tokens = document ? document : both;
 }
 
 TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer) {

@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace tandem::weights {
+
+struct TandemFile;
 
 // How many tokens a text may have, special tokens counted, and which file said so.
 struct TokenLimit {
@@ -26,6 +29,9 @@ struct TokenizerSettings {
   // Never more than that encoder can read: RoBERTa's position table has two rows more than a text
   // may have tokens. Of an architecture that is not known, `max_position_embeddings` counts.
   TokenLimit max_tokens;
+  // `query_length` and `document_length` of sentence_bert_config.json, which texts of a kind go by
+  // in place of max_tokens; never more than the encoder can read. None where the file has none.
+  std::optional<size_t> max_query_tokens, max_document_tokens;
   // `do_lower_case` of sentence_bert_config.json: texts are lower-cased before the tokenizer's own
   // normalizer, as sentence-transformers does, also where that one keeps upper case.
   bool lower_case = false;
@@ -36,9 +42,14 @@ struct TokenizerSettings {
 // sentence-transformers, nor here; in any other folder it may have the names that older releases
 // gave it ("sentence_roberta_config.json", ...). Throws ModelError where there is no folder, for a
 // file that is broken (config.json of a known architecture included), a value of a wrong type or
-// out of range, and a `transformer_task` other than "feature-extraction" and
-// "sequence-classification".
+// out of range, a `transformer_task` other than "feature-extraction" and "sequence-classification",
+// and `processing_kwargs` that change the tokenizer's calls.
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
+
+// Puts the lengths that sentence_bert_config.json of `from`, the folder of a PEFT adapter, says
+// (max_seq_length, query_length, document_length) into `base` and `file`, cut to what the encoder
+// of `base` can read. What it does not say stays. Throws ModelError.
+void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, TandemFile* file);
 
 // The same from the folder of a Transformer module.
 TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer);

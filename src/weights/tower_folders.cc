@@ -36,6 +36,10 @@ void ReadRouter(const std::filesystem::path& path, TowerFolders* folders) {
   }
 }
 
+void TakeIfNone(const std::optional<size_t>& value, std::optional<size_t>* to) {
+  if (!*to) *to = value;
+}
+
 ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
   card.tower = name;
   card.facts.insert(card.facts.begin(), {"towers", std::string(TowersName(towers))});
@@ -47,16 +51,17 @@ ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
 TowerFolders ReadTowerFolders(const std::filesystem::path& path, const ReadOptions& options) {
   TowerFolders folders;
   folders.file = ReadTandemFile(path);
-  if (folders.file.towers == Towers::kShared) {
-    if (IsRouterFolder(path)) {
-      ReadRouter(path, &folders);
-    } else {
-      folders.query = ReadModelFolder(path, options);
-    }
-    return folders;
+  if (folders.file.towers != Towers::kShared) {
+    folders.query = ReadTower(path, kQuery, folders.file.towers, options);
+    folders.document = ReadTower(path, kDocument, folders.file.towers, options);
+  } else if (IsRouterFolder(path)) {
+    ReadRouter(path, &folders);
+  } else {
+    folders.query = ReadModelFolder(path, options);
   }
-  folders.query = ReadTower(path, kQuery, folders.file.towers, options);
-  folders.document = ReadTower(path, kDocument, folders.file.towers, options);
+  const ModelFolder& document = folders.document ? *folders.document : folders.query;
+  TakeIfNone(folders.query.tokenizer.max_query_tokens, &folders.file.max_query_tokens);
+  TakeIfNone(document.tokenizer.max_document_tokens, &folders.file.max_document_tokens);
   return folders;
 }
 

@@ -17,6 +17,7 @@
 namespace tandem::weights {
 
 struct TowerFolders {
+  // Lengths that tandem.json does not say are those of the encoders' sentence_bert_config.json.
   TandemFile file;
   ModelFolder query;                    // encodes documents too where the towers are shared
   std::optional<ModelFolder> document;  // none where the towers are shared

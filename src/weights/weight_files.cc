@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -37,6 +39,46 @@ bool IsFileName(const nlohmann::json& value) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
+// The files that an index's weight_map names.
+std::set<std::string> ShardNames(const nlohmann::json& map, const std::filesystem::path& index) {
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : map.items()) {
+    if (!IsFileName(file)) {
+      throw ModelError(index.native(), tensor,
+                       "the shard must be the name of a file in the folder");
+    }
+    names.insert(file.get<std::string>());
+  }
+  return names;
+}
+
+// Throws where the files hold other tensors than the index says, or in other files.
+void CheckShards(std::span<const SafetensorsFile> files, const nlohmann::json& map,
+                 const std::filesystem::path& index) {
+  size_t held = 0;
+  for (const SafetensorsFile& file : files) {
+    held += file.tensors().size();
+    for (const TensorView& tensor : file.tensors()) {
+      const auto found = map.find(tensor.name);
+      if (found == map.end() || *found != file.path().filename().native()) {
+        throw ModelError(
+            index.native(), tensor.name,
+            fmt::format("{} has it, the index does not say so", file.path().filename().native()));
+      }
+    }
+  }
+  if (held == map.size()) return;
+  for (const auto& [tensor, file] : map.items()) {
+    const bool there = std::any_of(files.begin(), files.end(), [&](const SafetensorsFile& shard) {
+      return shard.Find(tensor) != nullptr;
+    });
+    if (!there) {
+      throw ModelError(index.native(), tensor,
+                       fmt::format("{} does not have it", file.get<std::string>()));
+    }
+  }
+}
+
 }  // namespace
 
 WeightFiles::WeightFiles(const std::filesystem::path& folder) : folder_(folder) {
@@ -63,14 +105,7 @@ void WeightFiles::OpenShards(const std::filesystem::path& index) {
   if (map == nullptr || !map->is_object() || map->empty()) {
     settings.Fail("weight_map", "an object of tensor names and file names");
   }
-  std::set<std::string> names;
-  for (const auto& [tensor, file] : map->items()) {
-    if (!IsFileName(file)) {
-      throw ModelError(index.native(), tensor,
-                       "the shard must be the name of a file in the folder");
-    }
-    names.insert(file.get<std::string>());
-  }
+  const std::set<std::string> names = ShardNames(*map, index);
   files_.reserve(names.size());
   for (const std::string& name : names) {
     if (!std::filesystem::exists(folder_ / name)) {
@@ -81,27 +116,7 @@ void WeightFiles::OpenShards(const std::filesystem::path& index) {
     }
     files_.emplace_back(folder_ / name);
   }
-  for (const SafetensorsFile& file : files_) {
-    for (const TensorView& tensor : file.tensors()) {
-      const auto found = map->find(tensor.name);
-      if (found == map->end() || *found != file.path().filename().native()) {
-        throw ModelError(
-            index.native(), tensor.name,
-            fmt::format("{} has it, the index does not say so", file.path().filename().native()));
-      }
-    }
-  }
-  size_t held = 0;
-  for (const SafetensorsFile& file : files_) held += file.tensors().size();
-  if (held == map->size()) return;
-  for (const auto& [tensor, file] : map->items()) {
-    bool there = false;
-    for (const SafetensorsFile& shard : files_) there |= shard.Find(tensor) != nullptr;
-    if (!there) {
-      throw ModelError(index.native(), tensor,
-                       fmt::format("{} does not have it", file.get<std::string>()));
-    }
-  }
+  CheckShards(files_, *map, index);
 }
 
 const TensorView* WeightFiles::Find(std::string_view name) const {

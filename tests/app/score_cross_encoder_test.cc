@@ -114,6 +114,9 @@ TEST_F(ScoreByCrossEncoder, FlagsOfTheOtherKindAreRefused) {
               HasSubstr(" is a cross-encoder, which reads query and document together: give "
                         "--max-pair-tokens in place of --max-query-tokens and "
                         "--max-document-tokens"));
+  const ProgramResult cut = Score("teacher", {"--dimensions", "8"}, "none.jsonl", "pairs.jsonl");
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_THAT(cut.err, HasSubstr("makes no embeddings that --dimensions could cut"));
   WriteTinyModel(Path("bi"));
   for (const std::vector<std::string>& flag :
        {std::vector<std::string>{"--max-pair-tokens", "8"}, {"--label", "x"}}) {

@@ -184,7 +184,8 @@ TEST(DualEncoder, ALengthAboveThePositionTableIsAUsageError) {
     DualEncoder::Load(folder.path() / "model", {.max_document_tokens = 65});
     FAIL() << "no error";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("at most 64 tokens (its position table), not 65"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("max_document_tokens is 65, but a text may have at most 64 tokens"));
   }
 }
 

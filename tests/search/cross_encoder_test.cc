@@ -213,6 +213,18 @@ TEST_F(CrossEncoderTest, ReadsWhatSentenceTransformersSaves) {
   EXPECT_EQ(model.prompt(), "query: ");
 }
 
+TEST_F(CrossEncoderTest, FurtherModulesAreRefused) {
+  const auto entry = [](int index, const std::string& type, const std::string& path) {
+    return json{{"idx", index},
+                {"name", std::to_string(index)},
+                {"path", path},
+                {"type", "sentence_transformers.models." + type}};
+  };
+  Write("config_sentence_transformers.json", {{"model_type", "CrossEncoder"}});
+  Write("modules.json", json::array({entry(0, "Transformer", ""), entry(1, "Dense", "1_Dense")}));
+  ExpectRefused("modules.json: lists sentence_transformers.models.Dense behind the Transformer");
+}
+
 TEST_F(CrossEncoderTest, ThePromptStandsBeforeTheQuery) {
   const GoldenPairs plain;
   Write("config_sentence_transformers.json", {{"model_type", "CrossEncoder"},
@@ -316,6 +328,20 @@ TEST_F(CrossEncoderTest, IsNoModelOfEmbeddings) {
                 HasSubstr("is a cross-encoder (BertForSequenceClassification): it scores pairs of "
                           "texts and makes no embeddings. Score the pairs of training data with it "
                           "(tandem score --model "));
+  }
+}
+
+TEST_F(CrossEncoderTest, ThatNobodyCanScoreWithIsNotRecommended) {
+  json config = CrossEncoderCase("bert")["config"];
+  config["architectures"] = {"LlamaForSequenceClassification"};
+  Write("config.json", config);
+  try {
+    weights::ReadModelFolder(folder_.path());
+    FAIL();
+  } catch (const ModelError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("is a classifier (LlamaForSequenceClassification) and no encoder; "
+                          "transformers takes the encoder out of it"));
   }
 }
 

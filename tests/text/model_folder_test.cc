@@ -118,6 +118,9 @@ TEST_F(ModelFolder, BrokenVocabularies) {
   ExpectLoadError("tokenizer_config.json: do_lower_case: expected true or false, found number");
   Write("tokenizer_config.json", R"({"do_basic_tokenize": false})");
   ExpectLoadError("do_basic_tokenize: false is not supported");
+  Write("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  ExpectLoadError(
+      "tokenizer_class: BertJapaneseTokenizer is not supported without a tokenizer.json");
   Write("tokenizer_config.json", "{");
   ExpectLoadError("tokenizer_config.json: is not valid JSON");
 }

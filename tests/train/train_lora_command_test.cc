@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/npy.h"
 #include "train/run_fixture.h"
+#include "weights/model_folder.h"
 #include "weights/safetensors.h"
 
 namespace tandem {
@@ -190,6 +191,39 @@ TEST_F(TrainLora, TheProjectionComesWithTheAdapter) {
   ASSERT_EQ(Merge("run/adapter", "merged").exit_code, 0);
   EXPECT_EQ(Encoded("merged").size(), 16U);
   EXPECT_EQ(Encoded("merged"), Encoded("run/model"));
+}
+
+TEST_F(TrainLora, PromptsAndLengthsComeWithTheAdapter) {
+  const ProgramResult result =
+      Train("run", With(kLora, {"model.query_prompt=beta ", "model.max_query_tokens=5",
+                                "model.max_document_tokens=9"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string adapter = "model.adapter=" + Path("run/adapter");
+  const ProgramResult more =
+      Train("more", SetFlags({"model.train=lora", adapter, "optimizer.learning_rate=0"}));
+  ASSERT_EQ(more.exit_code, 0) << more.err;
+  ASSERT_EQ(Merge("run/adapter", "merged").exit_code, 0);
+  for (const std::string file :
+       {"config_sentence_transformers.json", "sentence_bert_config.json", "tandem.json"}) {
+    const std::string expected = ReadFile(Path("run/model/" + file));
+    EXPECT_NE(expected,
+              std::filesystem::exists(Path("base/" + file)) ? ReadFile(Path("base/" + file)) : "");
+    EXPECT_EQ(ReadFile(Path("merged/" + file)), expected) << file;
+    EXPECT_EQ(ReadFile(Path("more/model/" + file)), expected) << file;
+  }
+}
+
+// As PEFT writes it.
+TEST_F(TrainLora, AnAdapterWithoutSettingsLeavesTheBases) {
+  ASSERT_EQ(Train("run", With(kLora, {"model.query_prompt=beta "})).exit_code, 0);
+  for (const char* file : {"config_sentence_transformers.json", "sentence_bert_config.json"}) {
+    ASSERT_TRUE(std::filesystem::remove(Path(std::string("run/adapter/") + file)));
+  }
+  ASSERT_EQ(Merge("run/adapter", "merged").exit_code, 0);
+  const weights::ModelFolder merged = weights::ReadModelFolder(Path("merged"));
+  const weights::ModelFolder base = weights::ReadModelFolder(Path("base"));
+  EXPECT_EQ(merged.prompts, base.prompts);
+  EXPECT_EQ(merged.tokenizer.max_tokens.tokens, base.tokenizer.max_tokens.tokens);
 }
 
 TEST_F(TrainLora, AResumedRunNeedsTheAdapterThatItBeganWith) {

@@ -186,6 +186,7 @@ TEST_F(SmallModel, ModulesAreChecked) {
                        "Transformer, Pooling, Dense, LayerNorm, Normalize"});
   ExpectBrokenModules("sentence_transformers.models.Pooling", "custom.Pooling",
                       {"'custom.Pooling' is not supported"});
+  ExpectBrokenModules("1_Pooling", "9_Pooling", {"9_Pooling", "config.json"});
   ExpectBrokenModules("models.Pooling", "models.Normalize", {"module 1 is"});
   ExpectBrokenModules("models.Normalize", "models.Pooling", {"module 2 is"});
   ExpectBrokenModules("models.Transformer", "models.Pooling", {"the first module is"});

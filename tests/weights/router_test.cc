@@ -87,6 +87,19 @@ TEST_F(RouterFolder, IsReadAsTwoTowers) {
   }
 }
 
+// Each encoder's own file says how its texts are cut; tandem.json would say it before them.
+TEST_F(RouterFolder, LengthsOfAKindAreThoseOfItsEncoder) {
+  Write("query_0_Transformer/sentence_bert_config.json",
+        R"({"max_seq_length": 16, "query_length": 5, "document_length": 6})");
+  Write("document_0_Transformer/sentence_bert_config.json",
+        R"({"max_seq_length": 12, "query_length": 7, "document_length": 8})");
+  EXPECT_EQ(Read().file.max_query_tokens, 5U);
+  EXPECT_EQ(Read().file.max_document_tokens, 8U);
+  Write("tandem.json", R"({"format": 1, "max_query_tokens": 4})");
+  EXPECT_EQ(Read().file.max_query_tokens, 4U);
+  EXPECT_EQ(Read().file.max_document_tokens, 8U);
+}
+
 TEST_F(RouterFolder, OfBeforeRelease5IsCalledAsym) {
   Write("modules.json", R"([{"path": "0_Asym", "type": "sentence_transformers.models.Asym"}])");
   for (const std::string name :

@@ -52,6 +52,29 @@ TEST_F(TokenizerSettingsTest, TheFirstFileThatSaysALengthDecides) {
   EXPECT_EQ(Read().max_tokens.tokens, 24u);  // no more positions
 }
 
+TEST_F(TokenizerSettingsTest, QueriesAndDocumentsMayHaveLengthsOfTheirOwn) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  Write("sentence_bert_config.json", R"({"max_seq_length": 16, "query_length": 7})");
+  EXPECT_EQ(Read().max_query_tokens, 7U);
+  EXPECT_EQ(Read().max_document_tokens, std::nullopt);
+  ExpectLimit(16, "sentence_bert_config.json");
+  Write("sentence_bert_config.json", R"({"query_length": null, "document_length": 99})");
+  EXPECT_EQ(Read().max_query_tokens, std::nullopt);
+  EXPECT_EQ(Read().max_document_tokens, 24U);  // no more positions
+}
+
+TEST_F(TokenizerSettingsTest, SettingsOfTheTokenizersCallsAreRefusedWhereTheyMatter) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  Write("sentence_bert_config.json",
+        R"({"max_seq_length": 16, "processing_kwargs": {"text": {"padding": "longest"}}})");
+  ExpectLimit(16, "sentence_bert_config.json");
+  Write("sentence_bert_config.json",
+        R"({"max_seq_length": 16, "processing_kwargs": {"text": {"max_length": 8}}})");
+  ExpectBroken({"sentence_bert_config.json", "processing_kwargs", "\"max_length\"", "\"text\""});
+}
+
 // Its position table has rows that no token of a text reads.
 TEST_F(TokenizerSettingsTest, RobertasTextsAreCutWhereItsPositionsEnd) {
   nlohmann::json config = nlohmann::json::parse(kSmallConfig);
