@@ -2,7 +2,8 @@
 """Training and encoding speed of the shapes that people fine-tune, beside the limit and the peers.
 
     python3 bench/encoders.py --build build/release --tokenizer FOLDER --data FOLDER
-        --peer-python PYTHON [--work FOLDER] [--shapes NAME,NAME] [--update docs/performance.md]
+        --peer-python PYTHON [--work FOLDER] [--shapes NAME,NAME] [--tokens 256,512]
+        [--update docs/performance.md]
 
 Shapes and their made-up weights are those of made_models.py; they are written into --work once. Texts
 are pairs of --data, a BEIR folder with split train: paragraphs cut at 256 tokens, paragraphs joined to
@@ -43,7 +44,7 @@ JOINED = {256: 1, 512: 4, 8192: 64}
 
 def cells(options):
     """(shape, job, precision, tokens), the cheap ones first."""
-    for tokens in (256, 512, 8192):
+    for tokens in map(int, options.tokens.split(",")):
         for shape in options.shapes.split(","):
             for job in ("encoding", "training"):
                 if tokens == 8192 and (shape not in LONG or job == "training"):
@@ -171,6 +172,7 @@ def parse():
     parser.add_argument("--work", help="folder of models, texts and results (default: BUILD/bench)")
     parser.add_argument("--shapes", default=",".join(ORDER))
     parser.add_argument("--precisions", default="fp32,bf16")
+    parser.add_argument("--tokens", default=",".join(map(str, JOINED)), help="256,512,8192 (default) or some of them")
     parser.add_argument("--isa", choices=sorted(speed.PEER_ISA))
     parser.add_argument("--threads", type=int, default=0, help="0 (default): all")
     parser.add_argument("--seconds", type=float, default=20)
@@ -182,6 +184,9 @@ def parse():
     unknown = set(options.shapes.split(",")) - set(ORDER)
     if unknown:
         parser.error(f"unknown shapes: {', '.join(sorted(unknown))}")
+    unknown = set(options.tokens.split(",")) - set(map(str, JOINED))
+    if unknown:
+        parser.error(f"unknown lengths: {', '.join(sorted(unknown))}")
     return options
 
 

@@ -34,13 +34,17 @@ COMMON = {
 }
 
 # What keeps state beside the model: dropout and accumulation, a score bank, a learned bias, mined
-# documents.
+# documents, adapters of two encoders behind the gradient cache, parts that stay as they are.
 RECIPES = {
     "infonce": {"objective.name": '"infonce"', "train.accumulate": "2"},
     "mann_whitney": {"objective.name": '"mann_whitney"', "objective.bank": "300"},
     "bixse": {"objective.name": '"bixse"', "data.grade_scale": "[0,2]"},
     "mining": {"objective.name": '"infonce"', "mining.every": '"4 steps"',
                "mining.range": '"5:100"', "data.negatives": "2"},
+    "lora": {"objective.name": '"infonce"', "model.train": '"lora"', "lora.rank": "4",
+             "lora.dropout": "0.1", "model.towers": '"separate"', "train.chunk_tokens": "256"},
+    "frozen": {"objective.name": '"infonce"', "model.freeze": '["embeddings", "layers.0-3"]',
+               "model.projection": "64"},
 }
 
 

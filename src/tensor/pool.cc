@@ -64,7 +64,7 @@ void PoolBackward(Pooling pooling, const float* grad, const cpu::PooledTexts& te
 
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
   const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.scalar_type()));
-  if (!Fusable(x, {x.size(1)})) return reference::Pool(x, tokens, pooling);
+  if (!FusableOrSay(x, "Pool", {x.size(1)})) return reference::Pool(x, tokens, pooling);
   const int64_t width = x.size(1);
   const at::Tensor out = at::empty({tokens.texts(), width}, at::kFloat);
   at::Tensor where;

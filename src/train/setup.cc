@@ -281,6 +281,34 @@ void MakeMiner(Setup& setup) {
   setup.miner->CheckMemory(setup.model->embedding_width());
 }
 
+void Tokenise(Setup& setup) {
+  const Clock::time_point start = Clock::now();
+  setup.texts =
+      MakeExampleTexts(setup.data.set, setup.data.set.positive_grade, setup.data.training,
+                       *setup.model, setup.prompts, setup.threads,
+                       setup.miner ? setup.miner->documents() : std::span<const uint32_t>());
+  setup.tokenise_seconds = SecondsSince(start);
+  if (setup.miner) setup.miner->set_examples(setup.texts.examples);
+}
+
+void PlanUpdates(Setup& setup) {
+  const config::Recipe& recipe = setup.recipe();
+  setup.optimizer = MakeOptimizer(setup, model::TrainedOf(setup.model->Parameters()));
+  setup.objective_optimizer = MakeOptimizer(setup, setup.states.Learned());
+  setup.schedule = std::make_unique<optim::Schedule>(
+      Entry(optim::Schedules(), recipe.schedule.name), recipe.schedule.params);
+  setup.plan = MakePlan(recipe, *setup.sampler);
+  SetSteps(setup, setup.plan.steps);
+}
+
+void NoteWhatIsTrained(const Setup& setup) {
+  const config::Recipe& recipe = setup.recipe();
+  NoteData(setup);
+  ReportPrompts(setup.data, *setup.model);
+  if (const std::string text = TrainedText(*setup.model, recipe); !text.empty()) Note(text);
+  NoteMixture(recipe.data, setup.sources, setup.sampler->QueriesIn(0));
+}
+
 }  // namespace
 
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options) {
@@ -313,13 +341,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->prompts = TrainingPrompts(setup->data, *setup->model);
   setup->sources = SourcesOf(setup->data);
   MakeMiner(*setup);
-  const Clock::time_point tokenise_start = Clock::now();
-  setup->texts =
-      MakeExampleTexts(setup->data.set, setup->data.set.positive_grade, setup->data.training,
-                       *setup->model, setup->prompts, setup->threads,
-                       setup->miner ? setup->miner->documents() : std::span<const uint32_t>());
-  setup->tokenise_seconds = SecondsSince(tokenise_start);
-  if (setup->miner) setup->miner->set_examples(setup->texts.examples);
+  Tokenise(*setup);
   StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
   if (recipe.model.adapter) setup->adapter_fingerprint = model::AdapterFingerprint(*setup->model);
@@ -331,17 +353,9 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->sampler = MakeSampler(*setup, options);
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
-  setup->optimizer = MakeOptimizer(*setup, model::TrainedOf(setup->model->Parameters()));
-  setup->objective_optimizer = MakeOptimizer(*setup, setup->states.Learned());
-  setup->schedule = std::make_unique<optim::Schedule>(
-      Entry(optim::Schedules(), recipe.schedule.name), recipe.schedule.params);
-  setup->plan = MakePlan(recipe, *setup->sampler);
-  SetSteps(*setup, setup->plan.steps);
+  PlanUpdates(*setup);
   setup->validator = MakeValidator(*setup);
-  NoteData(*setup);
-  ReportPrompts(setup->data, *setup->model);
-  if (const std::string text = TrainedText(*setup->model, recipe); !text.empty()) Note(text);
-  NoteMixture(recipe.data, setup->sources, setup->sampler->QueriesIn(0));
+  NoteWhatIsTrained(*setup);
   return setup;
 }
 

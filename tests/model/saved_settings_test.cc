@@ -74,7 +74,7 @@ TEST_F(SavedSettings, AFlagGoesBeforeTandemJsonAndThatBeforeOtherFiles) {
     lengths({});
     FAIL() << "no error";
   } catch (const ModelError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("tandem.json: a text may have at most 64 tokens"));
+    EXPECT_THAT(error.what(), HasSubstr("tandem.json: max_document_tokens is 65, but a text"));
   }
 }
 

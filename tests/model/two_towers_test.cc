@@ -265,7 +265,8 @@ TEST_F(TowerFoldersTest, TowersMayHaveBasesLengthsAndPromptsOfTheirOwn) {
     EXPECT_EQ((*one)->prompt(TextKind::kDocument), "text: ");
     EXPECT_EQ((*one)->embedding_width(), 24);
   }
-  EXPECT_THAT(ReadFile(Path("saved") / "document" / "README.md"), HasSubstr("/document\")"));
+  EXPECT_THAT(ReadFile(Path("saved") / "document" / "README.md"),
+              HasSubstr("SentenceTransformer(\"path/to/the/folder/of/both\")"));
 }
 
 TEST_F(TowerFoldersTest, BasesThatDoNotGoTogether) {

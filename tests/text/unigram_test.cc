@@ -156,7 +156,7 @@ RC_GTEST_PROP(Unigram, FindsTheBestOfAllCuts, ()) {
   RC_ASSERT(sum == best[word.size()]);
 }
 
-// The time of a word is linear in its length: ten times as long takes about ten times as long.
+// Work that grew with the square of a word's length would not end here.
 TEST(Unigram, AMegabyteOfOneLetter) {
   const Unigram model = Make({{"<unk>", 0}, {"a", -1}, {"aa", -1.5}, {"aaaaaaaa", -3}});
   EXPECT_EQ(Ids(model, std::string(1'000'000, 'a')).size(), 125'000U);

@@ -186,7 +186,6 @@ TEST_F(SmallModel, ModulesAreChecked) {
                        "Transformer, Pooling, Dense, LayerNorm, Normalize"});
   ExpectBrokenModules("sentence_transformers.models.Pooling", "custom.Pooling",
                       {"'custom.Pooling' is not supported"});
-  ExpectBrokenModules("1_Pooling", "9_Pooling", {"9_Pooling", "config.json"});
   ExpectBrokenModules("models.Pooling", "models.Normalize", {"module 1 is"});
   ExpectBrokenModules("models.Normalize", "models.Pooling", {"module 2 is"});
   ExpectBrokenModules("models.Transformer", "models.Pooling", {"the first module is"});
@@ -196,6 +195,12 @@ TEST_F(SmallModel, ModulesAreChecked) {
   ExpectBroken({"is not a list of modules"});
   Write("modules.json", R"([{"type": "sentence_transformers.models.Transformer"}])");
   ExpectBroken({"lists no Pooling module"});
+}
+
+// sentence-transformers does not guess either.
+TEST_F(SmallModel, PoolingNeedsItsSettings) {
+  Remove("1_Pooling/config.json");
+  ExpectBroken({"1_Pooling/config.json: cannot be read"});
 }
 
 class DenseModel : public SmallModel {
