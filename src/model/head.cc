@@ -111,6 +111,13 @@ PoolingModule MakePooling(const weights::Pooling& pooling) {
   return module;
 }
 
+// Pooled rows [B, H] with zeros for texts without tokens, whose stand-in row is the first one where
+// no other is pooled (Pooling::kCls).
+at::Tensor WithoutStandIns(const at::Tensor& rows, const at::Tensor& stand_ins) {
+  if (!stand_ins.defined()) return rows;
+  return rows.masked_fill(stand_ins.unsqueeze(1).to(at::kBool), 0);
+}
+
 bool Equal(const DenseModule& a, const DenseModule& b) {
   const auto equal = [](const at::Tensor& x, const at::Tensor& y) {
     return x.defined() == y.defined() && (!x.defined() || (x.sizes() == y.sizes() && x.equal(y)));
@@ -129,7 +136,7 @@ struct Apply {
     }
     std::vector<at::Tensor> rows;
     for (const tensor::Pooling mode : pooling.modes) {
-      rows.push_back(tensor::Pool(x, pooled, mode));
+      rows.push_back(WithoutStandIns(tensor::Pool(x, pooled, mode), tokens.stand_ins));
     }
     x = rows.size() == 1 ? rows.front() : at::cat(rows, 1);
   }

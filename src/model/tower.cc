@@ -77,13 +77,13 @@ void AddHead(weights::ModelFolder* folder) {
 weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options,
                              weights::TandemFile* file) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
-  if (options.head) AddHead(&folder);
   const std::filesystem::path& adapter = options.training.adapter;
   bool has_projection = false;
   if (!adapter.empty()) {
     has_projection = weights::TakeModules(adapter, &folder);
     weights::TakeSettings(adapter, &folder, file);
   }
+  if (options.head) AddHead(&folder);
   weights::ChangePooling(&folder, options.pooling);
   if (!options.projection) return folder;
   if (!has_projection) {

@@ -249,6 +249,13 @@ void ForTiles(size_t begin, size_t end, const Body& body) {
   });
 }
 
+// Throws NumericError for a dot product that no float32 holds.
+float Rounded(double score) {
+  const auto rounded = static_cast<float>(score);
+  if (std::isfinite(rounded)) return rounded;
+  throw NumericError("a score is not finite: its embeddings are too long");
+}
+
 // score(query, documents, row) of every pair.
 template <typename Score>
 std::vector<float> ScoreEach(const EmbeddedPairs& pairs, const Score& score) {
@@ -259,7 +266,7 @@ std::vector<float> ScoreEach(const EmbeddedPairs& pairs, const Score& score) {
       const QueryCosines query(queries, pairs.query_row[q]);
       size_t p = pairs.pairs.starts[q];
       for (const uint32_t row : pairs.pairs[q]) {
-        scores[p++] = static_cast<float>(score(query, documents, row));
+        scores[p++] = Rounded(score(query, documents, row));
       }
     }
   });

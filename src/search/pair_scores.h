@@ -33,7 +33,7 @@ struct EmbeddedPairs {
 // The cosine of each pair's query and document, [P]; 0 where an embedding is 0. Summed in double
 // precision in a fixed order. Throws NumericError for an embedding that is not finite.
 std::vector<float> PairCosines(const EmbeddedPairs& pairs);
-// The dot product of each pair's embeddings, likewise.
+// The dot product of each pair's embeddings, likewise. Throws for one that no float32 holds, too.
 std::vector<float> PairDots(const EmbeddedPairs& pairs);
 
 // METHODS §3's default: the paper's number of random positives.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -100,6 +101,47 @@ TEST_F(ScoreCommand, DotProductsTeachButDoNotGrade) {
   const ProgramResult teacher = Score("teacher", {"--to", "tevatron"}, "out.jsonl");
   ASSERT_EQ(teacher.exit_code, 0) << teacher.err;
   EXPECT_THAT(teacher.out, HasSubstr("score               dot\n"));
+}
+
+// Embeddings of any length: cosines divide by it, dot products do not.
+TEST_F(ScoreCommand, ModelsWithoutNormalizeAreScoredByTheirSimilarity) {
+  WriteModulesWithoutNormalize();
+  for (const std::string similarity : {"cosine", "dot"}) {
+    WriteFileAtomically(Path("model/config_sentence_transformers.json"),
+                        fmt::format(R"({{"similarity_fn_name": "{}"}})", similarity));
+    const std::string output = similarity + ".jsonl";
+    const ProgramResult result = Score("teacher", {"--to", "tevatron"}, output);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("score               " + similarity + "\n"));
+    const data::Dataset scored = Read(output);
+    const data::JudgedQuery& first = scored.judged.front();
+    const std::vector<Texts> texts = TextsOf(scored, first);
+    const std::vector<double> cosines = Cosines(texts), dots = Dots(texts);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_GT(std::abs(dots[i] - cosines[i]), 0.1);
+      const double want = similarity == "dot" ? dots[i] : cosines[i];
+      EXPECT_NEAR(first.judgements[i].score, want, 1e-5 * std::max(1.0, std::abs(want)));
+    }
+  }
+}
+
+// Broken weights, and finite ones whose dot products no float32 holds.
+TEST_F(ScoreCommand, ScoresThatAreNotFiniteAreAnError) {
+  const auto expect = [&](float value, const std::string& similarity, const std::string& message) {
+    FillTensor(Path("model/model.safetensors"), "encoder.layer.1.output.LayerNorm.bias", value);
+    WriteFileAtomically(Path("model/config_sentence_transformers.json"),
+                        fmt::format(R"({{"similarity_fn_name": "{}"}})", similarity));
+    const ProgramResult result = Score("teacher", {"--to", "tevatron"}, "out.jsonl");
+    EXPECT_EQ(result.exit_code, 5) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_FALSE(std::filesystem::exists(Path("out.jsonl")));
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::string similarity : {"cosine", "dot"}) {
+    expect(nan, similarity, "an embedding is not finite: the model's weights are broken");
+  }
+  WriteModulesWithoutNormalize();
+  expect(1e30F, "dot", "is not finite");
 }
 
 // Grades in columns are lines of single pairs; every judged document has one.

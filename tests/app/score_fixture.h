@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -39,37 +40,62 @@ class ScoreCommand : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunTandem(arguments);
   }
+  void WriteModulesWithoutNormalize() const {
+    WriteFileAtomically(Path("model/modules.json"), R"([
+ {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+ {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  }
   data::Dataset Read(const std::string& name) const {
     data::Warnings ignored;
     return data::ReadDataset(Path(name), "auto", "train", &ignored);
   }
   // A query and a document, as texts.
   using Texts = std::pair<std::string, std::string>;
-  // The cosines of the texts by `tandem encode`; the model ends in a Normalize.
+  // The dot products of the texts by `tandem encode`.
+  std::vector<double> Dots(const std::vector<Texts>& pairs) const {
+    const std::vector<float> queries = Encoded(pairs, "query"),
+                             documents = Encoded(pairs, "document");
+    return Products(queries, documents, pairs.size());
+  }
+  // Their cosines.
   std::vector<double> Cosines(const std::vector<Texts>& pairs) const {
     const std::vector<float> queries = Encoded(pairs, "query"),
                              documents = Encoded(pairs, "document");
-    const size_t width = queries.size() / pairs.size();
-    std::vector<double> cosines(pairs.size());
-    for (size_t i = 0; i < queries.size(); ++i) {
-      cosines[i / width] += static_cast<double>(queries[i]) * static_cast<double>(documents[i]);
+    std::vector<double> cosines = Products(queries, documents, pairs.size());
+    const std::vector<double> of_queries = Products(queries, queries, pairs.size()),
+                              of_documents = Products(documents, documents, pairs.size());
+    for (size_t i = 0; i < cosines.size(); ++i) {
+      cosines[i] /= std::sqrt(of_queries[i] * of_documents[i]);
     }
     return cosines;
   }
-  // The cosines of a query's judgements, behind the data's prompt.
-  std::vector<double> CosinesOf(const data::Dataset& dataset,
-                                const data::JudgedQuery& query) const {
+  // The texts of a query's judgements, behind the data's prompt.
+  static std::vector<Texts> TextsOf(const data::Dataset& dataset, const data::JudgedQuery& query) {
     std::vector<Texts> pairs;
     for (const data::Judgement& judgement : query.judgements) {
       pairs.emplace_back(dataset.query_prompt + std::string(dataset.queries.text(query.query)),
                          std::string(dataset.documents.text(judgement.document)));
     }
-    return Cosines(pairs);
+    return pairs;
+  }
+  std::vector<double> CosinesOf(const data::Dataset& dataset,
+                                const data::JudgedQuery& query) const {
+    return Cosines(TextsOf(dataset, query));
   }
 
   TemporaryFolder folder_;
 
  private:
+  // Of rows [N, E] with the rows of the same numbers.
+  static std::vector<double> Products(const std::vector<float>& a, const std::vector<float>& b,
+                                      size_t rows) {
+    std::vector<double> products(rows);
+    const size_t width = a.size() / rows;
+    for (size_t i = 0; i < a.size(); ++i) {
+      products[i / width] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    }
+    return products;
+  }
   std::vector<float> Encoded(const std::vector<Texts>& pairs, const std::string& kind) const {
     std::string lines;
     for (size_t i = 0; i < pairs.size(); ++i) {

@@ -268,6 +268,41 @@ TEST_F(PredictionHead, IsTrainedAndFrozenAsModulesAre) {
   }
 }
 
+// The adapter's folder lists the head as modules, which are not the base's any more.
+TEST_F(PredictionHead, IsKeptInAnAdaptersFolder) {
+  WriteBase(config());
+  const auto first = Load("base", {.head = true, .training = {.what = Trained::kLora}});
+  for (NamedParameter& parameter : first->Parameters()) {
+    const bool changes = parameter.trained() || parameter.name.starts_with("head.");
+    if (changes) parameter.value.set_data(parameter.value.detach() * 1.25 + 0.01);
+  }
+  first->SaveAdapter(Path("adapter"), {"base", ""});
+  const at::Tensor want = Rows(*first, {3, 9});
+  const TrainingOptions on{.what = Trained::kLora, .adapter = Path("adapter")};
+  for (const bool head : {true, false}) {
+    EXPECT_TRUE(Rows(*Load("base", {.head = head, .training = on}), {3, 9}).equal(want)) << head;
+  }
+  EXPECT_FALSE(Rows(*Load(), {3, 9}).equal(want));
+}
+
+// An adapter that was trained without the head gets it.
+TEST_F(PredictionHead, FollowsTheModulesOfAnAdapterWithoutIt) {
+  WriteBase(config());
+  Load("base", {.training = {.what = Trained::kLora}})->SaveAdapter(Path("adapter"), {"base", ""});
+  const TrainingOptions on{.what = Trained::kLora, .adapter = Path("adapter")};
+  const auto with = Load("base", {.head = true, .training = on});
+  EXPECT_THAT(with->settings(), HasSubstr("pooling mean\n"
+                                          "dense 32 to 32, torch.nn.modules.activation.GELU\n"
+                                          "layer norm 32\n"));
+  const LoadOptions by_mean{.head = true, .pooling = {.mode = weights::PoolingMode::kMean}};
+  EXPECT_TRUE(Rows(*with, {3, 9}).equal(Rows(*Load("base", by_mean), {3, 9})));
+  Load("base", {.projection = 8, .training = {.what = Trained::kLora}})
+      ->SaveAdapter(Path("projected"), {"base", ""});
+  const TrainingOptions on_projected{.what = Trained::kLora, .adapter = Path("projected")};
+  ExpectError([&] { Load("base", {.head = true, .training = on_projected}); }, ExitCode::kUsage,
+              {"has the module projection behind its pooling"});
+}
+
 TEST_F(PredictionHead, FoldersWithoutItSayWhatWasLookedFor) {
   WriteFormulaFolder(Path("base"), config(), {.prefix = "model."});
   ExpectProblem(ExitCode::kModel, {Path("base").native(), "head.dense.weight and head.norm.weight",

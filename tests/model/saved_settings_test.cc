@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "model/dual_encoder.h"
+#include "model/formula_weights.h"
 #include "model/tiny_model.h"
 #include "weights/tandem_file.h"
 
@@ -23,6 +24,11 @@ namespace {
 using testing::HasSubstr;
 using weights::Towers;
 using Json = nlohmann::json;
+
+const Json kSmallDecoder = {{"model_type", "qwen2"},    {"vocab_size", FormulaVocabulary()},
+                            {"hidden_size", 32},        {"num_hidden_layers", 2},
+                            {"num_attention_heads", 2}, {"num_key_value_heads", 1},
+                            {"intermediate_size", 48},  {"max_position_embeddings", 64}};
 
 class SavedSettings : public testing::Test {
  protected:
@@ -164,6 +170,65 @@ TEST_F(SavedSettings, ScaleAndBiasAreKeptWhileTheScoresAreTheSame) {
     EXPECT_FALSE(DualEncoder::Load(Path("saved"),
                                    {.towers = Towers::kSeparate, .document_folder = Path("base")})
                      ->calibration());
+  }
+}
+
+// Options that change scores, and the same options where they change nothing.
+TEST_F(SavedSettings, ScaleAndBiasGoWhereTheScoresAreOthers) {
+  const std::string calibration = R"({"format": 1, "objective": "bixse",
+      "probability": {"scale": 20, "bias": -9.5, "similarity": "cosine"}})";
+  const auto keeps = [&](const std::string& folder, const LoadOptions& options) {
+    return DualEncoder::Load(Path(folder), options)->calibration().has_value();
+  };
+  Write("base/tandem.json", calibration);
+  EXPECT_TRUE(keeps("base", {.max_query_tokens = 8, .query_prompt = "Q: "}));
+  EXPECT_TRUE(keeps("base", {.pooling = {.mode = weights::PoolingMode::kMean}}));
+  EXPECT_FALSE(keeps("base", {.pooling = {.mode = weights::PoolingMode::kCls}}));
+  EXPECT_TRUE(keeps("base", {.pooling = {.include_prompt = true}}));
+  EXPECT_FALSE(keeps("base", {.pooling = {.include_prompt = false}}));
+  EXPECT_TRUE(keeps("base", {.training = {.what = Trained::kLora}}));
+  DualEncoder::Load(Path("base"), {.training = {.what = Trained::kLora}})
+      ->SaveAdapter(Path("adapter"), {"base", ""});
+  EXPECT_FALSE(keeps("base", {.training = {.what = Trained::kLora, .adapter = Path("adapter")}}));
+  WriteFormulaFolder(Path("decoder"), kSmallDecoder);
+  Write("decoder/tandem.json", calibration);
+  EXPECT_TRUE(keeps("decoder", {.is_causal = true}));
+  EXPECT_FALSE(keeps("decoder", {.is_causal = false}));
+  const Json with_head = {{"model_type", "modernbert"},
+                          {"vocab_size", FormulaVocabulary()},
+                          {"hidden_size", 32},
+                          {"num_hidden_layers", 1},
+                          {"num_attention_heads", 2},
+                          {"intermediate_size", 48},
+                          {"max_position_embeddings", 64}};
+  WriteFormulaFolder(Path("headed"), with_head,
+                     {.prefix = "model.",
+                      .further = {{"head.dense.weight", {32, 32}}, {"head.norm.weight", {32}}}});
+  Write("headed/tandem.json", calibration);
+  EXPECT_TRUE(keeps("headed", {}));
+  EXPECT_FALSE(keeps("headed", {.head = true}));
+}
+
+// adapter_config.json has no place for it.
+TEST_F(SavedSettings, AnAdapterWarnsOfABaseThatReadsOtherTokens) {
+  for (const bool is_causal : {false, true}) {
+    Json config = kSmallDecoder;
+    config["is_causal"] = !is_causal;
+    WriteFormulaFolder(Path("decoder"), config);
+    const auto save = [&](const std::optional<bool>& causal) {
+      const auto model = DualEncoder::Load(
+          Path("decoder"), {.is_causal = causal, .training = {.what = Trained::kLora}});
+      const CapturedMessages captured;
+      model->SaveAdapter(Path("adapter"), {"base", ""});
+      std::filesystem::remove_all(Path("adapter"));
+      return captured.text();
+    };
+    EXPECT_THAT(
+        save(is_causal),
+        HasSubstr(Path("adapter").native() + ": an adapter cannot say that its base became " +
+                  (is_causal ? "causal" : "bidirectional") + " (model.is_causal); model/"));
+    EXPECT_EQ(save(!is_causal), "");
+    EXPECT_EQ(save({}), "");
   }
 }
 

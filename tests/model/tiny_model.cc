@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/files.h"
 #include "base/random.h"
+#include "weights/safetensors.h"
 #include "weights/safetensors_writer.h"
 
 namespace tandem {
@@ -136,6 +138,19 @@ void WriteTinyModel(const std::filesystem::path& folder, const TinyModelOptions&
       fmt::format(R"({{"max_seq_length": {}, "do_lower_case": false}})", o.max_positions));
   WriteWeights(folder, o);
   if (o.dense) WriteDense(folder / "2_Dense", o);
+}
+
+void FillTensor(const std::filesystem::path& file, std::string_view name, float value) {
+  const weights::SafetensorsFile before(file);
+  std::vector<std::vector<float>> values;
+  values.reserve(before.tensors().size());
+  std::vector<weights::TensorToWrite> tensors;
+  for (const weights::TensorView& view : before.tensors()) {
+    std::vector<float>& own = values.emplace_back(weights::ToFloat32(view));
+    if (view.name == name) std::fill(own.begin(), own.end(), value);
+    tensors.push_back(weights::Float32Tensor(view.name, view.shape, own));
+  }
+  weights::WriteSafetensors(file, tensors);
 }
 
 }  // namespace tandem

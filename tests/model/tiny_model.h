@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem {
@@ -28,5 +29,9 @@ std::string TinyVocabulary();
 
 // Writes a sentence-transformers folder: config.json, vocab.txt, weights, modules, pooling.
 void WriteTinyModel(const std::filesystem::path& folder, const TinyModelOptions& options = {});
+
+// Makes every number of a tensor of a safetensors file this one; the others stay as they are, in
+// float32.
+void FillTensor(const std::filesystem::path& file, std::string_view name, float value);
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -16,6 +17,7 @@
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
 #include "tensor/process.h"
+#include "weights/pooling.h"
 
 namespace tandem::search {
 namespace {
@@ -160,17 +162,22 @@ TEST_F(EncodeTest, AnEmptyTextWithoutSpecialTokensHasAnEmbeddingOfZeros) {
   with.Add("b", "file");
   without.Add("a", "red green");
   without.Add("b", "file");
-  for (const bool include_prompt : {true, false}) {
-    const auto model = Load({.pooling = {.include_prompt = include_prompt}});
-    EncodeCounts counts;
-    const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, with, {}, &counts);
-    EXPECT_EQ(counts.tokenless, 1U);
-    EXPECT_EQ(counts.empty, 0U);
-    EXPECT_EQ(rows[1].abs().max().item<double>(), 0);
-    const at::Tensor alone = EncodeAll(*model, model::TextKind::kDocument, without, {});
-    EXPECT_LE((rows[0] - alone[0]).abs().max().item<double>(), 1e-6);
-    EXPECT_LE((rows[2] - alone[1]).abs().max().item<double>(), 1e-6);
-    EXPECT_GT(alone.abs().max().item<double>(), 0.01);
+  using enum weights::PoolingMode;
+  for (const weights::PoolingMode mode :
+       {kMean, kMeanSqrtLen, kWeightedMean, kMax, kCls, kLastToken}) {
+    for (const bool include_prompt : {true, false}) {
+      SCOPED_TRACE(fmt::format("{} {}", weights::PoolingModeName(mode), include_prompt));
+      const auto model = Load({.pooling = {.mode = mode, .include_prompt = include_prompt}});
+      EncodeCounts counts;
+      const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, with, {}, &counts);
+      EXPECT_EQ(counts.tokenless, 1U);
+      EXPECT_EQ(counts.empty, 0U);
+      EXPECT_EQ(rows[1].abs().max().item<double>(), 0);
+      const at::Tensor alone = EncodeAll(*model, model::TextKind::kDocument, without, {});
+      EXPECT_LE((rows[0] - alone[0]).abs().max().item<double>(), 1e-6);
+      EXPECT_LE((rows[2] - alone[1]).abs().max().item<double>(), 1e-6);
+      EXPECT_GT(alone.abs().max().item<double>(), 0.01);
+    }
   }
 }
 

@@ -90,10 +90,26 @@ TEST_F(PairScores, AnEmbeddingThatIsNotFiniteIsAnError) {
   EXPECT_THROW(PairCosines({Matrix({{1, nan}}), Matrix({{1, 1}}), query_row, pairs.lists()}),
                NumericError);
   const float large = std::numeric_limits<float>::infinity();
+  for (const float broken : {nan, large, -large}) {
+    const at::Tensor bad = Matrix({{1, broken}}), good = Matrix({{1, 1}});
+    for (const auto& [query, document] : {std::pair(bad, good), std::pair(good, bad)}) {
+      EXPECT_THROW(PairCosines({query, document, query_row, pairs.lists()}), NumericError);
+      EXPECT_THROW(PairDots({query, document, query_row, pairs.lists()}), NumericError);
+    }
+  }
   EXPECT_THROW(
       ReciprocalRanks({Matrix({{1, 1}}), Matrix({{1, 1}, {large, 1}}), query_row, pairs.lists()},
                       pairs.lists(), {0, 1}),
       NumericError);
+}
+
+TEST_F(PairScores, ADotProductThatNoFloatHoldsIsAnError) {
+  const std::vector<uint32_t> query_row = {0};
+  const OwnedLists pairs(Lists{std::vector<uint32_t>{0}});
+  const at::Tensor query = Matrix({{1e30F, 0}}), document = Matrix({{1e20F, 1e20F}});
+  EXPECT_THROW(PairDots({query, document, query_row, pairs.lists()}), NumericError);
+  EXPECT_THROW(PairDots({query, -document, query_row, pairs.lists()}), NumericError);
+  EXPECT_NEAR(PairCosines({query, document, query_row, pairs.lists()})[0], std::sqrt(0.5), 1e-6);
 }
 
 // Query 0 looks along the first axis. Of the other queries' positives 1, 2 and 3 only 1 is nearer

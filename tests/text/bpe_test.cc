@@ -195,6 +195,29 @@ TEST(Bpe, ByteFallback) {
   EXPECT_THAT(Ids(d.Make(), {"\u00e8\u00e9\u00e8a"}), ElementsAre(2, 3, 0, 1));
 }
 
+// What a character is called inside of a word or at its end is spelled in bytes too. The ids are
+// those of the `tokenizers` package (0.23.3).
+TEST(Bpe, ByteFallbackSpellsPrefixAndSuffix) {
+  Definition d{.vocabulary = {"<unk>", "a", "<0xC3>", "<0xA9>", "<0x3C>", "<0x2F>", "<0x77>",
+                              "<0x3E>", "<0x23>", "##a", "a</w>", "##a</w>"},
+               .merges = {},
+               .options = {.unk_token = "<unk>", .byte_fallback = true}};
+  d.options.end_of_word_suffix = "</w>";
+  EXPECT_THAT(Ids(d.Make(), {"a\u00e9"}), ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(Ids(d.Make(), {"\u00e9a"}), ElementsAre(2, 3, 10));
+  d.options.continuing_subword_prefix = "##";
+  EXPECT_THAT(Ids(d.Make(), {"a\u00e9"}), ElementsAre(1, 8, 8, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(Ids(d.Make(), {"\u00e9a"}), ElementsAre(2, 3, 11));
+  EXPECT_THAT(Ids(d.Make(), {"\u00e9"}), ElementsAre(2, 3, 4, 5, 6, 7));
+  d.options.end_of_word_suffix = "";
+  EXPECT_THAT(Ids(d.Make(), {"a\u00e9a"}), ElementsAre(1, 8, 8, 2, 3, 9));
+  // Where the suffix has a byte without a token, the character is unknown.
+  d = {.vocabulary = {"<unk>", "a", "<0xC3>", "<0xA9>"},
+       .merges = {},
+       .options = {.unk_token = "<unk>", .end_of_word_suffix = "</w>", .byte_fallback = true}};
+  EXPECT_THAT(Ids(d.Make(), {"\u00e9\u00e9"}), ElementsAre(2, 3, 0));
+}
+
 // Byte tokens can merge, and what they spell is not what they stand for.
 TEST(Bpe, BytesMergeAcrossABoundary) {
   const Definition d{.vocabulary = {"<unk>", "\u2581", "<0x0A>", "<0x0A>\u2581", "a"},

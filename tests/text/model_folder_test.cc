@@ -102,6 +102,15 @@ TEST_F(ModelFolder, WindowsLineEndsAndNoLastLineEnd) {
   EXPECT_THAT(Ids("word"), ElementsAre(1, 3, 2));
 }
 
+TEST_F(ModelFolder, ClassesThatReadVocabTxtAsBertDoes) {
+  Write("vocab.txt", kVocab);
+  const std::vector<int32_t> ids = Ids("Caf\u00e9");
+  for (const std::string name : {"BertTokenizer", "BertTokenizerFast", "MPNetTokenizerFast"}) {
+    Write("tokenizer_config.json", R"({"tokenizer_class": ")" + name + "\"}");
+    EXPECT_EQ(Ids("Caf\u00e9"), ids) << name;
+  }
+}
+
 TEST_F(ModelFolder, BrokenVocabularies) {
   Write("vocab.txt", "");
   ExpectLoadError("vocab.txt: the vocabulary is empty");

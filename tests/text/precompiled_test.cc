@@ -58,8 +58,26 @@ TEST(Graphemes, Clusters) {
   EXPECT_THAT(Clusters("\u0600\n"), ElementsAre("\u0600", "\n"));
   EXPECT_THAT(Clusters("\u2764\ufe0f\u200d\u2764a"), ElementsAre("\u2764\ufe0f\u200d\u2764", "a"));
   EXPECT_THAT(Clusters("a\u200d\u2764"), ElementsAre("a\u200d", "\u2764"));
+  EXPECT_THAT(Clusters("\u2764\u094d\u200d\u2764"), ElementsAre("\u2764\u094d\u200d\u2764"));
+  EXPECT_THAT(Clusters("\u2764\u0301\u200d\u2764"), ElementsAre("\u2764\u0301\u200d\u2764"));
+  EXPECT_THAT(Clusters("\u2764\u200c\u200d\u2764"), ElementsAre("\u2764\u200c\u200d\u2764"));
+}
+
+// Rule GB9c: consonant, linker (U+094D), consonant, with extending characters anywhere between
+// them. As the `tokenizers` package (0.23.3) joins them.
+TEST(Graphemes, LinkersJoinConsonants) {
   EXPECT_THAT(Clusters("\u0915\u094d\u0915\u0915"), ElementsAre("\u0915\u094d\u0915", "\u0915"));
-  EXPECT_THAT(Clusters("\u0915\u0903\u0915"), ElementsAre("\u0915\u0903", "\u0915"));
+  for (const std::string joined :
+       {"\u0915\u094d\u0995", "\u0915\u094d\u094d\u0915", "\u0915\u094d\u200d\u0915",
+        "\u0915\u200d\u094d\u0915", "\u0915\u094d\u093c\u0915", "\u0915\u093c\u094d\u0915",
+        "\u0915\u094d\u0301\u200d\u0915"}) {
+    EXPECT_THAT(Clusters(joined), ElementsAre(joined));
+  }
+  // No linker, no consonant before it, or U+200C, which keeps them apart.
+  for (const std::string before : {"\u0915\u0903", "\u0915\u093c", "\u0915\u200d", "a\u094d",
+                                   "\u094d", "\u0915\u094d\u200c", "\u0915\u200c\u094d"}) {
+    EXPECT_THAT(Clusters(before + "\u0915"), ElementsAre(before, "\u0915"));
+  }
 }
 
 TEST(Precompiled, ShortClustersThatStartWithAKeyBecomeItsValue) {

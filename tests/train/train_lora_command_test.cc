@@ -315,6 +315,35 @@ TEST_F(TrainLora, AnAdapterIsShownAndIsNoModel) {
   EXPECT_THAT(both.err, HasSubstr("tandem merge " + Path("base")));
 }
 
+TEST_F(TrainLora, AdaptersOfTwoTowersAreShownTogether) {
+  ASSERT_EQ(Train("run", With(kLora, {"model.towers=separate", "train.accumulate=1"})).exit_code,
+            0);
+  // The towers differ, so that it shows which is which.
+  const std::string config = Path("run/adapter/document/adapter_config.json");
+  auto settings = nlohmann::json::parse(ReadFile(config));
+  settings["lora_alpha"] = 12;
+  WriteFileAtomically(config, settings.dump());
+  const ProgramResult shown = RunTandem({"inspect", Path("run/adapter"), "--format", "json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  const auto tower = [](const std::string& folder, double alpha) {
+    return nlohmann::json{{"folder", folder},   {"base", "base"},   {"rank", 4},
+                          {"alpha", alpha},     {"rslora", false},  {"scale", alpha / 4},
+                          {"dropout", 0},       {"linear_maps", 4}, {"parameters", 1024},
+                          {"has_modules", true}};
+  };
+  EXPECT_EQ(nlohmann::json::parse(shown.out),
+            (nlohmann::json{{"path", Path("run/adapter")},
+                            {"kind", "adapters"},
+                            {"towers", {tower("query", 8), tower("document", 12)}},
+                            {"whole_model", "tandem merge " + Path("run/adapter/query") +
+                                                " --base BASE --output OUTPUT"}}));
+  const ProgramResult text = RunTandem({"inspect", Path("run/adapter")});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("kind                adapters\n"));
+  std::filesystem::remove(Path("run/adapter/document/adapter_model.safetensors"));
+  EXPECT_EQ(RunTandem({"inspect", Path("run/adapter")}).exit_code, 4);
+}
+
 TEST_F(TrainLora, AnAdapterOfAnotherBaseIsRefused) {
   ASSERT_EQ(Train("run", kLora).exit_code, 0);
   WriteTinyModel(Path("wide"), {.hidden = 48});

@@ -68,11 +68,15 @@ TEST_F(TokenizerSettingsTest, SettingsOfTheTokenizersCallsAreRefusedWhereTheyMat
   Write("modules.json", kSmallModules);
   Write("config.json", kSmallConfig);
   Write("sentence_bert_config.json",
-        R"({"max_seq_length": 16, "processing_kwargs": {"text": {"padding": "longest"}}})");
+        R"({"max_seq_length": 16, "processing_kwargs": {"text": {"padding": "longest"},
+            "common": {"return_tensors": "pt"}, "audio": {"sampling_rate": 8000}}})");
   ExpectLimit(16, "sentence_bert_config.json");
   Write("sentence_bert_config.json",
         R"({"max_seq_length": 16, "processing_kwargs": {"text": {"max_length": 8}}})");
   ExpectBroken({"sentence_bert_config.json", "processing_kwargs", "\"max_length\"", "\"text\""});
+  Write("sentence_bert_config.json",
+        R"({"max_seq_length": 16, "processing_kwargs": {"common": {"truncation": false}}})");
+  ExpectBroken({"sentence_bert_config.json", "processing_kwargs", "\"truncation\"", "\"common\""});
 }
 
 // Its position table has rows that no token of a text reads.

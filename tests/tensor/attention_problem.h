@@ -1,0 +1,102 @@
+// Attention with its inputs, computed by the fused kernels and by the reference form.
+//
+// AttentionError: max|got - want| / max(1, max|want|) for each array.
+#pragma once
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/inputs.h"
+#include "tensor/ops.h"
+
+namespace tandem::tensor {
+
+inline double AttentionError(const at::Tensor& got, const at::Tensor& want) {
+  return (got.to(at::kDouble) - want).abs().max().item<double>() /
+         std::max(1.0, want.abs().max().item<double>());
+}
+
+struct AttentionSetting {
+  std::vector<int64_t> lengths;
+  HeadShape shape;
+  AttentionRule rule;
+  int64_t buckets = 0;  // of the bias; 0: none
+  int64_t max_distance = 128;
+  double dropout = 0;
+  double size = 1.5;  // of queries, keys and values
+
+  std::string Name() const {
+    return fmt::format(
+        "{} texts, the first of {} tokens, {}/{} heads of {}, scale {}, window {}{}, cap {}, {} "
+        "buckets, dropout {}",
+        lengths.size(), lengths[0], shape.heads, shape.key_value_heads, shape.head_width,
+        rule.scale, rule.window, rule.causal ? " causal" : "", rule.soft_cap, buckets, dropout);
+  }
+};
+
+// A setting with its inputs.
+struct AttentionProblem {
+  AttentionSetting setting;
+  PackedTokens tokens;
+  at::Tensor qkv, table, grad_out;  // double
+
+  explicit AttentionProblem(AttentionSetting from, uint64_t seed = 1) : setting(std::move(from)) {
+    Inputs make(seed);
+    tokens = make.Tokens(setting.lengths, 9);
+    qkv = make.Make({tokens.tokens(), setting.shape.qkv_width()}, setting.size);
+    grad_out = make.Make({tokens.tokens(), setting.shape.out_width()}, 1);
+    if (setting.buckets > 0) table = make.Make({setting.buckets, setting.shape.heads}, 2);
+  }
+  Dropout Drop() const { return {.rate = setting.dropout, .seed = 42, .step = 7, .site = 3}; }
+};
+
+struct AttentionResult {
+  at::Tensor out, grad_qkv, grad_table;
+};
+
+inline at::Tensor AttentionLeaf(const at::Tensor& x, at::ScalarType type) {
+  return x.defined() ? x.to(type, false, /*copy=*/true).requires_grad_(true) : x;
+}
+
+inline AttentionResult RunFused(const AttentionProblem& problem, at::ScalarType type) {
+  const AttentionSetting& setting = problem.setting;
+  const at::Tensor qkv = AttentionLeaf(problem.qkv, type);
+  const at::Tensor table = AttentionLeaf(problem.table, type == at::kDouble ? type : at::kFloat);
+  const at::Tensor out = Attention(qkv, problem.tokens, setting.shape, setting.rule,
+                                   {table, setting.max_distance}, problem.Drop());
+  out.backward(problem.grad_out.to(type));
+  return {out.detach(), qkv.grad(), table.defined() ? table.grad() : at::Tensor()};
+}
+
+inline AttentionResult RunReference(const AttentionProblem& problem,
+                                    at::ScalarType type = at::kDouble) {
+  const UseReferenceOps reference;
+  return RunFused(problem, type);
+}
+
+inline void ExpectFusedEqualsReference(const AttentionSetting& setting, uint64_t seed = 1) {
+  const AttentionProblem problem(setting, seed);
+  const AttentionResult want = RunReference(problem);
+  for (const Case& c : Cases()) {
+    const AttentionResult got = RunFused(problem, c.activation);
+    EXPECT_LE(AttentionError(got.out, want.out), c.bound) << setting.Name() << ", " << c.activation;
+    EXPECT_LE(AttentionError(got.grad_qkv, want.grad_qkv), c.bound)
+        << setting.Name() << ", gradient, " << c.activation;
+    if (setting.buckets == 0) continue;
+    EXPECT_LE(AttentionError(got.grad_table, want.grad_table), c.bound)
+        << setting.Name() << ", gradient of the bias, " << c.activation;
+  }
+}
+
+inline AttentionRule RuleOf(bool causal, int64_t window, double soft_cap = 0) {
+  return {.scale = 0.2, .causal = causal, .window = window, .soft_cap = soft_cap};
+}
+
+}  // namespace tandem::tensor
