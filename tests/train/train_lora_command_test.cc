@@ -332,8 +332,7 @@ TEST_F(TrainLora, AdaptersOfTwoTowersAreShownTogether) {
                           {"has_modules", true}};
   };
   EXPECT_EQ(nlohmann::json::parse(shown.out),
-            (nlohmann::json{{"path", Path("run/adapter")},
-                            {"kind", "adapters"},
+            (nlohmann::json{{"kind", "adapters"},
                             {"towers", {tower("query", 8), tower("document", 12)}},
                             {"whole_model", "tandem merge " + Path("run/adapter/query") +
                                                 " --base BASE --output OUTPUT"}}));
