@@ -25,6 +25,7 @@
 #include "model/tiny_model.h"
 #include "tensor/process.h"
 #include "weights/error_matching.h"
+#include "weights/safetensors_writer.h"
 
 namespace tandem::model {
 namespace {
@@ -186,6 +187,46 @@ TEST_F(PredictionHead, AFolderThatHasItKeepsIt) {
   EXPECT_THAT(captured.text(), HasSubstr("has the prediction head as modules already"));
   EXPECT_TRUE(Rows(*again, {3, 9}).equal(Rows(*model, {3, 9})));
   EXPECT_EQ(Fingerprint(*again), Fingerprint(*Load("saved", {})));
+}
+
+// A Dense module that is not the head of this config.json stands where the head would.
+TEST_F(PredictionHead, OtherModulesAreNotTakenForIt) {
+  WriteBase(config());
+  Load()->Save(Path("saved"));
+  const auto refused = [&] {
+    ExpectError([&] { Load("saved"); }, ExitCode::kUsage,
+                {"has the module 2_Dense behind its pooling", "leave model.head out"});
+  };
+  const json dense = Written("saved/2_Dense/config.json");
+  const json modules = Written("saved/modules.json"), whole = Written("saved/config.json");
+  json changed = dense;
+  changed["activation_function"] = "torch.nn.modules.activation.Tanh";
+  WriteFileAtomically(Path("saved/2_Dense/config.json"), changed.dump());
+  refused();
+  WriteFileAtomically(Path("saved/2_Dense/config.json"), dense.dump());
+  changed = whole;
+  changed["classifier_bias"] = true;
+  WriteFileAtomically(Path("saved/config.json"), changed.dump());
+  refused();
+  WriteFileAtomically(Path("saved/config.json"), whole.dump());
+  EXPECT_NO_THROW(Load("saved"));
+  changed = modules;
+  changed[3]["type"] = "sentence_transformers.models.Normalize";
+  WriteFileAtomically(Path("saved/modules.json"), changed.dump());
+  refused();
+  WriteFileAtomically(Path("saved/modules.json"), modules.dump());
+  changed = dense;
+  changed["out_features"] = 8;
+  WriteFileAtomically(Path("saved/2_Dense/config.json"), changed.dump());
+  WriteFileAtomically(Path("saved/3_LayerNorm/config.json"), R"({"dimension": 8})");
+  const std::vector<float> matrix(8 * 32, 0.5F), row(8, 1.0F);
+  const std::vector<weights::TensorToWrite> linear = {
+      weights::Float32Tensor("linear.weight", {8, 32}, matrix)};
+  const std::vector<weights::TensorToWrite> norm = {weights::Float32Tensor("norm.weight", {8}, row),
+                                                    weights::Float32Tensor("norm.bias", {8}, row)};
+  weights::WriteSafetensors(Path("saved/2_Dense/model.safetensors"), linear);
+  weights::WriteSafetensors(Path("saved/3_LayerNorm/model.safetensors"), norm);
+  refused();
 }
 
 TEST_F(PredictionHead, ChangesFingerprints) {
