@@ -111,8 +111,7 @@ PoolingModule MakePooling(const weights::Pooling& pooling) {
   return module;
 }
 
-// Pooled rows [B, H] with zeros for texts without tokens, whose stand-in row is the first one where
-// no other is pooled (Pooling::kCls).
+// Pooled rows [B, H] with zeros for texts without tokens, in place of their stand-in rows.
 at::Tensor WithoutStandIns(const at::Tensor& rows, const at::Tensor& stand_ins) {
   if (!stand_ins.defined()) return rows;
   return rows.masked_fill(stand_ins.unsqueeze(1).to(at::kBool), 0);
@@ -131,9 +130,7 @@ struct Apply {
 
   void operator()(const PoolingModule& pooling) {
     tensor::PackedTokens pooled = tokens;
-    if (pooling.include_prompt || !tokens.prompt_tokens.defined()) {
-      pooled.prompt_tokens = tokens.stand_ins;
-    }
+    if (pooling.include_prompt) pooled.prompt_tokens.reset();
     std::vector<at::Tensor> rows;
     for (const tensor::Pooling mode : pooling.modes) {
       rows.push_back(WithoutStandIns(tensor::Pool(x, pooled, mode), tokens.stand_ins));
