@@ -12,15 +12,15 @@
 namespace tandem::weights {
 namespace {
 
-constexpr DecoderVariant kVariant{.activation_key = "hidden_activation",
-                                  .activation = "gelu_pytorch_tanh",
-                                  .max_positions = 131'072,
-                                  .key_value_heads = 4,
-                                  .head_width = 256,
-                                  .attention_bias_key = true,
-                                  .head_norms = true,
-                                  .output_norms = true,
-                                  .windows = WindowRule::kPattern};
+constexpr DecoderVariant kGemma3Variant{.activation_key = "hidden_activation",
+                                        .activation = "gelu_pytorch_tanh",
+                                        .max_positions = 131'072,
+                                        .key_value_heads = 4,
+                                        .head_width = 256,
+                                        .attention_bias_key = true,
+                                        .head_norms = true,
+                                        .output_norms = true,
+                                        .windows = WindowRule::kPattern};
 
 constexpr NumberKey kQueryScale{"query_pre_attn_scalar", "scores are divided by its square root",
                                 1e-6, 1e9, 256};
@@ -36,8 +36,8 @@ constexpr OtherKey kSoftCap{"attn_logit_softcapping",
                             "must be null: transformers does not compute it for Gemma 3"};
 
 std::vector<ConfigKey> Keys() {
-  static const DecoderKeys keys(kVariant);
-  std::vector<ConfigKey> all = keys.All(kVariant);
+  static const DecoderKeys keys(kGemma3Variant);
+  std::vector<ConfigKey> all = keys.All(kGemma3Variant);
   std::erase(all, ConfigKey(&keys.base));
   all.insert(all.end(), {&kBase, &kLocalBase, &kQueryScale, &kBidirectional, &kSoftCap});
   return all;
@@ -50,8 +50,8 @@ int64_t Distance(int64_t window, bool halved, bool is_causal) {
 }
 
 EncoderSpec ReadGemma3(const Settings& config) {
-  const DecoderKeys keys(kVariant);
-  EncoderSpec spec = ReadDecoderSizes(config, kVariant);
+  const DecoderKeys keys(kGemma3Variant);
+  EncoderSpec spec = ReadDecoderSizes(config, kGemma3Variant);
   if (config.Has(kSoftCap.name)) config.Fail(kSoftCap.name, "null (the only supported value)");
   spec.norm = NormKind::kRmsPlusOne;
   // transformers keeps it as a float.
@@ -73,7 +73,7 @@ EncoderSpec ReadGemma3(const Settings& config) {
          .window = slides ? Distance(Read(config, keys.window), both_sides, is_causal) : 0,
          .rotary = slides ? 1 : 0});
   }
-  AddDecoderLayers(config, kVariant, attention, &spec);
+  AddDecoderLayers(config, kGemma3Variant, attention, &spec);
   return spec;
 }
 

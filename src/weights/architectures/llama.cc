@@ -5,7 +5,7 @@
 namespace tandem::weights {
 namespace {
 
-constexpr DecoderVariant kVariant{
+constexpr DecoderVariant kLlamaVariant{
     .max_positions = 2048, .attention_bias_key = true, .feed_forward_bias_key = true};
 
 constexpr std::string_view kModelTypes[] = {"llama"};
@@ -19,8 +19,8 @@ extern const Architecture kLlama{
     .tokenizers = "BPE with byte fallback (Llama 2), byte-level BPE (Llama 3)",
     .model_types = kModelTypes,
     .prefixes = kDecoderPrefixes,
-    .keys = KeysOfDecoder<kVariant>,
-    .read = ReadDecoderOf<kVariant>,
+    .keys = KeysOfDecoder<kLlamaVariant>,
+    .read = ReadDecoderOf<kLlamaVariant>,
     .decoder = true,
 };
 

@@ -5,7 +5,7 @@
 namespace tandem::weights {
 namespace {
 
-constexpr DecoderVariant kVariant{
+constexpr DecoderVariant kMistralVariant{
     .max_positions = 131'072, .key_value_heads = 8, .windows = WindowRule::kAllLayers};
 
 constexpr std::string_view kModelTypes[] = {"mistral"};
@@ -19,8 +19,8 @@ extern const Architecture kMistral{
     .tokenizers = "BPE with byte fallback, byte-level BPE",
     .model_types = kModelTypes,
     .prefixes = kDecoderPrefixes,
-    .keys = KeysOfDecoder<kVariant>,
-    .read = ReadDecoderOf<kVariant>,
+    .keys = KeysOfDecoder<kMistralVariant>,
+    .read = ReadDecoderOf<kMistralVariant>,
     .decoder = true,
 };
 

@@ -5,10 +5,10 @@
 namespace tandem::weights {
 namespace {
 
-constexpr DecoderVariant kVariant{.max_positions = 32'768,
-                                  .key_value_heads = 32,
-                                  .query_key_value_bias = true,
-                                  .windows = WindowRule::kUpperLayers};
+constexpr DecoderVariant kQwen2Variant{.max_positions = 32'768,
+                                       .key_value_heads = 32,
+                                       .query_key_value_bias = true,
+                                       .windows = WindowRule::kUpperLayers};
 
 constexpr std::string_view kModelTypes[] = {"qwen2"};
 
@@ -21,8 +21,8 @@ extern const Architecture kQwen2{
     .tokenizers = "byte-level BPE",
     .model_types = kModelTypes,
     .prefixes = kDecoderPrefixes,
-    .keys = KeysOfDecoder<kVariant>,
-    .read = ReadDecoderOf<kVariant>,
+    .keys = KeysOfDecoder<kQwen2Variant>,
+    .read = ReadDecoderOf<kQwen2Variant>,
     .decoder = true,
 };
 

@@ -5,12 +5,12 @@
 namespace tandem::weights {
 namespace {
 
-constexpr DecoderVariant kVariant{.max_positions = 32'768,
-                                  .key_value_heads = 32,
-                                  .head_width = 128,
-                                  .attention_bias_key = true,
-                                  .head_norms = true,
-                                  .windows = WindowRule::kUpperLayers};
+constexpr DecoderVariant kQwen3Variant{.max_positions = 32'768,
+                                       .key_value_heads = 32,
+                                       .head_width = 128,
+                                       .attention_bias_key = true,
+                                       .head_norms = true,
+                                       .windows = WindowRule::kUpperLayers};
 
 constexpr std::string_view kModelTypes[] = {"qwen3"};
 
@@ -23,8 +23,8 @@ extern const Architecture kQwen3{
     .tokenizers = "byte-level BPE",
     .model_types = kModelTypes,
     .prefixes = kDecoderPrefixes,
-    .keys = KeysOfDecoder<kVariant>,
-    .read = ReadDecoderOf<kVariant>,
+    .keys = KeysOfDecoder<kQwen3Variant>,
+    .read = ReadDecoderOf<kQwen3Variant>,
     .decoder = true,
 };
 
