@@ -155,17 +155,21 @@ TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folde
 }
 
 void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, TandemFile* file) {
-  const Settings sentence_config = ReadSentenceConfig(TokenizerFolder(from), /*plain=*/false);
+  if (!std::filesystem::exists(from / "modules.json")) return;
+  const std::filesystem::path folder = TokenizerFolder(from);
+  const Settings sentence_config = ReadSentenceConfig(folder, /*plain=*/false);
   const EncoderLength encoder = LengthOfEncoder(base->folder);
-  const auto both = LengthOfKind(sentence_config, "max_seq_length", encoder);
-  const auto query = LengthOfKind(sentence_config, "query_length", encoder);
-  const auto document = LengthOfKind(sentence_config, "document_length", encoder);
-  if (both) {
-    const std::filesystem::path source(sentence_config.file());
-    base->max_tokens = {.tokens = *both, .source = source.filename().native()};
+  const TokenLimit stated = StatedLimit(folder, sentence_config);
+  if (stated.tokens > 0) {
+    base->max_tokens = WithinPositions(stated, encoder);
+    file->max_query_tokens = file->max_document_tokens = base->max_tokens.tokens;
   }
-  if (query || both) file->max_query_tokens = query ? query : both;
-  if (document || both) file->max_document_tokens = document ? document : both;
+  if (const auto query = LengthOfKind(sentence_config, "query_length", encoder)) {
+    file->max_query_tokens = query;
+  }
+  if (const auto document = LengthOfKind(sentence_config, "document_length", encoder)) {
+    file->max_document_tokens = document;
+  }
 }
 
 TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer) {

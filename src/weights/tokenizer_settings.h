@@ -46,9 +46,10 @@ struct TokenizerSettings {
 // and `processing_kwargs` that change the tokenizer's calls.
 TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
 
-// Puts the lengths that sentence_bert_config.json of `from`, the folder of a PEFT adapter, says
-// (max_seq_length, query_length, document_length) into `base` and `file`, cut to what the encoder
-// of `base` can read. What it does not say stays. Throws ModelError.
+// Puts the lengths that `from`, the folder of a PEFT adapter, says into `base` and `file`, cut to
+// what the encoder of `base` can read. A folder that lists modules, as sentence-transformers writes
+// it, says them as a model folder does; another one, as PEFT alone writes it, changes nothing.
+// Throws ModelError.
 void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, TandemFile* file);
 
 // The same from the folder of a Transformer module.

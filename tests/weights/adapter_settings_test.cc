@@ -25,6 +25,7 @@ class AdapterSettingsTest : public SmallModel {
     SmallModel::SetUp();
     Write("config_sentence_transformers.json", R"({"prompts": {"query": "base: ", "task": "t: "},
           "default_prompt_name": "task", "similarity_fn_name": "dot", "truncate_dim": 5})");
+    Say("modules.json", kSmallModules);
   }
   std::filesystem::path adapter() const { return adapter_.path(); }
   void Say(const std::string& file, const std::string& text) const {
@@ -90,6 +91,22 @@ TEST_F(AdapterSettingsTest, TheLengthOfBothIsTheTokenizers) {
   EXPECT_EQ(limit.tokens, 12U);
   EXPECT_EQ(limit.source, "sentence_bert_config.json");
   Say("sentence_bert_config.json", R"({"query_length": 7})");
+  EXPECT_EQ(Taken().tokenizer.max_tokens.tokens, 16U);
+}
+
+// Where release 6 of sentence-transformers writes it.
+TEST_F(AdapterSettingsTest, TheTokenizersOwnLengthCounts) {
+  Say("tokenizer_config.json", R"({"model_max_length": 11})");
+  EXPECT_EQ(LengthsOf("{}"), Lengths(11, 11));
+  EXPECT_EQ(Taken().tokenizer.max_tokens.tokens, 11U);
+  EXPECT_EQ(LengthsOf(R"({"max_seq_length": 12})"), Lengths(12, 12));
+}
+
+// PEFT alone writes no modules; a tokenizer that was saved beside it says nothing of the model.
+TEST_F(AdapterSettingsTest, AFolderWithoutModulesSaysNoLength) {
+  std::filesystem::remove(adapter() / "modules.json");
+  Say("tokenizer_config.json", R"({"model_max_length": 11})");
+  EXPECT_EQ(LengthsOf(R"({"max_seq_length": 12})"), Lengths(5, 6));
   EXPECT_EQ(Taken().tokenizer.max_tokens.tokens, 16U);
 }
 
