@@ -69,9 +69,9 @@ void CheckShards(std::span<const SafetensorsFile> files, const nlohmann::json& m
   }
   if (held == map.size()) return;
   for (const auto& [tensor, file] : map.items()) {
-    const bool there = std::any_of(files.begin(), files.end(), [&](const SafetensorsFile& shard) {
-      return shard.Find(tensor) != nullptr;
-    });
+    const bool there = std::any_of(
+        files.begin(), files.end(),
+        [&name = tensor](const SafetensorsFile& shard) { return shard.Find(name) != nullptr; });
     if (!there) {
       throw ModelError(index.native(), tensor,
                        fmt::format("{} does not have it", file.get<std::string>()));
