@@ -230,7 +230,7 @@ void ReportCounts(const EncodeCounts& counts, std::string_view what, size_t limi
   if (counts.tokenless > 0) {
     Warn(
         fmt::format("{} of {} {} are empty and have no tokens, since the tokenizer adds no special "
-                    "ones: they have embeddings of zeros (with cls, of token 0)",
+                    "ones: they have embeddings of zeros",
                     counts.tokenless, counts.texts, what));
   }
   if (counts.only_prompt > 0) {

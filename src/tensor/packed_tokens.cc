@@ -60,7 +60,6 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
   if (!prompt_tokens.empty()) {
     packed.prompt_tokens = at::empty({count}, at::kInt);
     std::copy_n(prompt_tokens.begin(), texts.size(), packed.prompt_tokens.data_ptr<int32_t>());
-    if (without > 0) packed.prompt_tokens.add_(packed.stand_ins);
   }
   return packed;
 }

@@ -21,7 +21,7 @@ struct PackedTokens {
   // [B], each at least 0, and possibly more than the text has. Undefined: none.
   at::Tensor prompt_tokens;
   // For each text how many of its rows stand for no token of it, int32 [B]: 1 of a text without
-  // tokens, else 0. Such a row is never pooled. Undefined: all texts have tokens.
+  // tokens, else 0. Behind pooling such a text has zeros. Undefined: all texts have tokens.
   at::Tensor stand_ins;
   int64_t longest = 0;  // tokens of the longest text
 

@@ -35,7 +35,7 @@ TEST(Pack, RowKeysNameTextAndPositionNotTheRow) {
   EXPECT_EQ(forward.row_keys.data_ptr<int64_t>()[3], swapped.row_keys.data_ptr<int64_t>()[0]);
 }
 
-TEST(Pack, ATextWithoutTokensGetsARowThatIsLeftOutOfPooling) {
+TEST(Pack, ATextWithoutTokensGetsAMarkedRow) {
   const std::vector<int32_t> a = {5, 6}, none;
   const std::vector<std::span<const int32_t>> texts = {a, none};
   const auto values = [](const at::Tensor& t) {
@@ -45,9 +45,6 @@ TEST(Pack, ATextWithoutTokensGetsARowThatIsLeftOutOfPooling) {
   EXPECT_EQ(values(packed.ids), (std::vector<int32_t>{5, 6, 0}));
   EXPECT_EQ(values(packed.sequence_starts), (std::vector<int32_t>{0, 2, 3}));
   EXPECT_EQ(values(packed.stand_ins), (std::vector<int32_t>{0, 1}));
-  EXPECT_FALSE(packed.prompt_tokens.defined());
-  EXPECT_EQ(values(Pack(texts, {}, std::vector<int32_t>{1, 0}).prompt_tokens),
-            (std::vector<int32_t>{1, 1}));
   EXPECT_FALSE(Pack(std::vector<std::span<const int32_t>>{a, a}).stand_ins.defined());
 }
 

@@ -82,9 +82,9 @@ void AddDecoderLayers(const Settings& config, const DecoderVariant& variant,
 // rule, and AddDecoderLayers.
 EncoderSpec ReadDecoder(const Settings& config, const DecoderVariant& variant);
 
-// Keys and reader of a variant, as an entry of the catalogue has them.
-// Of a variant whose name is its own in the whole program: g++ 14 takes the instances for local
-// constants of the same name in two files for one function.
+// Keys and reader of a variant, as an entry of the catalogue has them. Its name must be its own in
+// the whole program: g++ 14 takes the instances for local constants of the same name in two files
+// for one function.
 template <const DecoderVariant& kVariant>
 std::span<const ConfigKey> KeysOfDecoder() {
   static const DecoderKeys keys(kVariant);
