@@ -137,9 +137,10 @@ Value ListOf(const toml::array& array) {
   return numbers;
 }
 
-// What stands in a list of texts in place of a text.
+// What stands in a list in place of what it should hold.
 std::string_view ElementKind(const toml::node& element) {
   if (element.is_number()) return "a number";
+  if (element.is_string()) return "a text";
   if (element.is_boolean()) return "true or false";
   return element.is_array() ? "a list" : "something else";
 }
@@ -170,9 +171,13 @@ Value ValueOf(const toml::node& node, ParamKind kind) {
 }
 
 std::string NodeKindName(const toml::node& node, ParamKind kind) {
-  if (const auto* array = node.as_array(); array != nullptr && kind == ParamKind::kStrings) {
+  const bool of_texts = kind == ParamKind::kStrings;
+  const bool of_numbers = kind == ParamKind::kIntegers || kind == ParamKind::kNumbers;
+  if (const auto* array = node.as_array(); array != nullptr && (of_texts || of_numbers)) {
+    if (array->empty()) return "an empty list; leave the key out for none";
     for (const toml::node& element : *array) {
-      if (!element.is_string()) return fmt::format("a list with {}", ElementKind(element));
+      const bool fits = of_texts ? element.is_string() : element.is_number();
+      if (!fits) return fmt::format("a list with {}", ElementKind(element));
     }
   }
   switch (node.type()) {

@@ -98,11 +98,11 @@ TEST(ParseRecipe, ListsOfNumbers) {
   const auto problem = [](const std::string& value) {
     return ParseProblem(kLeast + "model.dimensions = " + value + "\n");
   };
-  for (const char* array : {"[]", "[\"a\"]", "[[1]]"}) {
-    EXPECT_EQ(
-        problem(array),
-        "r.toml:4:20: model.dimensions must be a list of integers, as [384, 128], found array");
-  }
+  const std::string expected =
+      "r.toml:4:20: model.dimensions must be a list of integers, as [384, 128], found ";
+  EXPECT_EQ(problem("[]"), expected + "an empty list; leave the key out for none");
+  EXPECT_EQ(problem("[\"a\"]"), expected + "a list with a text");
+  EXPECT_EQ(problem("[[1]]"), expected + "a list with a list");
   EXPECT_EQ(problem("[8, 2.5]"),
             "r.toml:4:20: model.dimensions must be a list of integers, as [384, 128], found list "
             "[8.0, 2.5]");
