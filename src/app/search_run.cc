@@ -20,6 +20,7 @@
 #include "data/judged_data.h"
 #include "data/texts_file.h"
 #include "data/trec_run.h"
+#include "report/one_line.h"
 #include "search/retrieve.h"
 
 namespace tandem::app {
