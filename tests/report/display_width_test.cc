@@ -60,6 +60,7 @@ TEST(CutToWidth, CutsBehindAWholeCluster) {
   EXPECT_EQ(CutToWidth("\U0001f469\u200d\U0001f52cab", 3), "\U0001f469\u200d\U0001f52c\u2026");
   EXPECT_EQ(CutToWidth("\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7", 3),
             "\U0001f1e9\U0001f1ea\u2026");
+  EXPECT_EQ(CutToWidth("\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7", 2), "\u2026");  // no half flag
 }
 
 RC_GTEST_PROP(CutToWidth, IsNeverWiderThanAskedAndAlwaysUtf8, ()) {

@@ -103,7 +103,7 @@ TEST(LayOut, TextsThatAreKeptAreFoldedBeforeTheyAreWrapped) {
   id.when_long = LongText::kKeep;
   const std::vector<ShownColumn> columns = {id, Numbers("one", {"1", "2", "3", "4"}),
                                             Numbers("two", {"5", "6", "7", "8"})};
-  EXPECT_EQ(LayOut(columns, {.columns = 26}),
+  EXPECT_EQ(LayOut(columns, {.columns = 29}),
             "id                    one\n"
             "a-long-id-of-a-query    1\n"
             "b                       2\n"

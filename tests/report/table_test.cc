@@ -56,6 +56,13 @@ TEST(Table, TheBestOfARow) {
             "nan       nan    0.2500\n");
 }
 
+TEST(Table, WhatIsNoNumberIsNotCompared) {
+  Table table({{.name = "x", .best = Best::kHighest}}, {.heading = false});
+  for (const double value : {std::numeric_limits<double>::quiet_NaN(), 0.25, 0.5})
+    table.Add({value});
+  EXPECT_EQ(table.Text({.bold = true}), " nan\n0.2500\n\033[1m0.5000\033[0m\n");
+}
+
 TEST(Table, AsTsv) {
   EXPECT_EQ(Systems().Tsv(),
             "system\tndcg@10\tndcg@10_low\tndcg@10_high\tlog_loss\tqueries\tusable\n"
