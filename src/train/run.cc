@@ -348,7 +348,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   TrainIn(folder, *setup, continuation, options, {&profiler});
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
-      options.profile_format);
+      options.profile_format, options.profile_style);
 }
 
 }  // namespace tandem::train
