@@ -27,8 +27,12 @@ def width(c):
         return 0
     if category in ("Mn", "Me") or (category == "Cf" and c not in SEEN):
         return 0
-    unassigned = category == "Cn" and any(c in block for block in IDEOGRAPHS)
-    return 2 if unassigned or unicodedata.east_asian_width(char) in "WF" else 1
+    if category == "Cn":  # Python says F of them
+        return 2 if any(c in block for block in IDEOGRAPHS) else 1
+    is_wide = unicodedata.east_asian_width(char) in "WF"
+    if category == "Mc" and is_wide:  # tone marks beside an ideograph or a syllable
+        return 0
+    return 2 if is_wide else 1
 
 
 def ranges(wanted):

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/text_generators.h"
+#include "report/width_table.h"
 #include "text/utf8.h"
 
 namespace tandem::report {
@@ -34,11 +35,26 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
       {"\u2764\ufe0f", 2},
       {"\U0001f1e9\U0001f1ea", 2},  // a flag
       {"\u03b1", 1},                // of ambiguous width: narrow
-      {"\xff\xfe", 2},              // no UTF-8: one for each maximal invalid subpart
+      {"\u0378\U0001fbfa", 2},      // not assigned yet: narrow, but for ideographs:
+      {"\U0002fa20", 2},
+      {"\ub098\u302e", 2},  // a tone mark beside a syllable
+      {"\xff\xfe", 2},      // no UTF-8: one for each maximal invalid subpart
       {"\xe2\x82", 1},
       {"\x1b", 1},  // Printable shows one character for it
   };
   for (const auto& [text, width] : cases) EXPECT_EQ(DisplayWidth(text), width) << text;
+}
+
+// The search in them needs it.
+TEST(WidthTable, RangesAscendWithoutOverlaps) {
+  for (const auto ranges : {CharactersWithoutWidth(), WideCharacters()}) {
+    ASSERT_GT(ranges.size(), 100U);
+    ASSERT_LT(ranges.size(), 400U);
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      EXPECT_LE(ranges[i].first, ranges[i].last);
+      if (i > 0) EXPECT_GT(ranges[i].first, ranges[i - 1].last + 1);
+    }
+  }
 }
 
 TEST(Printable, LeavesNothingThatMovesTheCursor) {
