@@ -1,6 +1,5 @@
 // The text format of `tandem inspect`.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
@@ -13,7 +12,6 @@
 #include "app/inspection.h"
 #include "app/output_style.h"
 #include "report/display_width.h"
-#include "report/one_line.h"
 #include "report/table.h"
 
 namespace tandem::app {
@@ -44,13 +42,15 @@ std::string Label(const std::string& key) {
   return label;
 }
 
-std::string Pairs(const Json& object) {
-  std::string text;
-  for (const auto& [key, value] : object.items()) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", report::Printable(Label(key)), Shown(value));
+// "key value" of each member of an object, or the values of a list.
+std::vector<std::string> Parts(const Json& values) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : values.items()) {
+    parts.push_back(values.is_object()
+                        ? fmt::format("{} {}", report::Printable(Label(key)), Shown(value))
+                        : Shown(value));
   }
-  return text;
+  return parts;
 }
 
 report::Cell CellOf(const Json& value) {
@@ -86,12 +86,6 @@ report::Table TableOf(const Json& rows) {
   return table;
 }
 
-std::string Words(const Json& list) {
-  std::string text;
-  for (const Json& word : list) text += (text.empty() ? "" : ", ") + Shown(word);
-  return text;
-}
-
 // Columns for the labels: 20, or as many as the longest needs.
 size_t LabelWidth(const Json& inspection) {
   size_t width = 20;
@@ -101,22 +95,29 @@ size_t LabelWidth(const Json& inspection) {
   return width;
 }
 
-// A value as text; lists of objects are tables instead.
-std::string ValueText(const Json& value) {
-  const std::string text = value.is_object()  ? Pairs(value)
-                           : value.is_array() ? Words(value)
-                                              : Shown(value);
-  return text.empty() ? "none" : text;
-}
-
-// Several values go on in lines below, a single one (a path, a prompt) stays whole.
+// `label` in `width` columns, then the value. Where several values are longer than a line they go
+// on below, each whole: the blanks in a prompt count.
 std::string LabelledLine(const std::string& label, const Json& value, size_t width,
                          size_t columns) {
+  const std::vector<std::string> parts =
+      value.is_structured() ? Parts(value) : std::vector{Shown(value)};
   std::string text = fmt::format("{:<{}}", label, width);
-  if (!value.is_object() && !value.is_array()) return text + ValueText(value) + "\n";
-  const std::vector<std::string> lines =
-      report::WrappedLines(ValueText(value), columns > width ? columns - width : 1);
-  return text + fmt::format("{}\n", fmt::join(lines, "\n" + std::string(width, ' ')));
+  size_t taken = width;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool last = i + 1 == parts.size();
+    const size_t wanted = report::DisplayWidth(parts[i]) + (last ? 0 : 1);  // with its comma
+    if (i > 0 && taken + 1 + wanted > columns) {
+      text += "\n" + std::string(width, ' ');
+      taken = width;
+    } else if (i > 0) {
+      text += ' ';
+      ++taken;
+    }
+    text.append(parts[i]).append(last ? "" : ",");
+    taken += wanted;
+  }
+  const bool none = parts.empty() || (parts.size() == 1 && parts.front().empty());
+  return text.append(none ? "none" : "") + "\n";
 }
 
 std::string AsText(const Json& inspection, const report::TextStyle& style) {
