@@ -246,7 +246,7 @@ void PrintProfile(const BenchOptions& options) {
   const train::ProfileSetting setting =
       train::MeasureSetting(profile, tensor::ResolvePrecision(options.precision),
                             result.at("flops_per_token").get<double>());
-  fmt::print("{}", train::FormatProfile(profile, setting, "text"));
+  fmt::print("{}", train::FormatProfile(profile, setting, "text", {.columns = 110}));
 }
 
 void Run(const BenchOptions& options) {

@@ -2,112 +2,88 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
+#include <vector>
 
+#include "app/output_style.h"
 #include "base/log.h"
+#include "report/numbers.h"
 
 namespace tandem::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Rounded(const std::optional<double>& value) {
-  return value ? fmt::format("{:.4f}", *value) : "-";
-}
-
-// The fewest digits that read back to the same double.
-std::string Exact(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "-";
-}
-
-Json JsonValue(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 std::string FormatJson(const eval::Evaluation& evaluation, bool per_query) {
   Json means = Json::object();
   Json by_query = Json::object();
   for (const eval::MeasureValues& values : evaluation.measures) {
     const std::string name = values.measure.name();
-    means[name] = JsonValue(values.mean);
+    means[name] = report::JsonNumber(values.mean);
     Json of_queries = Json::object();
     for (size_t q = 0; q < values.per_query.size(); ++q) {
-      of_queries[evaluation.queries[q]] = JsonValue(values.per_query[q]);
+      of_queries[evaluation.queries[q]] = report::JsonNumber(values.per_query[q]);
     }
     if (!values.per_query.empty()) by_query[name] = std::move(of_queries);
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);
-  // Ids may hold any bytes, but JSON is UTF-8: bytes that are not become U+FFFD.
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report::JsonText(root);
 }
 
 std::string FormatTsv(const eval::Evaluation& evaluation, bool per_query) {
-  std::string text = "measure\tquery\tvalue\n";
+  report::Table table({{.name = "measure"}, {.name = "query"}, {.name = "value"}});
   for (const eval::MeasureValues& values : evaluation.measures) {
     const std::string name = values.measure.name();
     for (size_t q = 0; per_query && q < values.per_query.size(); ++q) {
-      fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\n", name, evaluation.queries[q],
-                     Exact(values.per_query[q]));
+      table.Add({name, evaluation.queries[q], values.per_query[q]});
     }
-    fmt::format_to(std::back_inserter(text), "{}\tall\t{}\n", name, Exact(values.mean));
+    table.Add({name, "all", values.mean});
   }
-  return text;
+  return table.Tsv();
 }
 
 // The least width of a column of values.
 constexpr size_t kColumn = 10;
 
-void AppendQueryTable(const eval::Evaluation& evaluation, std::string& text) {
-  size_t id_width = std::string_view("query").size();
-  for (const std::string& query : evaluation.queries) {
-    id_width = std::max(id_width, query.size());
-  }
-  std::vector<const eval::MeasureValues*> columns;
+report::Table QueryTable(const eval::Evaluation& evaluation) {
+  std::vector<report::Column> columns = {{.name = "query", .when_long = report::LongText::kKeep}};
+  std::vector<const eval::MeasureValues*> shown;
   for (const eval::MeasureValues& values : evaluation.measures) {
-    if (!values.per_query.empty()) columns.push_back(&values);
+    if (values.per_query.empty()) continue;
+    columns.push_back({.name = values.measure.name(), .least_width = kColumn});
+    shown.push_back(&values);
   }
-  const auto width = [](const eval::MeasureValues& values) {
-    return std::max(kColumn, values.measure.name().size()) + 2;
-  };
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "\n{:<{}}", "query", id_width);
-  for (const auto* values : columns) {
-    fmt::format_to(out, "{:>{}}", values->measure.name(), width(*values));
-  }
-  text += '\n';
+  report::Table table(std::move(columns));
   for (size_t q = 0; q < evaluation.queries.size(); ++q) {
-    fmt::format_to(out, "{:<{}}", evaluation.queries[q], id_width);
-    for (const auto* values : columns) {
-      fmt::format_to(out, "{:>{}}", Rounded(values->per_query[q]), width(*values));
-    }
-    text += '\n';
+    std::vector<report::Cell> row = {evaluation.queries[q]};
+    for (const eval::MeasureValues* values : shown) row.emplace_back(values->per_query[q]);
+    table.Add(std::move(row));
   }
+  return table;
 }
 
-std::string FormatText(const eval::Evaluation& evaluation, bool per_query) {
-  size_t width = std::string_view("queries").size();
+std::string FormatText(const eval::Evaluation& evaluation, const report::TextStyle& style,
+                       bool per_query) {
+  report::Table means(
+      {{.name = "queries"},
+       {.name = fmt::format("{}", evaluation.queries.size()), .least_width = kColumn - 2}});
   for (const eval::MeasureValues& values : evaluation.measures) {
-    width = std::max(width, values.measure.name().size());
+    means.Add({values.measure.name(), values.mean});
   }
-  std::string text = fmt::format("{:<{}}  {:>8}\n", "queries", width, evaluation.queries.size());
-  for (const eval::MeasureValues& values : evaluation.measures) {
-    fmt::format_to(std::back_inserter(text), "{:<{}}  {:>8}\n", values.measure.name(), width,
-                   Rounded(values.mean));
-  }
-  if (per_query) AppendQueryTable(evaluation, text);
-  return text;
+  const std::string text = means.Text(style);
+  return per_query ? text + "\n" + QueryTable(evaluation).Text(style) : text;
 }
 
 }  // namespace
 
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
-                             bool per_query) {
+                             const report::TextStyle& style, bool per_query) {
   if (format == "json") return FormatJson(evaluation, per_query);
   if (format == "tsv") return FormatTsv(evaluation, per_query);
-  return FormatText(evaluation, per_query);
+  return FormatText(evaluation, style, per_query);
 }
 
 void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
@@ -119,7 +95,7 @@ void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationO
       Note(remark.text);
     }
   }
-  std::cout << FormatEvaluation(evaluation, format, per_query);
+  std::cout << FormatEvaluation(evaluation, format, OutputStyle(), per_query);
 }
 
 }  // namespace tandem::app

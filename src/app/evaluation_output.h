@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "eval/evaluate.h"
+#include "report/table.h"
 
 namespace tandem::app {
 
@@ -16,7 +17,7 @@ namespace tandem::app {
 // A value that does not exist is "-" (json: null). A measure that pools its queries (auc) has no
 // values per query.
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
-                             bool per_query);
+                             const report::TextStyle& style, bool per_query);
 
 // Writes FormatEvaluation's text to stdout and eval::RemarksOn to stderr.
 void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,

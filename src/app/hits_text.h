@@ -19,11 +19,4 @@ struct ShownHit {
 // room for a text, it stands on a line of its own below them.
 std::string HitsText(std::span<const ShownHit> hits, size_t columns);
 
-// `text` on one line of at most `columns` columns, blanks and control characters as single spaces;
-// what is longer is cut between words (within a word that is longer than a line) and ends in "…".
-std::string OneLine(std::string_view text, size_t columns);
-
-// Columns of the terminal that standard output is; where it is none, of a usual one.
-size_t OutputColumns();
-
 }  // namespace tandem::app

@@ -10,34 +10,30 @@
 #include <vector>
 
 #include "app/inspection.h"
+#include "app/output_style.h"
+#include "report/display_width.h"
+#include "report/table.h"
 
 namespace tandem::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A number with at most six digits; JSON output has all of them.
-std::string Rounded(const Json& number) {
-  constexpr size_t kShort = 8;  // "0.123456": what is no longer stays as it is
-  std::string text = number.dump();
-  return text.size() <= kShort ? text : fmt::format("{:.6g}", number.get<double>());
+std::string Dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Text for a terminal: no byte of a file may move its cursor.
-std::string Printable(const Json& value) {
-  const std::string text = value.is_string()         ? value.get<std::string>()
-                           : value.is_number_float() ? Rounded(value)
-                                                     : value.dump();
-  std::string printable;
-  for (const char c : text) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (c == '\n' || c == '\t') {
-      printable += c == '\n' ? "\\n" : "\\t";  // prompts have several lines
-    } else {
-      printable += control ? '?' : c;
-    }
-  }
-  return printable;
+// A number with at most six digits; JSON output has all of them.
+std::string Rounded(double number) {
+  constexpr size_t kShort = 8;  // "0.123456": what is no longer stays as it is
+  std::string text = Json(number).dump();
+  return text.size() <= kShort ? text : fmt::format("{:.6g}", number);
+}
+
+// A value as text for a terminal: no byte of a file may move its cursor.
+std::string Shown(const Json& value) {
+  if (value.is_number_float()) return Rounded(value.get<double>());
+  return report::Printable(value.is_string() ? value.get<std::string>() : Dump(value));
 }
 
 std::string Label(const std::string& key) {
@@ -46,113 +42,48 @@ std::string Label(const std::string& key) {
   return label;
 }
 
-std::string Pairs(const Json& object) {
-  std::string text;
-  for (const auto& [key, value] : object.items()) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", Label(Printable(key)), Printable(value));
+// "key value" of each member of an object, or the values of a list.
+std::vector<std::string> Parts(const Json& values) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : values.items()) {
+    parts.push_back(values.is_object()
+                        ? fmt::format("{} {}", report::Printable(Label(key)), Shown(value))
+                        : Shown(value));
   }
-  return text;
+  return parts;
 }
 
-constexpr size_t kLineWidth = 80;  // columns of a usual terminal
+report::Cell CellOf(const Json& value) {
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_number_integer()) return value.get<int64_t>();
+  return value.is_string() ? value.get<std::string>() : Dump(value);
+}
 
-// Rows of objects, each column as wide as its widest cell, numbers to the right; above them the
-// names of the columns, where there are more than two. A row may lack a column. A table whose lines
-// are too long for a terminal and that has few rows is turned: a line for each column, with the
-// values of all rows.
-class Table {
- public:
-  explicit Table(Json rows, bool turned = false) : rows_(std::move(rows)), turned_(turned) {
-    for (const Json& row : rows_) {
-      for (const auto& [key, value] : row.items()) {
-        Column& column = ColumnOf(key);
-        column.width = std::max(column.width, Printable(value).size());
-        column.is_number &= value.is_number();
-      }
-    }
-    has_names_ = columns_.size() > 2 && !turned_;
-    for (Column& column : columns_) {
-      if (has_names_) column.width = std::max(column.width, Label(Printable(column.key)).size());
+// Rows of objects, a column for each key. A row may lack a key. The names of the columns are above
+// them where there are more than two.
+report::Table TableOf(const Json& rows) {
+  std::vector<std::string> keys;
+  for (const Json& row : rows) {
+    for (const auto& [key, value] : row.items()) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     }
   }
-
-  std::string Text() const {
-    if (Width() > kLineWidth && !turned_ && rows_.size() < columns_.size()) {
-      const Table turned(Turned(), true);
-      if (turned.Width() < Width()) return turned.Text();
-    }
-    std::string text;
-    if (has_names_) {
-      text += Line([](const Column& column) { return Label(Printable(column.key)); });
-    }
-    for (const Json& row : rows_) {
-      text += Line([&](const Column& column) {
-        return row.contains(column.key) ? Printable(row[column.key]) : std::string();
-      });
-    }
-    return text;
+  std::vector<report::Column> columns;
+  for (const std::string& key : keys) {
+    columns.push_back({.name = Label(key), .show = Rounded, .when_long = report::LongText::kKeep});
   }
-
- private:
-  struct Column {
-    std::string key;
-    size_t width = 0;
-    bool is_number = true;
-  };
-
-  Column& ColumnOf(const std::string& key) {
-    for (Column& column : columns_) {
-      if (column.key == key) return column;
-    }
-    return columns_.emplace_back(Column{key});
-  }
-
-  // A row for each column: its name, then its value in each row.
-  Json Turned() const {
-    Json turned = Json::array();
-    for (const Column& column : columns_) {
-      Json line = {{"name", Label(Printable(column.key))}};
-      for (size_t i = 0; i < rows_.size(); ++i) {
-        const bool has = rows_[i].contains(column.key);
-        line[std::to_string(i)] = has ? Printable(rows_[i][column.key]) : std::string();
-      }
-      turned.push_back(std::move(line));
-    }
-    return turned;
-  }
-
   // Names of several words need more room between them than single words.
-  std::string_view Gap() const { return has_names_ || turned_ ? "  " : " "; }
-
-  size_t Width() const {
-    size_t width = 0;
-    for (const Column& column : columns_) width += Gap().size() + column.width;
-    return width;
-  }
-
-  template <typename Cell>
-  std::string Line(const Cell& cell) const {
-    std::string line;
-    for (const Column& column : columns_) {
-      line += line.empty() ? "  " : Gap();
-      line += column.is_number ? fmt::format("{:>{}}", cell(column), column.width)
-                               : fmt::format("{:<{}}", cell(column), column.width);
+  const bool heading = keys.size() > 2;
+  report::Table table(std::move(columns),
+                      {.heading = heading, .indent = 2, .gap = heading ? 2U : 1U});
+  for (const Json& row : rows) {
+    std::vector<report::Cell> cells;
+    for (const std::string& key : keys) {
+      cells.push_back(row.contains(key) ? CellOf(row[key]) : report::Cell(""));
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
+    table.Add(std::move(cells));
   }
-
-  const Json rows_;
-  const bool turned_;
-  std::vector<Column> columns_;
-  bool has_names_ = false;
-};
-
-std::string Words(const Json& list) {
-  std::string text;
-  for (const Json& word : list) text += (text.empty() ? "" : ", ") + Printable(word);
-  return text;
+  return table;
 }
 
 // Columns for the labels: 20, or as many as the longest needs.
@@ -164,21 +95,38 @@ size_t LabelWidth(const Json& inspection) {
   return width;
 }
 
-std::string AsText(const Json& inspection) {
+// `label` in `width` columns, then the value. Where several values are longer than a line they go
+// on below, each whole: the blanks in a prompt count.
+std::string LabelledLine(const std::string& label, const Json& value, size_t width,
+                         size_t columns) {
+  const std::vector<std::string> parts =
+      value.is_structured() ? Parts(value) : std::vector{Shown(value)};
+  std::string text = fmt::format("{:<{}}", label, width);
+  size_t taken = width;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool last = i + 1 == parts.size();
+    const size_t wanted = report::DisplayWidth(parts[i]) + (last ? 0 : 1);  // with its comma
+    if (i > 0 && taken + 1 + wanted > columns) {
+      text += "\n" + std::string(width, ' ');
+      taken = width;
+    } else if (i > 0) {
+      text += ' ';
+      ++taken;
+    }
+    text.append(parts[i]).append(last ? "" : ",");
+    taken += wanted;
+  }
+  const bool none = parts.empty() || (parts.size() == 1 && parts.front().empty());
+  return text.append(none ? "none" : "") + "\n";
+}
+
+std::string AsText(const Json& inspection, const report::TextStyle& style) {
   const size_t width = LabelWidth(inspection);
   std::string text;
   for (const auto& [key, value] : inspection.items()) {
-    if (value.is_array()) {
-      const bool rows = !value.empty() && value.front().is_object();
-      text += rows ? fmt::format("{}\n{}", Label(key), Table(value).Text())
-                   : fmt::format("{:<{}}{}\n", Label(key), width,
-                                 value.empty() ? "none" : Words(value));
-      continue;
-    }
-    const bool none = (value.is_string() || value.is_object()) && value.empty();
-    const std::string shown = value.is_object() ? Pairs(value) : Printable(value);
-    const bool no_text = none || shown.empty();
-    text += fmt::format("{:<{}}{}\n", Label(key), width, no_text ? "none" : shown);
+    const bool is_table = value.is_array() && !value.empty() && value.front().is_object();
+    text += is_table ? fmt::format("{}\n{}", Label(key), TableOf(value).Text(style))
+                     : LabelledLine(Label(key), value, width, style.columns);
   }
   return text;
 }
@@ -186,9 +134,8 @@ std::string AsText(const Json& inspection) {
 }  // namespace
 
 void PrintInspection(const Json& inspection, std::string_view format) {
-  std::cout << (format == "json"
-                    ? inspection.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                    : AsText(inspection));
+  std::cout << (format == "json" ? report::JsonText(inspection)
+                                 : AsText(inspection, OutputStyle()));
 }
 
 }  // namespace tandem::app

@@ -1,18 +1,18 @@
 // `tandem list [CATALOGUE]`: the names that recipes and flags take.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "app/catalogues.h"
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/output_style.h"
 #include "base/error.h"
 #include "config/recipe_text.h"
+#include "report/table.h"
 
 namespace tandem::app {
 namespace {
@@ -56,21 +56,11 @@ std::vector<Row> Rows(const std::string& wanted) {
 }
 
 void Print(const std::vector<Row>& rows, const std::string& format) {
-  if (format == "json") {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Row& row : rows) list.push_back({{"name", row.name}, {"summary", row.summary}});
-    fmt::print("{}\n", list.dump(1));
-    return;
-  }
-  size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.name.size());
-  for (const Row& row : rows) {
-    if (format == "tsv") {
-      fmt::print("{}\t{}\n", row.name, row.summary);
-    } else {
-      fmt::print("{:<{}}  {}\n", row.name, width, row.summary);
-    }
-  }
+  report::Table table({{.name = "name", .when_long = report::LongText::kKeep},
+                       {.name = "summary", .when_long = report::LongText::kWrap}},
+                      {.heading = false});
+  for (const Row& row : rows) table.Add({row.name, row.summary});
+  fmt::print("{}", table.Format(format, OutputStyle()));
 }
 
 std::function<void()> Configure(Flags& flags) {

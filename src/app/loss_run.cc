@@ -8,16 +8,20 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "app/globals.h"
 #include "app/loss_cases.h"
 #include "app/loss_command.h"
+#include "app/output_style.h"
 #include "base/error.h"
 #include "objective/common_params.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"
+#include "report/table.h"
 #include "tensor/process.h"
 
 namespace tandem::app {
@@ -192,34 +196,36 @@ std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dt
 // The largest error that --check accepts (docs/cli.md).
 double Bound(at::ScalarType dtype) { return dtype == at::kFloat ? 1e-5 : 1e-11; }
 
-// JSON has no infinity.
-std::string JsonNumber(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : std::string("null");
+std::string CheckJson(std::span<const CheckRow> rows, double bound) {
+  report::Table table({{.name = "case"},
+                       {.name = "objective"},
+                       {.name = "loss_error"},
+                       {.name = "grad_queries_error"},
+                       {.name = "grad_documents_error"},
+                       {.name = "bound"},
+                       {.name = "ok"}});
+  for (const CheckRow& row : rows) {
+    table.Add({row.index, row.objective, row.loss, row.queries, row.documents, bound,
+               row.Worst() <= bound});
+  }
+  return report::JsonText(table.Json());
 }
 
 void PrintTable(std::span<const CheckRow> rows, double bound, const std::string& format) {
-  const auto verdict = [&](const CheckRow& row) { return row.Worst() <= bound; };
-  if (format == "json") {
-    std::string out = "[";
-    for (const CheckRow& row : rows) {
-      out += fmt::format(
-          "{}\n {{\"case\": {}, \"objective\": \"{}\", \"loss_error\": {}, "
-          "\"grad_queries_error\": {}, \"grad_documents_error\": {}, \"bound\": {}, \"ok\": {}}}",
-          &row == rows.data() ? "" : ",", row.index, row.objective, JsonNumber(row.loss),
-          JsonNumber(row.queries), JsonNumber(row.documents), bound, verdict(row));
-    }
-    std::fputs((out + "\n]\n").c_str(), stdout);
-    return;
-  }
-  const char* line =
-      format == "tsv" ? "{}\t{}\t{}\t{}\t{}\t{}\n" : "{:>5}  {:<16}  {:>10}  {:>12}  {:>14}  {}\n";
-  fmt::print(fmt::runtime(line), "case", "objective", "loss", "grad_queries", "grad_documents",
-             "verdict");
+  const auto scientific = [](double error) { return report::Scientific(error); };
+  report::Table table({{.name = "case", .least_width = 5},
+                       {.name = "objective", .least_width = 16},
+                       {.name = "loss", .show = scientific, .least_width = 10},
+                       {.name = "grad_queries", .show = scientific},
+                       {.name = "grad_documents", .show = scientific},
+                       {.name = "verdict"}});
   for (const CheckRow& row : rows) {
-    fmt::print(fmt::runtime(line), row.index, row.objective, fmt::format("{:.2e}", row.loss),
-               fmt::format("{:.2e}", row.queries), fmt::format("{:.2e}", row.documents),
-               verdict(row) ? "ok" : "out of bounds");
+    table.Add({row.index, row.objective, row.loss, row.queries, row.documents,
+               row.Worst() <= bound ? "ok" : "out of bounds"});
   }
+  const std::string text =
+      format == "json" ? CheckJson(rows, bound) : table.Format(format, OutputStyle());
+  std::fputs(text.c_str(), stdout);
 }
 
 void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::string& format) {

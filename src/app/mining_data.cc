@@ -4,12 +4,15 @@
 
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "app/output_style.h"
 #include "base/log.h"
 #include "data/grades.h"
 #include "data/read_dataset.h"
 #include "data/write_dataset.h"
+#include "report/table.h"
 
 namespace tandem::app {
 namespace {
@@ -31,33 +34,31 @@ void WarnOfFewer(const search::MiningSummary& sums, const search::MiningRules& r
                   rules.HasMargin() ? " or lower the margins" : ""));
 }
 
-void Print(const char* label, const std::string& value) { fmt::print("{:<28}{}\n", label, value); }
-
-void PrintFalseNegatives(const search::MiningSummary& sums, const search::RankRange& ranks) {
-  if (const std::optional<double> rate = sums.FalseNegativeRate()) {
-    Print("false negatives",
-          fmt::format("about {:.1f} %: of {} judged documents at ranks {} to {}, {} are positives",
-                      100 * *rate, sums.positives_in_range + sums.irrelevant_in_range, ranks.begin,
-                      ranks.end - 1, sums.positives_in_range));
-  } else {
-    Print("false negatives",
-          fmt::format("not known: no document at ranks {} to {} is judged irrelevant", ranks.begin,
-                      ranks.end - 1));
+std::string FalseNegatives(const search::MiningSummary& sums, const search::RankRange& ranks) {
+  const std::optional<double> rate = sums.FalseNegativeRate();
+  if (!rate) {
+    return fmt::format("not known: no document at ranks {} to {} is judged irrelevant", ranks.begin,
+                       ranks.end - 1);
   }
+  return fmt::format("about {}: of {} judged documents at ranks {} to {}, {} are positives",
+                     report::Percent(rate), sums.positives_in_range + sums.irrelevant_in_range,
+                     ranks.begin, ranks.end - 1, sums.positives_in_range);
 }
 
 void PrintSummary(const search::MiningSummary& sums, const search::MiningRules& rules) {
-  Print("queries", fmt::format("{}", sums.queries));
-  Print("negatives", fmt::format("{}", sums.negatives));
-  Print("mean score of negatives", fmt::format("{:.4f}", sums.negative_score));
-  Print("mean score of positives", fmt::format("{:.4f}", sums.positive_score));
+  report::Table table({{.name = "what", .least_width = 26},
+                       {.name = "value", .when_long = report::LongText::kWrap}},
+                      {.heading = false});
+  table.Add({"queries", std::to_string(sums.queries)});
+  table.Add({"negatives", std::to_string(sums.negatives)});
+  table.Add({"mean score of negatives", report::Fixed(sums.negative_score)});
+  table.Add({"mean score of positives", report::Fixed(sums.positive_score)});
   if (sums.unscored_positives > 0) {
-    Print("positives without a score", fmt::format("{}", sums.unscored_positives));
+    table.Add({"positives without a score", std::to_string(sums.unscored_positives)});
   }
-  if (rules.HasMargin()) {
-    Print("taken out by margins", fmt::format("{}", sums.left_out));
-  }
-  PrintFalseNegatives(sums, rules.ranks);
+  if (rules.HasMargin()) table.Add({"taken out by margins", std::to_string(sums.left_out)});
+  table.Add({"false negatives", FalseNegatives(sums, rules.ranks)});
+  std::fputs(table.Text(OutputStyle()).c_str(), stdout);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "app/hits_text.h"
+#include "report/display_width.h"
+#include "report/one_line.h"
+#include "report/table.h"
 
 namespace tandem::app {
 namespace {
@@ -73,18 +75,21 @@ std::string Bar(const HistogramBin& bin, size_t most, size_t columns) {
   return std::string(kept, '#') + std::string(all - kept, '-');
 }
 
-std::string HistogramText(const Histogram& histogram, size_t columns) {
+std::string HistogramText(const Histogram& histogram, const report::TextStyle& style) {
+  constexpr size_t kName = 16, kCount = 9;  // columns
+  constexpr size_t kTaken = kName + 2 * (kCount + 2) + 2;
+  const size_t bar_columns =
+      style.columns > kTaken + 10 ? std::min<size_t>(40, style.columns - kTaken) : 10;
   size_t most = 0;
   for (const HistogramBin& bin : histogram.bins) most = std::max(most, bin.pairs);
-  std::string text = fmt::format("{:<16} {:>10} {:>10}\n", histogram.name, "pairs", "kept");
-  const size_t taken = text.size() + 1;
-  const size_t bar_columns = columns > taken + 10 ? std::min<size_t>(40, columns - taken) : 10;
+  report::Table table({{.name = histogram.name, .least_width = kName},
+                       {.name = "pairs", .least_width = kCount},
+                       {.name = "kept", .least_width = kCount},
+                       {.name = ""}});
   for (const HistogramBin& bin : histogram.bins) {
-    const std::string bar = Bar(bin, most, bar_columns);
-    text += fmt::format("{:<16} {:>10} {:>10}{}{}\n", BinName(histogram, bin), bin.pairs, bin.kept,
-                        bar.empty() ? "" : "  ", bar);
+    table.Add({BinName(histogram, bin), bin.pairs, bin.kept, Bar(bin, most, bar_columns)});
   }
-  return text;
+  return table.Text(style);
 }
 
 // The ids and texts of a pair.
@@ -103,8 +108,9 @@ PairTexts TextsOf(const PrunedPairs& pairs, uint32_t p) {
 std::string PairText(const PrunedPairs& pairs, uint32_t p, size_t columns) {
   const PairTexts texts = TextsOf(pairs, p);
   const auto line = [&](std::string_view what, std::string_view id, std::string_view text) {
-    const std::string head = fmt::format("    {:<8} {}  ", what, OneLine(id, columns));
-    return head + OneLine(text, columns > head.size() + 20 ? columns - head.size() : 20) + "\n";
+    const std::string head = fmt::format("    {:<8} {}  ", what, report::OneLine(id, columns));
+    const size_t taken = report::DisplayWidth(head);
+    return head + report::OneLine(text, columns > taken + 20 ? columns - taken : 20) + "\n";
   };
   const std::string rank = pairs.reciprocal_ranks.empty()
                                ? ""
@@ -186,30 +192,30 @@ Review ReviewOf(const PrunedPairs& pairs, size_t count) {
 }
 
 std::string HistogramTsv(std::span<const Histogram> histograms) {
-  std::string text = "score\tfrom\tto\tpairs\tkept\n";
+  report::Table table(
+      {{.name = "score"}, {.name = "from"}, {.name = "to"}, {.name = "pairs"}, {.name = "kept"}});
   for (const Histogram& histogram : histograms) {
     for (const HistogramBin& bin : histogram.bins) {
-      text += fmt::format("{}\t{}\t{}\t{}\t{}\n", histogram.name, bin.from, bin.to, bin.pairs,
-                          bin.kept);
+      table.Add({histogram.name, bin.from, bin.to, bin.pairs, bin.kept});
     }
   }
-  return text;
+  return table.Tsv();
 }
 
 std::string PruneText(const PrunedPairs& pairs, const data::PairLoss& loss, size_t review,
-                      size_t columns) {
+                      const report::TextStyle& style) {
   std::string text = fmt::format(
       "pairs     {}\n  kept    {}\n  left out {}\nqueries   {}\n  that lost some pairs {}\n"
       "  that lost all pairs  {}\n",
       loss.pairs, loss.kept_pairs, loss.pairs - loss.kept_pairs, loss.queries, loss.shrunk_queries,
       loss.lost_queries);
   for (const Histogram& histogram : HistogramsOf(pairs)) {
-    text += "\n" + HistogramText(histogram, columns);
+    text += "\n" + HistogramText(histogram, style);
   }
   const Review chosen = ReviewOf(pairs, review);
-  return text + ReviewText(pairs, "The lowest pairs", chosen.lowest, columns) +
-         ReviewText(pairs, "Just kept", chosen.border_kept, columns) +
-         ReviewText(pairs, "Just left out", chosen.border_left_out, columns);
+  return text + ReviewText(pairs, "The lowest pairs", chosen.lowest, style.columns) +
+         ReviewText(pairs, "Just kept", chosen.border_kept, style.columns) +
+         ReviewText(pairs, "Just left out", chosen.border_left_out, style.columns);
 }
 
 std::string PruneJson(const PrunedPairs& pairs, const data::PairLoss& loss, size_t review) {
@@ -232,7 +238,7 @@ std::string PruneJson(const PrunedPairs& pairs, const data::PairLoss& loss, size
                     {"lowest", ReviewJson(pairs, chosen.lowest)},
                     {"just_kept", ReviewJson(pairs, chosen.border_kept)},
                     {"just_left_out", ReviewJson(pairs, chosen.border_left_out)}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report::JsonText(all);
 }
 
 }  // namespace tandem::app

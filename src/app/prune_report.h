@@ -10,6 +10,7 @@
 
 #include "data/dataset.h"
 #include "data/without_pairs.h"
+#include "report/table.h"
 #include "sampling/keep.h"
 
 namespace tandem::app {
@@ -57,9 +58,9 @@ Review ReviewOf(const PrunedPairs& pairs, size_t count);
 // Lines score, from, to, pairs, kept, with a header.
 std::string HistogramTsv(std::span<const Histogram> histograms);
 
-// Counts, histograms with bars and the pairs of the review with their texts, in lines of `columns`.
+// Counts, histograms with bars and the pairs of the review with their texts.
 std::string PruneText(const PrunedPairs& pairs, const data::PairLoss& loss, size_t review,
-                      size_t columns);
+                      const report::TextStyle& style);
 // The same as one JSON object; texts are whole.
 std::string PruneJson(const PrunedPairs& pairs, const data::PairLoss& loss, size_t review);
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "app/globals.h"
-#include "app/hits_text.h"
 #include "app/load_model.h"
+#include "app/output_style.h"
 #include "app/prune_command.h"
 #include "app/prune_report.h"
 #include "app/signal_watch.h"
@@ -128,9 +128,8 @@ void RunPrune(const PruneOptions& options) {
   const data::PairLoss loss = data::CountLoss(pairs, kept);
   data::WriteDataset(data::WithoutPairs(dataset, pairs, kept), format, options.output, write);
   WriteFileAtomically(histogram_file, HistogramTsv(HistogramsOf(pruned)));
-  std::cout << (options.format == "json"
-                    ? PruneJson(pruned, loss, options.review)
-                    : PruneText(pruned, loss, options.review, OutputColumns()));
+  std::cout << (options.format == "json" ? PruneJson(pruned, loss, options.review)
+                                         : PruneText(pruned, loss, options.review, OutputStyle()));
   Note(fmt::format("{} of {} pairs -> {}", loss.kept_pairs, loss.pairs, options.output));
 }
 

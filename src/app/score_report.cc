@@ -7,13 +7,6 @@
 #include <utility>
 
 namespace tandem::app {
-namespace {
-
-std::string Line(const char* label, const std::string& value) {
-  return fmt::format("{:<20}{}\n", label, value);
-}
-
-}  // namespace
 
 ScoreSummary SummarizeScores(const data::Dataset& dataset, std::span<const float> scores,
                              std::string scale) {
@@ -39,19 +32,22 @@ ScoreSummary SummarizeScores(const data::Dataset& dataset, std::span<const float
   return summary;
 }
 
-std::string ScoreText(const ScoreSummary& s) {
-  std::string text = Line("queries", fmt::format("{}", s.queries)) +
-                     Line("pairs", fmt::format("{}", s.pairs)) + Line("score", s.scale) +
-                     Line("  lowest", fmt::format("{:.4f}", s.lowest)) +
-                     Line("  mean", fmt::format("{:.4f}", s.mean)) +
-                     Line("  highest", fmt::format("{:.4f}", s.highest));
-  if (s.positives > 0) {
-    text += Line("  of positives", fmt::format("{:.4f} ({} pairs)", s.positive_mean, s.positives));
-  }
-  if (const size_t others = s.pairs - s.positives; others > 0) {
-    text += Line("  of others", fmt::format("{:.4f} ({} pairs)", s.other_mean, others));
-  }
-  return text;
+std::string ScoreText(const ScoreSummary& s, const report::TextStyle& style) {
+  report::Table table({{.name = "what", .least_width = 18},
+                       {.name = "value", .when_long = report::LongText::kWrap}},
+                      {.heading = false});
+  table.Add({"queries", std::to_string(s.queries)});
+  table.Add({"pairs", std::to_string(s.pairs)});
+  table.Add({"score", s.scale});
+  table.Add({"  lowest", report::Fixed(s.lowest)});
+  table.Add({"  mean", report::Fixed(s.mean)});
+  table.Add({"  highest", report::Fixed(s.highest)});
+  const auto add_mean = [&table](const char* label, double mean, size_t pairs) {
+    if (pairs > 0) table.Add({label, fmt::format("{} ({} pairs)", report::Fixed(mean), pairs)});
+  };
+  add_mean("  of positives", s.positive_mean, s.positives);
+  add_mean("  of others", s.other_mean, s.pairs - s.positives);
+  return table.Text(style);
 }
 
 std::string ScoreJson(const ScoreSummary& s) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "report/table.h"
 
 namespace tandem::app {
 
@@ -23,7 +24,7 @@ struct ScoreSummary {
 ScoreSummary SummarizeScores(const data::Dataset& dataset, std::span<const float> scores,
                              std::string scale);
 
-std::string ScoreText(const ScoreSummary& summary);
+std::string ScoreText(const ScoreSummary& summary, const report::TextStyle& style);
 // The same as one JSON object; a mean of nothing is null.
 std::string ScoreJson(const ScoreSummary& summary);
 

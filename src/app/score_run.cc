@@ -10,6 +10,7 @@
 
 #include "app/globals.h"
 #include "app/load_model.h"
+#include "app/output_style.h"
 #include "app/score_command.h"
 #include "app/score_report.h"
 #include "app/signal_watch.h"
@@ -177,7 +178,7 @@ void RunScore(const ScoreOptions& options) {
       data::WriteDataset(data::WithScores(dataset, scored.scores, options.role(), formats.to),
                          formats.to, options.output, formats.write);
   const ScoreSummary summary = SummarizeScores(dataset, scored.scores, scored.scale);
-  std::cout << (options.format == "json" ? ScoreJson(summary) : ScoreText(summary));
+  std::cout << (options.format == "json" ? ScoreJson(summary) : ScoreText(summary, OutputStyle()));
   Note(fmt::format("wrote {}: queries {}, documents {}, judgements {}{}", options.output,
                    counts.queries, counts.documents, counts.judgements,
                    counts.lines == 0 ? "" : fmt::format(", lines {}", counts.lines)));

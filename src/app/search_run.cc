@@ -12,6 +12,7 @@
 
 #include "app/hits_text.h"
 #include "app/load_model.h"
+#include "app/output_style.h"
 #include "app/search_command.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -19,6 +20,7 @@
 #include "data/judged_data.h"
 #include "data/texts_file.h"
 #include "data/trec_run.h"
+#include "report/one_line.h"
 #include "search/retrieve.h"
 
 namespace tandem::app {
@@ -38,7 +40,7 @@ void PrintTsv(const std::string& query, const search::QueryHits& found,
               const data::Texts& documents) {
   size_t rank = 0;
   for (const search::Hit& hit : found.hits) {
-    std::cout << fmt::format("{}\t{}\t{}\t{}\n", OneLine(query, kQueryColumns), ++rank,
+    std::cout << fmt::format("{}\t{}\t{}\t{}\n", report::OneLine(query, kQueryColumns), ++rank,
                              documents.id(hit.document), hit.score);
   }
 }
@@ -59,7 +61,7 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   const data::Texts documents = data::LoadBeirCorpus(options.dataset);
   const std::vector<search::QueryHits> found =
       search::RetrieveForTexts(*model, documents, options.queries, retrieve);
-  const size_t columns = OutputColumns();
+  const size_t columns = OutputStyle().columns;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t q = 0; q < found.size(); ++q) {
     if (options.format == "json") {

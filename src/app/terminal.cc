@@ -5,15 +5,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
+
+#include "app/output_style.h"
 
 namespace tandem::app {
 namespace {
-
-bool NoColourIsAsked() {
-  const char* no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
-  return no_color != nullptr && *no_color != '\0';
-}
 
 void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 

@@ -8,6 +8,7 @@
 
 #include "app/catalogues.h"
 #include "app/globals.h"
+#include "app/output_style.h"
 #include "app/signal_watch.h"
 #include "app/train_command.h"
 #include "app/version.h"
@@ -63,11 +64,12 @@ void RunTrain(const TrainOptions& options) {
   const std::string profile =
       options.profile_steps > 0
           ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format,
-                                   SignalWatch::Received)
+                                   OutputStyle(), SignalWatch::Received)
           : train::RunTraining(std::move(loaded),
                                {.output = options.output,
                                 .resume = options.resume,
                                 .profile_format = options.profile ? options.format : "",
+                                .profile_style = OutputStyle(),
                                 .version = Version(),
                                 .flags = flags,
                                 .stop = SignalWatch::Received});

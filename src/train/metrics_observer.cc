@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/metrics_row.h"
 #include "train/loop.h"
 
 namespace tandem::train {
@@ -14,32 +15,33 @@ double Rounded(double epoch) { return std::round(1e6 * epoch) / 1e6; }
 
 }  // namespace
 
-Next MetricsObserver::AfterStep(const Loop& loop, const StepReport& report) {
-  loss_sum_ += report.loss;
+Next MetricsObserver::AfterStep(const Loop& loop, const StepReport& made) {
+  loss_sum_ += made.loss;
   ++loss_steps_;
-  false_negatives_ += report.false_negatives;
-  seconds_ += report.seconds;
-  tokens_ += report.tokens;
-  if (loop.state().step % every_ == 0 || loop.at_end()) WriteLines(loop, report);
+  false_negatives_ += made.false_negatives;
+  seconds_ += made.seconds;
+  tokens_ += made.tokens;
+  if (loop.state().step % every_ == 0 || loop.at_end()) WriteLines(loop, made);
   return Next::kGoOn;
 }
 
-void MetricsObserver::WriteLines(const Loop& loop, const StepReport& report) {
+void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
   const LoopState& state = loop.state();
-  nlohmann::ordered_json line = {{"step", state.step},
-                                 {"epoch", Rounded(state.epoch)},
-                                 {"queries", state.queries},
-                                 {"tokens", state.tokens},
-                                 {"loss", loss_sum_ / static_cast<double>(loss_steps_)},
-                                 {"learning_rate", report.learning_rate},
-                                 {"gradient_norm", report.gradient_norm}};
-  if (loop.objective().false_negative_rules.enabled()) line["false_negatives"] = false_negatives_;
-  if (!loop.objective_states().empty()) line["objective"] = loop.objective_states().Figures();
-  metrics_.Write(line);
-  timing_.Write({{"step", state.step},
-                 {"seconds", seconds_},
-                 {"tokens", tokens_},
-                 {"tokens_per_second", static_cast<double>(tokens_) / std::max(1e-9, seconds_)}});
+  report::StepRow row{.step = state.step,
+                      .epoch = Rounded(state.epoch),
+                      .queries = state.queries,
+                      .tokens = state.tokens,
+                      .loss = loss_sum_ / static_cast<double>(loss_steps_),
+                      .learning_rate = made.learning_rate,
+                      .gradient_norm = made.gradient_norm};
+  if (loop.objective().false_negative_rules.enabled()) row.false_negatives = false_negatives_;
+  row.objective = loop.objective_states().Figures();
+  metrics_.Write(report::ToJson(row));
+  timing_.Write(report::ToJson(report::StepTimeRow{
+      .step = state.step,
+      .seconds = seconds_,
+      .tokens = tokens_,
+      .tokens_per_second = static_cast<double>(tokens_) / std::max(1e-9, seconds_)}));
   loss_sum_ = 0;
   loss_steps_ = 0;
   false_negatives_ = 0;
@@ -47,27 +49,29 @@ void MetricsObserver::WriteLines(const Loop& loop, const StepReport& report) {
   tokens_ = 0;
 }
 
-void MetricsObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
+void MetricsObserver::AfterValidation(const Loop& loop, const ValidationReport& found) {
   const int64_t step = loop.state().step;
-  metrics_.Write(
-      {{"step", step}, {"validation", {{report.measure, report.value}}}, {"best", report.best}});
-  timing_.Write({{"step", step}, {"validation_seconds", report.seconds}});
+  metrics_.Write(report::ToJson(report::ValidationRow{
+      .step = step, .measures = {{found.measure, found.value}}, .best = found.best}));
+  timing_.Write(report::ToJson(report::ValidationTimeRow{step, found.seconds}));
 }
 
-void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& report) {
+void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& found) {
   const int64_t step = loop.state().step;
-  const search::MiningSummary& sums = report.sums;
-  nlohmann::ordered_json mining = {{"round", report.round},
-                                   {"queries", sums.queries},
-                                   {"fewer", sums.queries - sums.full},
-                                   {"without", sums.without},
-                                   {"negatives", sums.negatives},
-                                   {"mean_score", sums.negative_score},
-                                   {"mean_positive_score", sums.positive_score},
-                                   {"left_out_by_margins", sums.left_out}};
-  if (const auto rate = sums.FalseNegativeRate()) mining["false_negative_rate"] = *rate;
-  metrics_.Write({{"step", step}, {"mining", std::move(mining)}});
-  timing_.Write({{"step", step}, {"mining_seconds", report.seconds}});
+  const search::MiningSummary& sums = found.sums;
+  const auto count = [](size_t number) { return static_cast<int64_t>(number); };
+  metrics_.Write(
+      report::ToJson(report::MiningRow{.step = step,
+                                       .round = found.round,
+                                       .queries = count(sums.queries),
+                                       .fewer = count(sums.queries - sums.full),
+                                       .without = count(sums.without),
+                                       .negatives = count(sums.negatives),
+                                       .mean_score = sums.negative_score,
+                                       .mean_positive_score = sums.positive_score,
+                                       .left_out_by_margins = count(sums.left_out),
+                                       .false_negative_rate = sums.FalseNegativeRate()}));
+  timing_.Write(report::ToJson(report::MiningTimeRow{{step, found.seconds}}));
 }
 
 void MetricsObserver::Save(nlohmann::json& state) const {

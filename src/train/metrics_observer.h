@@ -15,15 +15,15 @@ class MetricsObserver final : public LoopObserver {
   MetricsObserver(LineLog& metrics, LineLog& timing, int64_t every)
       : metrics_(metrics), timing_(timing), every_(every) {}
 
-  Next AfterStep(const Loop& loop, const StepReport& report) override;
-  void AfterMining(const Loop& loop, const MiningReport& report) override;
-  void AfterValidation(const Loop& loop, const ValidationReport& report) override;
+  Next AfterStep(const Loop& loop, const StepReport& made) override;
+  void AfterMining(const Loop& loop, const MiningReport& found) override;
+  void AfterValidation(const Loop& loop, const ValidationReport& found) override;
   // Flushes metrics.jsonl: a checkpoint says how long the file is.
   void Save(nlohmann::json& state) const override;
   void Restore(const nlohmann::json& state) override;
 
  private:
-  void WriteLines(const Loop& loop, const StepReport& report);
+  void WriteLines(const Loop& loop, const StepReport& made);
 
   LineLog& metrics_;
   LineLog& timing_;

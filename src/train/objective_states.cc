@@ -124,14 +124,14 @@ void ObjectiveStates::Restore(const nlohmann::json& state) {
   negatives_.Restore(state.at("bank_negatives"));
 }
 
-nlohmann::ordered_json ObjectiveStates::Figures() const {
-  nlohmann::ordered_json figures;
+report::NamedNumbers ObjectiveStates::Figures() const {
+  report::NamedNumbers figures;
   if (const auto calibration = Calibration()) {
     figures = {{"scale", calibration->scale}, {"bias", calibration->bias}};
   }
   if (plan_.bank > 0) {
-    figures["bank_positives"] = positives_.scores().size();
-    figures["bank_negatives"] = negatives_.scores().size();
+    figures.push_back({"bank_positives", static_cast<int64_t>(positives_.scores().size())});
+    figures.push_back({"bank_negatives", static_cast<int64_t>(negatives_.scores().size())});
   }
   return figures;
 }

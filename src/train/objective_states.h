@@ -13,6 +13,7 @@
 #include "objective/catalogue.h"
 #include "objective/objective.h"
 #include "optim/optimizer.h"
+#include "report/named_numbers.h"
 #include "train/score_bank.h"
 #include "weights/tandem_file.h"
 
@@ -58,8 +59,8 @@ class ObjectiveStates {
   nlohmann::json State() const;
   void Restore(const nlohmann::json& state);  // throws nlohmann::json::exception
 
-  // What metrics.jsonl shows: {"scale": .., "bias": ..} and the banks' sizes.
-  nlohmann::ordered_json Figures() const;
+  // What metrics.jsonl shows: scale, bias and the banks' sizes.
+  report::NamedNumbers Figures() const;
   // What turns scores into probabilities; the caller fills in objective and similarity. None for an
   // objective without scale and bias.
   std::optional<weights::Calibration> Calibration() const;

@@ -12,7 +12,7 @@
 namespace tandem::train {
 
 std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::string_view format,
-                            const StopRequest& stop) {
+                            const report::TextStyle& style, const StopRequest& stop) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = stop});
   SetSteps(*setup, steps + 1);  // the first warms up
   StepProfile profile;
@@ -25,7 +25,7 @@ std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::str
   }
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
-      format);
+      format, style);
 }
 
 }  // namespace tandem::train

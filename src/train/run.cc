@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "report/metrics_row.h"
 #include "tensor/page_arena.h"
 #include "train/audit_observer.h"
 #include "train/checkpoint.h"
@@ -151,12 +152,12 @@ void WarnOfNoImprovement(const std::string& measure, const ValidationState& vali
 void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics) {
   const int64_t step = validation != nullptr ? validation->best_step : state.step;
-  nlohmann::ordered_json line = {{"step", state.step}, {"finished", true}, {"model_step", step}};
+  report::FinishedRow row{.step = state.step, .model_step = step};
   std::string value;
   if (validation != nullptr) {
     const std::string measure = setup.validator->name();
     LoadWeights(folder.Best(step), SavedParameters(*setup.model, setup.states));
-    line[measure] = *validation->best_value;
+    row.best = {{measure, *validation->best_value}};
     value = fmt::format(", {} {:.4f}", measure, *validation->best_value);
   }
   setup.model->set_calibration(CalibrationOf(setup));
@@ -167,7 +168,7 @@ void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
         folder.adapter(),
         {PortablePath(recipe.base), PortablePath(recipe.document_base.value_or(recipe.base))});
   }
-  metrics.Write(line);
+  metrics.Write(report::ToJson(row));
   metrics.Sync();
   Note(fmt::format("{}: the model of step {}{}{}", folder.model().native(), step, value,
                    setup.model->adapted()
@@ -176,24 +177,24 @@ void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
   if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);
 }
 
-// The last line of metrics.jsonl; null where there is none that is whole.
-nlohmann::json LastLine(const RunFolder& folder) {
-  if (!std::filesystem::exists(folder.metrics())) return nullptr;
+// The last line of metrics.jsonl; none where there is none that is whole and known.
+std::optional<report::MetricsRow> LastRow(const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.metrics())) return std::nullopt;
   std::string text = ReadFile(folder.metrics());
-  if (!text.ends_with('\n')) return nullptr;
+  if (!text.ends_with('\n')) return std::nullopt;
   text.pop_back();
   const size_t before = text.rfind('\n');
-  return nlohmann::json::parse(text.substr(before == std::string::npos ? 0 : before + 1), nullptr,
-                               /*allow_exceptions=*/false);
+  return report::ReadMetricsRow(
+      std::string_view(text).substr(before == std::string::npos ? 0 : before + 1));
 }
 
 // Whether the run has come to its end at its last checkpoint and its model is written.
 bool IsFinished(const RunFolder& folder) {
   const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
   if (!checkpoint || !std::filesystem::exists(folder.model())) return false;
-  const nlohmann::json line = LastLine(folder);
-  return line.is_object() && line.value("finished", false) &&
-         line.value("step", int64_t{-1}) == *checkpoint;
+  const std::optional<report::MetricsRow> row = LastRow(folder);
+  const auto* finished = row ? std::get_if<report::FinishedRow>(&*row) : nullptr;
+  return finished != nullptr && finished->step == *checkpoint;
 }
 
 // The observers of a run, in the order in which the loop calls them.
@@ -280,13 +281,14 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
   WriteRecords(folder, setup, options, continuation.extended);
   LineLog metrics(folder.metrics(), MetricsBytes(folder, checkpoint));
   LineLog timing(folder.timing(), std::nullopt);
-  timing.Write({{"version", options.version},
-                {"threads", setup.threads},
-                {"precision", tensor::PrecisionName(setup.precision)},
-                {"isa", tensor::IsaName()},
-                {"resumed_from", checkpoint.value_or(0)},
-                {"read_seconds", setup.read_seconds},
-                {"tokenise_seconds", setup.tokenise_seconds}});
+  timing.Write(report::ToJson(
+      report::StartRow{.version = options.version,
+                       .threads = setup.threads,
+                       .precision = std::string(tensor::PrecisionName(setup.precision)),
+                       .isa = std::string(tensor::IsaName()),
+                       .resumed_from = checkpoint.value_or(0),
+                       .read_seconds = setup.read_seconds,
+                       .tokenise_seconds = setup.tokenise_seconds}));
   RunObservers observers(setup, folder, metrics, timing, options.stop);
   if (setup.miner) setup.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);
@@ -346,7 +348,7 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
   TrainIn(folder, *setup, continuation, options, {&profiler});
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
-      options.profile_format);
+      options.profile_format, options.profile_style);
 }
 
 }  // namespace tandem::train

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/recipe_parse.h"
+#include "report/table.h"
 #include "train/interrupt.h"
 
 namespace tandem::train {
@@ -15,7 +16,8 @@ namespace tandem::train {
 struct RunOptions {
   std::filesystem::path output;  // empty: the recipe's
   bool resume = false;
-  std::string profile_format;      // text, tsv or json; empty: no profile
+  std::string profile_format;  // text, tsv or json; empty: no profile
+  report::TextStyle profile_style;
   std::string version;             // of the program, for the run folder's records
   std::vector<std::string> flags;  // that went over the recipe beside --set: "--seed 7"
   StopRequest stop;                // empty: nothing stops the run before its end
@@ -37,6 +39,6 @@ std::string CheckTraining(config::LoadedRecipe recipe);
 // `tandem train --profile-steps`: one step to warm up and `steps` more, neither validated nor
 // saved; returns the profile of these. Throws Interrupted where `stop` asks for it.
 std::string ProfileTraining(config::LoadedRecipe recipe, int64_t steps, std::string_view format,
-                            const StopRequest& stop);
+                            const report::TextStyle& style, const StopRequest& stop);
 
 }  // namespace tandem::train

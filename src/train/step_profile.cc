@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "tensor/machine_rates.h"
@@ -19,29 +19,49 @@ double SecondsOf(const std::vector<ProfileRow>& rows) {
   return seconds;
 }
 
-// The text of a figure, or "-" where it is 0: there is none.
-std::string Cell(double value, int digits) {
-  return value > 0 ? fmt::format("{:.{}f}", value, digits) : std::string("-");
+const char* BoundBy(const ProfileRow& row) {
+  if (row.limit_seconds <= 0) return "-";
+  return row.memory_bound ? "memory" : "products";
 }
 
-std::string TextRow(const ProfileRow& row) {
-  const bool limited = row.limit_seconds > 0;
-  return fmt::format("{:<27}{:>7.1f}{:>10.2f}{:>7.1f}{:>10}{:>9}{:>11}{:>10}{:>10.2f}\n", row.name,
-                     row.calls, 1e3 * row.seconds, 100 * row.share,
-                     Cell(row.flops_per_second / 1e9, 1), Cell(row.bytes_per_second / 1e9, 1),
-                     limited ? (row.memory_bound ? "memory" : "products") : "-",
-                     limited ? fmt::format("{:.0f} %", 100 * row.limit_seconds / row.seconds) : "-",
-                     1e3 * (row.seconds - row.limit_seconds));
+// A figure that 0 stands for none.
+std::optional<double> Figure(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
 }
 
-std::string FormatText(const StepProfile& profile, const ProfileSetting& setting) {
+// Milliseconds and shares of a step by operation, slowest first, and their sum.
+report::Table TableOf(const std::vector<ProfileRow>& rows) {
+  const auto whole_percent = [](double share) { return report::Percent(share, 0); };
+  report::Table table({{.name = "operation", .least_width = 27},
+                       {.name = "calls", .decimals = 1},
+                       {.name = "ms", .decimals = 2},
+                       {.name = "%", .decimals = 1},
+                       {.name = "GFLOP/s", .decimals = 1},
+                       {.name = "GB/s", .decimals = 1},
+                       {.name = "bound by"},
+                       {.name = "of limit", .show = whole_percent},
+                       {.name = "ms above", .decimals = 2}});
+  double above = 0;
+  for (const ProfileRow& row : rows) {
+    const double beyond = row.seconds - row.limit_seconds;
+    table.Add({row.name, row.calls, 1e3 * row.seconds, 100 * row.share,
+               Figure(row.flops_per_second / 1e9), Figure(row.bytes_per_second / 1e9), BoundBy(row),
+               Figure(row.limit_seconds / row.seconds), 1e3 * beyond});
+    above += beyond;
+  }
+  table.Add({"step", "", 1e3 * SecondsOf(rows), 100.0, "", "", "", "", 1e3 * above});
+  return table;
+}
+
+std::string FormatText(const StepProfile& profile, const ProfileSetting& setting,
+                       const report::TextStyle& style) {
   if (profile.steps == 0) {
     return "profile: there is no step to show; the first one warms up and does not count\n";
   }
   const std::vector<ProfileRow> rows = ProfileRows(profile, setting);
   const double seconds = SecondsOf(rows);
   const double tokens = static_cast<double>(profile.tokens) / static_cast<double>(profile.steps);
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "profile of {} steps ({}): {:.0f} tokens and {:.1f} ms a step, {:.0f} tokens/s\n"
       "limits, measured now: {:.0f} GFLOP/s in products of the model's shapes, {:.1f} GB/s in "
       "memory; the step runs at {:.1f} % of the former\n\n",
@@ -50,58 +70,36 @@ std::string FormatText(const StepProfile& profile, const ProfileSetting& setting
       setting.product_rate > 0
           ? 100 * setting.flops_per_token * tokens / seconds / setting.product_rate
           : 0);
-  text += fmt::format("{:<27}{:>7}{:>10}{:>7}{:>10}{:>9}{:>11}{:>10}{:>10}\n", "operation", "calls",
-                      "ms", "%", "GFLOP/s", "GB/s", "bound by", "of limit", "ms above");
-  double above = 0;
-  for (const ProfileRow& row : rows) {
-    text += TextRow(row);
-    above += row.seconds - row.limit_seconds;
-  }
-  text +=
-      fmt::format("{:<34}{:>10.2f}{:>7.1f}{:>50.2f}\n", "step", 1e3 * seconds, 100.0, 1e3 * above);
-  return text;
+  return text + TableOf(rows).Text(style);
 }
 
-constexpr const char* kTsvHeader =
-    "operation\tcalls\tseconds\tshare\tflops_per_second\tbytes_per_second\tbound_by\t"
-    "limit_seconds\n";
-
-const char* BoundBy(const ProfileRow& row) {
-  if (row.limit_seconds <= 0) return "-";
-  return row.memory_bound ? "memory" : "products";
-}
-
-std::string FormatTsv(const std::vector<ProfileRow>& rows) {
-  std::string text = kTsvHeader;
+// All per step, unrounded.
+report::Table UnroundedTable(const std::vector<ProfileRow>& rows) {
+  report::Table table({{.name = "operation"},
+                       {.name = "calls"},
+                       {.name = "seconds"},
+                       {.name = "share"},
+                       {.name = "flops_per_second"},
+                       {.name = "bytes_per_second"},
+                       {.name = "bound_by"},
+                       {.name = "limit_seconds"}});
   for (const ProfileRow& row : rows) {
-    fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", row.name,
-                   row.calls, row.seconds, row.share, row.flops_per_second, row.bytes_per_second,
-                   BoundBy(row), row.limit_seconds);
+    table.Add({row.name, row.calls, row.seconds, row.share, row.flops_per_second,
+               row.bytes_per_second, BoundBy(row), row.limit_seconds});
   }
-  return text;
+  return table;
 }
 
 std::string FormatJson(const StepProfile& profile, const ProfileSetting& setting,
                        const std::vector<ProfileRow>& rows) {
-  nlohmann::ordered_json operations = nlohmann::ordered_json::array();
-  for (const ProfileRow& row : rows) {
-    operations.push_back({{"operation", row.name},
-                          {"calls", row.calls},
-                          {"seconds", row.seconds},
-                          {"share", row.share},
-                          {"flops_per_second", row.flops_per_second},
-                          {"bytes_per_second", row.bytes_per_second},
-                          {"bound_by", BoundBy(row)},
-                          {"limit_seconds", row.limit_seconds}});
-  }
   const nlohmann::ordered_json root = {{"machine", setting.machine},
                                        {"steps", profile.steps},
                                        {"tokens", profile.tokens},
                                        {"product_flops_per_second", setting.product_rate},
                                        {"memory_bytes_per_second", setting.memory_rate},
                                        {"flops_per_token", setting.flops_per_token},
-                                       {"operations", std::move(operations)}};
-  return root.dump(2) + "\n";
+                                       {"operations", UnroundedTable(rows).Json()}};
+  return report::JsonText(root);
 }
 
 }  // namespace
@@ -144,10 +142,10 @@ std::vector<ProfileRow> ProfileRows(const StepProfile& profile, const ProfileSet
 }
 
 std::string FormatProfile(const StepProfile& profile, const ProfileSetting& setting,
-                          std::string_view format) {
-  if (format == "tsv") return FormatTsv(ProfileRows(profile, setting));
+                          std::string_view format, const report::TextStyle& style) {
+  if (format == "tsv") return UnroundedTable(ProfileRows(profile, setting)).Tsv();
   if (format == "json") return FormatJson(profile, setting, ProfileRows(profile, setting));
-  return FormatText(profile, setting);
+  return FormatText(profile, setting, style);
 }
 
 }  // namespace tandem::train

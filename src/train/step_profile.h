@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/table.h"
 #include "tensor/precision.h"
 #include "tensor/profile.h"
 
@@ -47,8 +48,9 @@ struct ProfileRow {
 // The slowest operation first. None where no step was profiled.
 std::vector<ProfileRow> ProfileRows(const StepProfile& profile, const ProfileSetting& setting);
 
-// `format` is "text", "tsv" or "json". Only text rounds its figures.
+// `format` is "text", "tsv" or "json". Only text rounds its figures; it is made to
+// fit `style`.
 std::string FormatProfile(const StepProfile& profile, const ProfileSetting& setting,
-                          std::string_view format);
+                          std::string_view format, const report::TextStyle& style);
 
 }  // namespace tandem::train

@@ -50,36 +50,37 @@ TEST_F(InspectCommand, ModelAsText) {
   const ProgramResult result = Inspect("model");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_EQ(
-      result.out,
-      "kind                model\n"
-      "architecture        bert\n"
-      "encoder             layers 2, hidden size 8, heads 2, key value heads 2, head width 4, "
-      "intermediate size 16, gated false, activation gelu, norm post-norm, layer norm, epsilon "
-      "1e-12, vocabulary size 32, max positions 24, hidden dropout 0.1, attention dropout 0.2\n"
-      "attention\n"
-      "  0-1 bidirectional, scale 0.5\n"
-      "modules\n"
-      "  Transformer bert\n"
-      "  Pooling     mean\n"
-      "  Normalize\n"
-      "embedding width     8\n"
-      "parameters          1680\n"
-      "encoder tensors     F32 37\n"
-      "tokenizer           tokens 32, special tokens 2\n"
-      "max tokens          16\n"
-      "max tokens from     sentence_bert_config.json\n"
-      "lower case          false\n"
-      "similarity          cosine\n"
-      "query prompt        none\n"
-      "document prompt     none\n"
-      "prompts             none\n"
-      "default prompt name none\n"
-      "carried tensors\n"
-      "  name                     dtype  shape   bytes\n"
-      "  embeddings.position_ids  I64    [1,24]    192\n"
-      "  pooler.dense.bias        F32    [8]        32\n"
-      "  pooler.dense.weight      F32    [8,8]     256\n");
+  EXPECT_EQ(result.out,
+            "kind                model\n"
+            "architecture        bert\n"
+            "encoder             layers 2, hidden size 8, heads 2, key value heads 2,\n"
+            "                    head width 4, intermediate size 16, gated false,\n"
+            "                    activation gelu, norm post-norm, layer norm,\n"
+            "                    epsilon 1e-12, vocabulary size 32, max positions 24,\n"
+            "                    hidden dropout 0.1, attention dropout 0.2\n"
+            "attention\n"
+            "  0-1 bidirectional, scale 0.5\n"
+            "modules\n"
+            "  Transformer bert\n"
+            "  Pooling     mean\n"
+            "  Normalize\n"
+            "embedding width     8\n"
+            "parameters          1680\n"
+            "encoder tensors     F32 37\n"
+            "tokenizer           tokens 32, special tokens 2\n"
+            "max tokens          16\n"
+            "max tokens from     sentence_bert_config.json\n"
+            "lower case          false\n"
+            "similarity          cosine\n"
+            "query prompt        none\n"
+            "document prompt     none\n"
+            "prompts             none\n"
+            "default prompt name none\n"
+            "carried tensors\n"
+            "  name                     dtype  shape   bytes\n"
+            "  embeddings.position_ids  I64    [1,24]    192\n"
+            "  pooler.dense.bias        F32    [8]        32\n"
+            "  pooler.dense.weight      F32    [8,8]     256\n");
 }
 
 TEST_F(InspectCommand, ModelAsJson) {
@@ -253,10 +254,10 @@ TEST_F(InspectCommand, ATrainingRun) {
         "seed = 7\n[model]\nbase = \"b\"\n[data]\ntrain = \"d\"\n[objective]\nname = "
         "\"infonce\"\n[train]\nbatch = 8\n");
   Write("run/metrics.jsonl",
-        "{\"step\": 1, \"loss\": 0.5, \"learning_rate\": 0.1}\n"
-        "{\"step\": 1, \"validation\": {\"mrr\": 0.25}, \"best\": true}\n"
-        "{\"step\": 2, \"validation\": {\"mrr\": 0.125}, \"best\": false}\n"
-        "{\"step\": 3, \"los");  // killed while it wrote
+        "{\"event\": \"step\", \"step\": 1, \"loss\": 0.5, \"learning_rate\": 0.1}\n"
+        "{\"event\": \"validation\", \"step\": 1, \"validation_mrr\": 0.25, \"best\": true}\n"
+        "{\"event\": \"validation\", \"step\": 2, \"validation_mrr\": 0.125, \"best\": false}\n"
+        "{\"event\": \"step\", \"step\": 3, \"los");  // killed while it wrote
   const auto under_way = nlohmann::json::parse(Inspect("run", "json").out);
   EXPECT_EQ(under_way["kind"], "training_run");
   EXPECT_EQ(under_way["finished"], false);
@@ -265,9 +266,19 @@ TEST_F(InspectCommand, ATrainingRun) {
   EXPECT_FALSE(under_way.contains("most_tokens_per_step"));
   EXPECT_EQ(under_way["step"], 2);
   EXPECT_EQ(under_way["best"], nlohmann::json::parse(R"({"step": 1, "mrr": 0.25})"));
+  EXPECT_EQ(under_way["last_line"],
+            nlohmann::json::parse(R"({"step": 1, "loss": 0.5, "learning_rate": 0.1})"));
   EXPECT_EQ(under_way["validations"].size(), 2U);
+  // Lines that earlier versions wrote, which a resumed run may continue, show the same.
   Write("run/metrics.jsonl",
-        "{\"step\": 1, \"validation\": {\"mrr\": 0.123456789}, \"best\": true}\n");
+        "{\"step\": 1, \"loss\": 0.5, \"learning_rate\": 0.1}\n"
+        "{\"step\": 1, \"validation\": {\"mrr\": 0.25}, \"best\": true}\n"
+        "{\"event\": \"validation\", \"step\": 2, \"validation_mrr\": 0.125, \"best\": false}\n"
+        "{\"step\": 3, \"los");  // killed while it wrote
+  EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out), under_way);
+  Write("run/metrics.jsonl",
+        "{\"event\": \"validation\", \"step\": 1, \"validation_mrr\": 0.123456789, \"best\": "
+        "true}\n");
   EXPECT_THAT(Inspect("run").out, testing::ContainsRegex("0\\.123457[^0-9]"));
   EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out)["best"]["mrr"], 0.123456789);
 }

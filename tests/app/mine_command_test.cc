@@ -74,8 +74,8 @@ TEST_F(MineCommand, WritesQueriesWithPositivesAndMinedNegatives) {
       "negatives                   4\n"
       "mean score of negatives     0.6000\n"
       "mean score of positives     0.8000\n"
-      "false negatives             about 50.0 %: of 2 judged documents at ranks 1 to 3, 1 are "
-      "positives\n");
+      "false negatives             about 50.0 %: of 2 judged documents at ranks 1 to 3,\n"
+      "                            1 are positives\n");
   EXPECT_THAT(result.err,
               HasSubstr("1 documents that are judged irrelevant give way to mined ones\n"));
   EXPECT_THAT(result.err, HasSubstr("wrote " + Path("out") + ": queries 2, documents "));

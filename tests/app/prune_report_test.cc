@@ -88,7 +88,7 @@ TEST_F(PruneReport, OfEqualPairsTheLaterIsTheLower) {
 
 TEST_F(PruneReport, TextShowsCountsBarsAndTexts) {
   const auto loss = data::CountLoss(pairs_, kept_);
-  const std::string text = PruneText(ByRank(), loss, 1, 80);
+  const std::string text = PruneText(ByRank(), loss, 1, {});
   EXPECT_THAT(text, testing::StartsWith("pairs     5\n  kept    2\n  left out 3\nqueries   4\n"
                                         "  that lost some pairs 0\n  that lost all pairs  2\n"));
   EXPECT_THAT(text, HasSubstr("3 to 5                    2          1  #"));
@@ -99,7 +99,7 @@ TEST_F(PruneReport, TextShowsCountsBarsAndTexts) {
   EXPECT_THAT(text, HasSubstr("\nJust kept\n  rank 5, cosine 1.0000\n    query    q3"));
   EXPECT_THAT(text, HasSubstr("\nJust left out\n  rank 2, cosine 0.5000\n    query    q1  text of "
                               "query 1\n    document d1"));
-  EXPECT_THAT(PruneText(ByCosine(), loss, 0, 80), Not(HasSubstr("lowest")));
+  EXPECT_THAT(PruneText(ByCosine(), loss, 0, {}), Not(HasSubstr("lowest")));
 }
 
 TEST_F(PruneReport, JsonHasTheSame) {

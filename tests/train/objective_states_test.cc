@@ -165,7 +165,7 @@ TEST(ObjectiveStates, GoOnFromACheckpoint) {
        [](const auto& one) { return one.value; });
   for (Learning* one : {&before, &resumed}) one->Learn(2);
   EXPECT_EQ(resumed.states.Figures(), before.states.Figures());
-  EXPECT_EQ(resumed.states.Figures()["bank_negatives"], 2);
+  EXPECT_EQ(resumed.states.Figures().back(), (report::NamedNumber{"bank_negatives", 2}));
   EXPECT_TRUE(
       resumed.states.View(true).bank_negatives.equal(before.states.View(true).bank_negatives));
 }

@@ -82,7 +82,7 @@ TEST_P(EveryRecipe, TrainsThreeSteps) {
   const ProgramResult result = RunTandem(arguments);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(ReadFile(path + "/run/metrics.jsonl"),
-              testing::HasSubstr("{\"step\":3,\"finished\":true"));
+              testing::HasSubstr("{\"event\":\"finished\",\"step\":3,"));
   // Two towers are two folders, or two weights beside one projection.
   size_t weights = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path + "/run/model")) {

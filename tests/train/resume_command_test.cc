@@ -116,7 +116,7 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithABank) {
                                 "objective.bank=300", "--set", "objective.bank_max_age=5"},
                                1);
   const std::string metrics = FilesOf("whole").at("metrics.jsonl");
-  EXPECT_NE(metrics.find("\"bank_negatives\":300"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("\"objective_bank_negatives\":300"), std::string::npos) << metrics;
 }
 
 // What was mined is in the checkpoints, and a round that was cut short is mined again.
@@ -124,8 +124,7 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithMining) {
   ExpectTheSameBytesAfterKills({"--set", "mining.every=3 steps", "--set", "mining.range=0:30",
                                 "--set", "mining.negatives=4", "--set", "mining.random=true"},
                                2);
-  EXPECT_THAT(FilesOf("whole").at("metrics.jsonl"),
-              testing::HasSubstr("\"mining\":{\"round\":49,"));
+  EXPECT_THAT(FilesOf("whole").at("metrics.jsonl"), testing::HasSubstr("\"mining_round\":49,"));
 }
 
 // So do the learned scale and bias, their optimizer, and the file that they are saved in.
@@ -136,7 +135,7 @@ TEST_F(ResumeCommand, KilledAtAnyMomentEndsInTheSameBytesWithALearnedBias) {
   const Contents files = FilesOf("whole");
   const auto numbers = nlohmann::json::parse(files.at("model/tandem.json")).at("probability");
   EXPECT_NE(numbers.at("scale").get<double>(), 20);
-  EXPECT_NE(files.at("metrics.jsonl").find("\"objective\":{\"scale\":"), std::string::npos);
+  EXPECT_NE(files.at("metrics.jsonl").find("\"objective_scale\":"), std::string::npos);
   EXPECT_EQ(numbers.at("similarity"), "cosine");
 }
 
@@ -241,7 +240,7 @@ TEST_F(ResumeCommand, BestWeightsDoNotPileUpBetweenCheckpoints) {
   int most = 0;
   const auto improved = [this] {
     return std::filesystem::exists(Path("run/metrics.jsonl")) &&
-           ReadFile(Path("run/metrics.jsonl")).find("\"step\":60,\"validation\"") !=
+           ReadFile(Path("run/metrics.jsonl")).find("{\"event\":\"validation\",\"step\":60,") !=
                std::string::npos;
   };
   while (!improved() && ::waitpid(child, nullptr, WNOHANG) == 0) most = std::max(most, folders());

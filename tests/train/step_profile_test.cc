@@ -46,23 +46,31 @@ TEST(StepProfile, ComparesEachOperationWithItsLimit) {
 
 TEST(StepProfile, PrintsTextTsvAndJson) {
   const StepProfile profile = Example();
-  const std::string text = FormatProfile(profile, kSetting, "text");
+  const std::string text = FormatProfile(profile, kSetting, "text", {.columns = 110});
   EXPECT_THAT(text, testing::HasSubstr("profile of 2 steps"));
   EXPECT_THAT(text, testing::HasSubstr("300 tokens and 42.0 ms a step, 7143 tokens/s"));
   EXPECT_THAT(text, testing::HasSubstr("200 GFLOP/s in products"));
   EXPECT_THAT(text, testing::ContainsRegex("product +1\\.0 .* products "));
   EXPECT_THAT(text, testing::ContainsRegex("copy +1\\.0 .* memory "));
-  EXPECT_THAT(FormatProfile(profile, kSetting, "tsv"),
+  EXPECT_THAT(FormatProfile(profile, kSetting, "tsv", {.columns = 110}),
               testing::StartsWith("operation\tcalls\tseconds\tshare\tflops_per_second\t"));
-  const auto json = nlohmann::json::parse(FormatProfile(profile, kSetting, "json"));
+  const auto json =
+      nlohmann::json::parse(FormatProfile(profile, kSetting, "json", {.columns = 110}));
   EXPECT_EQ(json["steps"], 2);
   EXPECT_EQ(json["operations"][1]["operation"], "copy");
   EXPECT_EQ(json["operations"][1]["bound_by"], "memory");
   EXPECT_NEAR(json["operations"][1]["seconds"].get<double>(), 0.010, 1e-12);
 }
 
+TEST(StepProfile, TheTableOfANarrowTerminalIsTurned) {
+  const std::string text = FormatProfile(Example(), kSetting, "text", {.columns = 80});
+  EXPECT_THAT(text, testing::HasSubstr("\noperation  product   copy    everything else  step\n"));
+  EXPECT_THAT(text, testing::HasSubstr("\nms         30.00     10.00   2.00             42.00\n"));
+}
+
 TEST(StepProfile, ARunOfOneStepHasNothingToShow) {
-  EXPECT_THAT(FormatProfile({}, kSetting, "text"), testing::HasSubstr("there is no step to show"));
+  EXPECT_THAT(FormatProfile({}, kSetting, "text", {.columns = 110}),
+              testing::HasSubstr("there is no step to show"));
 }
 
 }  // namespace

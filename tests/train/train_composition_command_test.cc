@@ -123,7 +123,7 @@ TEST_F(CompositionCommand, AValidationLossIsMeasuredInSuchBatchesToo) {
     const std::string output = sets[0].substr(0, 5);
     const ProgramResult result = With(output, all);
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(ReadFile(Path(output + "/metrics.jsonl")), HasSubstr("\"validation\""));
+    EXPECT_THAT(ReadFile(Path(output + "/metrics.jsonl")), HasSubstr("\"event\":\"validation\""));
   }
 }
 

@@ -104,7 +104,7 @@ class MiningCommand : public EventfulRunTest {
     std::istringstream lines(ReadFile(Path(output + "/metrics.jsonl")));
     for (std::string text; std::getline(lines, text);) {
       auto line = nlohmann::json::parse(text);
-      if (line.contains("mining")) rounds.push_back(std::move(line));
+      if (line["event"] == "mining") rounds.push_back(std::move(line));
     }
     return rounds;
   }
@@ -153,7 +153,7 @@ TEST_F(MiningCommand, MarginsAndDrawsAreThoseOfMine) {
     with_margin.insert(with_margin.end(), {flag, "0.03"});
     EXPECT_EQ(PoolAt(key, 1), MinedWith("base", with_margin));
     EXPECT_NE(PoolAt(key, 1), all);
-    EXPECT_GT(Rounds(key).at(0)["mining"]["left_out_by_margins"].get<int>(), 0);
+    EXPECT_GT(Rounds(key).at(0)["mining_left_out_by_margins"].get<int>(), 0);
   }
 }
 
@@ -167,17 +167,18 @@ TEST_F(MiningCommand, MetricsSayWhatEachRoundFound) {
   ASSERT_EQ(rounds.size(), 5);  // before steps 1, 7, 13, 19 and 25; not behind step 30
   for (size_t r = 0; r < rounds.size(); ++r) {
     EXPECT_EQ(rounds[r]["step"], 6 * r);
-    const nlohmann::json& found = rounds[r]["mining"];
-    EXPECT_EQ(found["round"], r);
-    EXPECT_EQ(found["queries"], 48);
+    const nlohmann::json& found = rounds[r];
+    EXPECT_EQ(found["mining_round"], r);
+    EXPECT_EQ(found["mining_queries"], 48);
     // 60 documents, of which two are relevant: ranks 50 to 57.
-    EXPECT_EQ(found["negatives"], 48 * 8);
-    EXPECT_EQ(found["fewer"], 48);
-    EXPECT_EQ(found["without"], 0);
-    EXPECT_LT(found["mean_score"].get<double>(), found["mean_positive_score"].get<double>());
+    EXPECT_EQ(found["mining_negatives"], 48 * 8);
+    EXPECT_EQ(found["mining_fewer"], 48);
+    EXPECT_EQ(found["mining_without"], 0);
+    EXPECT_LT(found["mining_mean_score"].get<double>(),
+              found["mining_mean_positive_score"].get<double>());
   }
   const std::string timing = ReadFile(Path("run/timing.jsonl"));
-  EXPECT_THAT(timing, HasSubstr("{\"step\":24,\"mining_seconds\":"));
+  EXPECT_THAT(timing, HasSubstr("{\"event\":\"mining\",\"step\":24,\"seconds\":"));
 }
 
 // Without judged negatives each query brings one mined document: data.negatives is 1 then.

@@ -27,8 +27,8 @@ class SamplingCommand : public EventfulRunTest {
   int Validations(const std::string& output) const {
     const std::string text = ReadFile(Path(output + "/metrics.jsonl"));
     int count = 0;
-    for (size_t at = text.find("\"validation\""); at != std::string::npos;
-         at = text.find("\"validation\"", at + 1)) {
+    for (size_t at = text.find("\"event\":\"validation\""); at != std::string::npos;
+         at = text.find("\"event\":\"validation\"", at + 1)) {
       ++count;
     }
     return count;
@@ -63,7 +63,7 @@ TEST_F(SamplingCommand, SamplersThatLearnMineTheSameFromEveryCheckpoint) {
     const ProgramResult whole = Train(sampler, Flags(sampler, sets));
     ASSERT_EQ(whole.exit_code, 0) << whole.err;
     const std::string metrics = ReadFile(Path(std::string(sampler) + "/metrics.jsonl"));
-    EXPECT_THAT(metrics, HasSubstr("\"mining\":{\"round\":6,")) << sampler;
+    EXPECT_THAT(metrics, HasSubstr("\"mining_round\":6,")) << sampler;
     ExpectTheSameFromEveryCheckpoint(sampler, Flags(sampler, sets));
   }
 }
@@ -159,7 +159,7 @@ TEST_F(SamplingCommand, EpochsArePassesHoweverLongTheyAre) {
   EXPECT_LT(epochs[epochs.size() - 2], 6);
   EXPECT_EQ(CheckpointsOf("infobatch").size(), 4);
   // Before training, in the middle, at the end; the last line of the file has the best value again.
-  EXPECT_EQ(MetricOf("infobatch", "ndcg@10").size(), 1);
+  EXPECT_EQ(MetricOf("infobatch", "best_ndcg@10").size(), 1);
   EXPECT_EQ(Validations("infobatch"), 3);
   const std::vector<double> rates = MetricOf("infobatch", "learning_rate");
   EXPECT_LT(rates.front(), 5e-4);

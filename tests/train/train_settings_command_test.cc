@@ -43,13 +43,13 @@ every = "2 steps"
     return Read(run + "/model/config_sentence_transformers.json")["similarity_fn_name"];
   }
   // nDCG@10 of the run's last validation, of its best model.
-  double BestOf(const std::string& run) const { return MetricOf(run, "ndcg@10").back(); }
+  double BestOf(const std::string& run) const { return MetricOf(run, "best_ndcg@10").back(); }
   // The same of the base, before the first step.
   double BaseOf(const std::string& run) const {
     std::istringstream lines(ReadFile(Path(run + "/metrics.jsonl")));
     for (std::string text; std::getline(lines, text);) {
       const Json line = Json::parse(text);
-      if (line.contains("validation")) return line["validation"]["ndcg@10"];
+      if (line["event"] == "validation") return line["validation_ndcg@10"];
     }
     return -1;
   }

@@ -108,7 +108,7 @@ TEST_F(TrainTowers, TheOtherCommandsTakeTheModel) {
   std::istringstream lines(ReadFile(Path("run/metrics.jsonl")));
   for (std::string line; std::getline(lines, line);) last = line;
   EXPECT_NEAR(nlohmann::json::parse(evaluated.out)["measures"]["ndcg@10"].get<double>(),
-              nlohmann::json::parse(last)["ndcg@10"].get<double>(), 1e-6);
+              nlohmann::json::parse(last)["best_ndcg@10"].get<double>(), 1e-6);
   const ProgramResult inspected = RunTandem({"inspect", Path("run/model")});
   EXPECT_EQ(inspected.exit_code, 0) << inspected.err;
   EXPECT_THAT(inspected.out, HasSubstr("towers              separate_shared_projection\n"));

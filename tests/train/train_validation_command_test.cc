@@ -29,7 +29,7 @@ class TrainValidation : public EventfulRunTest {
   std::map<int64_t, double> Validations(const std::string& output, const std::string& name) const {
     std::map<int64_t, double> values;
     for (const nlohmann::json& line : Metrics(output)) {
-      if (line.contains("validation")) values[line["step"]] = line["validation"][name];
+      if (line["event"] == "validation") values[line["step"]] = line["validation_" + name];
     }
     return values;
   }
@@ -53,7 +53,7 @@ TEST_F(TrainValidation, TheBaseModelCanBeTheBest) {
   ASSERT_LT(best_trained, values.at(0));
   EXPECT_TRUE(Metrics("run").front()["best"]);
   EXPECT_EQ(Metrics("run").back()["model_step"], 0);
-  EXPECT_EQ(Metrics("run").back()["ndcg@10"], values.at(0));
+  EXPECT_EQ(Metrics("run").back()["best_ndcg@10"], values.at(0));
   EXPECT_THAT(
       LastLine(result.err),
       HasSubstr(fmt::format("no step was better than the model before training: ndcg@10 was "
@@ -73,7 +73,7 @@ TEST_F(TrainValidation, TheCardShowsTheMeasureBeforeAndAfter) {
   const ProgramResult result = Train("run");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::map<int64_t, double> values = Validations("run", "ndcg@10");
-  const double best = Metrics("run").back()["ndcg@10"];
+  const double best = Metrics("run").back()["best_ndcg@10"];
   ASSERT_GT(best, values.at(0));
   EXPECT_THAT(FilesOf("run").at("model/README.md"),
               HasSubstr(fmt::format("| ndcg@10 | {:.4f} | {:.4f} |", values.at(0), best)));
@@ -99,7 +99,7 @@ TEST_F(TrainValidation, AnOpenBiasIsTakenFromTheFirstBatchWithoutUsingItUp) {
       "--set", "train.epochs=2",         "--set", "logging.every=1"};
   const ProgramResult result = Train("open", settings);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const double bias = Metrics("open").at(1)["objective"]["bias"];
+  const double bias = Metrics("open").at(1)["objective_bias"];
   EXPECT_LT(bias, -1);
   std::vector<std::string> given = settings;
   given.insert(given.end(), {"--set", fmt::format("objective.bias={}", bias)});
