@@ -1,9 +1,13 @@
 #include "eval/ranking.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
+#include "base/error.h"
 #include "base/text_hash.h"
 #include "data/slot_table.h"
 
@@ -48,13 +52,24 @@ size_t JudgedRanking::PositivesWithin(size_t depth) const {
   return count;
 }
 
+void JudgedRanking::SetRelevanceLevel(double level) {
+  relevance_level = level;
+  const auto end = std::partition_point(judged_grades.begin(), judged_grades.end(),
+                                        [level](double grade) { return grade >= level; });
+  positive_count = static_cast<size_t>(end - judged_grades.begin());
+  negative_count = judged_grades.size() - positive_count;
+}
+
 JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
                            std::span<const data::GradedDocument> judgements,
                            const RankingOptions& options) {
   JudgedRanking ranking;
-  ranking.relevance_level = options.relevance_level;
   ranking.results.reserve(results.size());
   for (const data::ScoredDocument& result : results) {
+    if (!std::isfinite(result.score)) {
+      throw NumericError(fmt::format("the score of document {} is {}; expected a finite number",
+                                     result.document, result.score));
+    }
     ranking.results.push_back({result.document, Rounded(result.score, options.score_precision)});
   }
   // Runs are written in rank order nearly always.
@@ -67,14 +82,10 @@ JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
   const Grades grades(judgements);
   for (RankedDocument& result : ranking.results) result.grade = grades.Of(result.document);
   for (const data::GradedDocument& judgement : judgements) {
-    if (judgement.grade > 0) ranking.ideal.push_back(judgement.grade);
-    if (judgement.grade >= options.relevance_level) {
-      ranking.positives.push_back(judgement.document);
-    } else if (judgement.grade >= 0) {
-      ++ranking.negative_count;
-    }
+    if (judgement.grade >= 0) ranking.judged_grades.push_back(judgement.grade);
   }
-  std::sort(ranking.ideal.begin(), ranking.ideal.end(), std::greater<>());
+  std::sort(ranking.judged_grades.begin(), ranking.judged_grades.end(), std::greater<>());
+  ranking.SetRelevanceLevel(options.relevance_level);
   return ranking;
 }
 
