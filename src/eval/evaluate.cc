@@ -28,6 +28,17 @@ bool NeedsSamples(std::span<const Measure> measures) {
   });
 }
 
+[[noreturn]] void ThrowNothingInCommon(const data::Run& run, const data::Qrels& qrels) {
+  const auto some = [](const auto& queries) {
+    return queries.empty() ? std::string() : fmt::format(" ({}, ...)", queries.front().query);
+  };
+  throw DataError("run", 0, "",
+                  fmt::format("none of its {} queries{} is among the {} judged ones{}: do run and "
+                              "qrels belong together?",
+                              run.queries().size(), some(run.queries()), qrels.queries().size(),
+                              some(qrels.queries())));
+}
+
 std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool complete,
                           Evaluation& evaluation) {
   std::vector<Pair> pairs;
@@ -43,8 +54,7 @@ std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool c
       std::count_if(run.queries().begin(), run.queries().end(),
                     [&](const auto& query) { return qrels.Find(query.query) == nullptr; }));
   if (in_both == 0) {
-    throw DataError("run", 0, "",
-                    "none of its queries is judged: do run and qrels belong together?");
+    ThrowNothingInCommon(run, qrels);
   }
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair& a, const Pair& b) { return a.judgements->query < b.judgements->query; });
