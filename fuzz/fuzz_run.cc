@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   data::Warnings warnings;
   data::LineReader reader("f", {reinterpret_cast<const char*>(bytes), size}, warnings);
   static const std::vector<eval::Measure> measures = eval::ParseMeasures(
-      "ndcg,ndcg@2,map,mrr,mrr@2,recall@2,precision@2,success@2,rprec,bpref,auc,auc_per_query");
+      "ndcg,ndcg@2,ndcg_exp,ndcg_exp@2,map,map@2,map(rel=2),mrr,mrr@2,recall@2,precision@2,"
+      "success@2,rprec,bpref,bpref(rel=3),rbp,rbp(p=0.5,rel=2)@2,judged,judged@2,f1@0,f1(rel=2)@1,"
+      "auc,auc_per_query");
   try {
     const data::Run run = data::ReadTrecRun(reader);
     data::Qrels qrels;

@@ -38,13 +38,17 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
 void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
   flags
       .Add("--measures", options.measures,
-           "Measures, separated by commas: ndcg[@k], map, mrr[@k], recall@k, precision@k, "
-           "success@k, rprec, bpref, auc, auc_per_query")
+           "Measures, separated by commas, as spelled here or by ir_measures: ndcg[@k], "
+           "ndcg_exp[@k], map[@k], mrr[@k], recall@k, precision@k, success@k, rprec, bpref, "
+           "rbp[@k], judged[@k], f1@SCORE, auc, auc_per_query; with parameters map(rel=2), "
+           "rbp(p=0.9)")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
   flags
-      .Add("--relevance-level", options.relevance_level,
-           "Grade from which a document is a positive (trec_eval -l); ndcg uses all grades")
+      .Add(
+          "--relevance-level", options.relevance_level,
+          "Grade from which a document is a positive (trec_eval -l), where a measure has no rel of "
+          "its own; ndcg uses all grades")
       .ShowDefault();
   flags.AddSwitch("--complete", options.complete,
                   "Count judged queries without results, with 0 (trec_eval -c); of a model they "
@@ -56,7 +60,8 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .ShowDefault("all of a run, 1000 of a model");
   flags
       .Add("--score-precision", options.score_precision,
-           "Precision of comparing scores: single (trec_eval 9) or double (trec_eval 10)")
+           "Precision of comparing scores: double (trec_eval 10) or single (trec_eval 9, "
+           "pytrec_eval)")
       .OneOf({"single", "double"})
       .ShowDefault();
   flags.Add("--format", options.format, "text, tsv or json")

@@ -24,7 +24,7 @@ struct EvaluateOptions {
   double relevance_level = 1;
   bool complete = false;              // always so with a model
   std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model
-  std::string score_precision = "single";
+  std::string score_precision = "double";
   std::string format = "text";
 };
 

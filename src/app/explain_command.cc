@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "config/recipe_text.h"
+#include "eval/measure.h"
 
 namespace tandem::app {
 namespace {
@@ -73,6 +74,18 @@ std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
   return text;
 }
 
+// All measures, one after the other.
+std::string MeasureReference() {
+  std::vector<std::string> entries;
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    if (catalogue.name != "measures") continue;
+    for (const EntryInfo* entry : catalogue.entries) {
+      entries.push_back(ExplainEntry(catalogue, *entry));
+    }
+  }
+  return fmt::format("{}", fmt::join(entries, "\n"));
+}
+
 // Recipe keys that `name` means: a key ("train.batch"), all of a table ("train"), or the bare name
 // of keys wherever they are ("batch"). "" for none.
 std::string ExplainKeys(std::string_view name) {
@@ -127,7 +140,7 @@ std::string ExplainEntryParams(std::string_view name) {
 
 // Every name that `Explain` knows, for suggestions.
 std::vector<std::string> KnownNames() {
-  std::vector<std::string> known = {"recipe", "objectives", "models"};
+  std::vector<std::string> known = {"recipe", "objectives", "models", "measures"};
   for (const Catalogue& catalogue : AllCatalogues()) {
     for (const EntryInfo* entry : catalogue.entries) {
       known.emplace_back(entry->name);
@@ -156,12 +169,14 @@ std::vector<std::string> KnownNames() {
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
   if (name == "models") return EncoderReference();
+  if (name == "measures") return MeasureReference();
   if (name == "recipe") return config::RecipeReference(AllCatalogues());
   std::vector<std::string> parts;
   for (const Catalogue& catalogue : AllCatalogues()) {
-    // "ndcg@10" is the measure ndcg.
-    const std::string entry_name =
-        catalogue.name == "measures" ? name.substr(0, name.find('@')) : name;
+    // "ndcg@10" and "nDCG" are the measure ndcg.
+    const eval::MeasureInfo* measure =
+        catalogue.name == "measures" ? eval::FindMeasure(name) : nullptr;
+    const std::string_view entry_name = measure != nullptr ? measure->name : name;
     for (const EntryInfo* entry : catalogue.entries) {
       if (entry->name == entry_name) parts.push_back(ExplainEntry(catalogue, *entry));
     }
@@ -181,7 +196,7 @@ std::function<void()> Configure(Flags& flags) {
            "temperature) "
            "or table; "
            "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives, "
-           "\"models\" that of all encoders")
+           "\"models\" that of all encoders, \"measures\" that of all measures")
       .Required();
   return [name] { std::fputs(Explain(*name).c_str(), stdout); };
 }

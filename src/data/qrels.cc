@@ -3,13 +3,14 @@
 #include <stdexcept>
 
 #include "base/text_hash.h"
+#include "data/id_hash.h"
 
 namespace tandem::data {
 namespace {
 
 uint64_t PlaceHash(uint32_t query, std::string_view document) {
   // The multiplication by an odd number gives pairs of different queries different hashes.
-  return TextHash(document) + (query + uint64_t{1}) * 0x9e3779b97f4a7c15;
+  return IdHash(document) + (query + uint64_t{1}) * 0x9e3779b97f4a7c15;
 }
 
 }  // namespace

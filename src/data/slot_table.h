@@ -45,6 +45,16 @@ class SlotTable {
     return std::nullopt;
   }
 
+  // Takes everything out, and makes room for `count` keys. Keeps its memory, for a table that is
+  // filled again and again.
+  void Reset(size_t count) {
+    size_t slots = 16;
+    while (count * 4 > slots * 3) slots *= 2;
+    slots_.assign(slots, Slot{0, kFree});
+    mask_ = slots - 1;
+    size_ = 0;
+  }
+
   void Clear() {
     slots_.clear();
     size_ = 0;

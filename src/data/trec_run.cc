@@ -2,20 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
-#include "base/text_hash.h"
 #include "data/fields.h"
+#include "data/id_hash.h"
 
 namespace tandem::data {
 namespace {
-
-constexpr size_t kFields = 6;
 
 struct RunLine {
   std::string_view query;
@@ -24,40 +22,73 @@ struct RunLine {
 };
 
 RunLine ParseLine(LineReader& reader, std::string_view line) {
-  std::array<std::string_view, kFields> fields;
-  const size_t count = SplitAtBlanks(line, fields);
-  if (count < kFields) {
-    throw reader.Error(
-        fmt::format("has {} fields; expected 6 (query Q0 document rank score tag)", count));
+  BlankFields fields(line);
+  const std::string_view query = fields.Next();
+  fields.Next();  // iteration
+  const std::string_view document = fields.Next();
+  fields.Next();  // rank
+  const std::string_view score_field = fields.Next();
+  if (fields.Next().empty()) {
+    throw reader.Error(fmt::format("has {} fields; expected 6 (query Q0 document rank score tag)",
+                                   SplitAtBlanks(line, {})));
   }
-  if (count > kFields) {
+  if (!fields.Next().empty()) {
     reader.warnings().Count(reader.file(), "lines with fields behind the tag, ignored",
-                            reader.line_number(), fields[0]);
+                            reader.line_number(), query);
   }
-  const std::optional<double> score = ParseNumber(fields[4]);
+  const std::optional<double> score = ParsePaddedNumber(score_field);
   if (!score) {
-    throw reader.Error(fmt::format("score \"{}\" is not a finite number", fields[4]), fields[0]);
+    throw reader.Error(fmt::format("score \"{}\" is not a finite number", score_field), query);
   }
-  return {fields[0], fields[2], *score};
+  return {query, document, *score};
 }
 
-// Throws where a query has a document twice. `lines[q][r]` is where result r of query q stood.
+// Where the results of a query stood, from the result `first` on: one line each, from `line` on.
+struct LineSpan {
+  size_t first = 0;
+  int64_t line = 0;
+};
+
+// The lines of a query's results, which mostly are one span.
+class ResultLines {
+ public:
+  // For results 0, 1, 2, ... one after the other.
+  void Add(size_t result, int64_t line) {
+    if (spans_.empty() || LineIn(spans_.back(), result) != line) spans_.push_back({result, line});
+  }
+
+  int64_t LineOf(size_t result) const {
+    const auto behind =
+        std::upper_bound(spans_.begin(), spans_.end(), result,
+                         [](size_t r, const LineSpan& span) { return r < span.first; });
+    return LineIn(*std::prev(behind), result);
+  }
+
+ private:
+  static int64_t LineIn(const LineSpan& span, size_t result) {
+    return span.line + static_cast<int64_t>(result - span.first);
+  }
+
+  std::vector<LineSpan> spans_;
+};
+
+// Throws where a query has a document twice. `lines[q]` are those of query q.
 void CheckDuplicates(const std::string& file, const Run& run,
-                     const std::vector<std::vector<int64_t>>& lines) {
+                     const std::vector<ResultLines>& lines) {
+  SlotTable seen;
   for (size_t q = 0; q < run.queries().size(); ++q) {
     const std::vector<ScoredDocument>& results = run.queries()[q].results;
-    SlotTable seen;
+    seen.Reset(results.size());
     for (size_t r = 0; r < results.size(); ++r) {
       const std::string_view document = results[r].document;
-      const uint64_t hash = TextHash(document);
       const auto earlier =
-          seen.Find(hash, [&](uint32_t index) { return results[index].document == document; });
+          seen.FindOrInsert(IdHash(document), static_cast<uint32_t>(r),
+                            [&](uint32_t index) { return results[index].document == document; });
       if (earlier) {
-        throw DataError(
-            file, lines[q][r], run.queries()[q].query,
-            fmt::format("document {} was given in line {} already", document, lines[q][*earlier]));
+        throw DataError(file, lines[q].LineOf(r), run.queries()[q].query,
+                        fmt::format("document {} was given in line {} already", document,
+                                    lines[q].LineOf(*earlier)));
       }
-      seen.Insert(hash, static_cast<uint32_t>(r));
     }
   }
 }
@@ -78,15 +109,19 @@ void CheckTrecId(const std::filesystem::path& file, std::string_view id) {
 
 Run ReadTrecRun(LineReader& reader) {
   Run run;
-  std::vector<std::vector<int64_t>> lines;
+  std::vector<ResultLines> lines;
   std::string_view line;
   while (reader.Next(&line)) {
     const RunLine read = ParseLine(reader, line);
-    QueryResults& results = run.AddQuery(read.query);
-    const auto query = static_cast<size_t>(&results - run.queries().data());
-    if (query == lines.size()) lines.emplace_back();
-    lines[query].push_back(reader.line_number());
-    results.results.push_back({run.Keep(read.document), read.score});
+    QueryResults& query = run.AddQuery(read.query);
+    const auto index = static_cast<size_t>(&query - run.queries().data());
+    if (index == lines.size()) {
+      lines.emplace_back();
+      // Queries mostly have as many results as the one before.
+      if (index > 0) query.results.reserve(run.queries()[index - 1].results.size());
+    }
+    lines[index].Add(query.results.size(), reader.line_number());
+    query.results.push_back({run.Keep(read.document), read.score});
   }
   if (run.queries().empty()) throw DataError(reader.file(), 0, "", "holds no results");
   CheckDuplicates(reader.file(), run, lines);

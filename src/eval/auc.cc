@@ -71,7 +71,7 @@ QuerySamples SamplesOf(std::string_view query, const JudgedRanking& ranking) {
       samples.negatives.push_back(score);
     }
   }
-  samples.missing_positives = ranking.positives.size() - samples.positives.size();
+  samples.missing_positives = ranking.positive_count - samples.positives.size();
   return samples;
 }
 

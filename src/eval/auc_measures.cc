@@ -8,14 +8,12 @@ extern const MeasureInfo kAuc{
      .summary = "chance that a positive scores above one of the 500 best other documents of any "
                 "query",
      .source = "MW paper §5.1; differs: ties count half"},
-    CutOff::kNone,
-    MeasureKind::kSamplesPooled};
+    {.kind = MeasureKind::kSamplesPooled}};
 
 extern const MeasureInfo kAucPerQuery{
     {.name = "auc_per_query",
      .summary = "auc within each query, then the mean over queries",
      .source = "MW paper §5.1, not pooled; differs: ties count half"},
-    CutOff::kNone,
-    MeasureKind::kSamplesPerQuery};
+    {.kind = MeasureKind::kSamplesPerQuery}};
 
 }  // namespace tandem::eval

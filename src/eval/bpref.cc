@@ -12,8 +12,8 @@
 namespace tandem::eval {
 namespace {
 
-double BinaryPreference(const JudgedRanking& ranking, size_t) {
-  const size_t positives = ranking.positives.size();
+double BinaryPreference(const JudgedRanking& ranking, const Measure&) {
+  const size_t positives = ranking.positive_count;
   if (positives == 0) return 0;
   const auto bound = static_cast<double>(std::min(ranking.negative_count, positives));
   double sum = 0;
@@ -37,11 +37,7 @@ extern const MeasureInfo kBpref{
     {.name = "bpref",
      .summary = "how often positives come before judged negatives; unjudged results do not count",
      .source = "Buckley and Voorhees 2004, as trec_eval 8.1 and later"},
-    CutOff::kNone,
-    MeasureKind::kRanking,
-    /*graded=*/false,
-    "bpref",
-    "",
+    {.trec_eval_name = "bpref"},
     BinaryPreference};
 
 }  // namespace tandem::eval

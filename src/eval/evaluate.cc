@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <unordered_map>
 
@@ -29,6 +28,17 @@ bool NeedsSamples(std::span<const Measure> measures) {
   });
 }
 
+[[noreturn]] void ThrowNothingInCommon(const data::Run& run, const data::Qrels& qrels) {
+  const auto some = [](const auto& queries) {
+    return queries.empty() ? std::string() : fmt::format(" ({}, ...)", queries.front().query);
+  };
+  throw DataError("run", 0, "",
+                  fmt::format("none of its {} queries{} is among the {} judged ones{}: do run and "
+                              "qrels belong together?",
+                              run.queries().size(), some(run.queries()), qrels.queries().size(),
+                              some(qrels.queries())));
+}
+
 std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool complete,
                           Evaluation& evaluation) {
   std::vector<Pair> pairs;
@@ -44,8 +54,7 @@ std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool c
       std::count_if(run.queries().begin(), run.queries().end(),
                     [&](const auto& query) { return qrels.Find(query.query) == nullptr; }));
   if (in_both == 0) {
-    throw DataError("run", 0, "",
-                    "none of its queries is judged: do run and qrels belong together?");
+    ThrowNothingInCommon(run, qrels);
   }
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair& a, const Pair& b) { return a.judgements->query < b.judgements->query; });
@@ -58,24 +67,26 @@ bool HasGrade(const Pair& pair, double level) {
       [level](const data::GradedDocument& judgement) { return judgement.grade >= level; });
 }
 
-// Refuses judgements without any positive: the measure would be 0 for every run. Their grades have
-// another scale, or the relevance level is above all of them. For graded measures any grade above 0
-// counts.
+// Refuses judgements of which none counts for a measure, which would be 0 for every run. Their
+// grades have another scale, or the relevance level is above all of them.
 void CheckPositives(std::span<const Pair> pairs, std::span<const Measure> measures, double level,
                     Evaluation& evaluation) {
-  constexpr double kAboveZero = std::numeric_limits<double>::min();
   evaluation.queries_without_positive = static_cast<size_t>(std::count_if(
       pairs.begin(), pairs.end(), [level](const Pair& pair) { return !HasGrade(pair, level); }));
-  if (evaluation.queries_without_positive < pairs.size()) return;
-  const bool any_grade = std::any_of(pairs.begin(), pairs.end(),
-                                     [](const Pair& pair) { return HasGrade(pair, kAboveZero); });
   for (const Measure& measure : measures) {
-    if (measure.info->graded && any_grade) continue;
-    throw DataError("judgements", 0, "",
-                    fmt::format("none of the {} evaluated queries has a document of grade {} or "
-                                "more, so that {} would be 0 whatever is found; lower the "
-                                "relevance level, or give judgements with positives",
-                                pairs.size(), level, measure.name()));
+    const bool any = std::any_of(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+      const auto& judgements = pair.judgements->judgements;
+      return std::any_of(judgements.begin(), judgements.end(), [&](const auto& judgement) {
+        return measure.Counts(judgement.grade, level);
+      });
+    });
+    if (any) continue;
+    throw DataError(
+        "judgements", 0, "",
+        fmt::format("none of the {} evaluated queries has a document of grade {} or "
+                    "more, so that {} would be 0 whatever is found; lower the "
+                    "relevance level, or give judgements with positives",
+                    pairs.size(), measure.relevance_level.value_or(level), measure.name()));
   }
 }
 
@@ -111,14 +122,15 @@ void EvaluateQuery(const Pair& pair, size_t index, const RankingOptions& options
   const std::span<const data::ScoredDocument> results =
       pair.results != nullptr ? std::span<const data::ScoredDocument>(pair.results->results)
                               : std::span<const data::ScoredDocument>();
-  const JudgedRanking ranking = RankAndJudge(results, pair.judgements->judgements, options);
-  for (MeasureValues& values : measures) {
-    const MeasureInfo& info = *values.measure.info;
-    if (info.kind == MeasureKind::kRanking) {
-      values.per_query[index] = info.of_query(ranking, values.measure.cut_off);
-    }
-  }
+  JudgedRanking ranking = RankAndJudge(results, pair.judgements->judgements, options);
   if (samples != nullptr) *samples = SamplesOf(pair.judgements->query, ranking);
+  for (MeasureValues& values : measures) {
+    const Measure& measure = values.measure;
+    if (measure.info->kind != MeasureKind::kRanking) continue;
+    const double level = measure.relevance_level.value_or(options.relevance_level);
+    if (level != ranking.relevance_level) ranking.SetRelevanceLevel(level);
+    values.per_query[index] = measure.info->of_query(ranking, measure);
+  }
 }
 
 void EvaluateSamples(std::span<const QuerySamples> samples, std::span<const Pair> pairs,

@@ -46,9 +46,9 @@ struct Evaluation {
 
 // Evaluates the queries that are judged and in the run. Means are sums in the order of `queries`
 // over their number, in double precision; the number of threads changes nothing. A query without a
-// positive counts with 0. Throws DataError when no query is left and when
-// none of them has a positive for a measure, UsageError for a relevance level
-// that is not above 0, NumericError for a sample that is not a number.
+// positive counts with 0. Throws DataError when no query is left and when none of them has a
+// document that counts for a measure, UsageError for a relevance level that is not above 0,
+// NumericError for a score that is not finite and a sample that is not a number.
 Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
                        std::span<const Measure> measures, const EvaluationOptions& options);
 

@@ -3,109 +3,49 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <optional>
-
-#include "base/error.h"
-#include "base/suggest.h"
+#include "config/param.h"
 
 namespace tandem::eval {
 namespace {
 
-// A larger cut-off is a typing error: no run has as many results.
-constexpr size_t kMaxCutOff = 1'000'000'000;
-
-struct Outcome {
-  Measure measure;
-  std::string problem;  // "" where `measure` is valid
-};
-
-// The name as it is written with a cut-off where it takes one: "ndcg, ndcg@k".
-std::string Spellings(const MeasureInfo& info) {
-  switch (info.cut_off) {
-    case CutOff::kNone:
-      return std::string(info.name);
-    case CutOff::kRequired:
-      return fmt::format("{}@k", info.name);
-    case CutOff::kOptional:
-      break;
+// The parameters that are not at their default, as they are written in parentheses.
+std::vector<std::string> Arguments(const Measure& measure) {
+  std::vector<std::string> arguments;
+  for (size_t i = 0; i < measure.params.infos().size(); ++i) {
+    const config::ParamInfo& info = measure.params.infos()[i];
+    const config::Value& value = measure.params.value(i);
+    if (value == config::DefaultOf(info)) continue;
+    arguments.push_back(fmt::format("{}={}", info.name, config::FormatValue(value)));
   }
-  return fmt::format("{0}, {0}@k", info.name);
+  if (measure.relevance_level) arguments.push_back(fmt::format("rel={}", *measure.relevance_level));
+  return arguments;
 }
 
-bool EqualWithoutCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
-// Our name for a name of trec_eval: "precision@5" for "P_5", "P.5" or "P@5". "" for other words.
-std::string FromTrecEval(std::string_view name) {
-  for (const MeasureInfo* info : Measures()) {
-    if (!info->trec_eval_name.empty() && name == info->trec_eval_name) {
-      return std::string(info->name);
-    }
-    const std::string_view prefix = info->trec_eval_cut_name;
-    if (!prefix.empty() && name.size() > prefix.size() + 1 &&
-        EqualWithoutCase(name.substr(0, prefix.size()), prefix) &&
-        std::string_view("_.@").find(name[prefix.size()]) != std::string_view::npos) {
-      return fmt::format("{}@{}", info->name, name.substr(prefix.size() + 1));
-    }
+// How the measure is written, here and elsewhere, and what grades are to it.
+std::string Details(const config::EntryInfo& entry) {
+  const auto& info = static_cast<const MeasureInfo&>(entry);
+  std::string text = fmt::format("written: {}\n", Spellings(info));
+  std::vector<std::string> elsewhere;
+  if (!info.ir_measures_name.empty()) {
+    elsewhere.push_back(fmt::format("ir_measures: {}", info.ir_measures_name));
   }
-  return {};
-}
-
-std::string Unknown(std::string_view name, std::string_view base) {
-  std::string suggestion = FromTrecEval(name);
-  if (suggestion.empty()) {
-    // Behind a cut-off only a measure that takes one helps.
-    std::vector<std::string_view> names;
-    for (const MeasureInfo* info : Measures()) {
-      if (base == name || info->cut_off != CutOff::kNone) names.push_back(info->name);
-    }
-    const std::string_view nearest = NearestName(base, names);
-    if (!nearest.empty()) suggestion = fmt::format("{}{}", nearest, name.substr(base.size()));
+  if (!info.trec_eval_name.empty()) {
+    elsewhere.push_back(fmt::format("trec_eval: {}", info.trec_eval_name));
   }
-  std::vector<std::string> known;
-  for (const MeasureInfo* info : Measures()) known.push_back(Spellings(*info));
-  return fmt::format("measure {} is unknown{} Known are {}", name,
-                     suggestion.empty() ? "." : fmt::format("; did you mean {}?", suggestion),
-                     fmt::join(known, ", "));
-}
-
-std::optional<size_t> ParseCutOff(std::string_view digits) {
-  size_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (value < 1 || value > kMaxCutOff) return std::nullopt;
-  return value;
-}
-
-Outcome Parse(std::string_view name) {
-  const size_t at = name.find('@');
-  const std::string_view base = name.substr(0, at);
-  const MeasureInfo* info = config::FindEntry(Measures(), base);
-  if (info == nullptr) return {{}, Unknown(name, base)};
-  if (at == std::string_view::npos) {
-    if (info->cut_off != CutOff::kRequired) return {{info, kAllResults}, {}};
-    return {{}, fmt::format("measure {0} needs a cut-off: {0}@10", name)};
+  if (!info.trec_eval_cut_name.empty()) {
+    elsewhere.push_back(fmt::format("trec_eval: {}_k", info.trec_eval_cut_name));
   }
-  if (info->cut_off == CutOff::kNone) {
-    return {{}, fmt::format("measure {} takes no cut-off; found {}", base, name)};
+  if (!elsewhere.empty()) text += fmt::format("elsewhere: {}\n", fmt::join(elsewhere, ", "));
+  if (info.grades == GradeUse::kGains) {
+    text += "counts: every grade above 0, as a gain\n";
+  } else if (info.grades == GradeUse::kJudgement) {
+    text += "counts: judged documents of any grade from 0 on\n";
+  } else if (info.kind == MeasureKind::kRanking) {
+    text += "counts: documents of the relevance level or more, or of a level of its own: rel=2\n";
+  } else {
+    text += "counts: documents of the relevance level or more\n";
   }
-  const std::optional<size_t> cut_off = ParseCutOff(name.substr(at + 1));
-  if (cut_off) return {{info, *cut_off}, {}};
-  return {{},
-          fmt::format("the cut-off of measure {} must be a whole number from 1 to {}", name,
-                      kMaxCutOff)};
-}
-
-std::string_view Trim(std::string_view name) {
-  while (name.starts_with(' ')) name.remove_prefix(1);
-  while (name.ends_with(' ')) name.remove_suffix(1);
-  return name;
+  return text;
 }
 
 }  // namespace
@@ -115,40 +55,47 @@ config::Catalogue MeasureCatalogue() {
           .entry = "measure",
           .table = "",
           .summary = "what is measured: validation.measure, evaluate --measures",
-          .entries = config::EntriesOf(Measures())};
+          .entries = config::EntriesOf(Measures()),
+          .details = Details};
+}
+
+std::string Spellings(const MeasureInfo& info) {
+  switch (info.cut_off) {
+    case CutOff::kNone:
+      return std::string(info.name);
+    case CutOff::kRequired:
+      return fmt::format("{}@k", info.name);
+    case CutOff::kScore:
+      return fmt::format("{}@SCORE", info.name);
+    case CutOff::kOptional:
+      break;
+  }
+  return fmt::format("{0}, {0}@k", info.name);
 }
 
 std::string Measure::name() const {
-  return cut_off == kAllResults ? std::string(info->name)
-                                : fmt::format("{}@{}", info->name, cut_off);
-}
-
-std::string MeasureProblem(std::string_view name) { return Parse(name).problem; }
-
-Measure ParseMeasure(std::string_view name) {
-  const Outcome outcome = Parse(name);
-  if (!outcome.problem.empty()) throw UsageError(outcome.problem);
-  return outcome.measure;
-}
-
-std::vector<Measure> ParseMeasures(std::string_view list) {
-  std::vector<Measure> measures;
-  while (true) {
-    const size_t comma = list.find(',');
-    const std::string_view name = Trim(list.substr(0, comma));
-    if (name.empty()) {
-      throw UsageError("the list of measures has an empty name; expected ndcg@10,map,...");
-    }
-    const Measure measure = ParseMeasure(name);
-    const std::string spelled = measure.name();
-    if (std::any_of(measures.begin(), measures.end(),
-                    [&](const Measure& other) { return other.name() == spelled; })) {
-      throw UsageError(fmt::format("measure {} is named twice", spelled));
-    }
-    measures.push_back(measure);
-    if (comma == std::string_view::npos) return measures;
-    list.remove_prefix(comma + 1);
+  std::string name(info->name);
+  if (const auto arguments = Arguments(*this); !arguments.empty()) {
+    name += fmt::format("({})", fmt::join(arguments, ","));
   }
+  if (info->cut_off == CutOff::kScore) {
+    name += fmt::format("@{}", score);
+  } else if (cut_off != kAllResults) {
+    name += fmt::format("@{}", cut_off);
+  }
+  return name;
+}
+
+bool Measure::Counts(double grade, double level) const {
+  switch (info->grades) {
+    case GradeUse::kGains:
+      return grade > 0;
+    case GradeUse::kJudgement:
+      return grade >= 0;
+    case GradeUse::kLevel:
+      break;
+  }
+  return grade >= relevance_level.value_or(level);
 }
 
 }  // namespace tandem::eval

@@ -1,23 +1,31 @@
 // Measures of a ranking: the catalogue, and the names that users write.
 //
-//   const std::vector<Measure> measures = ParseMeasures("ndcg@10,map");   // before anything runs
-//   const Evaluation evaluation = EvaluateRun(run, qrels, measures, {});  // eval/evaluate.h
+//   const std::vector<Measure> measures = ParseMeasures("ndcg@10,AP(rel=2)");  // before anything
+//   runs const Evaluation evaluation = EvaluateRun(run, qrels, measures, {});       //
+//   eval/evaluate.h
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/catalogue.h"
+#include "config/params.h"
 #include "eval/auc.h"
 #include "eval/ranking.h"
 
 namespace tandem::eval {
 
-// Whether a measure is written with `@k`: only the first k results count.
-enum class CutOff { kNone, kOptional, kRequired };
+// What may stand behind a measure's `@`.
+enum class CutOff {
+  kNone,
+  kOptional,  // k: only the first k results count
+  kRequired,  // k
+  kScore      // a score, required: only results of at least this score count
+};
 
 // No cut-off.
 inline constexpr size_t kAllResults = static_cast<size_t>(-1);
@@ -29,40 +37,71 @@ enum class MeasureKind {
   kSamplesPerQuery  // QueryAuc, then the mean over the queries that have one
 };
 
-// One entry of the catalogue: one source file, one line in CMakeLists.txt.
-struct MeasureInfo : config::EntryInfo {
+// What a measure takes from grades.
+enum class GradeUse {
+  kLevel,     // whether a document is a positive: has the relevance level or more
+  kGains,     // gains: every grade above 0 counts, whatever the relevance level
+  kJudgement  // whether a document was judged, with any grade from 0 on
+};
+
+struct Measure;
+
+struct MeasureTraits {
   CutOff cut_off = CutOff::kNone;
   MeasureKind kind = MeasureKind::kRanking;
-  bool graded = false;  // uses grades as gains; otherwise only the relevance level
-  std::string_view
-      trec_eval_name;  // there: "ndcg", with a cut-off "ndcg_cut_10"; "" where it has none
+  GradeUse grades = GradeUse::kLevel;
+  // What other programs call it, "" where they do not have it: trec_eval without a cut-off
+  // ("recip_rank") and before one ("ndcg_cut", of ndcg_cut_10), ir_measures where its name is
+  // another than ours, capitals aside ("AP").
+  std::string_view trec_eval_name;
   std::string_view trec_eval_cut_name;
-  // kRanking: the value for one query, in [0, 1]. 0 where the query has no positive (for ndcg: no
-  // grade above 0) or no results.
-  double (*of_query)(const JudgedRanking& ranking, size_t cut_off) = nullptr;
+  std::string_view ir_measures_name;
+};
+
+// One entry of the catalogue: one source file, one line in CMakeLists.txt. Its parameters are
+// written as in `rbp(p=0.9)`.
+struct MeasureInfo : config::EntryInfo, MeasureTraits {
+  // kRanking: the value for one query, in [0, 1]. 0 where the query has no document that counts or
+  // no results.
+  double (*of_query)(const JudgedRanking& ranking, const Measure& measure) = nullptr;
 };
 
 // Every measure, in the order of docs and `tandem list measures`.
 std::span<const MeasureInfo* const> Measures();
 // The same for `tandem list` and `tandem explain`.
 config::Catalogue MeasureCatalogue();
+// The entry that `name` means: our name or that of ir_measures, in small or capital letters; what
+// is in parentheses or behind `@` does not matter. Null where there is none.
+const MeasureInfo* FindMeasure(std::string_view name);
+
+// How the measure is written, with what may stand behind it: "ndcg, ndcg@k", "f1@SCORE".
+std::string Spellings(const MeasureInfo& info);
 
 struct Measure {
   const MeasureInfo* info = nullptr;
-  size_t cut_off = kAllResults;  // at least 1
+  size_t cut_off = kAllResults;           // at least 1
+  double score = 0;                       // of CutOff::kScore
+  std::optional<double> relevance_level;  // `rel`, above 0; of GradeUse::kLevel only
+  config::Params params;                  // of info->params
 
-  std::string name() const;  // "ndcg@10", "map"
+  // As we spell it, with what is not the default: "ndcg@10", "map(rel=2)", "rbp(p=0.9,rel=2)@20".
+  // Reads back to the same measure.
+  std::string name() const;
+  // Whether a judgement of this grade can raise the measure; `level` is the relevance level where
+  // the measure has none of its own.
+  bool Counts(double grade, double level) const;
 };
 
 // What is wrong with `name` as a measure ("measure ndgc@10 is unknown; did you mean ndcg@10? ..."),
 // or "" where it is one. For recipes, which say where it stands.
 std::string MeasureProblem(std::string_view name);
 
-// `name` as a measure. Throws UsageError with MeasureProblem's text.
+// `name` as a measure. Names of ir_measures are read too (docs/evaluation.md, "Names"). Throws
+// UsageError with MeasureProblem's text.
 Measure ParseMeasure(std::string_view name);
 
-// A comma-separated list; blanks around names are ignored. Throws UsageError, also for an empty
-// list and for a measure named twice.
+// A list, separated by commas outside of parentheses; blanks around names are ignored. Throws
+// UsageError, also for an empty list and for a measure named twice.
 std::vector<Measure> ParseMeasures(std::string_view list);
 
 }  // namespace tandem::eval

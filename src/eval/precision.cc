@@ -5,20 +5,18 @@
 namespace tandem::eval {
 namespace {
 
-double Precision(const JudgedRanking& ranking, size_t cut_off) {
-  return static_cast<double>(ranking.PositivesWithin(cut_off)) / static_cast<double>(cut_off);
+double Precision(const JudgedRanking& ranking, const Measure& measure) {
+  return static_cast<double>(ranking.PositivesWithin(measure.cut_off)) /
+         static_cast<double>(measure.cut_off);
 }
 
 }  // namespace
 
-extern const MeasureInfo kPrecision{{.name = "precision",
-                                     .summary = "share of positives among the first k results",
-                                     .source = "as trec_eval's P_k"},
-                                    CutOff::kRequired,
-                                    MeasureKind::kRanking,
-                                    /*graded=*/false,
-                                    "",
-                                    "P",
-                                    Precision};
+extern const MeasureInfo kPrecision{
+    {.name = "precision",
+     .summary = "share of positives among the first k results",
+     .source = "as trec_eval's P_k"},
+    {.cut_off = CutOff::kRequired, .trec_eval_cut_name = "P", .ir_measures_name = "P"},
+    Precision};
 
 }  // namespace tandem::eval

@@ -1,10 +1,14 @@
 #include "eval/ranking.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
-#include "base/text_hash.h"
+#include "base/error.h"
+#include "data/id_hash.h"
 #include "data/slot_table.h"
 
 namespace tandem::eval {
@@ -20,18 +24,23 @@ double Rounded(double score, ScorePrecision precision) {
                                               : score;
 }
 
+// Slots of the table of grades for each judgement. Most results are not judged, and in a sparse table
+// the first slot nearly always says so.
+constexpr size_t kRoom = 8;
+
 // Finds the grade of a document; negative grades are no judgements.
 class Grades {
  public:
   explicit Grades(std::span<const data::GradedDocument> judgements) : judgements_(judgements) {
+    index_.Reset(judgements.size() * kRoom);
     for (size_t i = 0; i < judgements.size(); ++i) {
-      index_.Insert(TextHash(judgements[i].document), static_cast<uint32_t>(i));
+      index_.Insert(data::IdHash(judgements[i].document), static_cast<uint32_t>(i));
     }
   }
 
   double Of(std::string_view document) const {
     const std::optional<uint32_t> index = index_.Find(
-        TextHash(document), [&](uint32_t i) { return judgements_[i].document == document; });
+        data::IdHash(document), [&](uint32_t i) { return judgements_[i].document == document; });
     return index && judgements_[*index].grade >= 0 ? judgements_[*index].grade : kNotJudged;
   }
 
@@ -39,6 +48,25 @@ class Grades {
   std::span<const data::GradedDocument> judgements_;
   data::SlotTable index_;
 };
+
+// Puts the results into rank order. Runs are written by descending score nearly always, so that
+// only results of equal score are left to sort.
+void Sort(std::vector<RankedDocument>& results) {
+  const auto above = [](const RankedDocument& a, const RankedDocument& b) {
+    return a.score > b.score;
+  };
+  if (!std::is_sorted(results.begin(), results.end(), above)) {
+    std::sort(results.begin(), results.end(), RanksBefore);
+    return;
+  }
+  for (auto begin = results.begin(); begin != results.end();) {
+    const double score = begin->score;
+    const auto end = std::find_if(begin + 1, results.end(),
+                                  [score](const auto& other) { return other.score != score; });
+    if (end - begin > 1) std::sort(begin, end, RanksBefore);
+    begin = end;
+  }
+}
 
 }  // namespace
 
@@ -48,33 +76,37 @@ size_t JudgedRanking::PositivesWithin(size_t depth) const {
   return count;
 }
 
+void JudgedRanking::SetRelevanceLevel(double level) {
+  relevance_level = level;
+  const auto end = std::partition_point(judged_grades.begin(), judged_grades.end(),
+                                        [level](double grade) { return grade >= level; });
+  positive_count = static_cast<size_t>(end - judged_grades.begin());
+  negative_count = judged_grades.size() - positive_count;
+}
+
 JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
                            std::span<const data::GradedDocument> judgements,
                            const RankingOptions& options) {
   JudgedRanking ranking;
-  ranking.relevance_level = options.relevance_level;
   ranking.results.reserve(results.size());
   for (const data::ScoredDocument& result : results) {
+    if (!std::isfinite(result.score)) {
+      throw NumericError(fmt::format("the score of document {} is {}; expected a finite number",
+                                     result.document, result.score));
+    }
     ranking.results.push_back({result.document, Rounded(result.score, options.score_precision)});
   }
-  // Runs are written in rank order nearly always.
-  if (!std::is_sorted(ranking.results.begin(), ranking.results.end(), RanksBefore)) {
-    std::sort(ranking.results.begin(), ranking.results.end(), RanksBefore);
-  }
+  Sort(ranking.results);
   if (options.max_results > 0 && ranking.results.size() > options.max_results) {
     ranking.results.resize(options.max_results);
   }
   const Grades grades(judgements);
   for (RankedDocument& result : ranking.results) result.grade = grades.Of(result.document);
   for (const data::GradedDocument& judgement : judgements) {
-    if (judgement.grade > 0) ranking.ideal.push_back(judgement.grade);
-    if (judgement.grade >= options.relevance_level) {
-      ranking.positives.push_back(judgement.document);
-    } else if (judgement.grade >= 0) {
-      ++ranking.negative_count;
-    }
+    if (judgement.grade >= 0) ranking.judged_grades.push_back(judgement.grade);
   }
-  std::sort(ranking.ideal.begin(), ranking.ideal.end(), std::greater<>());
+  std::sort(ranking.judged_grades.begin(), ranking.judged_grades.end(), std::greater<>());
+  ranking.SetRelevanceLevel(options.relevance_level);
   return ranking;
 }
 

@@ -15,14 +15,14 @@ namespace tandem::eval {
 // pool, not judged", as trec_eval reads it).
 inline constexpr double kNotJudged = -1;
 
-// trec_eval 9 keeps scores in single precision, so that scores which differ in the eighth digit
-// tie; so does pytrec_eval. trec_eval 10 keeps them in double precision.
+// trec_eval 10 compares scores in double precision. trec_eval 9 keeps them in single precision, so
+// that scores which differ in the eighth digit tie; so do pytrec_eval and what is built on it.
 enum class ScorePrecision { kSingle, kDouble };
 
 struct RankingOptions {
   double relevance_level = 1;  // a judged document is a positive from this grade on (-l)
   size_t max_results = 0;      // only that many of a query's best results count (-M); 0: all
-  ScorePrecision score_precision = ScorePrecision::kSingle;
+  ScorePrecision score_precision = ScorePrecision::kDouble;
 };
 
 struct RankedDocument {
@@ -32,19 +32,23 @@ struct RankedDocument {
 };
 
 struct JudgedRanking {
-  std::vector<RankedDocument> results;      // by score, ties by document id, both descending
-  std::vector<double> ideal;                // judged grades above 0, descending
-  std::vector<std::string_view> positives;  // every judged document with grade >= relevance_level
-  size_t negative_count = 0;                // judged documents with 0 <= grade < relevance_level
+  std::vector<RankedDocument> results;  // by score, ties by document id, both descending
+  std::vector<double> judged_grades;    // of every judged document from grade 0 on, descending
   double relevance_level = 1;
+  // Judged documents, retrieved or not: grade >= relevance_level, and 0 <= grade < relevance_level.
+  size_t positive_count = 0;
+  size_t negative_count = 0;
 
   bool IsPositive(size_t rank) const { return results[rank].grade >= relevance_level; }
   // Positives among the first `depth` results.
   size_t PositivesWithin(size_t depth) const;
+  // Makes positives of another grade on. The level must be above 0.
+  void SetRelevanceLevel(double level);
 };
 
 // Sorts the results and looks up the grade of each. Ids are compared as bytes. The ranking holds
-// views into the arguments, which must outlive it.
+// views into the results, which must outlive it. Throws NumericError for a score that is not
+// finite.
 JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
                            std::span<const data::GradedDocument> judgements,
                            const RankingOptions& options);

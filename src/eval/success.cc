@@ -4,8 +4,8 @@
 namespace tandem::eval {
 namespace {
 
-double Success(const JudgedRanking& ranking, size_t cut_off) {
-  return ranking.PositivesWithin(cut_off) > 0 ? 1 : 0;
+double Success(const JudgedRanking& ranking, const Measure& measure) {
+  return ranking.PositivesWithin(measure.cut_off) > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -13,11 +13,7 @@ double Success(const JudgedRanking& ranking, size_t cut_off) {
 extern const MeasureInfo kSuccess{{.name = "success",
                                    .summary = "whether any positive is within the first k results",
                                    .source = "as trec_eval's success_k"},
-                                  CutOff::kRequired,
-                                  MeasureKind::kRanking,
-                                  /*graded=*/false,
-                                  "",
-                                  "success",
+                                  {.cut_off = CutOff::kRequired, .trec_eval_cut_name = "success"},
                                   Success};
 
 }  // namespace tandem::eval

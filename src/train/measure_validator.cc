@@ -62,20 +62,24 @@ class MeasureValidator final : public Validator {
   // Throws DataError where no query has a document that counts for the measure, which would then be
   // 0 for every model. Any grade above 0 counts where grades are gains; else the relevance level.
   void CheckPositives() const {
-    const bool graded = measures_.front().info->graded;
+    const eval::Measure& measure = measures_.front();
     for (const data::JudgedQuery& query : corpus_.judged) {
       for (const data::Judgement& judgement : query.judgements) {
-        if (graded ? judgement.grade > 0 : judgement.grade >= relevance_level_) return;
+        if (measure.Counts(judgement.grade, relevance_level_)) return;
       }
     }
-    throw DataError(
-        "validation data", 0, "",
-        fmt::format("none of its {} judged queries has a document of grade {}, so "
-                    "that {} would always be 0",
-                    corpus_.judged.size(),
-                    graded ? std::string("above 0")
-                           : fmt::format("{} or more (data.positive_grade)", relevance_level_),
-                    name()));
+    throw DataError("validation data", 0, "",
+                    fmt::format("none of its {} judged queries has a document of grade {}, so "
+                                "that {} would always be 0",
+                                corpus_.judged.size(), LowestGrade(measure), name()));
+  }
+
+  // The lowest grade that counts for the measure, in words.
+  std::string LowestGrade(const eval::Measure& measure) const {
+    if (measure.info->grades == eval::GradeUse::kGains) return "above 0";
+    if (measure.info->grades == eval::GradeUse::kJudgement) return "0 or more";
+    if (measure.relevance_level) return fmt::format("{} or more", *measure.relevance_level);
+    return fmt::format("{} or more (data.positive_grade)", relevance_level_);
   }
 
   bool NeedsSamples() const { return measures_.front().info->kind != eval::MeasureKind::kRanking; }

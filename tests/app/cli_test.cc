@@ -130,7 +130,7 @@ TEST(CommandLine, HelpShowsWordsRangesAndDefaults) {
   EXPECT_THAT(result.out, HasSubstr("--threads INT             Threads to use; 0: all that the "
                                     "machine gives [0 to 4096] [default: 0]\n"));
   EXPECT_THAT(result.out, HasSubstr("\n  --score-precision single|double\n"));
-  EXPECT_THAT(result.out, HasSubstr("[default: single]"));
+  EXPECT_THAT(result.out, HasSubstr("[default: double]"));
   EXPECT_THAT(result.out,
               HasSubstr(" ndcg@10,mrr@10,map,recall@10,recall@100; with --model also auc]"));
 }

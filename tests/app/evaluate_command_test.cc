@@ -110,8 +110,9 @@ TEST_F(EvaluateCommand, AucOfAShallowRunAdvisesADeeperOne) {
 }
 
 TEST_F(EvaluateCommand, UnknownMeasuresAreNamedBeforeFilesAreOpened) {
-  ExpectUsageError({"evaluate", "--qrels", "none", "--run", "none", "--measures", "ndgc@10"},
-                   "measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, ndcg@k, map");
+  ExpectUsageError(
+      {"evaluate", "--qrels", "none", "--run", "none", "--measures", "ndgc@10"},
+      "measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, ndcg@k, ndcg_exp");
 }
 
 TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
@@ -143,13 +144,53 @@ TEST_F(EvaluateCommand, BrokenFilesAreDataErrors) {
   Write("run.trec", "q9 Q0 d1 1 1 t\n");
   const ProgramResult strangers = Evaluate({});
   EXPECT_EQ(strangers.exit_code, 3);
-  EXPECT_EQ(strangers.err,
-            "error: run: none of its queries is judged: do run and qrels belong together?\n");
+  EXPECT_EQ(
+      strangers.err,
+      "error: run: none of its 1 queries (q9, ...) is among the 2 judged ones (q1, ...): do run "
+      "and qrels belong together?\n");
   const ProgramResult missing =
       RunTandem({"evaluate", "--qrels", Path("none"), "--run", Path("run.trec")});
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.err,
             fmt::format("error: {}: cannot be read: No such file or directory\n", Path("none")));
+}
+
+TEST_F(EvaluateCommand, BadScoresGradesAndCopiesAreNamed) {
+  const std::string first = "q1 Q0 d1 1 0.5 t\n";
+  for (const char* score : {"nan", "inf", "-inf", "1e999"}) {
+    Write("run.trec", first + fmt::format("q1 Q0 d2 2 {} t\n", score));
+    const ProgramResult result = Evaluate({});
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.err, fmt::format("error: {}:2: score \"{}\" is not a finite number (id q1)\n",
+                                      Path("run.trec"), score));
+  }
+  Write("run.trec", first + "q9 Q0 d1 1 1 t\nq1 Q0 d1 2 0.4 t\n");
+  const ProgramResult twice = Evaluate({});
+  EXPECT_EQ(twice.exit_code, 3);
+  EXPECT_EQ(twice.err, fmt::format("error: {}:3: document d1 was given in line 1 already (id q1)\n",
+                                   Path("run.trec")));
+  Write("run.trec", first);
+  Write("qrels.tsv", "q1\td1\t2\nq1\td2\tgood\n");
+  const ProgramResult grade = Evaluate({});
+  EXPECT_EQ(grade.exit_code, 3);
+  EXPECT_EQ(grade.err, fmt::format("error: {}:2: grade \"good\" is not a finite number (id q1)\n",
+                                   Path("qrels.tsv")));
+}
+
+TEST_F(EvaluateCommand, NamesOfIrMeasuresStandBesideOurs) {
+  EXPECT_EQ(
+      Evaluate({"--measures", "AP(rel=2),map,RBP(p=0.5, rel=2),f1@0.7", "--format", "tsv"}).out,
+      "measure\tquery\tvalue\nmap(rel=2)\tall\t0.3333333333333333\n"
+      "map\tall\t0.8333333333333333\nrbp(p=0.5,rel=2)\tall\t0.125\nf1@0.7\tall\t0.5\n");
+}
+
+TEST_F(EvaluateCommand, ScoresThatTieInSinglePrecision) {
+  Write("run.trec", "q1 Q0 d1 1 1.000000001 t\nq1 Q0 d3 2 1 t\n");
+  const auto mrr = [&](const char* precision) {
+    return Evaluate({"--measures", "mrr", "--format", "tsv", "--score-precision", precision}).out;
+  };
+  EXPECT_THAT(mrr("double"), HasSubstr("all\t1\n"));
+  EXPECT_THAT(mrr("single"), HasSubstr("all\t0.5\n"));
 }
 
 }  // namespace

@@ -66,7 +66,12 @@ TEST(Explain, KnowsEveryEntryAndEveryKey) {
     EXPECT_EQ(result.exit_code, 0) << key.path();
     EXPECT_NE(result.out.find(std::string(key.info.doc)), std::string::npos) << key.path();
   }
-  EXPECT_NE(RunTandem({"explain", "ndcg@10"}).out.find("ndcg (measures)"), std::string::npos);
+  for (const char* name : {"ndcg@10", "nDCG@10", "measures"}) {
+    EXPECT_NE(RunTandem({"explain", name}).out.find("ndcg (measures)"), std::string::npos);
+  }
+  const std::string rbp = RunTandem({"explain", "RBP(p=0.9)"}).out;
+  EXPECT_NE(rbp.find("written: rbp, rbp@k\n"), std::string::npos);
+  EXPECT_NE(rbp.find("  p: number from 0 to 0.9999, default 0.8\n"), std::string::npos);
   for (const char* name : {"objective.temperature", "optimizer.beta2"}) {
     const ProgramResult result = RunTandem({"explain", name});
     EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "data/data_test.h"
 
 namespace tandem::data {
@@ -55,6 +57,43 @@ TEST(ReadTrecRun, BrokenLinesAreNamed) {
   EXPECT_EQ(ErrorOf("q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n"),
             "f.run:4: document d was given in line 1 already (id q)");
   EXPECT_EQ(ErrorOf(""), "f.run: holds no results");
+}
+
+// Of results that do not stand in lines one after the other, too.
+TEST(ReadTrecRun, CopiesAreFoundWhereverTheyStand) {
+  std::string text;
+  for (int line = 1; line <= 3000; ++line) {
+    text += line % 100 == 0 ? "\n" : fmt::format("q{} Q0 d{} 1 1 t\n", line / 2 % 7, line);
+  }
+  Warnings warnings;
+  EXPECT_EQ(Read(text, warnings).queries().size(), 7U);
+  for (const int line : {1, 2, 101, 1499, 2999}) {
+    EXPECT_EQ(ErrorOf(text + fmt::format("q{} Q0 d{} 1 1 t\n", line / 2 % 7, line)),
+              fmt::format("f.run:3001: document d{} was given in line {} already (id q{})", line,
+                          line, line / 2 % 7));
+  }
+}
+
+// Ids of every length up to 20, of which many begin or end alike, are told apart.
+TEST(ReadTrecRun, IdsOfAnyLengthAreToldApart) {
+  std::set<std::string> ids;
+  for (size_t length = 1; length <= 20; ++length) {
+    for (size_t place = 0; place < length; ++place) {
+      for (const char letter : {'a', 'b', '\xE9'}) {
+        std::string id(length, 'a');
+        id[place] = letter;
+        ids.insert(id);
+      }
+    }
+  }
+  std::string text;
+  for (const std::string& id : ids) text += fmt::format("q Q0 {} 1 1 t\n", id);
+  Warnings warnings;
+  EXPECT_EQ(Read(text, warnings).queries()[0].results.size(), ids.size());
+  for (const std::string& id : ids) {
+    EXPECT_THAT(ErrorOf(text + fmt::format("q Q0 {} 1 1 t\n", id)),
+                testing::HasSubstr(fmt::format("document {} was given in line ", id)));
+  }
 }
 
 TEST(WriteTrecRun, ReadsBackToTheSameScores) {

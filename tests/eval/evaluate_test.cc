@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -50,13 +51,70 @@ TEST(EvaluateRun, TiesFallByDocumentIdDescendingInBytes) {
   EXPECT_EQ(ValueOf("mrr", MakeRun({{"q", "b", 1}, {"q", "\xC3\xA9", 1}}), qrels), 0.5);
 }
 
-TEST(EvaluateRun, ScoresTieInSinglePrecisionUnlessAsked) {
+TEST(EvaluateRun, ScoresTieInSinglePrecisionWhereAsked) {
   const data::Qrels qrels = MakeQrels({{"q", "a", 1}});
   const data::Run run = MakeRun({{"q", "a", 1 + 1e-9}, {"q", "b", 1}});
-  EXPECT_EQ(ValueOf("mrr", run, qrels), 0.5);
+  EXPECT_EQ(ValueOf("mrr", run, qrels), 1);
   EvaluationOptions options;
-  options.ranking.score_precision = ScorePrecision::kDouble;
-  EXPECT_EQ(ValueOf("mrr", run, qrels, options), 1);
+  options.ranking.score_precision = ScorePrecision::kSingle;
+  EXPECT_EQ(ValueOf("mrr", run, qrels, options), 0.5);
+}
+
+TEST(EvaluateRun, ScoresThatAreNotFiniteAreErrors) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 1}});
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double score : {std::nan(""), infinity, -infinity}) {
+    EXPECT_THROW(ValueOf("mrr", MakeRun({{"q", "a", 1}, {"q", "b", score}}), qrels), NumericError);
+  }
+  // Finite as a double and infinite as a float, a score still ranks.
+  EvaluationOptions single;
+  single.ranking.score_precision = ScorePrecision::kSingle;
+  EXPECT_EQ(ValueOf("mrr", MakeRun({{"q", "a", 1e99}, {"q", "b", 1}}), qrels, single), 1);
+}
+
+// `rel` beats the relevance level, for its own measure only.
+TEST(EvaluateRun, MeasuresWithALevelOfTheirOwnStandBesideOthers) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 1}, {"q", "b", 2}, {"q", "c", 3}});
+  const data::Run run = MakeRun({{"q", "a", 3}, {"q", "b", 2}, {"q", "c", 1}});
+  const std::vector<Measure> measures = ParseMeasures("mrr(rel=3),mrr,RR(rel=1),mrr(rel=2),auc");
+  EvaluationOptions options;
+  options.ranking.relevance_level = 2;
+  const Evaluation evaluation = EvaluateRun(run, qrels, measures, options);
+  EXPECT_DOUBLE_EQ(*evaluation.measures[0].mean, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(*evaluation.measures[1].mean, 1.0 / 2);
+  EXPECT_DOUBLE_EQ(*evaluation.measures[2].mean, 1.0);
+  EXPECT_DOUBLE_EQ(*evaluation.measures[3].mean, 1.0 / 2);
+  EXPECT_EQ(*evaluation.measures[4].mean, 0);  // a, no positive at level 2, is above b and c
+}
+
+TEST(EvaluateRun, EachMeasureNeedsADocumentThatCounts) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 2}, {"q", "b", 0}});
+  const data::Run run = MakeRun({{"q", "a", 3}});
+  EXPECT_EQ(ValueOf("map(rel=2)", run, qrels), 1);
+  EXPECT_THROW(ValueOf("map,map(rel=3)", run, qrels), DataError);
+  const data::Qrels zeros = MakeQrels({{"q", "a", 0}});
+  EXPECT_EQ(ValueOf("judged@1", run, zeros), 1);
+  EXPECT_THROW(ValueOf("judged@1", run, MakeQrels({{"q", "a", -1}})), DataError);
+}
+
+// No grade is so high that a sum of gains is not finite.
+TEST(EvaluateRun, GainsOfHighGradesStayFinite) {
+  const data::Run run = MakeRun({{"q", "c", 3}, {"q", "b", 2}, {"q", "a", 1}});
+  const data::Qrels high = MakeQrels({{"q", "a", 1.7e308}, {"q", "b", 1.7e308}, {"q", "c", 0}});
+  const data::Qrels ones = MakeQrels({{"q", "a", 1}, {"q", "b", 1}, {"q", "c", 0}});
+  EXPECT_DOUBLE_EQ(ValueOf("ndcg", run, high), ValueOf("ndcg", run, ones));
+  EXPECT_DOUBLE_EQ(ValueOf("ndcg_exp", run, high), ValueOf("ndcg_exp", run, ones));
+  const data::Qrels above = MakeQrels({{"q", "a", 2001}, {"q", "b", 2000}});
+  EXPECT_DOUBLE_EQ(ValueOf("ndcg_exp", run, above),
+                   (0.5 / std::log2(3) + 1 / std::log2(4)) / (1 + 0.5 / std::log2(3)));
+}
+
+TEST(EvaluateRun, F1ComparesScoresAsFloats) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 1}});
+  const data::Run run = MakeRun({{"q", "a", static_cast<double>(0.41F)}, {"q", "b", 0.4}});
+  EXPECT_EQ(ValueOf("f1@0.41", run, qrels), 1);
+  EXPECT_EQ(ValueOf("f1@0.4", run, qrels), 2.0 / 3);
+  EXPECT_EQ(ValueOf("f1@0.42", run, qrels), 0);
 }
 
 // Where a measure could only be 0, the judgements or the level are wrong, so it is an error.
@@ -188,8 +246,10 @@ RandomCase MakeRandomCase(uint64_t seed, bool reversed) {
 TEST(EvaluateRun, EveryMeasureKeepsTheContract) {
   std::vector<Measure> measures;
   for (const MeasureInfo* info : Measures()) {
-    if (info->cut_off != CutOff::kRequired) measures.push_back({info});
-    if (info->cut_off != CutOff::kNone) measures.push_back({info, 7});
+    const std::string name(info->name);
+    for (const std::string& spelling : {name, name + "@4", name + "(rel=2)", name + "(rel=3)@4"}) {
+      if (MeasureProblem(spelling).empty()) measures.push_back(ParseMeasure(spelling));
+    }
   }
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const RandomCase forward = MakeRandomCase(seed, false);

@@ -1,10 +1,8 @@
-// Random runs with ties against pytrec_eval; the file is made by tools/make_measure_golden.py.
+// Random runs with ties against pytrec_eval, with scores in single precision (trec_eval 9) and in
+// double precision (trec_eval 10); the file is made by tools/make_measure_golden.py.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/files.h"
-#include "eval/evaluate.h"
+#include "eval/golden_run.h"
 
 namespace tandem::eval {
 namespace {
@@ -12,42 +10,34 @@ namespace {
 using nlohmann::json;
 
 void CompareCase(const json& golden) {
-  data::Run run;
-  for (const auto& [query, results] : golden["run"].items()) {
-    data::QueryResults& added = run.AddQuery(query);
-    for (const auto& [document, score] : results.items()) {
-      added.results.push_back({run.Keep(document), score.get<double>()});
-    }
-  }
-  data::Qrels qrels;
-  for (const auto& [query, judgements] : golden["qrels"].items()) {
-    for (const auto& [document, grade] : judgements.items()) {
-      qrels.Add(query, document, grade.get<double>());
-    }
-  }
   std::vector<Measure> measures;
   for (const auto& [name, values] : golden["values"].items()) {
     measures.push_back(ParseMeasure(name));
+    EXPECT_EQ(measures.back().name(), name);
   }
   EvaluationOptions options;
   options.ranking.relevance_level = golden["relevance_level"];
-  const Evaluation evaluation = EvaluateRun(run, qrels, measures, options);
+  if (golden["score_precision"] == "single") {
+    options.ranking.score_precision = ScorePrecision::kSingle;
+  }
+  const data::Run run = RunOf(golden);
+  const Evaluation evaluation = EvaluateRun(run, QrelsOf(golden), measures, options);
   ASSERT_EQ(evaluation.queries.size(), golden["run"].size());
-  ASSERT_EQ(measures.size(), 17U);
+  ASSERT_EQ(measures.size(), 25U);
   for (const MeasureValues& values : evaluation.measures) {
     const std::string name = values.measure.name();
     for (size_t q = 0; q < evaluation.queries.size(); ++q) {
       const double wanted = golden["values"][name][evaluation.queries[q]];
       EXPECT_DOUBLE_EQ(*values.per_query[q], wanted)
           << name << " of " << evaluation.queries[q] << " at level "
-          << options.ranking.relevance_level;
+          << options.ranking.relevance_level << ", " << golden["score_precision"];
     }
   }
 }
 
 TEST(PytrecEval, EqualOnRandomRunsWithTies) {
-  const json cases = json::parse(ReadFile(TANDEM_SOURCE_DIR "/tests/eval/pytrec_eval.json"));
-  ASSERT_EQ(cases.size(), 3U);
+  const json cases = ReadGolden("pytrec_eval.json");
+  ASSERT_EQ(cases.size(), 6U);
   for (const json& golden : cases) CompareCase(golden);
 }
 

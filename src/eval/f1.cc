@@ -1,0 +1,39 @@
+// F1 at a score: how right and how complete a query's answer is when every result of at least that
+// score is shown and nothing else.
+//
+//   F1 = 2 * found / (shown + R)
+//
+// the harmonic mean of precision, found / shown, and recall, found / R, where `found` are the
+// positives among the results shown and R all judged positives. The mean over queries is that of
+// their values ("macro"): a query with few positives weighs as much as one with many.
+//
+// 0 where nothing is shown, and where the query has no positive.
+#include "eval/measure.h"
+
+namespace tandem::eval {
+namespace {
+
+double F1(const JudgedRanking& ranking, const Measure& measure) {
+  if (ranking.positive_count == 0) return 0;
+  // In single precision, in which models score: a score of 0.41 that became 0.40999999 as a float
+  // is 0.41.
+  const auto least = static_cast<float>(measure.score);
+  size_t shown = 0;
+  size_t found = 0;
+  for (; shown < ranking.results.size(); ++shown) {
+    if (static_cast<float>(ranking.results[shown].score) < least) break;
+    found += ranking.IsPositive(shown);
+  }
+  return 2 * static_cast<double>(found) / static_cast<double>(shown + ranking.positive_count);
+}
+
+}  // namespace
+
+extern const MeasureInfo kF1{
+    {.name = "f1",
+     .summary = "harmonic mean of precision and recall of the results of at least a score",
+     .source = "van Rijsbergen 1979, as trec_eval's set_F of the results of at least that score"},
+    {.cut_off = CutOff::kScore},
+    F1};
+
+}  // namespace tandem::eval
