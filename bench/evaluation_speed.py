@@ -130,7 +130,7 @@ def peers(run, qrels):
 def warm_up(folder):
     """Compiles what numba compiles, on a small run."""
     os.makedirs(folder)
-    for _, evaluate in peers(*write_data(folder, 10, 20)):
+    for _, evaluate in peers(*write_data(folder, 10, 40)):
         evaluate()
 
 
