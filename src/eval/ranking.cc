@@ -24,8 +24,8 @@ double Rounded(double score, ScorePrecision precision) {
                                               : score;
 }
 
-// Slots of the table of grades for each judgement. Most results are not judged, and in a sparse table
-// the first slot nearly always says so.
+// Slots of the table of grades for each judgement. Most results are not judged, and in a sparse
+// table the first slot nearly always says so.
 constexpr size_t kRoom = 8;
 
 // Finds the grade of a document; negative grades are no judgements.
