@@ -1,15 +1,11 @@
-#include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "eval/evaluate.h"
-#include "search/encode.h"
-#include "search/exact.h"
+#include "search/retrieve.h"
 #include "search/score_samples.h"
 #include "train/validator.h"
 
@@ -36,7 +32,6 @@ class MeasureValidator final : public Validator {
                 .threads = options.threads,
                 .window_texts = kWindowTexts} {
     for (const data::JudgedQuery& query : corpus_.judged) {
-      positives_.push_back(search::PositivesOf(query, relevance_level));
       if (corpus_.qrels != nullptr) continue;
       for (const data::Judgement& judgement : query.judgements) {
         judged_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
@@ -49,7 +44,8 @@ class MeasureValidator final : public Validator {
   std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
                                 const ValidationProgress& progress) override {
     try {
-      return MeanOf(Search(model, progress));
+      return MeanOf(search::Retrieve(model, {*corpus_.documents, *corpus_.queries, corpus_.judged},
+                                     OptionsFor(progress)));
     } catch (const Stopped&) {
       return std::nullopt;
     }
@@ -84,39 +80,25 @@ class MeasureValidator final : public Validator {
 
   bool NeedsSamples() const { return measures_.front().info->kind != eval::MeasureKind::kRanking; }
 
+  // The results of a query that the measure looks at; an AUC takes its samples beside them.
   size_t Depth() const {
-    if (NeedsSamples()) {
-      size_t most = 0;
-      for (const auto& positives : positives_) most = std::max(most, positives.size());
-      return eval::kNegativesPerQuery + most;
-    }
+    if (NeedsSamples()) return 1;
     const size_t cut_off = measures_.front().cut_off;
     return cut_off == eval::kAllResults ? kFullDepth : cut_off;
   }
 
-  std::vector<search::QueryHits> Search(model::DualEncoder& model,
-                                        const ValidationProgress& progress) const {
-    std::vector<at::Tensor> queries;
-    search::EncodeOptions of_queries = encode_, of_documents = encode_;
-    of_queries.prompt = [this](size_t i) { return prompts_.queries.Of(corpus_.judged[i].query); };
-    of_documents.prompt = [this](size_t i) { return prompts_.documents.Of(i); };
-    search::EncodeTexts(
-        model, model::TextKind::kQuery, corpus_.judged.size(),
-        [this](size_t i) { return corpus_.queries->text(corpus_.judged[i].query); }, of_queries,
-        [&queries](size_t, const at::Tensor& rows) { queries.push_back(rows); });
-    search::ExactSearch search(search::RowsFor(at::cat(queries), model.similarity()), Depth(),
-                               *corpus_.documents);
-    if (NeedsSamples()) search.Watch(positives_);
-    search::EncodeTexts(
-        model, model::TextKind::kDocument, corpus_.documents->size(),
-        [this](size_t i) { return corpus_.documents->text(i); }, of_documents,
-        [&](size_t first, const at::Tensor& rows) {
-          const double share =
-              static_cast<double>(first) / static_cast<double>(corpus_.documents->size());
-          if (!progress(share)) throw Stopped();
-          search.Add(search::RowsFor(rows, model.similarity()));
-        });
-    return search.Take();
+  search::RetrieveOptions OptionsFor(const ValidationProgress& progress) const {
+    return {
+        .top_k = Depth(),
+        .relevance_level = NeedsSamples() ? relevance_level_ : 0,
+        .encode = encode_,
+        .query_prompt = [this](size_t i) { return prompts_.queries.Of(corpus_.judged[i].query); },
+        .document_prompt = [this](size_t i) { return prompts_.documents.Of(i); },
+        .report = false,
+        .progress =
+            [&progress](double share) {
+              if (!progress(share)) throw Stopped();
+            }};
   }
 
   const data::Qrels& AllJudgements() const {
@@ -125,24 +107,16 @@ class MeasureValidator final : public Validator {
 
   // The measure's mean over the judged queries, as trec_eval -c takes it; 0 where no query has a
   // value.
-  double MeanOf(const std::vector<search::QueryHits>& found) const {
-    data::Run run;
-    std::vector<eval::QuerySamples> samples;
-    for (size_t q = 0; q < found.size(); ++q) {
-      const std::string_view query = corpus_.queries->id(corpus_.judged[q].query);
-      data::QueryResults& results = run.AddQuery(query);
-      for (const search::Hit& hit : found[q].hits) {
-        results.results.push_back({corpus_.documents->id(hit.document), hit.score});
-      }
-      if (NeedsSamples()) samples.push_back(search::SamplesOf(query, found[q], positives_[q]));
+  double MeanOf(search::Retrieved found) const {
+    if (NeedsSamples()) {
+      search::CountMissingPositives(AllJudgements(), relevance_level_, found.samples);
     }
-    if (NeedsSamples()) search::CountMissingPositives(AllJudgements(), relevance_level_, samples);
     const eval::Evaluation evaluation =
-        eval::EvaluateRun(run, AllJudgements(), measures_,
+        eval::EvaluateRun(found.run, AllJudgements(), measures_,
                           {.ranking = {.relevance_level = relevance_level_},
                            .complete = true,
                            .threads = encode_.threads,
-                           .samples = samples});
+                           .samples = found.samples});
     return evaluation.measures.front().mean.value_or(0);
   }
 
@@ -151,7 +125,6 @@ class MeasureValidator final : public Validator {
   double relevance_level_;
   RunPrompts prompts_;
   search::EncodeOptions encode_;
-  std::vector<std::vector<uint32_t>> positives_;  // of each judged query, ascending
   data::Qrels judged_;  // corpus_.judged; empty where there is corpus_.qrels
 };
 
