@@ -1,9 +1,15 @@
 #include "search/retrieve.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/index_select.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
 
+#include "search/embedding_cache.h"
 #include "search/kept_embeddings.h"
 #include "search/score_samples.h"
 
@@ -26,8 +32,29 @@ void Report(const model::DualEncoder& model, TextKind kind, const EncodeCounts& 
   ReportCounts(counts, kind == TextKind::kQuery ? "queries" : "documents", model.max_tokens(kind));
 }
 
+// The embeddings of the distinct texts among `count`, through the cache.
+CachedEmbeddings EmbedThroughCache(model::DualEncoder& model, TextKind kind, size_t count,
+                                   const TextSource& text, const RetrieveOptions& options) {
+  CachedEmbeddings cached = EmbedDistinct(
+      model, kind, count, text, {.folder = options.cache, .encode = OptionsFor(kind, options)});
+  Report(model, kind, cached.counts, options);
+  return cached;
+}
+
+// The rows of texts first to first + count - 1.
+at::Tensor RowsOf(const CachedEmbeddings& cached, size_t first, size_t count) {
+  const at::Tensor rows = at::from_blob(const_cast<uint32_t*>(cached.row_of.data() + first),
+                                        {static_cast<int64_t>(count)}, at::kInt);
+  return cached.rows.index_select(0, rows);
+}
+
 at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
                          const RetrieveOptions& options) {
+  if (!options.cache.empty()) {
+    const CachedEmbeddings cached =
+        EmbedThroughCache(model, TextKind::kQuery, count, text, options);
+    return RowsFor(RowsOf(cached, 0, count), model.similarity());
+  }
   const at::Tensor all =
       at::empty({static_cast<int64_t>(count), model.embedding_width()}, at::kFloat);
   const EncodeCounts counts =
@@ -47,7 +74,12 @@ class DocumentSearch {
       : model_(model), documents_(documents), options_(options), search_(search) {}
 
   void Run() {
-    const EncodeCounts counts = options_.embeddings.empty() ? SearchEncoded() : SearchKept();
+    if (!options_.embeddings.empty()) return SearchKept();
+    if (!options_.cache.empty()) return SearchCached();
+    const EncodeCounts counts = EncodeTexts(
+        model_, TextKind::kDocument, documents_.size(),
+        [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
+        [this](size_t first, const at::Tensor& rows) { Add(first, rows); });
     Report(model_, TextKind::kDocument, counts, options_);
   }
 
@@ -60,14 +92,7 @@ class DocumentSearch {
     search_->Add(RowsFor(rows, model_.similarity()));
   }
 
-  EncodeCounts SearchEncoded() {
-    return EncodeTexts(
-        model_, TextKind::kDocument, documents_.size(),
-        [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
-        [this](size_t first, const at::Tensor& rows) { Add(first, rows); });
-  }
-
-  EncodeCounts SearchKept() {
+  void SearchKept() {
     EncodeCounts counts;
     const std::string source =
         SourceOf(model_, TextKind::kDocument, documents_, options_.encode.precision);
@@ -79,16 +104,25 @@ class DocumentSearch {
                        OptionsFor(TextKind::kDocument, options_), &counts);
       WriteKept(options_.embeddings, source, documents_, *rows);
     }
-    AddInWindows(*rows);
-    return counts;
+    AddInWindows([&rows](size_t first, size_t count) {
+      return rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count));
+    });
+    Report(model_, TextKind::kDocument, counts, options_);
   }
 
-  // Normalises some rows at a time, so that all embeddings are in memory once.
-  void AddInWindows(const at::Tensor& rows) {
-    constexpr int64_t kWindow = 16384;
-    for (int64_t first = 0; first < rows.size(0); first += kWindow) {
-      const int64_t count = std::min(kWindow, rows.size(0) - first);
-      Add(static_cast<size_t>(first), rows.narrow(0, first, count));
+  void SearchCached() {
+    const CachedEmbeddings cached = EmbedThroughCache(
+        model_, TextKind::kDocument, documents_.size(),
+        [this](size_t i) { return documents_.text(i); }, options_);
+    AddInWindows([&cached](size_t first, size_t count) { return RowsOf(cached, first, count); });
+  }
+
+  // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
+  // of some documents.
+  void AddInWindows(const std::function<at::Tensor(size_t first, size_t count)>& rows) {
+    constexpr size_t kWindow = 16384;
+    for (size_t first = 0; first < documents_.size(); first += kWindow) {
+      Add(first, rows(first, std::min(kWindow, documents_.size() - first)));
     }
   }
 

@@ -42,6 +42,10 @@ struct RetrieveOptions {
   // Folder that keeps the corpus's embeddings: used when it has those of the same model and texts,
   // else they are made and kept there. Empty: none.
   std::filesystem::path embeddings;
+  // A cache (search/embedding_cache.h) that embeddings of queries and, without `embeddings`, of
+  // documents are looked up in and kept in, so that a later call goes on where one was stopped.
+  // Empty: none.
+  std::filesystem::path cache;
   // Told now and then which share of the documents is searched. It may throw, to stop.
   std::function<void(double share)> progress;
 };
@@ -52,7 +56,7 @@ struct Retrieved {
 };
 
 // Every query of `task.judged` against all documents. Never holds a matrix of queries x corpus;
-// holds all embeddings of the corpus only where `options.embeddings` keeps them.
+// holds all embeddings of the corpus only where `options.embeddings` keeps them and were not there.
 Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
                    const RetrieveOptions& options);
 

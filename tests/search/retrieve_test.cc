@@ -4,6 +4,8 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,6 +132,35 @@ TEST_F(RetrieveTest, ProgressMayStopIt) {
       }};
   EXPECT_THROW(Retrieve(*model_, dataset_, options), Stop);
   EXPECT_EQ(calls, 3U);
+}
+
+// Queries and documents come from the cache, copies of a text from one row.
+TEST_F(RetrieveTest, TheCacheGivesTheSameHits) {
+  dataset_.documents.Add("copy", "alpha red");
+  const RetrieveOptions plain{.top_k = 65, .report = false};
+  RetrieveOptions cached = plain;
+  cached.cache = folder_.path() / "cache";
+  const Retrieved expected = Retrieve(*model_, dataset_, plain);
+  for (const char* time : {"made", "found"}) {
+    SCOPED_TRACE(time);
+    const Retrieved got = Retrieve(*model_, dataset_, cached);
+    for (const char* query : {"q1", "q2"}) {
+      const auto& want = expected.run.Find(query)->results;
+      const auto& have = got.run.Find(query)->results;
+      ASSERT_EQ(have.size(), want.size());
+      for (size_t rank = 0; rank < want.size(); ++rank) {
+        EXPECT_EQ(have[rank].document, want[rank].document);
+        EXPECT_NEAR(have[rank].score, want[rank].score, 1e-6);
+      }
+    }
+    const auto& first = got.run.Find("q1")->results;
+    EXPECT_EQ(first[0].document, "copy");  // ties by id, descending
+    EXPECT_EQ(first[1].document, "alpha-red");
+    EXPECT_EQ(first[0].score, first[1].score);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path() / "cache/embeddings"),
+                          std::filesystem::directory_iterator()),
+            2);
 }
 
 TEST_F(RetrieveTest, AnotherModelIsAnotherSource) {
