@@ -27,10 +27,27 @@ constexpr const char* kModelMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100,
 void AddInputFlags(Flags& flags, EvaluateOptions& options) {
   flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
   flags.Add("--run", options.run, "A TREC run: query Q0 document rank score tag");
-  flags.Add("--model", options.model.model, "Model folder to evaluate instead of a run");
-  flags.Add("--dataset", options.dataset, "BEIR folder that the model is evaluated on");
-  flags.Add("--split", options.split, "Split of the data set (default test)");
+  flags
+      .Add("--model", options.models,
+           "Model folder to evaluate instead of a run; several times: a table of all")
+      .OneValueEachTime();
+  flags
+      .Add("--dataset", options.datasets,
+           "BEIR folder that models are evaluated on; may be given several times")
+      .OneValueEachTime();
+  flags.Add("--suite", options.suite,
+            "Evaluate on all BEIR folders in this folder, or on what this TOML file says");
+  flags.Add("--split", options.split, "Split of the data sets (default test)");
+  flags.Add("--candidates", options.candidates,
+            "Rank the documents of this TREC run again, and no others");
+  flags
+      .Add("--pool", options.pool,
+           "Rank so many documents of the corpus only: all judged ones, and others drawn by --seed")
+      .Between(1, 4'294'967'295);
   AddEmbeddingsFlag(flags, options.embeddings);
+  flags.AddSwitch("--no-cache", options.no_cache,
+                  "With several models or data sets: neither look for embeddings in the cache nor "
+                  "keep them there");
   AddPromptFlag(flags, options.model, "queries");
   AddLengthFlags(flags, options.model);
 }
@@ -69,12 +86,44 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .ShowDefault();
 }
 
+bool HasModelFlags(const EvaluateOptions& options) {
+  return !options.split.empty() || !options.embeddings.empty() || !options.candidates.empty() ||
+         options.pool || options.no_cache || options.model.max_query_tokens ||
+         options.model.max_document_tokens || options.model.dimensions || options.model.prompt;
+}
+
+void CheckModelInputs(const EvaluateOptions& options) {
+  if (options.suite.empty() && options.models.empty()) {
+    if (!options.datasets.empty()) throw UsageError("--dataset needs --model");
+    throw UsageError(options.split.empty()
+                         ? "--embeddings, --candidates, --pool, --no-cache, --prompt, --dimensions "
+                           "and the length limits need --model and --dataset"
+                         : "--split needs --model and --dataset");
+  }
+  if (options.suite.empty() && options.datasets.empty()) {
+    throw UsageError("--model needs --dataset, or --suite");
+  }
+  if (!options.candidates.empty() && options.pool) {
+    throw UsageError("--candidates says which documents are ranked; it excludes --pool");
+  }
+  if ((!options.candidates.empty() || options.pool) && !options.embeddings.empty()) {
+    throw UsageError(
+        fmt::format("{} encodes no whole corpus that --embeddings could keep; give one of them",
+                    options.pool ? "--pool" : "--candidates"));
+  }
+  if (options.no_cache && !IsSuite(options)) {
+    throw UsageError(
+        "--no-cache is for several models or data sets; one evaluation alone uses no cache");
+  }
+  if (options.per_query && IsSuite(options) && options.format == "text") {
+    throw UsageError("--per-query of several models or data sets needs --format tsv or json");
+  }
+}
+
 void CheckInputs(const EvaluateOptions& options) {
   const bool with_run = !options.run.empty() || !options.qrels.empty();
-  const bool with_model = !options.model.model.empty() || !options.dataset.empty() ||
-                          !options.split.empty() || !options.embeddings.empty() ||
-                          options.model.max_query_tokens || options.model.max_document_tokens ||
-                          options.model.dimensions || options.model.prompt;
+  const bool with_model = !options.models.empty() || !options.datasets.empty() ||
+                          !options.suite.empty() || HasModelFlags(options);
   if (with_run && with_model) {
     throw UsageError(
         "--qrels and --run exclude --model, --dataset and --split, and the flags that go with "
@@ -86,19 +135,13 @@ void CheckInputs(const EvaluateOptions& options) {
   if (with_run && (options.run.empty() || options.qrels.empty())) {
     throw UsageError(options.run.empty() ? "--qrels needs --run" : "--run needs --qrels");
   }
-  if (with_model && options.model.model.empty()) {
-    if (!options.dataset.empty()) throw UsageError("--dataset needs --model");
-    throw UsageError(options.split.empty() ? "--embeddings, --prompt, --dimensions and the length "
-                                             "limits need --model and --dataset"
-                                           : "--split needs --model and --dataset");
-  }
-  if (with_model && options.dataset.empty()) throw UsageError("--model needs --dataset");
+  if (with_model) CheckModelInputs(options);
 }
 
 // Checks all flags before any file is opened.
 void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
-  eval::ParseMeasures(options.measures);
+  if (!options.measures.empty()) eval::ParseMeasures(options.measures);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
@@ -119,16 +162,22 @@ void RunEvaluateRun(const EvaluateOptions& options) {
 }
 
 void RunEvaluate(EvaluateOptions options) {
-  if (options.measures.empty()) {
-    options.measures = options.model.model.empty() ? kRunMeasures : kModelMeasures;
+  const bool with_run = !options.run.empty() || !options.qrels.empty();
+  if (options.measures.empty() && !IsSuite(options)) {
+    options.measures = with_run ? kRunMeasures : kModelMeasures;
   }
   CheckOptions(options);
-  if (options.model.model.empty()) {
+  if (with_run) {
     RunEvaluateRun(options);
-    return;
+  } else if (IsSuite(options)) {
+    RunEvaluateSuite(options, PlanEvaluation(options));
+  } else {
+    options.model.model = options.models.front();
+    RunEvaluateModel(options, {.folder = options.datasets.front(),
+                               .split = options.split.empty() ? "test" : options.split,
+                               .candidates = options.candidates,
+                               .pool = options.pool.value_or(0)});
   }
-  if (options.split.empty()) options.split = "test";
-  RunEvaluateModel(options);
 }
 
 std::function<void()> Configure(Flags& flags) {
@@ -140,9 +189,18 @@ std::function<void()> Configure(Flags& flags) {
 
 }  // namespace
 
-[[gnu::weak]] void RunEvaluateModel(const EvaluateOptions&) { ReplaceByTorchHalf(); }
+bool IsSuite(const EvaluateOptions& options) {
+  return !options.suite.empty() || options.models.size() > 1 || options.datasets.size() > 1;
+}
+
+[[gnu::weak]] void RunEvaluateModel(const EvaluateOptions&, const EvaluatedSet&) {
+  ReplaceByTorchHalf();
+}
+[[gnu::weak]] void RunEvaluateSuite(const EvaluateOptions&, const EvaluationPlan&) {
+  ReplaceByTorchHalf();
+}
 
 extern const Command kEvaluateCommand{
-    {.name = "evaluate", .summary = "Measure a run, or a model on a data set"}, Configure};
+    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure};
 
 }  // namespace tandem::app

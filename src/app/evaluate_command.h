@@ -1,23 +1,33 @@
-// `tandem evaluate`: measures of a run, or of a model on a data set.
+// `tandem evaluate`: measures of a run, of a model on a data set, or of models on data sets.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/evaluation_plan.h"
 #include "app/model_flags.h"
 
 namespace tandem::app {
+
+// What is measured of a suite where nobody says: what papers on many sets report.
+inline constexpr const char* kSuiteMeasures = "ndcg@10";
 
 struct EvaluateOptions {
   // Either these two ...
   std::string qrels;
   std::string run;
-  // ... or these.
-  ModelFlags model;
-  std::string dataset;
-  std::string split;       // "" where not given: test
-  std::string embeddings;  // folder that keeps the corpus's vectors; "": none
+  // ... or these, with a suite or without.
+  std::vector<std::string> models;
+  std::vector<std::string> datasets;
+  std::string suite;           // TOML file or folder of BEIR folders; "": none
+  ModelFlags model;            // `model` is the one of `models` where there is one
+  std::string split;           // "" where not given: test, or what the suite says
+  std::string candidates;      // TREC run that is ranked again; "": none
+  std::optional<size_t> pool;  // documents; none: the whole corpus
+  std::string embeddings;      // folder that keeps the corpus's vectors; "": none
+  bool no_cache = false;       // of a suite
 
   std::string measures;  // comma-separated; "" where not given: those that suit the input
   bool per_query = false;
@@ -28,9 +38,15 @@ struct EvaluateOptions {
   std::string format = "text";
 };
 
+// Whether there is more to show than one model on one data set.
+bool IsSuite(const EvaluateOptions& options);
+
 // The work of `tandem evaluate --model`, in evaluate_model_run.cc: scores every judged query of the
-// data set's split against its corpus, evaluates, and prints with PrintEvaluation. The options are
+// data set's split against its corpus, evaluates, and prints as with a run. The options are
 // checked. Needs tensors.
-void RunEvaluateModel(const EvaluateOptions& options);
+void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set);
+
+// The same for all models and sets of a plan, in evaluate_suite_run.cc; prints one table.
+void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan);
 
 }  // namespace tandem::app

@@ -1,13 +1,24 @@
 // The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iostream>
+#include <utility>
 #include <vector>
 
 #include "app/evaluate_command.h"
+#include "app/evaluate_model.h"
 #include "app/evaluation_output.h"
+#include "app/globals.h"
 #include "app/load_model.h"
+#include "app/output_style.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "data/candidates.h"
 #include "data/judged_data.h"
+#include "data/pool.h"
 #include "eval/evaluate.h"
+#include "search/rerank.h"
 #include "search/retrieve.h"
 #include "search/score_samples.h"
 
@@ -34,27 +45,72 @@ bool NeedsSamples(const std::vector<eval::Measure>& measures) {
   });
 }
 
+// Leaves the documents of a pool in the data set.
+void TakePool(size_t size, data::Dataset& dataset) {
+  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  data::Pool pool = data::DrawPool(dataset.documents, dataset.judged, size, seed);
+  Note(fmt::format("evaluation on {}", data::PoolText(pool, size)));
+  dataset.documents = std::move(pool.documents);
+  dataset.judged = std::move(pool.judged);
+}
+
+// The candidates' ranking; an AUC takes its samples from the run then. `documents` becomes the
+// number of the longest list.
+search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& set,
+                                 const data::Dataset& dataset, const EmbeddingPlaces& places,
+                                 size_t& documents) {
+  const data::Candidates candidates = data::ReadCandidates(set.candidates, dataset);
+  documents = 0;
+  for (const auto& list : candidates.documents) documents = std::max(documents, list.size());
+  if (candidates.queries_without > 0) {
+    Warn(fmt::format("{}: has no candidates for {} of {} judged queries", set.candidates,
+                     candidates.queries_without, dataset.judged.size()));
+  }
+  if (candidates.unjudged_queries > 0) {
+    Note(fmt::format("{}: candidates of {} queries without judgements, ignored", set.candidates,
+                     candidates.unjudged_queries));
+  }
+  return {.run = search::Rerank(model, dataset, candidates,
+                                {.folder = places.cache, .encode = BulkOptions()}),
+          .samples = {}};
+}
+
+search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
+                             const std::vector<eval::Measure>& measures,
+                             const EvaluateOptions& options, const EmbeddingPlaces& places) {
+  const bool samples = NeedsSamples(measures);
+  search::Retrieved retrieved =
+      search::Retrieve(model, judged.dataset,
+                       {.top_k = DepthFor(options, measures, judged.dataset.documents.size()),
+                        .relevance_level = samples ? options.relevance_level : 0,
+                        .encode = BulkOptions(),
+                        .embeddings = places.embeddings,
+                        .cache = places.cache});
+  if (samples) {
+    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+  }
+  return retrieved;
+}
+
 }  // namespace
 
-void RunEvaluateModel(const EvaluateOptions& options) {
-  const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
-  const auto model = LoadModel(options.model);
-  const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
-  const data::Dataset& dataset = judged.dataset;
-  if (dataset.documents.size() < 2) {
-    throw DataError(options.dataset, 0, "",
+ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set,
+                              const std::string& measure_names, const EvaluateOptions& options,
+                              const EmbeddingPlaces& places) {
+  const std::vector<eval::Measure> measures = eval::ParseMeasures(measure_names);
+  data::JudgedData judged = data::LoadJudgedData(set.folder, set.split);
+  data::Dataset& dataset = judged.dataset;
+  ModelEvaluation result{.corpus = dataset.documents.size()};
+  if (result.corpus < 2) {
+    throw DataError(set.folder, 0, "",
                     "the corpus has one document, so that every ranking of it is the same; "
                     "an evaluation needs at least two");
   }
-  search::Retrieved retrieved =
-      search::Retrieve(*model, dataset,
-                       {.top_k = DepthFor(options, measures, dataset.documents.size()),
-                        .relevance_level = NeedsSamples(measures) ? options.relevance_level : 0,
-                        .encode = BulkOptions(),
-                        .embeddings = options.embeddings});
-  if (NeedsSamples(measures)) {
-    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
-  }
+  if (set.pool > 0) TakePool(set.pool, dataset);
+  result.documents = dataset.documents.size();
+  const search::Retrieved retrieved =
+      set.candidates.empty() ? RankCorpus(model, judged, measures, options, places)
+                             : RankCandidates(model, set, dataset, places, result.documents);
   eval::EvaluationOptions evaluation{
       .complete = true, .threads = BulkOptions().threads, .samples = retrieved.samples};
   evaluation.ranking = {.relevance_level = options.relevance_level,
@@ -62,8 +118,17 @@ void RunEvaluateModel(const EvaluateOptions& options) {
                         .score_precision = options.score_precision == "double"
                                                ? eval::ScorePrecision::kDouble
                                                : eval::ScorePrecision::kSingle};
-  PrintEvaluation(eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation), evaluation,
-                  options.format, options.per_query);
+  result.evaluation = eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
+  result.remarks = eval::RemarksOn(result.evaluation, evaluation);
+  return result;
+}
+
+void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
+  const auto model = LoadModel(options.model);
+  const ModelEvaluation found =
+      EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+  PrintRemarks(found.remarks);
+  std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query);
 }
 
 }  // namespace tandem::app

@@ -86,15 +86,19 @@ std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_vie
   return FormatText(evaluation, style, per_query);
 }
 
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query) {
-  for (const eval::Remark& remark : eval::RemarksOn(evaluation, options)) {
+void PrintRemarks(std::span<const eval::Remark> remarks) {
+  for (const eval::Remark& remark : remarks) {
     if (remark.is_warning) {
       Warn(remark.text);
     } else {
       Note(remark.text);
     }
   }
+}
+
+void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
+                     std::string_view format, bool per_query) {
+  PrintRemarks(eval::RemarksOn(evaluation, options));
   std::cout << FormatEvaluation(evaluation, format, OutputStyle(), per_query);
 }
 

@@ -1,6 +1,7 @@
 // How an evaluation is printed; `tandem evaluate` prints so with a run and with a model.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ namespace tandem::app {
 // values per query.
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
                              const report::TextStyle& style, bool per_query);
+
+// Writes them to stderr, as notes and warnings.
+void PrintRemarks(std::span<const eval::Remark> remarks);
 
 // Writes FormatEvaluation's text to stdout and eval::RemarksOn to stderr.
 void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,

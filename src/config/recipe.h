@@ -165,10 +165,13 @@ struct ValidationRecipe {
   std::optional<std::string> document_prompt;  // of `data`; none: the model's
   std::optional<Quantity> holdout;             // of the training queries
   std::string measure = "ndcg@10";
+  Strings report;                          // further measures, which decide nothing
+  std::optional<int64_t> pool;             // documents; none: the whole corpus
   Quantity every = Quantity::Percent(10);  // of the run's steps
   int64_t patience = 3;                    // validations without improvement; 0: never stop early
   bool enabled() const { return data.has_value() || holdout.has_value(); }
   bool by_loss() const { return measure == "loss"; }  // the one measure that eval does not have
+  bool ranks() const { return enabled() && !by_loss(); }
   bool operator==(const ValidationRecipe&) const = default;
 };
 

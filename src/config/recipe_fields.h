@@ -82,6 +82,10 @@ inline constexpr FieldCondition kScaledLearningRate = {
 inline constexpr FieldCondition kValidation = {
     "validation.data (with validation.split) or validation.holdout",
     [](const Recipe& recipe) { return recipe.validation.enabled(); }};
+inline constexpr FieldCondition kRankedValidation = {
+    "validation.data or validation.holdout, and another validation.measure than \"loss\", which "
+    "ranks no documents",
+    [](const Recipe& recipe) { return recipe.validation.ranks(); }};
 inline constexpr FieldCondition kValidationData = {
     "validation.data; held-out queries keep the prompts that they are trained with",
     [](const Recipe& recipe) { return recipe.validation.data.has_value(); }};
@@ -333,6 +337,17 @@ void VisitValidation(R& validation, Visitor& visitor) {
   visitor.Field("measure", validation.measure,
                 {.doc = "what decides which model is best: a measure, or \"loss\"",
                  .condition = kValidation});
+  visitor.Field("report", validation.report,
+                {.doc = "further measures that are written to metrics.jsonl and decide nothing",
+                 .unset_doc = "none",
+                 .condition = kRankedValidation});
+  visitor.Field("pool", validation.pool,
+                {.doc = "rank so many documents of the corpus only: those that are judged for the "
+                        "validation queries, and others drawn by `seed`",
+                 .unit = "documents",
+                 .range = {1, 4294967295},
+                 .unset_doc = "the whole corpus",
+                 .condition = kRankedValidation});
   visitor.Field("every", validation.every,
                 {.doc = "of the run's steps",
                  .unit = "steps",

@@ -86,15 +86,6 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   }
 }
 
-// Throws the first mistake in the order of the layers and of their text, if there is one.
-void ThrowFirst(const std::vector<Mistake>& mistakes, std::span<const TomlLayer> layers) {
-  if (mistakes.empty()) return;
-  const Mistake& first =
-      *std::min_element(mistakes.begin(), mistakes.end(),
-                        [](const Mistake& a, const Mistake& b) { return a.Order() < b.Order(); });
-  throw RecipeError(layers[first.layer].source, first.line, first.column, first.key, first.problem);
-}
-
 }  // namespace
 
 RecipeError LoadedRecipe::ErrorAt(std::string_view key, std::string_view problem) const {
@@ -117,17 +108,10 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
   Fill(loaded.recipe, reader);
   CheckTogether(reader, loaded.recipe);
   reader.CheckUnknownKeys();
-  ThrowFirst(reader.mistakes(), layers);
+  reader.ThrowFirstMistake();
   if (idle_keys == IdleKeys::kRefuse) reader.CheckIdleKeys(loaded.recipe);
-  ThrowFirst(reader.mistakes(), layers);
-  for (const std::string& key : reader.keys()) {
-    const std::optional<Found> found = reader.Find(key);
-    if (!found) continue;
-    const TomlLayer& layer = layers[found->layer];
-    const toml::source_position& begin = found->node->source().begin;
-    loaded.positions[key] = {layer.source, layer.is_set ? 0 : static_cast<int>(begin.line),
-                             layer.is_set ? 0 : static_cast<int>(begin.column)};
-  }
+  reader.ThrowFirstMistake();
+  loaded.positions = reader.Positions();
   return loaded;
 }
 

@@ -35,13 +35,16 @@ struct RecipePosition {
   int column = 0;
 };
 
+// Of each key that was given.
+using RecipePositions = std::map<std::string, RecipePosition, std::less<>>;
+
 struct LoadedRecipe {
   Recipe recipe;
   std::string file;
   std::string text;               // of the file, as it is
   std::vector<std::string> sets;  // each `--set` over it, as it was given
-  std::map<std::string, RecipePosition, std::less<>> positions;  // of each key that was given
-  RecipeCatalogues catalogues;                                   // those that it was read with
+  RecipePositions positions;
+  RecipeCatalogues catalogues;  // those that it was read with
 
   // An error at the place where `key` ("validation.measure") was given, else at the file; the
   // message is prefixed by the key.

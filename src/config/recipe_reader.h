@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/suggest.h"
 #include "config/recipe_fields.h"
 #include "config/recipe_parse.h"
@@ -137,8 +138,29 @@ class RecipeReader {
     }
   }
 
-  const std::vector<Mistake>& mistakes() const { return mistakes_; }
-  const std::set<std::string, std::less<>>& keys() const { return keys_; }
+  // Throws the first mistake in the order of the layers and of their text, if there is one.
+  void ThrowFirstMistake() const {
+    if (mistakes_.empty()) return;
+    const Mistake& first =
+        *std::min_element(mistakes_.begin(), mistakes_.end(),
+                          [](const Mistake& a, const Mistake& b) { return a.Order() < b.Order(); });
+    throw RecipeError(layers_[first.layer].source, first.line, first.column, first.key,
+                      first.problem);
+  }
+
+  // Where each key that was given stands.
+  RecipePositions Positions() const {
+    RecipePositions positions;
+    for (const std::string& key : keys_) {
+      const std::optional<Found> found = Find(key);
+      if (!found) continue;
+      const TomlLayer& layer = layers_[found->layer];
+      const toml::source_position& begin = found->node->source().begin;
+      positions[key] = {layer.source, layer.is_set ? 0 : static_cast<int>(begin.line),
+                        layer.is_set ? 0 : static_cast<int>(begin.column)};
+    }
+    return positions;
+  }
 
   // Whether a layer has the table without any key in it.
   bool HasEmptyTable(std::string_view path) const {

@@ -1,7 +1,15 @@
 #include "search/retrieve.h"
 
-#include <algorithm>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/index_select.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "search/embedding_cache.h"
 #include "search/kept_embeddings.h"
 #include "search/score_samples.h"
 
@@ -10,92 +18,169 @@ namespace {
 
 using model::TextKind;
 
-EncodeOptions Labelled(const RetrieveOptions& options, const char* label) {
+EncodeOptions OptionsFor(TextKind kind, const RetrieveOptions& options) {
+  const bool query = kind == TextKind::kQuery;
   EncodeOptions encode = options.encode;
-  encode.label = options.progress ? label : "";
+  encode.label = !options.report ? "" : query ? "encode queries" : "encode documents";
+  encode.prompt = query ? options.query_prompt : options.document_prompt;
   return encode;
+}
+
+void Report(const model::DualEncoder& model, TextKind kind, const EncodeCounts& counts,
+            const RetrieveOptions& options) {
+  if (!options.report) return;
+  ReportCounts(counts, kind == TextKind::kQuery ? "queries" : "documents", model.max_tokens(kind));
+}
+
+// The embeddings of the distinct texts among `count`, through the cache.
+CachedEmbeddings EmbedThroughCache(model::DualEncoder& model, TextKind kind, size_t count,
+                                   const TextSource& text, const RetrieveOptions& options) {
+  CachedEmbeddings cached = EmbedDistinct(
+      model, kind, count, text, {.folder = options.cache, .encode = OptionsFor(kind, options)});
+  Report(model, kind, cached.counts, options);
+  return cached;
+}
+
+// The rows of texts first to first + count - 1.
+at::Tensor RowsOf(const CachedEmbeddings& cached, size_t first, size_t count) {
+  const at::Tensor rows = at::from_blob(const_cast<uint32_t*>(cached.row_of.data() + first),
+                                        {static_cast<int64_t>(count)}, at::kInt);
+  return cached.rows.index_select(0, rows);
 }
 
 at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
                          const RetrieveOptions& options) {
-  data::Texts queries;
-  for (size_t i = 0; i < count; ++i) queries.Add(std::to_string(i), text(i));
-  EncodeCounts counts;
-  const at::Tensor rows =
-      EncodeAll(model, TextKind::kQuery, queries, Labelled(options, "encode queries"), &counts);
-  ReportCounts(counts, "queries", model.max_tokens(TextKind::kQuery));
-  return RowsFor(rows, model.similarity());
-}
-
-// Normalises some rows at a time, so that all embeddings are in memory once.
-void AddInWindows(const at::Tensor& rows, std::string_view similarity, ExactSearch* search) {
-  constexpr int64_t kWindow = 16384;
-  for (int64_t first = 0; first < rows.size(0); first += kWindow) {
-    const int64_t count = std::min(kWindow, rows.size(0) - first);
-    search->Add(RowsFor(rows.narrow(0, first, count), similarity));
+  if (!options.cache.empty()) {
+    const CachedEmbeddings cached =
+        EmbedThroughCache(model, TextKind::kQuery, count, text, options);
+    return RowsFor(RowsOf(cached, 0, count), model.similarity());
   }
+  const at::Tensor all =
+      at::empty({static_cast<int64_t>(count), model.embedding_width()}, at::kFloat);
+  const EncodeCounts counts =
+      EncodeTexts(model, TextKind::kQuery, count, text, OptionsFor(TextKind::kQuery, options),
+                  [&](size_t first, const at::Tensor& rows) {
+                    all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
+                  });
+  Report(model, TextKind::kQuery, counts, options);
+  return RowsFor(all, model.similarity());
 }
 
-// Feeds all documents to `search`: from the kept embeddings, or encoded window by window.
-void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
-                     const RetrieveOptions& options, ExactSearch* search) {
-  EncodeCounts counts;
-  const EncodeOptions encode = Labelled(options, "encode documents");
-  if (options.embeddings.empty()) {
-    counts = EncodeTexts(
-        model, TextKind::kDocument, documents.size(), [&](size_t i) { return documents.text(i); },
-        encode,
-        [&](size_t, const at::Tensor& rows) { search->Add(RowsFor(rows, model.similarity())); });
-  } else {
+// Feeds all documents to an exact search, window by window.
+class DocumentSearch {
+ public:
+  DocumentSearch(model::DualEncoder& model, const data::Texts& documents,
+                 const RetrieveOptions& options, ExactSearch* search)
+      : model_(model), documents_(documents), options_(options), search_(search) {}
+
+  void Run() {
+    if (!options_.embeddings.empty()) return SearchKept();
+    if (!options_.cache.empty()) return SearchCached();
+    const EncodeCounts counts = EncodeTexts(
+        model_, TextKind::kDocument, documents_.size(),
+        [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
+        [this](size_t first, const at::Tensor& rows) { Add(first, rows); });
+    Report(model_, TextKind::kDocument, counts, options_);
+  }
+
+ private:
+  // `rows` are those of documents from `first` on.
+  void Add(size_t first, const at::Tensor& rows) {
+    if (options_.progress) {
+      options_.progress(static_cast<double>(first) / static_cast<double>(documents_.size()));
+    }
+    search_->Add(RowsFor(rows, model_.similarity()));
+  }
+
+  void SearchKept() {
+    EncodeCounts counts;
     const std::string source =
-        SourceOf(model, TextKind::kDocument, documents, options.encode.precision);
+        SourceOf(model_, TextKind::kDocument, documents_, options_.encode.precision);
     std::optional<at::Tensor> rows =
-        ReadKept(options.embeddings, source, documents.size(), model.embedding_width());
+        ReadKept(options_.embeddings, source, documents_.size(), model_.embedding_width());
     if (!rows) {
-      CheckWritableForKept(options.embeddings);
-      rows = EncodeAll(model, TextKind::kDocument, documents, encode, &counts);
-      WriteKept(options.embeddings, source, documents, *rows);
+      CheckWritableForKept(options_.embeddings);
+      rows = EncodeAll(model_, TextKind::kDocument, documents_,
+                       OptionsFor(TextKind::kDocument, options_), &counts);
+      WriteKept(options_.embeddings, source, documents_, *rows);
     }
-    AddInWindows(*rows, model.similarity(), search);
+    AddInWindows([&rows](size_t first, size_t count) {
+      return rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count));
+    });
+    Report(model_, TextKind::kDocument, counts, options_);
   }
-  ReportCounts(counts, "documents", model.max_tokens(TextKind::kDocument));
+
+  void SearchCached() {
+    const CachedEmbeddings cached = EmbedThroughCache(
+        model_, TextKind::kDocument, documents_.size(),
+        [this](size_t i) { return documents_.text(i); }, options_);
+    AddInWindows([&cached](size_t first, size_t count) { return RowsOf(cached, first, count); });
+  }
+
+  // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
+  // of some documents.
+  void AddInWindows(const std::function<at::Tensor(size_t first, size_t count)>& rows) {
+    constexpr size_t kWindow = 16384;
+    for (size_t first = 0; first < documents_.size(); first += kWindow) {
+      Add(first, rows(first, std::min(kWindow, documents_.size() - first)));
+    }
+  }
+
+  model::DualEncoder& model_;
+  const data::Texts& documents_;
+  const RetrieveOptions& options_;
+  ExactSearch* search_;
+};
+
+// The documents of each query that are positives at options.relevance_level; none without one.
+std::vector<std::vector<uint32_t>> Positives(const RetrievalTask& task,
+                                             const RetrieveOptions& options) {
+  std::vector<std::vector<uint32_t>> positives(task.judged.size());
+  if (!(options.relevance_level > 0)) return positives;
+  for (size_t i = 0; i < positives.size(); ++i) {
+    positives[i] = PositivesOf(task.judged[i], options.relevance_level);
+  }
+  return positives;
 }
 
-}  // namespace
-
-Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
-                   const RetrieveOptions& options) {
-  if (!options.embeddings.empty()) CheckUsableForKept(options.embeddings);
-  const auto& judged = dataset.judged;
-  const at::Tensor queries = EncodeQueries(
-      model, judged.size(), [&](size_t i) { return dataset.queries.text(judged[i].query); },
-      options);
-  std::vector<std::vector<uint32_t>> positives(judged.size());
-  size_t depth = options.top_k;
-  if (options.relevance_level > 0) {
-    for (size_t i = 0; i < judged.size(); ++i) {
-      positives[i] = PositivesOf(judged[i], options.relevance_level);
-      depth = std::max(depth, eval::kNegativesPerQuery + positives[i].size());
-    }
-  }
-  ExactSearch search(queries, depth, dataset.documents);
-  if (options.relevance_level > 0) search.Watch(positives);
-  SearchDocuments(model, dataset.documents, options, &search);
-  const std::vector<QueryHits> found = search.Take();
+Retrieved Collect(const RetrievalTask& task, const std::vector<QueryHits>& found,
+                  const std::vector<std::vector<uint32_t>>& positives,
+                  const RetrieveOptions& options) {
   Retrieved retrieved;
-  for (size_t i = 0; i < judged.size(); ++i) {
-    const std::string_view query = dataset.queries.id(judged[i].query);
+  for (size_t i = 0; i < task.judged.size(); ++i) {
+    const std::string_view query = task.queries.id(task.judged[i].query);
     data::QueryResults& results = retrieved.run.AddQuery(query);
     const size_t count = std::min(options.top_k, found[i].hits.size());
     for (size_t h = 0; h < count; ++h) {
       const Hit& hit = found[i].hits[h];
-      results.results.push_back({dataset.documents.id(hit.document), hit.score});
+      results.results.push_back({task.documents.id(hit.document), hit.score});
     }
     if (options.relevance_level > 0) {
       retrieved.samples.push_back(SamplesOf(query, found[i], positives[i]));
     }
   }
   return retrieved;
+}
+
+}  // namespace
+
+Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
+                   const RetrieveOptions& options) {
+  if (!options.embeddings.empty()) CheckUsableForKept(options.embeddings);
+  const at::Tensor queries = EncodeQueries(
+      model, task.judged.size(), [&](size_t i) { return task.queries.text(task.judged[i].query); },
+      options);
+  const std::vector<std::vector<uint32_t>> positives = Positives(task, options);
+  size_t depth = options.top_k;
+  if (options.relevance_level > 0) {
+    for (const std::vector<uint32_t>& of_query : positives) {
+      depth = std::max(depth, eval::kNegativesPerQuery + of_query.size());
+    }
+  }
+  ExactSearch search(queries, depth, task.documents);
+  if (options.relevance_level > 0) search.Watch(positives);
+  DocumentSearch(model, task.documents, options, &search).Run();
+  return Collect(task, search.Take(), positives, options);
 }
 
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
@@ -105,7 +190,7 @@ std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::T
   const at::Tensor rows = EncodeQueries(
       model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
   ExactSearch search(rows, options.top_k, documents);
-  SearchDocuments(model, documents, options, &search);
+  DocumentSearch(model, documents, options, &search).Run();
   return search.Take();
 }
 

@@ -1,9 +1,10 @@
-// Ranks the corpus of a data set for each judged query by a model's scores, and collects the score
-// samples of an AUC.
+// Ranks a corpus for each judged query by a model's scores, and collects the score samples of an
+// AUC: for `tandem evaluate`, `tandem search` and a run's validation.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,26 +18,46 @@
 
 namespace tandem::search {
 
+// A corpus and the judged queries that it is ranked for; views into what outlives the call.
+struct RetrievalTask {
+  RetrievalTask(const data::Texts& of_documents, const data::Texts& of_queries,
+                std::span<const data::JudgedQuery> judged_queries)
+      : documents(of_documents), queries(of_queries), judged(judged_queries) {}
+  RetrievalTask(const data::Dataset& dataset)  // NOLINT: a data set is a task
+      : RetrievalTask(dataset.documents, dataset.queries, dataset.judged) {}
+
+  const data::Texts& documents;
+  const data::Texts& queries;
+  std::span<const data::JudgedQuery> judged;
+};
+
 struct RetrieveOptions {
   size_t top_k = 1000;
   // > 0: also collect score samples for an AUC, where a document is a positive from this grade on.
   double relevance_level = 0;
-  EncodeOptions encode;  // its label is not used
-  bool progress = true;
+  EncodeOptions encode;          // its label and its prompt are not used
+  PromptSource query_prompt;     // of task.judged[i]; null: the model's
+  PromptSource document_prompt;  // of document i; null: the model's. Not with `embeddings`
+  bool report = true;            // show bars and warn about truncated and empty texts
   // Folder that keeps the corpus's embeddings: used when it has those of the same model and texts,
   // else they are made and kept there. Empty: none.
   std::filesystem::path embeddings;
+  // A cache (search/embedding_cache.h) that embeddings of queries and, without `embeddings`, of
+  // documents are looked up in and kept in, so that a later call goes on where one was stopped.
+  // Empty: none.
+  std::filesystem::path cache;
+  // Told now and then which share of the documents is searched. It may throw, to stop.
+  std::function<void(double share)> progress;
 };
 
 struct Retrieved {
-  data::Run run;                            // views into the data set's documents
+  data::Run run;                            // views into the task's documents
   std::vector<eval::QuerySamples> samples;  // of the judged queries; views into its queries
 };
 
-// Every query of `dataset.judged` against all documents. Never holds a matrix of queries x corpus;
-// holds all embeddings of the corpus only where `options.embeddings` keeps them. Warns about
-// truncated and empty texts.
-Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
+// Every query of `task.judged` against all documents. Never holds a matrix of queries x corpus;
+// holds all embeddings of the corpus only where `options.embeddings` keeps them and were not there.
+Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
                    const RetrieveOptions& options);
 
 // The best documents for each of `queries`, given as text.

@@ -38,8 +38,8 @@ class LossValidator final : public Validator {
     }
   }
 
-  std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& states,
-                                const ValidationProgress& progress) override {
+  std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& states,
+                                   const ValidationProgress& progress) override {
     const auto sampler = sampling::kUniform.make(texts_.examples, sampler_options_);
     double sum = 0, queries = 0;
     const uint64_t batches = sampler->BatchesIn(1);
@@ -50,7 +50,7 @@ class LossValidator final : public Validator {
       sum += Forward(model, batch, objective_, states, step_).loss * count;
       queries += count;
     }
-    return sum / queries;
+    return Validated{.value = sum / queries};
   }
 
   std::string name() const override { return "loss"; }

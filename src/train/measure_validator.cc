@@ -1,15 +1,17 @@
-#include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "data/pool.h"
 #include "eval/evaluate.h"
-#include "search/encode.h"
-#include "search/exact.h"
+#include "search/retrieve.h"
 #include "search/score_samples.h"
 #include "train/validator.h"
 
@@ -21,35 +23,50 @@ constexpr size_t kFullDepth = 1000;
 // Texts that are encoded between two calls of ValidationProgress.
 constexpr size_t kWindowTexts = 1024;
 
-// `progress` has stopped the validation; thrown out of the encoder's callback.
+// `progress` has stopped the validation; thrown out of the search.
 struct Stopped {};
+
+std::vector<eval::Measure> MeasuresOf(const RankingMeasures& named) {
+  std::vector<eval::Measure> measures = {eval::ParseMeasure(named.measure)};
+  for (const std::string& name : named.report) measures.push_back(eval::ParseMeasure(name));
+  return measures;
+}
+
+// By id; what nobody can name is not counted.
+data::Qrels QrelsOf(const JudgedCorpus& corpus) {
+  data::Qrels qrels;
+  for (const data::JudgedQuery& query : corpus.judged) {
+    for (const data::Judgement& judgement : query.judgements) {
+      qrels.Add(corpus.queries->id(query.query), corpus.documents->id(judgement.document),
+                judgement.grade);
+    }
+  }
+  return qrels;
+}
 
 class MeasureValidator final : public Validator {
  public:
-  MeasureValidator(JudgedCorpus corpus, const std::string& measure, double relevance_level,
+  MeasureValidator(JudgedCorpus corpus, const RankingMeasures& measures,
                    const ValidatorOptions& options)
       : corpus_(std::move(corpus)),
-        measures_{eval::ParseMeasure(measure)},
-        relevance_level_(relevance_level),
+        measures_(MeasuresOf(measures)),
+        relevance_level_(measures.relevance_level),
         prompts_(options.prompts),
         encode_{.precision = options.precision,
                 .threads = options.threads,
                 .window_texts = kWindowTexts} {
-    for (const data::JudgedQuery& query : corpus_.judged) {
-      positives_.push_back(search::PositivesOf(query, relevance_level));
-      if (corpus_.qrels != nullptr) continue;
-      for (const data::Judgement& judgement : query.judgements) {
-        judged_.Add(corpus_.queries->id(query.query), corpus_.documents->id(judgement.document),
-                    judgement.grade);
-      }
-    }
-    CheckPositives();
+    if (corpus_.qrels == nullptr) judged_ = QrelsOf(corpus_);
+    for (const eval::Measure& measure : measures_) CheckPositives(measure);
+    if (!measures.pool) return;
+    pool_ = data::DrawPool(*corpus_.documents, corpus_.judged, *measures.pool, measures.seed);
+    Note(fmt::format("validation on {}", data::PoolText(*pool_, *measures.pool)));
   }
 
-  std::optional<double> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
-                                const ValidationProgress& progress) override {
+  std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
+                                   const ValidationProgress& progress) override {
     try {
-      return MeanOf(Search(model, progress));
+      return Evaluate(
+          search::Retrieve(model, {documents(), *corpus_.queries, judged()}, OptionsFor(progress)));
     } catch (const Stopped&) {
       return std::nullopt;
     }
@@ -57,12 +74,17 @@ class MeasureValidator final : public Validator {
 
   std::string name() const override { return measures_.front().name(); }
   bool Better(double value, double other) const override { return value > other; }
+  RankedCorpus ranked() const override { return {documents().size(), corpus_.documents->size()}; }
 
  private:
+  const data::Texts& documents() const { return pool_ ? pool_->documents : *corpus_.documents; }
+  std::span<const data::JudgedQuery> judged() const {
+    return pool_ ? pool_->judged : corpus_.judged;
+  }
+
   // Throws DataError where no query has a document that counts for the measure, which would then be
   // 0 for every model. Any grade above 0 counts where grades are gains; else the relevance level.
-  void CheckPositives() const {
-    const eval::Measure& measure = measures_.front();
+  void CheckPositives(const eval::Measure& measure) const {
     for (const data::JudgedQuery& query : corpus_.judged) {
       for (const data::Judgement& judgement : query.judgements) {
         if (measure.Counts(judgement.grade, relevance_level_)) return;
@@ -71,7 +93,7 @@ class MeasureValidator final : public Validator {
     throw DataError("validation data", 0, "",
                     fmt::format("none of its {} judged queries has a document of grade {}, so "
                                 "that {} would always be 0",
-                                corpus_.judged.size(), LowestGrade(measure), name()));
+                                corpus_.judged.size(), LowestGrade(measure), measure.name()));
   }
 
   // The lowest grade that counts for the measure, in words.
@@ -82,85 +104,75 @@ class MeasureValidator final : public Validator {
     return fmt::format("{} or more (data.positive_grade)", relevance_level_);
   }
 
-  bool NeedsSamples() const { return measures_.front().info->kind != eval::MeasureKind::kRanking; }
-
-  size_t Depth() const {
-    if (NeedsSamples()) {
-      size_t most = 0;
-      for (const auto& positives : positives_) most = std::max(most, positives.size());
-      return eval::kNegativesPerQuery + most;
-    }
-    const size_t cut_off = measures_.front().cut_off;
-    return cut_off == eval::kAllResults ? kFullDepth : cut_off;
+  bool NeedsSamples() const {
+    return std::any_of(measures_.begin(), measures_.end(), [](const eval::Measure& measure) {
+      return measure.info->kind != eval::MeasureKind::kRanking;
+    });
   }
 
-  std::vector<search::QueryHits> Search(model::DualEncoder& model,
-                                        const ValidationProgress& progress) const {
-    std::vector<at::Tensor> queries;
-    search::EncodeOptions of_queries = encode_, of_documents = encode_;
-    of_queries.prompt = [this](size_t i) { return prompts_.queries.Of(corpus_.judged[i].query); };
-    of_documents.prompt = [this](size_t i) { return prompts_.documents.Of(i); };
-    search::EncodeTexts(
-        model, model::TextKind::kQuery, corpus_.judged.size(),
-        [this](size_t i) { return corpus_.queries->text(corpus_.judged[i].query); }, of_queries,
-        [&queries](size_t, const at::Tensor& rows) { queries.push_back(rows); });
-    search::ExactSearch search(search::RowsFor(at::cat(queries), model.similarity()), Depth(),
-                               *corpus_.documents);
-    if (NeedsSamples()) search.Watch(positives_);
-    search::EncodeTexts(
-        model, model::TextKind::kDocument, corpus_.documents->size(),
-        [this](size_t i) { return corpus_.documents->text(i); }, of_documents,
-        [&](size_t first, const at::Tensor& rows) {
-          const double share =
-              static_cast<double>(first) / static_cast<double>(corpus_.documents->size());
-          if (!progress(share)) throw Stopped();
-          search.Add(search::RowsFor(rows, model.similarity()));
-        });
-    return search.Take();
+  // The results of a query that the measures look at; an AUC takes its samples beside them.
+  size_t Depth() const {
+    size_t depth = 1;
+    for (const eval::Measure& measure : measures_) {
+      if (measure.info->kind != eval::MeasureKind::kRanking) continue;
+      const size_t cut_off = measure.cut_off;
+      depth = std::max(depth, cut_off == eval::kAllResults ? kFullDepth : cut_off);
+    }
+    return depth;
+  }
+
+  search::RetrieveOptions OptionsFor(const ValidationProgress& progress) const {
+    return {.top_k = Depth(),
+            .relevance_level = NeedsSamples() ? relevance_level_ : 0,
+            .encode = encode_,
+            .query_prompt = [this](size_t i) { return prompts_.queries.Of(judged()[i].query); },
+            .document_prompt =
+                [this](size_t i) { return prompts_.documents.Of(pool_ ? pool_->of_corpus[i] : i); },
+            .report = false,
+            .progress =
+                [&progress](double share) {
+                  if (!progress(share)) throw Stopped();
+                }};
   }
 
   const data::Qrels& AllJudgements() const {
     return corpus_.qrels != nullptr ? *corpus_.qrels : judged_;
   }
 
-  // The measure's mean over the judged queries, as trec_eval -c takes it; 0 where no query has a
+  // The measures' means over the judged queries, as trec_eval -c takes them; 0 where no query has a
   // value.
-  double MeanOf(const std::vector<search::QueryHits>& found) const {
-    data::Run run;
-    std::vector<eval::QuerySamples> samples;
-    for (size_t q = 0; q < found.size(); ++q) {
-      const std::string_view query = corpus_.queries->id(corpus_.judged[q].query);
-      data::QueryResults& results = run.AddQuery(query);
-      for (const search::Hit& hit : found[q].hits) {
-        results.results.push_back({corpus_.documents->id(hit.document), hit.score});
-      }
-      if (NeedsSamples()) samples.push_back(search::SamplesOf(query, found[q], positives_[q]));
+  Validated Evaluate(search::Retrieved found) const {
+    if (NeedsSamples()) {
+      search::CountMissingPositives(AllJudgements(), relevance_level_, found.samples);
     }
-    if (NeedsSamples()) search::CountMissingPositives(AllJudgements(), relevance_level_, samples);
     const eval::Evaluation evaluation =
-        eval::EvaluateRun(run, AllJudgements(), measures_,
+        eval::EvaluateRun(found.run, AllJudgements(), measures_,
                           {.ranking = {.relevance_level = relevance_level_},
                            .complete = true,
                            .threads = encode_.threads,
-                           .samples = samples});
-    return evaluation.measures.front().mean.value_or(0);
+                           .samples = found.samples});
+    Validated validated{.value = evaluation.measures.front().mean.value_or(0)};
+    for (size_t m = 1; m < measures_.size(); ++m) {
+      validated.further.push_back({measures_[m].name(), evaluation.measures[m].mean.value_or(0)});
+    }
+    return validated;
   }
 
   JudgedCorpus corpus_;
-  std::vector<eval::Measure> measures_;
+  std::vector<eval::Measure> measures_;  // the first decides
   double relevance_level_;
   RunPrompts prompts_;
   search::EncodeOptions encode_;
-  std::vector<std::vector<uint32_t>> positives_;  // of each judged query, ascending
-  data::Qrels judged_;  // corpus_.judged; empty where there is corpus_.qrels
+  data::Qrels judged_;              // corpus_.judged; empty where there is corpus_.qrels
+  std::optional<data::Pool> pool_;  // none: the whole corpus is ranked
 };
 
 }  // namespace
 
-std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus, const std::string& measure,
-                                                double relevance_level,
+std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus,
+                                                const RankingMeasures& measures,
                                                 const ValidatorOptions& options) {
-  return std::make_unique<MeasureValidator>(std::move(corpus), measure, relevance_level, options);
+  return std::make_unique<MeasureValidator>(std::move(corpus), measures, options);
 }
 
 }  // namespace tandem::train

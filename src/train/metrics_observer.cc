@@ -51,8 +51,12 @@ void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
 
 void MetricsObserver::AfterValidation(const Loop& loop, const ValidationReport& found) {
   const int64_t step = loop.state().step;
-  metrics_.Write(report::ToJson(report::ValidationRow{
-      .step = step, .measures = {{found.measure, found.value}}, .best = found.best}));
+  report::NamedNumbers measures = {{found.measure, found.value}};
+  for (const MeasuredValue& further : found.further) {
+    measures.push_back({further.measure, further.value});
+  }
+  metrics_.Write(report::ToJson(
+      report::ValidationRow{.step = step, .measures = std::move(measures), .best = found.best}));
   timing_.Write(report::ToJson(report::ValidationTimeRow{step, found.seconds}));
 }
 

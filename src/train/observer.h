@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 
 #include "search/mined.h"
 #include "train/loop_state.h"
+#include "train/measured_value.h"
 
 namespace tandem::train {
 
@@ -47,6 +49,7 @@ struct ValidationReport {
   double value = 0;
   bool best = false;  // of the run so far
   double seconds = 0;
+  std::span<const MeasuredValue> further;  // of validation.report
 };
 
 // Where a round of mining stands.

@@ -272,6 +272,24 @@ void WriteRecords(const RunFolder& folder, const Setup& setup, const RunOptions&
                       GivenRecipeText(setup.loaded, options.version, options.flags));
 }
 
+// The first line of timing.jsonl that a process writes.
+report::StartRow StartOf(const Setup& setup, const std::optional<int64_t>& checkpoint,
+                         const RunOptions& options) {
+  report::StartRow start{.version = options.version,
+                         .threads = setup.threads,
+                         .precision = std::string(tensor::PrecisionName(setup.precision)),
+                         .isa = std::string(tensor::IsaName()),
+                         .resumed_from = checkpoint.value_or(0),
+                         .read_seconds = setup.read_seconds,
+                         .tokenise_seconds = setup.tokenise_seconds};
+  const RankedCorpus ranked = setup.validator ? setup.validator->ranked() : RankedCorpus();
+  if (ranked.documents > 0) {
+    start.validation_documents = static_cast<int64_t>(ranked.documents);
+    start.validation_corpus = static_cast<int64_t>(ranked.corpus);
+  }
+  return start;
+}
+
 // `profilers`: a ProfileObserver, or none.
 void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continuation,
              const RunOptions& options, std::vector<LoopObserver*> profilers) {
@@ -281,14 +299,7 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
   WriteRecords(folder, setup, options, continuation.extended);
   LineLog metrics(folder.metrics(), MetricsBytes(folder, checkpoint));
   LineLog timing(folder.timing(), std::nullopt);
-  timing.Write(report::ToJson(
-      report::StartRow{.version = options.version,
-                       .threads = setup.threads,
-                       .precision = std::string(tensor::PrecisionName(setup.precision)),
-                       .isa = std::string(tensor::IsaName()),
-                       .resumed_from = checkpoint.value_or(0),
-                       .read_seconds = setup.read_seconds,
-                       .tokenise_seconds = setup.tokenise_seconds}));
+  timing.Write(report::ToJson(StartOf(setup, checkpoint, options)));
   RunObservers observers(setup, folder, metrics, timing, options.stop);
   if (setup.miner) setup.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);

@@ -13,7 +13,6 @@
 #include "base/running_hash.h"
 #include "base/threads.h"
 #include "config/catalogue.h"
-#include "eval/measure.h"
 #include "model/fingerprint.h"
 #include "objective/catalogue.h"
 #include "train/bank_memory.h"
@@ -25,6 +24,7 @@
 #include "train/resolve_objective.h"
 #include "train/run_mixture.h"
 #include "train/run_model.h"
+#include "train/run_validation.h"
 #include "train/training_options.h"
 #include "weights/prompt_choice.h"
 
@@ -35,15 +35,6 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void CheckMeasure(const config::LoadedRecipe& loaded) {
-  const config::ValidationRecipe& validation = loaded.recipe.validation;
-  if (!validation.enabled() || validation.by_loss()) return;
-  const std::string problem = eval::MeasureProblem(validation.measure);
-  if (!problem.empty()) {
-    throw loaded.ErrorAt("validation.measure", fmt::format("is no measure: {}", problem));
-  }
 }
 
 std::string_view TrainingName(const Setup& setup) {
@@ -154,20 +145,6 @@ void NoteData(const Setup& setup) {
   };
   truncated(texts.queries, "queries", *setup.recipe().model.max_query_tokens);
   truncated(texts.documents, "documents", *setup.recipe().model.max_document_tokens);
-}
-
-std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
-  const config::Recipe& recipe = setup.recipe();
-  if (!recipe.validation.enabled()) return nullptr;
-  const ValidatorOptions options{
-      .prompts = ValidationPrompts(setup.data, recipe.validation, *setup.model),
-      .precision = setup.precision,
-      .threads = setup.threads};
-  if (recipe.validation.by_loss()) {
-    return MakeLossValidator(setup.data, setup.loaded, setup.objective, *setup.model, options);
-  }
-  return MakeMeasureValidator(setup.data.ValidationCorpus(), recipe.validation.measure,
-                              setup.data.RelevanceLevel(recipe.data), options);
 }
 
 // Throws RecipeError where the first batch has no negative, so that nothing could be learned: it
@@ -312,7 +289,7 @@ void NoteWhatIsTrained(const Setup& setup) {
 }  // namespace
 
 std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options) {
-  CheckMeasure(loaded);
+  CheckValidation(loaded);
   auto setup = std::make_unique<Setup>();
   setup->learning_rate_note = ResolveLearningRate(loaded);
   setup->loaded = std::move(loaded);

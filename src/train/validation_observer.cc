@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "base/progress.h"
 #include "train/checkpoint.h"
 #include "train/loop.h"
 
@@ -14,6 +16,10 @@ namespace tandem::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
   const auto found = state.find(key);
@@ -24,6 +30,7 @@ std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
 }  // namespace
 
 Next ValidationObserver::Begin(const Loop& loop) {
+  begin_ = Clock::now();
   const int64_t step = loop.state().step;
   const bool due = step == 0 ? !state_.base_value
                              : plan_.ValidationDue(loop.state()) && state_.validated_step < step;
@@ -37,22 +44,26 @@ Next ValidationObserver::AfterStep(const Loop& loop, const StepReport& /*report*
 Next ValidationObserver::Validate(const Loop& loop) {
   const Clock::time_point start = Clock::now();
   const int64_t step = loop.state().step;
-  const std::optional<double> value =
+  const std::optional<Validated> found =
       validator_.Measure(loop.model(), loop.objective_states(),
                          [&loop](double share) { return loop.TellDuringValidation(share); });
-  if (!value) return Next::kInterrupt;
-  if (!std::isfinite(*value)) {
-    throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, *value));
+  if (!found) return Next::kInterrupt;
+  const double value = found->value;
+  if (!std::isfinite(value)) {
+    throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, value));
   }
-  const bool best = Count(step, *value);
+  const bool best = Count(step, value);
   if (best) {
-    SaveWeights(folder_.Best(step), loop.SavedParameters(), {{"step", step}, {measure_, *value}});
+    SaveWeights(folder_.Best(step), loop.SavedParameters(), {{"step", step}, {measure_, value}});
   }
-  loop.TellAfterValidation(
-      {.measure = measure_.c_str(),
-       .value = *value,
-       .best = best,
-       .seconds = std::chrono::duration<double>(Clock::now() - start).count()});
+  const double seconds = SecondsSince(start);
+  seconds_ += seconds;
+  ++validations_;
+  loop.TellAfterValidation({.measure = measure_.c_str(),
+                            .value = value,
+                            .best = best,
+                            .seconds = seconds,
+                            .further = found->further});
   return OutOfPatience() ? Next::kStop : Next::kGoOn;
 }
 
@@ -76,7 +87,19 @@ bool ValidationObserver::Count(int64_t step, double value) {
   return best;
 }
 
+// What validation cost this process: a resumed run has lost the times of earlier ones.
+void ValidationObserver::NoteCost() const {
+  if (validations_ == 0) return;
+  const double all = std::max(SecondsSince(begin_), seconds_);
+  const std::string time =
+      seconds_ < 60 ? fmt::format("{:.1f} s", seconds_) : FormatDuration(seconds_);
+  Note(fmt::format("{} {} took {}, {:.0f} % of the time", validations_,
+                   validations_ == 1 ? "validation" : "validations", time,
+                   100 * seconds_ / std::max(all, 1e-9)));
+}
+
 void ValidationObserver::End(const Loop& loop) {
+  NoteCost();
   if (!OutOfPatience()) return;
   Note(fmt::format("stopped at step {}: {} has not improved in {} validations", loop.state().step,
                    measure_, patience_));

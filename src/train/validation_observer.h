@@ -2,6 +2,7 @@
 // run when patience has run out.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ class ValidationObserver final : public LoopObserver {
   Next Validate(const Loop& loop);
   // Returns whether `value` is the best so far.
   bool Count(int64_t step, double value);
+  void NoteCost() const;
   bool OutOfPatience() const {
     return patience_ > 0 && state_.validations_without_improvement >= patience_;
   }
@@ -62,6 +64,10 @@ class ValidationObserver final : public LoopObserver {
   int64_t patience_;
   std::string measure_;
   ValidationState state_;
+  // Of this process.
+  std::chrono::steady_clock::time_point begin_;
+  double seconds_ = 0;
+  int64_t validations_ = 0;
 };
 
 }  // namespace tandem::train

@@ -135,6 +135,62 @@ TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
                    "--max-results is -1; expected a whole number, at least 0");
 }
 
+TEST_F(EvaluateCommand, FlagsOfModelsAndSets) {
+  const std::string run = Path("run.trec");
+  ExpectUsageError({"evaluate", "--qrels", "q", "--run", run, "--pool", "5"},
+                   "--qrels and --run exclude --model, --dataset and --split");
+  ExpectUsageError({"evaluate", "--pool", "5"}, "--embeddings, --candidates, --pool, --no-cache");
+  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--pool", "0"},
+                   "--pool is 0; expected a whole number, at least 1");
+  ExpectUsageError(
+      {"evaluate", "--model", "m", "--dataset", "d", "--candidates", run, "--pool", "5"},
+      "--candidates says which documents are ranked; it excludes --pool");
+  ExpectUsageError(
+      {"evaluate", "--model", "m", "--dataset", "d", "--candidates", run, "--embeddings", "e"},
+      "--candidates encodes no whole corpus that --embeddings could keep");
+  ExpectUsageError(
+      {"evaluate", "--model", "m", "--dataset", "d", "--pool", "9", "--embeddings", "e"},
+      "--pool encodes no whole corpus that --embeddings could keep");
+  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--no-cache"},
+                   "--no-cache is for several models or data sets");
+  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--dataset", "e", "--per-query"},
+                   "--per-query of several models or data sets needs --format tsv or json");
+  ExpectUsageError({"evaluate", "--dataset", "d", "--dataset", "e"}, "--dataset needs --model");
+  ExpectUsageError({"evaluate", "--suite", "none.toml"},
+                   "none.toml: cannot be read: No such file or directory");
+  Write("suite.toml", "[[set]]\npath = \"x\"\nspilt = \"dev\"\n");
+  ExpectUsageError({"evaluate", "--suite", Path("suite.toml"), "--model", "m"},
+                   Path("suite.toml") + ":3:1: set.1.spilt is unknown; did you mean split?");
+  Write("suite.toml", "measures = [\"map\", \"ndgc@10\"]\n[[set]]\npath = \"x\"\n");
+  ExpectUsageError({"evaluate", "--suite", Path("suite.toml"), "--model", "m"},
+                   Path("suite.toml") +
+                       ":1:12: measures names no measure: measure ndgc@10 is "
+                       "unknown; did you mean ndcg@10?");
+  Write("suite.toml", "[[set]]\npath = \"x\"\n");
+  ExpectUsageError({"evaluate", "--suite", Path("suite.toml")},
+                   "a suite needs models: give --model, or [[model]] in it");
+}
+
+// Everything is looked at before a model is loaded.
+TEST_F(EvaluateCommand, MissingFoldersOfASuiteAreNamedAtOnce) {
+  const ProgramResult model =
+      RunTandem({"evaluate", "--model", "none", "--model", "m", "--dataset", "d"});
+  EXPECT_EQ(model.exit_code, 4);
+  EXPECT_THAT(model.err, HasSubstr("none: no such folder; a model folder was expected"));
+  std::filesystem::create_directories(Path("m"));
+  const ProgramResult set =
+      RunTandem({"evaluate", "--model", Path("m"), "--dataset", Path("d"), "--dataset", Path("e")});
+  EXPECT_EQ(set.exit_code, 3);
+  EXPECT_THAT(set.err, HasSubstr("d: there is no such folder; expected one with corpus.jsonl"));
+  std::filesystem::create_directories(Path("d/qrels"));
+  Write("d/corpus.jsonl", "");
+  Write("d/queries.jsonl", "");
+  Write("d/qrels/dev.tsv", "q1\td1\t1\n");
+  const ProgramResult split = RunTandem({"evaluate", "--model", Path("m"), "--suite", Path("")});
+  EXPECT_EQ(split.exit_code, 3);
+  EXPECT_THAT(split.err, HasSubstr("d: has no split test; it has dev"));
+}
+
 TEST_F(EvaluateCommand, BrokenFilesAreDataErrors) {
   Write("run.trec", "q1 Q0 d1 1 high t\n");
   const ProgramResult score = Evaluate({});

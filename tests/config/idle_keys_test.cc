@@ -42,6 +42,8 @@ std::string LineOf(const RecipeKey& key) {
       {"validation.query_prompt", "\"q\""},
       {"validation.document_prompt", "\"d\""},
       {"validation.holdout", "5"},
+      {"validation.report", "['map']"},
+      {"validation.pool", "100"},
       {"objective.bias", "1"}};
   const std::string value = FormatValue(key.value);
   if (!value.empty()) return fmt::format("{} = {}\n", key.path(), value);
@@ -161,6 +163,10 @@ class IdleKey : public testing::Test {
       {"validation.document_prompt", {"", "validation.data = 'v'"}},
       {"validation.holdout", {}},
       {"validation.measure", {"", "validation.holdout = 5"}},
+      {"validation.report",
+       {"validation.holdout = 5\nvalidation.measure = 'loss'", "validation.holdout = 5"}},
+      {"validation.pool",
+       {"validation.holdout = 5\nvalidation.measure = 'loss'", "validation.holdout = 5"}},
       {"validation.every", {"", "validation.holdout = 5"}},
       {"validation.patience", {"", "validation.holdout = 5"}},
       {"logging.every", {}}};

@@ -4,7 +4,11 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
@@ -37,7 +41,7 @@ class RetrieveTest : public testing::Test {
 };
 
 TEST_F(RetrieveTest, RanksTheSameTextFirst) {
-  const Retrieved retrieved = Retrieve(*model_, dataset_, {.top_k = 5, .progress = false});
+  const Retrieved retrieved = Retrieve(*model_, dataset_, {.top_k = 5, .report = false});
   ASSERT_EQ(retrieved.run.queries().size(), 2U);
   const data::QueryResults* first = retrieved.run.Find("q1");
   ASSERT_NE(first, nullptr);
@@ -50,7 +54,7 @@ TEST_F(RetrieveTest, RanksTheSameTextFirst) {
 
 TEST_F(RetrieveTest, SamplesHoldAllPositivesAndTheBestOthers) {
   const Retrieved retrieved =
-      Retrieve(*model_, dataset_, {.top_k = 1, .relevance_level = 1, .progress = false});
+      Retrieve(*model_, dataset_, {.top_k = 1, .relevance_level = 1, .report = false});
   ASSERT_EQ(retrieved.samples.size(), 2U);
   const eval::QuerySamples& samples = retrieved.samples[0];
   EXPECT_EQ(samples.query, "q1");
@@ -59,14 +63,13 @@ TEST_F(RetrieveTest, SamplesHoldAllPositivesAndTheBestOthers) {
   EXPECT_EQ(samples.missing_positives, 0U);
   // At level 2 the second document is no positive any more.
   const Retrieved strict =
-      Retrieve(*model_, dataset_, {.top_k = 1, .relevance_level = 2, .progress = false});
+      Retrieve(*model_, dataset_, {.top_k = 1, .relevance_level = 2, .report = false});
   EXPECT_EQ(strict.samples[0].positives.size(), 1U);
   EXPECT_EQ(strict.samples[0].negatives.size(), 63U);
 }
 
 TEST_F(RetrieveTest, KeptEmbeddingsGiveTheSameRunAndAreMadeAgainForOtherTexts) {
-  const RetrieveOptions options{
-      .top_k = 3, .progress = false, .embeddings = folder_.path() / "kept"};
+  const RetrieveOptions options{.top_k = 3, .report = false, .embeddings = folder_.path() / "kept"};
   const Retrieved made = Retrieve(*model_, dataset_, options);
   const std::string bytes = ReadFile(folder_.path() / "kept" / "embeddings.npy");
   const Retrieved kept = Retrieve(*model_, dataset_, options);
@@ -75,6 +78,89 @@ TEST_F(RetrieveTest, KeptEmbeddingsGiveTheSameRunAndAreMadeAgainForOtherTexts) {
   dataset_.documents.Add("new", "alpha red alpha");
   const Retrieved again = Retrieve(*model_, dataset_, options);
   EXPECT_NE(bytes, ReadFile(folder_.path() / "kept" / "embeddings.npy"));
+}
+
+// What a run's validation needs: prompts of single texts, small windows, and the same hits as a
+// search that multiplies everything with everything.
+TEST_F(RetrieveTest, PromptsOfTextsAndWindowsGiveTheHitsOfANaiveSearch) {
+  const auto query_prompt = [](size_t i) { return std::string_view(i == 0 ? "fast " : ""); };
+  const auto document_prompt = [](size_t i) { return std::string_view(i % 3 == 0 ? "blue " : ""); };
+  const EncodeOptions windows{.window_texts = 7};
+  std::vector<double> shares;
+  const Retrieved retrieved =
+      Retrieve(*model_, dataset_,
+               {.top_k = 64,
+                .relevance_level = 1,
+                .encode = windows,
+                .query_prompt = query_prompt,
+                .document_prompt = document_prompt,
+                .report = false,
+                .progress = [&](double share) { shares.push_back(share); }});
+  EncodeOptions of_queries = windows, of_documents = windows;
+  of_queries.prompt = [&](size_t i) {  // text 0 is not judged
+    return i == 0 ? std::string_view() : query_prompt(i - 1);
+  };
+  of_documents.prompt = document_prompt;
+  const at::Tensor queries =
+      RowsFor(EncodeAll(*model_, model::TextKind::kQuery, dataset_.queries, of_queries), "cosine");
+  const at::Tensor documents = RowsFor(
+      EncodeAll(*model_, model::TextKind::kDocument, dataset_.documents, of_documents), "cosine");
+  for (const data::JudgedQuery& judged : dataset_.judged) {
+    const auto found = retrieved.run.Find(dataset_.queries.id(judged.query))->results;
+    ASSERT_EQ(found.size(), dataset_.documents.size());
+    for (size_t rank = 0; rank < found.size(); ++rank) {
+      const uint32_t document = *dataset_.documents.Find(found[rank].document);
+      const float score = (queries[judged.query] * documents[document]).sum().item<float>();
+      EXPECT_NEAR(found[rank].score, score, 1e-5);
+      if (rank > 0) {
+        EXPECT_LE(found[rank].score, found[rank - 1].score);
+      }
+    }
+  }
+  EXPECT_EQ(retrieved.samples[0].positives.size(), 2U);
+  ASSERT_EQ(shares.size(), 10U);  // 64 documents in windows of 7
+  EXPECT_EQ(shares.front(), 0);
+  EXPECT_EQ(shares.back(), 63.0 / 64);
+}
+
+TEST_F(RetrieveTest, ProgressMayStopIt) {
+  struct Stop {};
+  size_t calls = 0;
+  const RetrieveOptions options{
+      .encode = {.window_texts = 8}, .report = false, .progress = [&calls](double) {
+        if (++calls == 3) throw Stop();
+      }};
+  EXPECT_THROW(Retrieve(*model_, dataset_, options), Stop);
+  EXPECT_EQ(calls, 3U);
+}
+
+// Queries and documents come from the cache, copies of a text from one row.
+TEST_F(RetrieveTest, TheCacheGivesTheSameHits) {
+  dataset_.documents.Add("copy", "alpha red");
+  const RetrieveOptions plain{.top_k = 65, .report = false};
+  RetrieveOptions cached = plain;
+  cached.cache = folder_.path() / "cache";
+  const Retrieved expected = Retrieve(*model_, dataset_, plain);
+  for (const char* time : {"made", "found"}) {
+    SCOPED_TRACE(time);
+    const Retrieved got = Retrieve(*model_, dataset_, cached);
+    for (const char* query : {"q1", "q2"}) {
+      const auto& want = expected.run.Find(query)->results;
+      const auto& have = got.run.Find(query)->results;
+      ASSERT_EQ(have.size(), want.size());
+      for (size_t rank = 0; rank < want.size(); ++rank) {
+        EXPECT_EQ(have[rank].document, want[rank].document);
+        EXPECT_NEAR(have[rank].score, want[rank].score, 1e-6);
+      }
+    }
+    const auto& first = got.run.Find("q1")->results;
+    EXPECT_EQ(first[0].document, "copy");  // ties by id, descending
+    EXPECT_EQ(first[1].document, "alpha-red");
+    EXPECT_EQ(first[0].score, first[1].score);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path() / "cache/embeddings"),
+                          std::filesystem::directory_iterator()),
+            2);
 }
 
 TEST_F(RetrieveTest, AnotherModelIsAnotherSource) {
@@ -88,7 +174,7 @@ TEST_F(RetrieveTest, AnotherModelIsAnotherSource) {
 TEST_F(RetrieveTest, FreeTextQueriesFindDocuments) {
   const std::vector<std::string> queries = {"photo fast"};
   const std::vector<QueryHits> hits =
-      RetrieveForTexts(*model_, dataset_.documents, queries, {.top_k = 2, .progress = false});
+      RetrieveForTexts(*model_, dataset_.documents, queries, {.top_k = 2, .report = false});
   ASSERT_EQ(hits[0].hits.size(), 2U);
   EXPECT_EQ(dataset_.documents.id(hits[0].hits[0].document), "photo-fast");
 }

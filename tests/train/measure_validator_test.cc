@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/captured_messages.h"
 #include "base/temporary_folder.h"
 #include "train/validator.h"
 #include "weights/error_matching.h"
@@ -19,7 +20,7 @@ class MeasureValidatorData : public testing::Test {
   }
   void Make(const std::string& measure, double grade) {
     const JudgedCorpus corpus{&documents_, &queries_, {{0, {{.document = 0, .grade = grade}}}}};
-    MakeMeasureValidator(corpus, measure, /*relevance_level=*/1, {});
+    MakeMeasureValidator(corpus, {.measure = measure}, {});
   }
   void ExpectRefused(const std::string& measure, double grade, const std::string& text) {
     ExpectError([&] { Make(measure, grade); }, ExitCode::kData, {text});
@@ -45,6 +46,24 @@ TEST_F(MeasureValidatorData, OtherMeasuresNeedAPositive) {
                   "(data.positive_grade), so that " +
                       measure + " would always be 0");
   }
+}
+
+TEST_F(MeasureValidatorData, FurtherMeasuresNeedOneToo) {
+  const JudgedCorpus corpus{&documents_, &queries_, {{0, {{.document = 0, .grade = 0.6}}}}};
+  ExpectError([&] { MakeMeasureValidator(corpus, {.measure = "ndcg@10", .report = {"map"}}, {}); },
+              ExitCode::kData, {"so that map would always be 0"});
+}
+
+TEST_F(MeasureValidatorData, SaysHowManyDocumentsAreRanked) {
+  const JudgedCorpus corpus{&documents_, &queries_, {{0, {{.document = 0, .grade = 1}}}}};
+  const CapturedMessages messages;
+  const auto whole = MakeMeasureValidator(corpus, {.measure = "mrr@10"}, {});
+  EXPECT_EQ(whole->ranked().documents, 2U);
+  EXPECT_EQ(messages.text(), "");
+  const auto pooled = MakeMeasureValidator(corpus, {.measure = "mrr@10", .pool = 1}, {});
+  EXPECT_EQ(pooled->ranked().documents, 1U);
+  EXPECT_EQ(pooled->ranked().corpus, 2U);
+  EXPECT_EQ(messages.text(), "validation on a pool of 1 of 2 documents (1 of them judged)\n");
 }
 
 }  // namespace

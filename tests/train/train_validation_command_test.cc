@@ -162,6 +162,68 @@ TEST_F(TrainValidation, MeasuresWhatEvaluateMeasures) {
   EXPECT_EQ(changed.exit_code, 3) << changed.err;
 }
 
+// The pool is evaluate's, drawn by the same seed; further measures stand beside the one that
+// decides.
+TEST_F(TrainValidation, APoolAndFurtherMeasuresAreThoseOfEvaluate) {
+  const std::vector<std::string> measures = {"ndcg@10", "auc", "mrr@10"};
+  const ProgramResult result =
+      Train("run", {"--set", "train.steps=8", "--set", "validation.pool=25", "--set",
+                    "validation.report=[\"auc\", \"mrr@10\"]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("validation on a pool of 25 of 60 documents (16 of them "));
+  const std::string timing = ReadFile(Path("run/timing.jsonl"));
+  const nlohmann::json head = nlohmann::json::parse(timing.substr(0, timing.find('\n')));
+  EXPECT_EQ(head["validation_documents"], 25);
+  EXPECT_EQ(head["validation_corpus"], 60);
+  for (const std::string& measure : measures) {
+    const std::map<int64_t, double> values = Validations("run", measure);
+    EXPECT_EQ(values.size(), 3U) << measure;  // before training, at steps 7 and 8
+    const ProgramResult evaluated =
+        RunTandem({"evaluate", "--model", Path("base"), "--dataset", Path("data"), "--split", "dev",
+                   "--measures", measure, "--relevance-level", "2", "--pool", "25", "--seed", "3",
+                   "--format", "json", "--quiet"});
+    ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+    EXPECT_NEAR(values.at(0),
+                nlohmann::json::parse(evaluated.out)["measures"][measure].get<double>(), 1e-6);
+  }
+  const nlohmann::json end = Metrics("run").back();
+  EXPECT_EQ(end["best_ndcg@10"], Validations("run", "ndcg@10").at(end["model_step"]));
+  ASSERT_EQ(Train("whole", {"--set", "train.steps=8"}).exit_code, 0);
+  EXPECT_NE(Validations("run", "ndcg@10").at(0), Validations("whole", "ndcg@10").at(0));
+  // What is measured on changes what is best: a run keeps it.
+  EXPECT_EQ(
+      Train("run", {"--resume", "--set", "train.steps=8", "--set", "validation.pool=26"}).exit_code,
+      2);
+}
+
+TEST_F(TrainValidation, SaysWhatItsValidationsCost) {
+  const ProgramResult result = Train("run", {"--set", "train.steps=8"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              testing::ContainsRegex("3 validations took [0-9.]+ s, [0-9]+ % of the time"));
+  EXPECT_THAT(result.err, Not(HasSubstr("a pool of")));
+}
+
+TEST_F(TrainValidation, AnyMeasureStopsARun) {
+  const ProgramResult result =
+      Train("run", {"--set", "optimizer.learning_rate=0.5", "--set", "validation.patience=1",
+                    "--set", "validation.every=\"4 steps\"", "--set", "validation.measure=auc"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(": auc has not improved in 1 validations"));
+}
+
+TEST_F(TrainValidation, FurtherMeasuresAreChecked) {
+  const ProgramResult unknown = Train("run", {"--set", "validation.report=[\"ndgc@10\"]"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("validation.report names no measure: measure ndgc@10 is "
+                                     "unknown; did you mean ndcg@10?"));
+  const ProgramResult twice = Train("run", {"--set", "validation.report=[\"map\", \"ndcg@10\"]"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err,
+              HasSubstr("validation.report names ndcg@10 again, which is measured already"));
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
+}
+
 // An earlier version did not measure the start, and wrote the epoch.
 TEST_F(TrainValidation, ACheckpointOfAnEarlierVersionIsResumed) {
   ASSERT_EQ(Train("whole").exit_code, 0);
