@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "app/calibration_output.h"
 #include "app/evaluate_command.h"
 #include "app/evaluate_model.h"
 #include "app/evaluation_output.h"
 #include "app/globals.h"
 #include "app/load_model.h"
+#include "app/model_calibration.h"
 #include "app/output_style.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -45,6 +48,15 @@ bool NeedsSamples(const std::vector<eval::Measure>& measures) {
   });
 }
 
+// What is measured beside the measures of one model on one set. Lists of candidates lack the
+// samples that probabilities are measured on, and a table of many models has no place for it.
+std::optional<weights::Calibration> CalibrationToMeasure(const model::DualEncoder& model,
+                                                         const EvaluatedSet& set,
+                                                         const EvaluateOptions& options) {
+  if (options.model.model.empty() || !set.candidates.empty()) return std::nullopt;
+  return CalibrationOf(model, options.model);
+}
+
 // Leaves the documents of a pool in the data set.
 void TakePool(size_t size, data::Dataset& dataset) {
   const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
@@ -75,19 +87,17 @@ search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& 
           .samples = {}};
 }
 
+// `relevance_level` > 0: with score samples.
 search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
-                             const std::vector<eval::Measure>& measures,
-                             const EvaluateOptions& options, const EmbeddingPlaces& places) {
-  const bool samples = NeedsSamples(measures);
-  search::Retrieved retrieved =
-      search::Retrieve(model, judged.dataset,
-                       {.top_k = DepthFor(options, measures, judged.dataset.documents.size()),
-                        .relevance_level = samples ? options.relevance_level : 0,
-                        .encode = BulkOptions(),
-                        .embeddings = places.embeddings,
-                        .cache = places.cache});
-  if (samples) {
-    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+                             size_t top_k, double relevance_level, const EmbeddingPlaces& places) {
+  search::Retrieved retrieved = search::Retrieve(model, judged.dataset,
+                                                 {.top_k = top_k,
+                                                  .relevance_level = relevance_level,
+                                                  .encode = BulkOptions(),
+                                                  .embeddings = places.embeddings,
+                                                  .cache = places.cache});
+  if (relevance_level > 0) {
+    search::CountMissingPositives(judged.qrels, relevance_level, retrieved.samples);
   }
   return retrieved;
 }
@@ -108,8 +118,11 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (set.pool > 0) TakePool(set.pool, dataset);
   result.documents = dataset.documents.size();
+  const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
+  const size_t depth = DepthFor(options, measures, dataset.documents.size());
+  const double samples = calibration || NeedsSamples(measures) ? options.relevance_level : 0;
   const search::Retrieved retrieved =
-      set.candidates.empty() ? RankCorpus(model, judged, measures, options, places)
+      set.candidates.empty() ? RankCorpus(model, judged, depth, samples, places)
                              : RankCandidates(model, set, dataset, places, result.documents);
   eval::EvaluationOptions evaluation{
       .complete = true, .threads = BulkOptions().threads, .samples = retrieved.samples};
@@ -120,6 +133,9 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                                                : eval::ScorePrecision::kSingle};
   result.evaluation = eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
   result.remarks = eval::RemarksOn(result.evaluation, evaluation);
+  if (calibration) {
+    result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
+  }
   return result;
 }
 
@@ -128,7 +144,8 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
   const ModelEvaluation found =
       EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
   PrintRemarks(found.remarks);
-  std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query);
+  std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
+                                found.further);
 }
 
 }  // namespace tandem::app

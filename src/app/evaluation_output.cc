@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string FormatJson(const eval::Evaluation& evaluation, bool per_query) {
+std::string FormatJson(const eval::Evaluation& evaluation, bool per_query,
+                       std::span<const FurtherFigures> further) {
   Json means = Json::object();
   Json by_query = Json::object();
   for (const eval::MeasureValues& values : evaluation.measures) {
@@ -30,6 +31,7 @@ std::string FormatJson(const eval::Evaluation& evaluation, bool per_query) {
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);
+  for (const FurtherFigures& figures : further) root[figures.key] = figures.json;
   return report::JsonText(root);
 }
 
@@ -80,10 +82,15 @@ std::string FormatText(const eval::Evaluation& evaluation, const report::TextSty
 }  // namespace
 
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
-                             const report::TextStyle& style, bool per_query) {
-  if (format == "json") return FormatJson(evaluation, per_query);
-  if (format == "tsv") return FormatTsv(evaluation, per_query);
-  return FormatText(evaluation, style, per_query);
+                             const report::TextStyle& style, bool per_query,
+                             std::span<const FurtherFigures> further) {
+  if (format == "json") return FormatJson(evaluation, per_query, further);
+  std::string text =
+      format == "tsv" ? FormatTsv(evaluation, per_query) : FormatText(evaluation, style, per_query);
+  for (const FurtherFigures& figures : further) {
+    text += format == "tsv" ? figures.tsv : figures.text;
+  }
+  return text;
 }
 
 void PrintRemarks(std::span<const eval::Remark> remarks) {

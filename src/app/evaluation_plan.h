@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/evaluation_output.h"
 #include "app/model_flags.h"
 #include "eval/evaluate.h"
 
@@ -35,8 +36,9 @@ struct EvaluationPlan {
 struct ModelEvaluation {
   eval::Evaluation evaluation;
   std::vector<eval::Remark> remarks;
-  size_t documents = 0;  // that were ranked for each query, at most
-  size_t corpus = 0;     // documents of the set
+  size_t documents = 0;                      // that were ranked for each query, at most
+  size_t corpus = 0;                         // documents of the set
+  std::vector<FurtherFigures> further = {};  // of one model on one set
 };
 
 // What the flags and, if there is one, the suite ask for: those of the flags first. A suite is a

@@ -115,10 +115,26 @@ void AddTruncation(const weights::ModelFolder& folder, Json* found) {
 
 void AddCalibration(const weights::TandemFile& file, Json* found) {
   if (!file.calibration) return;
-  (*found)["probability"] = {{"objective", file.calibration->objective},
-                             {"scale", file.calibration->scale},
-                             {"bias", file.calibration->bias},
-                             {"similarity", file.calibration->similarity}};
+  const weights::Calibration& calibration = *file.calibration;
+  Json row = {{"method", weights::CalibrationMethodName(calibration.method)}};
+  if (calibration.method == weights::CalibrationMethod::kObjective) {
+    row["objective"] = calibration.objective;
+  }
+  if (calibration.method == weights::CalibrationMethod::kIsotonic) {
+    row["scores"] = calibration.scores.size();
+    row["least_probability"] = calibration.probabilities.front();
+    row["greatest_probability"] = calibration.probabilities.back();
+  } else {
+    row["scale"] = calibration.scale;
+    row["bias"] = calibration.bias;
+  }
+  row["similarity"] = calibration.similarity;
+  if (!calibration.fitted_on.empty()) row["fitted_on"] = calibration.fitted_on;
+  (*found)["probability"] = std::move(row);
+  if (!calibration.replaced) return;
+  (*found)["learned"] = {{"objective", calibration.replaced->objective},
+                         {"scale", calibration.replaced->scale},
+                         {"bias", calibration.replaced->bias}};
 }
 
 // Loads the tokenizer, so that a model without a good one is an error here as it is in training.

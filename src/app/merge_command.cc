@@ -73,7 +73,11 @@ void RunMerge(const MergeOptions& options) {
       options.adapter, base.encoder, weights::FindArchitecture(base.encoder.model_type)->prefixes);
   weights::WarnOfOtherBase(adapter, options.base);
   weights::TandemFile file = folders.file;
-  file.calibration.reset();  // it fits the base's scores
+  if (file.calibration) {
+    Note(fmt::format("{}: its probability is left out, since the merged model makes other scores",
+                     (std::filesystem::path(options.base) / weights::kTandemFile).native()));
+    file.calibration.reset();
+  }
   weights::TakeModules(options.adapter, &base);
   weights::TakeSettings(options.adapter, &base, &file);
   Merge merge = MergeInto(base, adapter);

@@ -1,5 +1,8 @@
 #include "app/search_command.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <memory>
 
 #include "app/command.h"
@@ -12,6 +15,17 @@ namespace {
 
 constexpr size_t kRunDepth = 100;
 constexpr size_t kFreeTextDepth = 10;
+
+void CheckThresholds(const SearchOptions& options) {
+  const auto probability = options.min_probability;
+  if (probability && !(*probability >= 0 && *probability <= 1)) {
+    throw UsageError(
+        fmt::format("--min-probability is {}; expected a number from 0 to 1", *probability));
+  }
+  if (options.min_score && !std::isfinite(*options.min_score)) {
+    throw UsageError(fmt::format("--min-score is {}; expected a number", *options.min_score));
+  }
+}
 
 void RunChecked(SearchOptions options) {
   const bool free_text = !options.queries.empty();
@@ -28,6 +42,7 @@ void RunChecked(SearchOptions options) {
     throw UsageError(
         "give --output RUN.trec for the queries of --split or --queries, or --query \"free text\"");
   }
+  CheckThresholds(options);
   if (options.split.empty()) options.split = "test";
   if (options.top_k == 0) options.top_k = free_text ? kFreeTextDepth : kRunDepth;
   RunSearch(options);
@@ -45,6 +60,11 @@ std::function<void()> Configure(Flags& flags) {
             "Search for this text instead and print the hits; may be given several times");
   flags.Add("--top-k", options->top_k, "Hits per query (default 100; 10 with --query)")
       .Between(1, 1'000'000'000);
+  flags.Add("--min-score", options->min_score,
+            "Leave out hits with a lower score; a query may then have fewer hits, or none");
+  flags.Add("--min-probability", options->min_probability,
+            "Leave out hits that are less probably right, from 0 to 1; needs a calibrated model "
+            "(tandem calibrate)");
   flags.Add("--output", options->output, "TREC run to write; - for standard output");
   AddEmbeddingsFlag(flags, options->embeddings);
   flags.Add("--format", options->format, "Format of the hits for --query: text, json or tsv")

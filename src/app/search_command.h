@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@ struct SearchOptions {
   std::string queries_file;          // JSON lines, judged or not; "": none
   std::vector<std::string> queries;  // free text; empty: the file's, else the split's
   size_t top_k = 0;                  // 0 where not given: 100, or 10 for free text
-  std::string output;                // TREC run; "-": standard output
-  std::string embeddings;            // folder that keeps the corpus's vectors; "": none
-  std::string format = "text";       // of the hits for free text
+  std::optional<double> min_score;   // hits below it are left out
+  std::optional<double> min_probability;
+  std::string output;           // TREC run; "-": standard output
+  std::string embeddings;       // folder that keeps the corpus's vectors; "": none
+  std::string format = "text";  // of the hits for free text
 };
 
 // The work, in search_run.cc. Needs tensors.

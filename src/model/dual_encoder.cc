@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "model/tower.h"
 #include "model/two_towers.h"
 #include "weights/tower_folders.h"
@@ -98,9 +100,15 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
   return std::move(folders);
 }
 
-// Whether the model's scores are others than those that the folder's scale and bias were learned
-// for.
+// Whether the model's scores are others than those that the folder's calibration was made for.
 bool MakesOtherScores(const weights::ModelFolder& folder, const LoadOptions& options) {
+  const auto width_of = [&](int64_t dimensions) {
+    return dimensions > 0 ? std::min(dimensions, folder.embedding_width) : folder.embedding_width;
+  };
+  if (options.dimensions &&
+      width_of(*options.dimensions) != width_of(folder.truncate_dim.value_or(0))) {
+    return true;
+  }
   if (options.projection || options.head || !options.document_folder.empty()) return true;
   if (!options.training.adapter.empty()) return true;
   const weights::Pooling& pooling = weights::PoolingOf(folder);
@@ -127,8 +135,14 @@ std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& fold
                                                const LoadOptions& options) {
   weights::TowerFolders folders =
       weights::ReadTowerFolders(folder, {.of_classifier = options.head});
-  const auto calibration =
-      MakesOtherScores(folders.query, options) ? std::nullopt : folders.file.calibration;
+  std::optional<weights::Calibration> calibration = folders.file.calibration;
+  if (calibration && MakesOtherScores(folders.query, options)) {
+    Note(
+        fmt::format("{}: its probability is left out, since this model makes other scores than "
+                    "those that it was made for",
+                    (folder / weights::kTandemFile).native()));
+    calibration.reset();
+  }
   std::unique_ptr<DualEncoder> model;
   std::optional<weights::TowerFolders> two = TwoFolders(folders, folder, options);
   if (!options.document_prompt) {

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "search/grade_rule.h"
+#include "eval/calibration.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/page_arena.h"
 
@@ -167,7 +167,7 @@ LabelScore GradeOf(const model::CrossEncoder& model, size_t label) {
   if (sigmoid || model.labels().size() == 1) {
     return {.score =
                 [label](std::span<const float> logits) {
-                  return Logistic(static_cast<double>(logits[label]));
+                  return eval::Logistic(static_cast<double>(logits[label]));
                 },
             .text = "1 / (1 + exp(-logit))" + OfLabel(model, label)};
   }

@@ -1,27 +1,16 @@
 #include "search/grade_rule.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 
 namespace tandem::search {
 
-double Logistic(double x) {
-  if (x >= 0) return 1 / (1 + std::exp(-x));
-  const double e = std::exp(x);
-  return e / (1 + e);
-}
-
 GradeRule GradeRuleOf(const model::DualEncoder& model) {
   if (const auto& calibration = model.calibration()) {
-    const double scale = calibration->scale, bias = calibration->bias;
     return {.similarity = calibration->similarity,
-            .grade = [=](double score) { return Logistic(scale * score + bias); },
-            .text = fmt::format("1 / (1 + exp(-({:.6g} {} + {:.6g}))), as objective {} learned",
-                                scale, calibration->similarity, bias, calibration->objective)};
+            .grade = [map = *calibration](double score) { return map.Probability(score); },
+            .text = calibration->Text()};
   }
   if (model.similarity() != "cosine") {
     throw UsageError(

@@ -16,18 +16,14 @@ struct GradeRule {
   std::string text;                     // for people: "max(0, cosine)"
 };
 
-// Where the model knows how its scores become probabilities (its tandem.json; docs/objectives.md,
-// bixse), a grade is that probability, 1 / (1 + exp(-(scale * score + bias))). Otherwise it is
-// max(0, cosine): embeddings of texts that have nothing to do with each other have cosines around
-// 0, which is the grade that such a pair should get; (1 + cosine) / 2 would call it half relevant.
-// Throws UsageError for a model that compares by dot product and has no such probability: its
-// scores have no scale.
+// Where the model knows how its scores become probabilities (weights/calibration.h), a grade is
+// that probability. Otherwise it is max(0, cosine): embeddings of texts that have nothing to do
+// with each other have cosines around 0, which is the grade that such a pair should get; (1 +
+// cosine) / 2 would call it half relevant. Throws UsageError for a model that compares by dot
+// product and has no such probability: its scores have no scale.
 GradeRule GradeRuleOf(const model::DualEncoder& model);
 
 // The grade of each score.
 std::vector<float> Grades(const GradeRule& rule, std::span<const float> scores);
-
-// 1 / (1 + exp(-x)), without overflow.
-double Logistic(double x);
 
 }  // namespace tandem::search

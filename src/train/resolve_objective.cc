@@ -29,15 +29,20 @@ std::string Continue(config::LoadedRecipe& loaded, std::string_view name, double
 
 std::string ContinueCalibration(config::LoadedRecipe& loaded, const model::DualEncoder& model) {
   const config::ObjectiveRecipe& objective = loaded.recipe.objective;
-  const std::optional<weights::Calibration>& learned = model.calibration();
-  if (!learned || !objective::FindObjective(objective.name).StatesOf(objective.params).logistic) {
-    return "";
-  }
+  const std::optional<weights::Calibration>& calibration = model.calibration();
+  if (!calibration) return "";
+  // A fit to judgements says how probable a document of a ranking is, which is no start for a
+  // batch.
+  const std::optional<weights::LearnedScale> learned = calibration->Learned();
   const std::string file = fmt::format("{} of {}", weights::kTandemFile, loaded.recipe.model.base);
+  if (!learned || !objective::FindObjective(objective.name).StatesOf(objective.params).logistic) {
+    return fmt::format("the probability in {} is not kept, since training makes other scores",
+                       file);
+  }
   const std::string similarity = objective.params.String("similarity_kind");
-  if (learned->similarity != similarity) {
+  if (calibration->similarity != similarity) {
     return fmt::format("scale and bias of {} are for {}, not for {}: {} starts without them", file,
-                       learned->similarity, similarity, objective.name);
+                       calibration->similarity, similarity, objective.name);
   }
   std::vector<std::string> taken = {Continue(loaded, "scale", learned->scale),
                                     Continue(loaded, "bias", learned->bias)};

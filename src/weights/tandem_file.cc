@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
+#include "weights/calibration_json.h"
 #include "weights/settings_file.h"
 
 namespace tandem::weights {
@@ -21,30 +23,6 @@ void CheckFormat(const Settings& settings) {
   if (settings.RequiredInteger("format", 1, kMaxFormat) > kFormat) {
     settings.Fail("format", fmt::format("{} (a later version of Tandem wrote the file)", kFormat));
   }
-}
-
-// Far above any scale or bias that training reaches. JSON has no infinity.
-constexpr double kMost = 1e30;
-
-double RequiredNumber(const Settings& settings, std::string_view key) {
-  const std::optional<double> number = settings.Number(key, -kMost, kMost);
-  if (!number) settings.Fail(key, "a number");
-  return *number;
-}
-
-std::optional<Calibration> ReadCalibration(const Settings& settings) {
-  const nlohmann::json* value = settings.Find("probability");
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_object()) settings.Fail("probability", "an object");
-  const Settings probability(settings.file(), *value);
-  Calibration calibration{.objective = settings.String("objective").value_or(""),
-                          .scale = RequiredNumber(probability, "scale"),
-                          .bias = RequiredNumber(probability, "bias"),
-                          .similarity = probability.RequiredString("similarity")};
-  if (calibration.similarity != "cosine" && calibration.similarity != "dot") {
-    probability.Fail("similarity", "\"cosine\" or \"dot\"");
-  }
-  return calibration;
 }
 
 std::optional<size_t> ReadLength(const Settings& settings, std::string_view key) {
@@ -89,15 +67,20 @@ std::string TandemFileText(const TandemFile& file) {
   if (file.towers != Towers::kShared) text["towers"] = TowersName(file.towers);
   if (file.max_query_tokens) text["max_query_tokens"] = *file.max_query_tokens;
   if (file.max_document_tokens) text["max_document_tokens"] = *file.max_document_tokens;
-  if (file.calibration) {
-    const Calibration& calibration = *file.calibration;
-    text["objective"] = calibration.objective;
-    text["probability"] = {{"scale", calibration.scale},
-                           {"bias", calibration.bias},
-                           {"similarity", calibration.similarity},
-                           {"formula", "1 / (1 + exp(-(scale * score + bias)))"}};
-  }
+  PutCalibration(file.calibration, &text);
   return text.dump(2) + "\n";
+}
+
+void WriteCalibration(const std::filesystem::path& folder,
+                      const std::optional<Calibration>& calibration) {
+  ReadTandemFile(folder);  // a broken file stays as it is
+  const std::filesystem::path path = folder / kTandemFile;
+  nlohmann::ordered_json file = {{"format", kFormat}};
+  if (std::filesystem::exists(path)) {
+    file = nlohmann::ordered_json::parse(ReadModelFile(path, kMaxSettingsBytes));
+  }
+  PutCalibration(calibration, &file);
+  WriteFileAtomically(path, file.dump(2) + "\n");
 }
 
 }  // namespace tandem::weights

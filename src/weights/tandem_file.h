@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "weights/calibration.h"
+
 namespace tandem::weights {
 
 inline constexpr const char* kTandemFile = "tandem.json";
@@ -21,14 +23,6 @@ enum class Towers {
 // As spelled in recipes and tandem.json: "shared", "separate", "separate_shared_projection".
 std::string_view TowersName(Towers towers);
 std::optional<Towers> TowersFromName(std::string_view name);
-
-// Turns a score into a probability: 1 / (1 + exp(-(scale * score + bias))).
-struct Calibration {
-  std::string objective;  // the one that learned scale and bias
-  double scale = 1;
-  double bias = 0;
-  std::string similarity = "cosine";  // of the scores: "cosine" or "dot"
-};
 
 struct TandemFile {
   // Other than shared: the folder holds a folder for each tower.
@@ -47,5 +41,11 @@ TandemFile ReadTandemFile(const std::filesystem::path& folder);
 
 // The file's bytes.
 std::string TandemFileText(const TandemFile& file);
+
+// Replaces the calibration in `folder`/tandem.json, or removes it; the file is made where it is
+// missing, its other keys stay as they are, and nothing else in the folder changes. The file is
+// complete or the old one at any time. Throws ModelError as ReadTandemFile, OutputError.
+void WriteCalibration(const std::filesystem::path& folder,
+                      const std::optional<Calibration>& calibration);
 
 }  // namespace tandem::weights

@@ -106,8 +106,22 @@ TEST_F(InspectCommand, LengthsScaleAndBiasOfTandemJson) {
   EXPECT_THAT(result.out, testing::HasSubstr("max query tokens    5\n"));
   EXPECT_THAT(result.out, testing::HasSubstr("max document tokens 12\n"));
   EXPECT_THAT(result.out,
-              testing::HasSubstr("probability         objective bixse, scale 20.5, bias "
-                                 "-9.25, similarity cosine\n"));
+              testing::HasSubstr(
+                  "probability         method objective, objective bixse, scale 20.5, bias -9.25,\n"
+                  "                    similarity cosine\n"));
+  // Fitted to judgements, beside what the objective had learned.
+  Write("model/tandem.json", R"({"format": 1, "probability": {"method": "isotonic",
+      "scores": [0.1, 0.4, 0.5], "probabilities": [0, 0.25, 0.75], "similarity": "dot",
+      "fitted_on": "mine, split dev"}, "learned": {"objective": "bixse", "scale": 3, "bias": -1}})");
+  const ProgramResult fitted = Inspect("model");
+  EXPECT_EQ(fitted.exit_code, 0) << fitted.err;
+  EXPECT_THAT(
+      fitted.out,
+      testing::HasSubstr("probability         method isotonic, scores 3, least probability 0,\n"
+                         "                    greatest probability 0.75, similarity dot,\n"
+                         "                    fitted on mine, split dev\n"));
+  EXPECT_THAT(fitted.out,
+              testing::HasSubstr("learned             objective bixse, scale 3, bias -1\n"));
 }
 
 TEST_F(InspectCommand, PlainFolderSaysThatItsPoolingIsAssumed) {

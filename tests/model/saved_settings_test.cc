@@ -186,6 +186,9 @@ TEST_F(SavedSettings, ScaleAndBiasGoWhereTheScoresAreOthers) {
   EXPECT_FALSE(keeps("base", {.pooling = {.mode = weights::PoolingMode::kCls}}));
   EXPECT_TRUE(keeps("base", {.pooling = {.include_prompt = true}}));
   EXPECT_FALSE(keeps("base", {.pooling = {.include_prompt = false}}));
+  EXPECT_TRUE(keeps("base", {.dimensions = 0}));
+  EXPECT_TRUE(keeps("base", {.dimensions = 32}));  // all of them
+  EXPECT_FALSE(keeps("base", {.dimensions = 8}));
   EXPECT_TRUE(keeps("base", {.training = {.what = Trained::kLora}}));
   DualEncoder::Load(Path("base"), {.training = {.what = Trained::kLora}})
       ->SaveAdapter(Path("adapter"), {"base", ""});

@@ -177,8 +177,27 @@ TEST_F(TrainSettings, BixseContinuesFromTheModelsScaleAndBias) {
   dot.insert(dot.end(), {"--set", "objective.similarity_kind=dot"});
   EXPECT_THAT(go_on("dot", dot).err, HasSubstr("are for cosine, not for dot"));
   // Training by another objective makes other scores.
-  ASSERT_EQ(go_on("other", {}).exit_code, 0);
+  const ProgramResult other = go_on("other", {});
+  ASSERT_EQ(other.exit_code, 0);
+  EXPECT_THAT(other.err, HasSubstr("is not kept, since training makes other scores"));
   EXPECT_FALSE(Read("other/model/tandem.json").contains("probability"));
+}
+
+// `tandem calibrate` keeps what the objective learned; training goes on from that, not from the
+// fit.
+TEST_F(TrainSettings, BixseContinuesFromWhatItLearnedAndNotFromAFit) {
+  const std::vector<std::string> still = {"--set", "objective.name=bixse", "--set",
+                                          "optimizer.learning_rate=0"};
+  WriteFileAtomically(Path("base/tandem.json"), R"({"format": 1, "probability":
+      {"method": "platt", "scale": 3, "bias": 1, "similarity": "cosine"},
+      "learned": {"objective": "bixse", "scale": 17, "bias": -2}})");
+  const ProgramResult result = Train("fitted", still);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("bixse continues from scale 17 and bias -2 of"));
+  const Json saved = Read("fitted/model/tandem.json");
+  EXPECT_EQ(saved["probability"]["method"], "objective");
+  EXPECT_EQ(saved["probability"]["scale"], 17);
+  EXPECT_FALSE(saved.contains("learned"));
 }
 
 // A run that continues from a model's scale and bias is resumed with them.

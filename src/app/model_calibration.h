@@ -1,0 +1,18 @@
+// The probabilities of a model that is loaded.
+#pragma once
+
+#include <optional>
+
+#include "app/model_flags.h"
+#include "model/dual_encoder.h"
+#include "weights/calibration.h"
+
+namespace tandem::app {
+
+// The model's calibration; none where it has none, and, with a warning, where that is for scores of
+// another similarity than the model's. Warns where prompt or lengths of `flags` make other scores
+// than those that it was fitted to: they still are those of the same texts, so that it is used.
+std::optional<weights::Calibration> CalibrationOf(const model::DualEncoder& model,
+                                                  const ModelFlags& flags);
+
+}  // namespace tandem::app
