@@ -1,10 +1,13 @@
 // The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
 #include <algorithm>
+#include <iostream>
 #include <vector>
 
 #include "app/evaluate_command.h"
 #include "app/evaluation_output.h"
 #include "app/load_model.h"
+#include "app/model_thresholds.h"
+#include "app/output_style.h"
 #include "base/error.h"
 #include "data/judged_data.h"
 #include "eval/evaluate.h"
@@ -46,13 +49,16 @@ void RunEvaluateModel(const EvaluateOptions& options) {
                     "the corpus has one document, so that every ranking of it is the same; "
                     "an evaluation needs at least two");
   }
+  const bool samples = NeedsSamples(measures) || !options.thresholds.empty();
+  search::SearchedRows rows;
   search::Retrieved retrieved =
       search::Retrieve(*model, dataset,
                        {.top_k = DepthFor(options, measures, dataset.documents.size()),
-                        .relevance_level = NeedsSamples(measures) ? options.relevance_level : 0,
+                        .relevance_level = samples ? options.relevance_level : 0,
                         .encode = BulkOptions(),
-                        .embeddings = options.embeddings});
-  if (NeedsSamples(measures)) {
+                        .embeddings = options.embeddings,
+                        .keep = options.thresholds.empty() ? nullptr : &rows});
+  if (samples) {
     search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
   }
   eval::EvaluationOptions evaluation{
@@ -62,8 +68,17 @@ void RunEvaluateModel(const EvaluateOptions& options) {
                         .score_precision = options.score_precision == "double"
                                                ? eval::ScorePrecision::kDouble
                                                : eval::ScorePrecision::kSingle};
-  PrintEvaluation(eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation), evaluation,
-                  options.format, options.per_query);
+  const eval::Evaluation found =
+      eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
+  PrintRemarks(found, evaluation);
+  const std::string text = FormatEvaluation(found, options.format, OutputStyle(), options.per_query);
+  if (options.thresholds.empty()) {
+    std::cout << text;
+  } else {
+    PrintWithThresholds(
+        text, ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds)),
+        options.format);
+  }
 }
 
 }  // namespace tandem::app

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -86,8 +85,7 @@ std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_vie
   return FormatText(evaluation, style, per_query);
 }
 
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query) {
+void PrintRemarks(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options) {
   for (const eval::Remark& remark : eval::RemarksOn(evaluation, options)) {
     if (remark.is_warning) {
       Warn(remark.text);
@@ -95,7 +93,6 @@ void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationO
       Note(remark.text);
     }
   }
-  std::cout << FormatEvaluation(evaluation, format, OutputStyle(), per_query);
 }
 
 }  // namespace tandem::app

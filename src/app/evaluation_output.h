@@ -19,8 +19,7 @@ namespace tandem::app {
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
                              const report::TextStyle& style, bool per_query);
 
-// Writes FormatEvaluation's text to stdout and eval::RemarksOn to stderr.
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query);
+// Writes eval::RemarksOn to stderr, as notes and warnings.
+void PrintRemarks(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options);
 
 }  // namespace tandem::app

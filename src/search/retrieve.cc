@@ -27,12 +27,22 @@ at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSour
   return RowsFor(rows, model.similarity());
 }
 
+// Searches the next block of documents. `rows` may be memory that its owner uses again.
+void AddRows(const at::Tensor& rows, std::string_view similarity, const RetrieveOptions& options,
+             ExactSearch* search) {
+  const at::Tensor searched = RowsFor(rows, similarity);
+  search->Add(searched);
+  if (options.keep == nullptr) return;
+  options.keep->documents.push_back(searched.is_same(rows) ? searched.clone() : searched);
+}
+
 // Normalises some rows at a time, so that all embeddings are in memory once.
-void AddInWindows(const at::Tensor& rows, std::string_view similarity, ExactSearch* search) {
+void AddInWindows(const at::Tensor& rows, std::string_view similarity,
+                  const RetrieveOptions& options, ExactSearch* search) {
   constexpr int64_t kWindow = 16384;
   for (int64_t first = 0; first < rows.size(0); first += kWindow) {
     const int64_t count = std::min(kWindow, rows.size(0) - first);
-    search->Add(RowsFor(rows.narrow(0, first, count), similarity));
+    AddRows(rows.narrow(0, first, count), similarity, options, search);
   }
 }
 
@@ -45,7 +55,9 @@ void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
     counts = EncodeTexts(
         model, TextKind::kDocument, documents.size(), [&](size_t i) { return documents.text(i); },
         encode,
-        [&](size_t, const at::Tensor& rows) { search->Add(RowsFor(rows, model.similarity())); });
+        [&](size_t, const at::Tensor& rows) {
+          AddRows(rows, model.similarity(), options, search);
+        });
   } else {
     const std::string source =
         SourceOf(model, TextKind::kDocument, documents, options.encode.precision);
@@ -56,7 +68,7 @@ void SearchDocuments(model::DualEncoder& model, const data::Texts& documents,
       rows = EncodeAll(model, TextKind::kDocument, documents, encode, &counts);
       WriteKept(options.embeddings, source, documents, *rows);
     }
-    AddInWindows(*rows, model.similarity(), search);
+    AddInWindows(*rows, model.similarity(), options, search);
   }
   ReportCounts(counts, "documents", model.max_tokens(TextKind::kDocument));
 }
@@ -78,6 +90,7 @@ Retrieved Retrieve(model::DualEncoder& model, const data::Dataset& dataset,
       depth = std::max(depth, eval::kNegativesPerQuery + positives[i].size());
     }
   }
+  if (options.keep != nullptr) options.keep->queries = queries;
   ExactSearch search(queries, depth, dataset.documents);
   if (options.relevance_level > 0) search.Watch(positives);
   SearchDocuments(model, dataset.documents, options, &search);

@@ -17,6 +17,12 @@
 
 namespace tandem::search {
 
+// The embeddings that a search compared, as it compared them: of length 1 for cosines.
+struct SearchedRows {
+  at::Tensor queries;                 // float32 [Q, E]
+  std::vector<at::Tensor> documents;  // float32 [n, E] each, in the order of the corpus
+};
+
 struct RetrieveOptions {
   size_t top_k = 1000;
   // > 0: also collect score samples for an AUC, where a document is a positive from this grade on.
@@ -26,6 +32,9 @@ struct RetrieveOptions {
   // Folder that keeps the corpus's embeddings: used when it has those of the same model and texts,
   // else they are made and kept there. Empty: none.
   std::filesystem::path embeddings;
+  // Receives all embeddings, for a second count (search/score_counts.h). Null: no block of them
+  // outlives its search. 4 E bytes a document.
+  SearchedRows* keep = nullptr;
 };
 
 struct Retrieved {
