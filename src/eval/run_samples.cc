@@ -16,7 +16,7 @@ QuerySamples AllOf(std::string_view query, const JudgedRanking& ranking) {
     (ranking.IsPositive(rank) ? samples.positives : samples.negatives)
         .push_back(ranking.results[rank].score);
   }
-  samples.missing_positives = ranking.positives.size() - samples.positives.size();
+  samples.missing_positives = ranking.positive_count - samples.positives.size();
   return samples;
 }
 
