@@ -71,7 +71,8 @@ void RunEvaluateModel(const EvaluateOptions& options) {
   const eval::Evaluation found =
       eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
   PrintRemarks(found, evaluation);
-  const std::string text = FormatEvaluation(found, options.format, OutputStyle(), options.per_query);
+  const std::string text =
+      FormatEvaluation(found, options.format, OutputStyle(), options.per_query);
   if (options.thresholds.empty()) {
     std::cout << text;
   } else {

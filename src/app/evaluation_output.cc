@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/output_style.h"
 #include "base/log.h"
 #include "report/numbers.h"
 

@@ -49,9 +49,9 @@ TEST(Documentation, ThresholdsOfTenDocuments) {
       {.query = "a", .positives = {1.0, 0.5}, .negatives = {0.9, 0.4, 0.2}},
       {.query = "b", .positives = {0.8}, .negatives = {0.7, 0.6, 0.3, 0.1}}};
   const std::vector<double> floors(2, kNoFloor);
-  const auto chosen = ChooseThresholds(
-      PoolLevels(samples), LevelsOfCorpus(samples, floors, nullptr),
-      ParseWishes("precision=0.6,recall=1,fpr=0.3,results=4"), {.resamples = 10});
+  const auto chosen =
+      ChooseThresholds(PoolLevels(samples), LevelsOfCorpus(samples, floors, nullptr),
+                       ParseWishes("precision=0.6,recall=1,fpr=0.3,results=4"), {.resamples = 10});
   std::string rows;
   for (const ChosenThreshold& each : chosen) {
     rows += fmt::format("| `{}` | {} | {:.2f} | {:.2f} | {:.2f} | {:.1f} |\n", each.wish.name(),
