@@ -128,7 +128,7 @@ FurtherFigures CalibrationOfSamples(std::span<const eval::QuerySamples> samples,
     Warn(fmt::format("calibration: positives without a score, left out: {}", missing));
   }
   const eval::CalibrationReport report = eval::ReportCalibration(forecasts);
-  FurtherFigures further{.key = "calibration", .json = CalibrationJson(report)};
+  FurtherFigures further{.json = {{"calibration", CalibrationJson(report)}}};
   Table table({{.name = "measure"}, {.name = "value"}}, {.heading = false});
   const auto add_tsv = [&further](std::string_view name, double value) {
     further.tsv += fmt::format("{}\tall\t{}\n", name, report::Exact(value));

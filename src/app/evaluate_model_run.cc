@@ -14,6 +14,7 @@
 #include "app/globals.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
+#include "app/model_thresholds.h"
 #include "app/output_style.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -87,17 +88,24 @@ search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& 
           .samples = {}};
 }
 
-// `relevance_level` > 0: with score samples.
+// What is wanted of a ranking of the corpus.
+struct CorpusRanking {
+  size_t top_k = 0;
+  double relevance_level = 0;            // > 0: with score samples
+  search::SearchedRows* keep = nullptr;  // receives all embeddings
+};
+
 search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
-                             size_t top_k, double relevance_level, const EmbeddingPlaces& places) {
+                             const CorpusRanking& wanted, const EmbeddingPlaces& places) {
   search::Retrieved retrieved = search::Retrieve(model, judged.dataset,
-                                                 {.top_k = top_k,
-                                                  .relevance_level = relevance_level,
+                                                 {.top_k = wanted.top_k,
+                                                  .relevance_level = wanted.relevance_level,
                                                   .encode = BulkOptions(),
                                                   .embeddings = places.embeddings,
-                                                  .cache = places.cache});
-  if (relevance_level > 0) {
-    search::CountMissingPositives(judged.qrels, relevance_level, retrieved.samples);
+                                                  .cache = places.cache,
+                                                  .keep = wanted.keep});
+  if (wanted.relevance_level > 0) {
+    search::CountMissingPositives(judged.qrels, wanted.relevance_level, retrieved.samples);
   }
   return retrieved;
 }
@@ -119,10 +127,13 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   if (set.pool > 0) TakePool(set.pool, dataset);
   result.documents = dataset.documents.size();
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
-  const size_t depth = DepthFor(options, measures, dataset.documents.size());
-  const double samples = calibration || NeedsSamples(measures) ? options.relevance_level : 0;
+  const bool samples = calibration || NeedsSamples(measures) || !options.thresholds.empty();
+  search::SearchedRows rows;
+  const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
+                             .relevance_level = samples ? options.relevance_level : 0,
+                             .keep = options.thresholds.empty() ? nullptr : &rows};
   const search::Retrieved retrieved =
-      set.candidates.empty() ? RankCorpus(model, judged, depth, samples, places)
+      set.candidates.empty() ? RankCorpus(model, judged, wanted, places)
                              : RankCandidates(model, set, dataset, places, result.documents);
   eval::EvaluationOptions evaluation{
       .complete = true, .threads = BulkOptions().threads, .samples = retrieved.samples};
@@ -136,6 +147,11 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   if (calibration) {
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }
+  if (!options.thresholds.empty()) {
+    result.thresholds =
+        ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds));
+    result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
+  }
   return result;
 }
 
@@ -144,8 +160,10 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
   const ModelEvaluation found =
       EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
   PrintRemarks(found.remarks);
+  if (found.thresholds) WarnOfUnknown(*found.thresholds);
   std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
                                 found.further);
+  if (found.thresholds) CheckWishesMet(*found.thresholds);
 }
 
 }  // namespace tandem::app

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "app/output_style.h"
 #include "base/log.h"
 #include "report/numbers.h"
 
@@ -31,7 +29,7 @@ std::string FormatJson(const eval::Evaluation& evaluation, bool per_query,
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);
-  for (const FurtherFigures& figures : further) root[figures.key] = figures.json;
+  for (const FurtherFigures& figures : further) root.update(figures.json);
   return report::JsonText(root);
 }
 
@@ -101,12 +99,6 @@ void PrintRemarks(std::span<const eval::Remark> remarks) {
       Note(remark.text);
     }
   }
-}
-
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query) {
-  PrintRemarks(eval::RemarksOn(evaluation, options));
-  std::cout << FormatEvaluation(evaluation, format, OutputStyle(), per_query);
 }
 
 }  // namespace tandem::app

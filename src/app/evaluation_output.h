@@ -13,10 +13,9 @@ namespace tandem::app {
 
 // What an evaluation of a model prints beside its measures.
 struct FurtherFigures {
-  std::string text;  // below everything else
-  std::string tsv;   // further lines of measure, "all" and value
-  std::string key;   // of the JSON object
-  nlohmann::ordered_json json;
+  std::string text;             // below everything else
+  std::string tsv;              // further lines of measure, "all" and value
+  nlohmann::ordered_json json;  // an object, whose members are added to the evaluation's
 };
 
 // `format` is one of
@@ -33,9 +32,5 @@ std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_vie
 
 // Writes them to stderr, as notes and warnings.
 void PrintRemarks(std::span<const eval::Remark> remarks);
-
-// Writes FormatEvaluation's text to stdout and eval::RemarksOn to stderr.
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query);
 
 }  // namespace tandem::app

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/evaluation_output.h"
 #include "app/model_flags.h"
+#include "app/threshold_output.h"
 #include "eval/evaluate.h"
 
 namespace tandem::app {
@@ -36,9 +38,10 @@ struct EvaluationPlan {
 struct ModelEvaluation {
   eval::Evaluation evaluation;
   std::vector<eval::Remark> remarks;
-  size_t documents = 0;                      // that were ranked for each query, at most
-  size_t corpus = 0;                         // documents of the set
-  std::vector<FurtherFigures> further = {};  // of one model on one set
+  size_t documents = 0;                            // that were ranked for each query, at most
+  size_t corpus = 0;                               // documents of the set
+  std::vector<FurtherFigures> further = {};        // of one model on one set
+  std::optional<ThresholdReport> thresholds = {};  // where wished for; among `further` too
 };
 
 // What the flags and, if there is one, the suite ask for: those of the flags first. A suite is a

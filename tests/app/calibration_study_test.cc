@@ -133,15 +133,15 @@ TEST(CalibrationOutput, OfAnEvaluation) {
   const Calibration map{
       .method = CalibrationMethod::kIsotonic, .scores = {0, 1}, .probabilities = {0, 1}};
   const FurtherFigures figures = CalibrationOfSamples(samples, map, {.columns = 80});
-  EXPECT_EQ(figures.key, "calibration");
-  EXPECT_EQ(figures.json["documents"], 4);
-  EXPECT_EQ(figures.json["positives"], 2);
+  const auto& json = figures.json["calibration"];
+  EXPECT_EQ(json["documents"], 4);
+  EXPECT_EQ(json["positives"], 2);
   // |0.5 - 1| + |0.3 - 0| + |0.2 - 0| + |0.1 - 1|, four bins; the best of each query: 0.5 and 0.2.
-  EXPECT_NEAR(figures.json["calibration_error"].get<double>(), 1.9 / 4, 1e-12);
-  EXPECT_NEAR(figures.json["calibration_error@1"].get<double>(), 0.7 / 2, 1e-12);
-  EXPECT_EQ(figures.json["reliability"][7]["documents"], 1);
-  EXPECT_TRUE(figures.json["reliability"][0]["mean_probability"].is_null());
-  EXPECT_EQ(figures.json["reliability"][14]["to"], 1);
+  EXPECT_NEAR(json["calibration_error"].get<double>(), 1.9 / 4, 1e-12);
+  EXPECT_NEAR(json["calibration_error@1"].get<double>(), 0.7 / 2, 1e-12);
+  EXPECT_EQ(json["reliability"][7]["documents"], 1);
+  EXPECT_TRUE(json["reliability"][0]["mean_probability"].is_null());
+  EXPECT_EQ(json["reliability"][14]["to"], 1);
   EXPECT_THAT(figures.tsv, HasSubstr("calibration_error@1\tall\t0.35\n"));
   EXPECT_THAT(figures.tsv, HasSubstr("reliability_8_documents\tall\t1\n"
                                      "reliability_8_probability\tall\t0.5\n"
