@@ -42,6 +42,9 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
            "success@k, rprec, bpref, auc, auc_per_query")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
+  flags.AddSwitch("--views", options.views,
+                  "With --model: print numbers on the embedding space too; as json also histograms "
+                  "and pictures");
   flags
       .Add("--relevance-level", options.relevance_level,
            "Grade from which a document is a positive (trec_eval -l); ndcg uses all grades")
@@ -74,6 +77,9 @@ void CheckInputs(const EvaluateOptions& options) {
     throw UsageError(
         "--qrels and --run exclude --model, --dataset and --split, and the flags that go with "
         "them; give one or the other");
+  }
+  if (options.views && options.model.model.empty()) {
+    throw UsageError("--views needs --model and --dataset: a run has scores and no embeddings");
   }
   if (!with_run && !with_model) {
     throw UsageError("nothing to evaluate: give --qrels and --run, or --model and --dataset");

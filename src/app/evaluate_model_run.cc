@@ -1,15 +1,21 @@
 // The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "app/evaluate_command.h"
 #include "app/evaluation_output.h"
+#include "app/globals.h"
 #include "app/load_model.h"
+#include "app/views_output.h"
 #include "base/error.h"
 #include "data/judged_data.h"
+#include "eval/embedding_views.h"
 #include "eval/evaluate.h"
 #include "search/retrieve.h"
 #include "search/score_samples.h"
+#include "search/view_rows.h"
 
 namespace tandem::app {
 namespace {
@@ -32,6 +38,23 @@ bool NeedsSamples(const std::vector<eval::Measure>& measures) {
   return std::any_of(measures.begin(), measures.end(), [](const eval::Measure& measure) {
     return measure.info->kind != eval::MeasureKind::kRanking;
   });
+}
+
+FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
+                       const data::Run& run, const EvaluateOptions& options) {
+  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  const eval::ViewOptions views{.seed = seed, .threads = Threads()};
+  const search::ViewEmbeddings embeddings =
+      search::EncodeForViews(model, dataset, run,
+                             {.relevance_level = options.relevance_level,
+                              .most_queries = views.most_pairs,
+                              .seed = seed,
+                              .encode = BulkOptions()});
+  std::vector<std::string_view> ids;
+  for (const uint32_t judged : embeddings.judged) {
+    ids.push_back(dataset.queries.id(dataset.judged[judged].query));
+  }
+  return ViewsFigures(eval::MakeEmbeddingViews(embeddings.rows(), views), ids);
 }
 
 }  // namespace
@@ -62,8 +85,10 @@ void RunEvaluateModel(const EvaluateOptions& options) {
                         .score_precision = options.score_precision == "double"
                                                ? eval::ScorePrecision::kDouble
                                                : eval::ScorePrecision::kSingle};
+  std::vector<FurtherFigures> further;
+  if (options.views) further.push_back(ViewsOf(*model, dataset, retrieved.run, options));
   PrintEvaluation(eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation), evaluation,
-                  options.format, options.per_query);
+                  options.format, options.per_query, further);
 }
 
 }  // namespace tandem::app

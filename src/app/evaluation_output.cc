@@ -26,7 +26,8 @@ std::string Exact(const std::optional<double>& value) {
 
 Json JsonValue(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-std::string FormatJson(const eval::Evaluation& evaluation, bool per_query) {
+std::string FormatJson(const eval::Evaluation& evaluation, bool per_query,
+                       std::span<const FurtherFigures> further) {
   Json means = Json::object();
   Json by_query = Json::object();
   for (const eval::MeasureValues& values : evaluation.measures) {
@@ -40,6 +41,7 @@ std::string FormatJson(const eval::Evaluation& evaluation, bool per_query) {
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);
+  for (const FurtherFigures& figures : further) root[figures.key] = figures.json;
   // Ids may hold any bytes, but JSON is UTF-8: bytes that are not become U+FFFD.
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -104,14 +106,19 @@ std::string FormatText(const eval::Evaluation& evaluation, bool per_query) {
 }  // namespace
 
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
-                             bool per_query) {
-  if (format == "json") return FormatJson(evaluation, per_query);
-  if (format == "tsv") return FormatTsv(evaluation, per_query);
-  return FormatText(evaluation, per_query);
+                             bool per_query, std::span<const FurtherFigures> further) {
+  if (format == "json") return FormatJson(evaluation, per_query, further);
+  std::string text =
+      format == "tsv" ? FormatTsv(evaluation, per_query) : FormatText(evaluation, per_query);
+  for (const FurtherFigures& figures : further) {
+    text += format == "tsv" ? figures.tsv : figures.text;
+  }
+  return text;
 }
 
 void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query) {
+                     std::string_view format, bool per_query,
+                     std::span<const FurtherFigures> further) {
   for (const eval::Remark& remark : eval::RemarksOn(evaluation, options)) {
     if (remark.is_warning) {
       Warn(remark.text);
@@ -119,7 +126,7 @@ void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationO
       Note(remark.text);
     }
   }
-  std::cout << FormatEvaluation(evaluation, format, per_query);
+  std::cout << FormatEvaluation(evaluation, format, per_query, further);
 }
 
 }  // namespace tandem::app

@@ -1,12 +1,22 @@
 // How an evaluation is printed; `tandem evaluate` prints so with a run and with a model.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "eval/evaluate.h"
 
 namespace tandem::app {
+
+// What an evaluation of a model prints beside its measures.
+struct FurtherFigures {
+  std::string text;  // below everything else
+  std::string tsv;   // further lines of measure, "all" and value
+  std::string key;   // of the JSON object
+  nlohmann::ordered_json json;
+};
 
 // `format` is one of
 //   text  a table of means, four decimals; below it, with `per_query`, one line per query
@@ -15,11 +25,13 @@ namespace tandem::app {
 //         only where asked for
 // A value that does not exist is "-" (json: null). A measure that pools its queries (auc) has no
 // values per query.
+// `further` stands behind the measures.
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
-                             bool per_query);
+                             bool per_query, std::span<const FurtherFigures> further = {});
 
 // Writes FormatEvaluation's text to stdout and eval::RemarksOn to stderr.
 void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query);
+                     std::string_view format, bool per_query,
+                     std::span<const FurtherFigures> further = {});
 
 }  // namespace tandem::app
