@@ -26,18 +26,18 @@ const std::vector<std::string_view> kIds = {"q-a", "q-b"};
 TEST(ViewsOutput, TextAlignsItsNumbers) {
   EXPECT_EQ(ViewsFigures(SomeViews(), kIds).text,
             "\nembedding views\n"
-            "queries                                                    2\n"
-            "with a positive                                            1\n"
-            "cosine of query and nearest document, median          0.7500\n"
-            "alignment of queries and positives (0 best)           0.4000\n"
-            "uniformity of queries (-4 even, 0 a point)                 -\n"
-            "uniformity of positives                                    -\n"
-            "gap between the towers' means                         0.3333\n"
-            "towers told apart by a plane (0.5 mixed, 1 apart)          -\n"
-            "ratio query-query to query-document, median                -\n"
-            "pairs without a ratio (denominator near 0)                 5\n"
-            "cosine of two queries, mean                                -\n"
-            "cosine of query and another's positive, mean               -\n");
+            "queries                                                   2\n"
+            "with a positive                                           1\n"
+            "cosine of query and nearest document, median         0.7500\n"
+            "alignment of queries and positives (0 best)          0.4000\n"
+            "uniformity of queries (-4 even, 0 a point)                -\n"
+            "uniformity of positives                                   -\n"
+            "gap between the towers' means                        0.3333\n"
+            "towers told apart by a plane (0.5 mixed, 1 apart)         -\n"
+            "ratio query-query to query-document, median               -\n"
+            "pairs without a ratio (denominator near 0)                5\n"
+            "cosine of two queries, mean                               -\n"
+            "cosine of query and another's positive, mean              -\n");
 }
 
 TEST(ViewsOutput, TsvDoesNotRound) {
