@@ -17,14 +17,13 @@ none. Binarised grades are left out where there is one grade only.
 
 import argparse
 import json
-import math
 import os
-import re
-import subprocess
+import statistics
 import sys
 import tempfile
 
 from beir_part import read_qrels, take_part
+from study import cell, markdown, run_program, spread, update
 
 MEASURES = ["ndcg@10", "mrr@10", "auc"]
 FURTHER = ["data.negatives=2"]  # further labelled documents of a query, where it has them
@@ -63,12 +62,7 @@ def grades_of(folder):
 
 
 def tandem(program, arguments):
-    done = subprocess.run([program, *arguments, "--quiet"], capture_output=True, text=True,
-                          check=False)
-    if done.returncode != 0:
-        sys.exit(f"objective_study.py: tandem {' '.join(arguments)}\nended with {done.returncode}:\n"
-                 f"{done.stderr}")
-    return done.stdout
+    return run_program([program, *arguments, "--quiet"])[0]
 
 
 def evaluate(options, model, folder, largest):
@@ -138,31 +132,17 @@ def make_runs(options, data, rows):
     return found
 
 
-def cell(values):
-    mean = sum(values) / len(values)
-    if len(values) == 1:
-        return f"{mean:.4f}"
-    deviation = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
-    return f"{mean:.4f} ± {deviation:.4f}"
+def mean_cell(values):
+    return cell(statistics.mean(values), spread(values), 4)
 
 
 def table(found, name, rows):
-    lines = [[name, *MEASURES], ["---"] * (1 + len(MEASURES))]
+    lines = [[name, *MEASURES]]
     for row in ["base", *rows]:
         runs = [measures for (data, r, _), measures in found.items() if data == name and r == row]
         if runs:
-            lines.append([row] + [cell([run[m] for run in runs]) for m in MEASURES])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def update(path, text):
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
-    if "<!-- study -->" not in page:
-        sys.exit(f"objective_study.py: {path} has no line `<!-- study -->`")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"(<!-- study -->\n).*?(<!-- end -->)",
-                          lambda match: match[1] + text + match[2], page, flags=re.S))
+            lines.append([row] + [mean_cell([run[m] for run in runs]) for m in MEASURES])
+    return markdown(lines)
 
 
 def main():

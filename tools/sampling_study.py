@@ -32,15 +32,14 @@ import argparse
 import itertools
 import json
 import os
-import re
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 
 from sampling_study_data import make_data
-from sampling_study_report import cell, draw, spread, update, write_tsv
+from sampling_study_report import draw, write_tsv
+from study import Results, cell, markdown, run_program, spread, update, write_recipe
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = {"train": 2000, "dev": 600, "test": 1000, "documents": 2000, "least": 4}
@@ -105,18 +104,13 @@ TITLES = {
 BASE = "before training"
 
 
-def fail(message):
-    sys.exit(f"sampling_study.py: {message}")
-
-
 class Study:
     """Makes runs and keeps what they gave, one file each, below the work folder."""
 
     def __init__(self, options):
         self.options = options
-        self.results = os.path.join(options.work, "results")
+        self.results = Results(os.path.join(options.work, "results"))
         self.environment = dict(os.environ, TANDEM_CACHE=os.path.join(options.work, "cache"))
-        os.makedirs(self.results, exist_ok=True)
 
     def path(self, *names):
         return os.path.join(self.options.work, *names)
@@ -126,15 +120,9 @@ class Study:
 
     def tandem(self, *arguments):
         """What the program prints, and the processor seconds that it took."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [self.options.program, *map(str, arguments), "--quiet", "--threads",
-                   str(self.options.threads), "--precision", self.options.precision]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True,
-                              check=False)
-        if done.returncode != 0:
-            fail(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return done.stdout, (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+        return run_program([self.options.program, *arguments, "--quiet", "--threads",
+                            self.options.threads, "--precision", self.options.precision],
+                           self.environment)
 
     def make_data(self):
         if os.path.exists(self.data("test")):
@@ -160,22 +148,12 @@ class Study:
     def kept(self, name, settings, make):
         """The result `name`: the one that was kept, if it had these settings, else that of `make`,
         or None where `make` is None."""
-        file_name = os.path.join(self.results, re.sub("[^a-z0-9.]+", "-", name) + ".json")
         settings = dict(settings, model=os.path.basename(self.options.model), sizes=SIZES,
                         batch=BATCH, lengths=LENGTHS, precision=self.options.precision)
-        if os.path.exists(file_name):
-            with open(file_name, encoding="utf-8") as file:
-                found = json.load(file)
-            if found["settings"] == settings:
-                return found["result"]
-        if make is None:
-            return None
-        result = make()
-        with open(file_name + ".partial", "w", encoding="utf-8") as file:
-            json.dump({"name": name, "settings": settings, "result": result}, file)
-        os.rename(file_name + ".partial", file_name)
-        print(f"{name}: {json.dumps(result)}", file=sys.stderr, flush=True)
-        return result
+        found = self.results.find(name, settings)
+        if found is not None or make is None:
+            return found
+        return self.results.keep(name, settings, make())
 
     def evaluate(self, model, split, judged="all"):
         """Both measures on dev or test; by the queries' own packages if `judged` is own."""
@@ -189,12 +167,11 @@ class Study:
         """Trains into WORK/run; the processor seconds that it took."""
         shutil.rmtree(self.path("run"), ignore_errors=True)
         recipe = self.path("recipe.toml")
-        with open(recipe, "w", encoding="utf-8") as file:
-            file.write("".join(f"{key} = {json.dumps(value)}\n" for key, value in [
-                ("seed", seed), ("model.base", self.options.model), ("data.train", self.data(data)),
-                ("data.negatives", 0), ("objective.name", "infonce"), ("train.batch", BATCH),
-                ("train.steps", steps), ("train.checkpoint_every", 0),
-                *((f"model.{key}", value) for key, value in LENGTHS.items())]))
+        write_recipe(recipe, {
+            "seed": seed, "model.base": self.options.model, "data.train": self.data(data),
+            "data.negatives": 0, "objective.name": "infonce", "train.batch": BATCH,
+            "train.steps": steps, "train.checkpoint_every": 0,
+            **{f"model.{key}": value for key, value in LENGTHS.items()}})
         flags = itertools.chain(*(("--set", text) for text in sets))
         _, seconds = self.tandem("train", recipe, "--output", self.path("run"), *flags)
         return seconds
@@ -286,7 +263,7 @@ def table(lines, part, measures, steps):
     steps = [count for count in steps if any(key[1] == count for key in held)]
     header = ["sampler", *(f"{MEASURES[measure]}, {count} steps" for measure in measures
                            for count in steps), f"seconds, {steps[-1]} steps"]
-    out = [header, ["---"] * len(header)]
+    out = [header]
     for row in [BASE, *PARTS[part]]:
         results = [held.get((row, 0 if row == BASE else count)) for count in steps]
         if not any(results):
@@ -295,7 +272,7 @@ def table(lines, part, measures, steps):
                  for i in map([*MEASURES].index, measures) for result in results]
         seconds = cell(*results[-1][5:7], 0) if results[-1] and row != BASE else ""
         out.append([row, *cells, seconds])
-    return "\n".join("| " + " | ".join(line) + " |" for line in out) + "\n"
+    return markdown(out)
 
 
 def tables(lines, whole):

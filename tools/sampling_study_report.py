@@ -1,27 +1,14 @@
-"""What tools/sampling_study.py writes: figures as TSV, a picture, tables in a page."""
+"""What tools/sampling_study.py writes besides tables: figures as TSV and a picture."""
 
 import os
 import re
-import statistics
 import subprocess
-import sys
+
+from study import number
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TSV = ["part", "sampler", "steps", "runs", "ndcg@10", "deviation", "recall@20", "deviation",
        "seconds", "deviation"]
-
-
-def spread(values):
-    return statistics.stdev(values) if len(values) > 1 else None
-
-
-def number(value, digits):
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def cell(mean, deviation, digits=3):
-    text = number(mean, digits)
-    return text if deviation is None else f"{text} ± {number(deviation, digits)}"
 
 
 def write_tsv(path, lines):
@@ -46,13 +33,3 @@ def draw(tsv, svg):
         text = re.sub(pattern, by, text, flags=re.S)
     with open(svg, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def update(path, text):
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
-    if "<!-- study -->" not in page:
-        sys.exit(f"sampling_study.py: {path} has no line `<!-- study -->`")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"(<!-- study -->\n).*?(<!-- end -->)",
-                          lambda match: match[1] + text + match[2], page, flags=re.S))

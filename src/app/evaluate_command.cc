@@ -66,6 +66,9 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
            "partial_auc_per_query, pool_ap; with parameters map(rel=2), rbp(p=0.9)")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
+  flags.AddSwitch("--views", options.views,
+                  "With --model: print numbers on the embedding space too; as json also histograms "
+                  "and pictures");
   flags
       .Add(
           "--relevance-level", options.relevance_level,
@@ -126,6 +129,9 @@ void CheckModelInputs(const EvaluateOptions& options) {
                     "excludes {}",
                     IsSuite(options) ? "further models and data sets" : "--candidates"));
   }
+  if (options.views && IsSuite(options)) {
+    throw UsageError("--views shows one model on one data set; it excludes further ones");
+  }
   if (options.no_cache && !IsSuite(options)) {
     throw UsageError(
         "--no-cache is for several models or data sets; one evaluation alone uses no cache");
@@ -143,6 +149,9 @@ void CheckInputs(const EvaluateOptions& options) {
     throw UsageError(
         "--qrels and --run exclude --model, --dataset and --split, and the flags that go with "
         "them; give one or the other");
+  }
+  if (options.views && !with_model) {
+    throw UsageError("--views needs --model and --dataset: a run has scores and no embeddings");
   }
   if (!with_run && !with_model) {
     throw UsageError("nothing to evaluate: give --qrels and --run, or --model and --dataset");

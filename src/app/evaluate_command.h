@@ -31,6 +31,7 @@ struct EvaluateOptions {
 
   std::string measures;  // comma-separated; "" where not given: those that suit the input
   bool per_query = false;
+  bool views = false;  // of the embedding space; with a model
   double relevance_level = 1;
   bool complete = false;              // always so with a model
   std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model

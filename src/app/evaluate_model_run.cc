@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,15 +18,18 @@
 #include "app/model_calibration.h"
 #include "app/model_thresholds.h"
 #include "app/output_style.h"
+#include "app/views_output.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "data/candidates.h"
 #include "data/judged_data.h"
 #include "data/pool.h"
+#include "eval/embedding_views.h"
 #include "eval/evaluate.h"
 #include "search/rerank.h"
 #include "search/retrieve.h"
 #include "search/score_samples.h"
+#include "search/view_rows.h"
 
 namespace tandem::app {
 namespace {
@@ -110,6 +115,23 @@ search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& 
   return retrieved;
 }
 
+FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
+                       const data::Run& run, const EvaluateOptions& options) {
+  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  const eval::ViewOptions views{.seed = seed, .threads = Threads()};
+  const search::ViewEmbeddings embeddings =
+      search::EncodeForViews(model, dataset, run,
+                             {.relevance_level = options.relevance_level,
+                              .most_queries = views.most_pairs,
+                              .seed = seed,
+                              .encode = BulkOptions()});
+  std::vector<std::string_view> ids;
+  for (const uint32_t judged : embeddings.judged) {
+    ids.push_back(dataset.queries.id(dataset.judged[judged].query));
+  }
+  return ViewsFigures(eval::MakeEmbeddingViews(embeddings.rows(), views), ids);
+}
+
 }  // namespace
 
 ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set,
@@ -152,6 +174,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
         ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds));
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
+  if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
   return result;
 }
 

@@ -127,6 +127,8 @@ TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
   ExpectUsageError({"evaluate", "--split", "dev"}, "--split needs --model and --dataset");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--split", "dev"},
                    "--qrels and --run exclude --model, --dataset and --split");
+  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--views"},
+                   "--views needs --model and --dataset: a run has scores and no embeddings");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--relevance-level", "0"},
                    "--relevance-level is 0; expected a number above 0");
   ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--format", "xml"},

@@ -68,14 +68,13 @@ TEST_F(MineCommand, WritesQueriesWithPositivesAndMinedNegatives) {
   EXPECT_EQ(ReadFile(Path("out")),
             "{\"query\": \"one\", \"pos\": [\"text 1\"], \"neg\": [\"text 3\", \"text 4\"]}\n"
             "{\"query\": \"two\", \"pos\": [\"text 6\"], \"neg\": [\"text 5\", \"text 4\"]}\n");
-  EXPECT_EQ(
-      result.out,
-      "queries                     2\n"
-      "negatives                   4\n"
-      "mean score of negatives     0.6000\n"
-      "mean score of positives     0.8000\n"
-      "false negatives             about 50.0 %: of 2 judged documents at ranks 1 to 3,\n"
-      "                            1 are positives\n");
+  EXPECT_EQ(result.out,
+            "queries                     2\n"
+            "negatives                   4\n"
+            "mean score of negatives     0.6000\n"
+            "mean score of positives     0.8000\n"
+            "false negatives             about 50.0 %: of 2 judged documents at ranks 1 to 3,\n"
+            "                            1 are positives\n");
   EXPECT_THAT(result.err,
               HasSubstr("1 documents that are judged irrelevant give way to mined ones\n"));
   EXPECT_THAT(result.err, HasSubstr("wrote " + Path("out") + ": queries 2, documents "));

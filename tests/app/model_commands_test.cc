@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -82,6 +83,41 @@ TEST_F(ModelCommands, EvaluateMeasuresTheAucOfAModelUnlessToldWhat) {
   EXPECT_EQ(measures.size(), 6U);
   EXPECT_GT(measures["auc"], 0);
   EXPECT_THAT(result.err, testing::Not(HasSubstr("--top-k")));  // the samples are complete
+}
+
+TEST_F(ModelCommands, ViewsStandBehindTheMeasures) {
+  const ProgramResult plain =
+      Evaluate({"--split", "dev", "--measures", "ndcg@10", "--format", "json"});
+  const std::vector<std::string> flags = {"--split", "dev",      "--measures", "ndcg@10",
+                                          "--views", "--format", "json"};
+  const ProgramResult result = Evaluate(flags);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["measures"], nlohmann::json::parse(plain.out)["measures"]);
+  const auto& views = found["views"];
+  EXPECT_EQ(views["queries"], 16);
+  EXPECT_EQ(views["pairs"], 16);
+  EXPECT_GT(views["nearest_cosine_median"], 0);
+  EXPECT_LE(views["nearest_cosine_median"], 1);
+  EXPECT_GE(views["separability"], 0);
+  EXPECT_LE(views["separability"], 1);
+  EXPECT_LT(views["uniformity_queries"], 0);
+  ASSERT_EQ(views["points"].size(), 32U);
+  EXPECT_EQ(views["points"][0]["query"], "q48");
+  EXPECT_EQ(views["points"][16]["tower"], "positive");
+  // The model compares by cosine: the median is that of the best scores.
+  ASSERT_EQ(Search({"--split", "dev", "--top-k", "1", "--output", Path("best.trec")}).exit_code, 0);
+  std::istringstream lines(ReadFile(Path("best.trec")));
+  std::vector<double> scores;
+  for (std::string query, q0, document, rank, score, tag;
+       lines >> query >> q0 >> document >> rank >> score >> tag;) {
+    scores.push_back(std::stod(score));
+  }
+  std::sort(scores.begin(), scores.end());
+  ASSERT_EQ(scores.size(), 16U);
+  EXPECT_NEAR(views["nearest_cosine_median"], (scores[7] + scores[8]) / 2, 1e-5);
+  EXPECT_EQ(Evaluate(flags).out, result.out);
+  EXPECT_EQ(plain.out.find("views"), std::string::npos);
 }
 
 TEST_F(ModelCommands, SearchWritesATrecRunThatEvaluateReads) {

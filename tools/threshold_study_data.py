@@ -1,0 +1,65 @@
+"""The data of tools/threshold_study.py: BEIR folders with the splits train, dev and test."""
+
+import hashlib
+import json
+import os
+import shutil
+
+from beir_part import read_qrels
+
+HEADER = "query-id\tcorpus-id\tscore"
+
+
+def digest(text):
+    return hashlib.sha256(f"tandem-threshold-study:{text}".encode()).hexdigest()
+
+
+def rows_of(folder, split):
+    """The judgements of a split; none where the folder has no such split."""
+    path = os.path.join(folder, "qrels", f"{split}.tsv")
+    return read_qrels(path) if os.path.exists(path) else []
+
+
+def first_queries(rows, count):
+    """The rows of the first `count` queries in the order of their hashes."""
+    names = set(sorted({row[0] for row in rows}, key=digest)[:count])
+    return [row for row in rows if row[0] in names]
+
+
+def splits_of(folder, sizes):
+    """{split: rows}. A folder without a split dev holds out queries of train, of other documents
+    than those that train is judged against."""
+    train = rows_of(folder, "train")
+    taken = first_queries(train, sizes["train"])
+    dev = rows_of(folder, "dev")
+    if not dev:
+        seen = {row[1] for row in taken}
+        judged = {row[0] for row in train if row[1] in seen}
+        dev = [row for row in train if row[0] not in judged]
+    return {"train": taken, "dev": first_queries(dev, sizes["dev"]),
+            "test": first_queries(rows_of(folder, "test"), sizes["test"])}
+
+
+def keep_queries(source, target, names):
+    with open(source, encoding="utf-8") as file, open(target, "w", encoding="utf-8") as out:
+        out.writelines(line for line in file if json.loads(line)["_id"] in names)
+
+
+def make_data(source, target, sizes):
+    """Writes the folder `target` with at most sizes[split] queries of each split of the BEIR folder
+    `source`; its corpus is the whole one, as a link. A split without queries is left out."""
+    if os.path.exists(target):
+        return
+    partial = target + ".partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    os.makedirs(os.path.join(partial, "qrels"))
+    splits = splits_of(source, sizes)
+    os.symlink(os.path.abspath(os.path.join(source, "corpus.jsonl")),
+               os.path.join(partial, "corpus.jsonl"))
+    keep_queries(os.path.join(source, "queries.jsonl"), os.path.join(partial, "queries.jsonl"),
+                 {row[0] for rows in splits.values() for row in rows})
+    for split, rows in splits.items():
+        if rows:
+            with open(os.path.join(partial, "qrels", f"{split}.tsv"), "w", encoding="utf-8") as out:
+                out.writelines(line + "\n" for line in [HEADER, *map("\t".join, rows)])
+    os.rename(partial, target)
