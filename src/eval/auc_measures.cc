@@ -1,4 +1,5 @@
 // The catalogue entries of eval/auc.h.
+#include "eval/auc.h"
 #include "eval/measure.h"
 
 namespace tandem::eval {
@@ -8,12 +9,16 @@ extern const MeasureInfo kAuc{
      .summary = "chance that a positive scores above one of the 500 best other documents of any "
                 "query",
      .source = "MW paper §5.1; differs: ties count half"},
-    {.kind = MeasureKind::kSamplesPooled}};
+    {.kind = MeasureKind::kSamplesPooled},
+    nullptr,
+    PooledAuc};
 
 extern const MeasureInfo kAucPerQuery{
     {.name = "auc_per_query",
      .summary = "auc within each query, then the mean over queries",
      .source = "MW paper §5.1, not pooled; differs: ties count half"},
-    {.kind = MeasureKind::kSamplesPerQuery}};
+    {.kind = MeasureKind::kSamplesPerQuery},
+    nullptr,
+    PooledAuc};
 
 }  // namespace tandem::eval

@@ -137,10 +137,10 @@ void EvaluateSamples(std::span<const QuerySamples> samples, std::span<const Pair
                      Evaluation& evaluation) {
   for (MeasureValues& values : evaluation.measures) {
     if (values.measure.info->kind == MeasureKind::kSamplesPooled) {
-      values.mean = PooledAuc(samples);
+      values.mean = values.measure.info->of_samples(samples);
     } else if (values.measure.info->kind == MeasureKind::kSamplesPerQuery) {
       for (size_t i = 0; i < samples.size(); ++i) {
-        values.per_query[i] = QueryAuc(samples[i]);
+        values.per_query[i] = values.measure.info->of_samples(samples.subspan(i, 1));
         // A query that counts although nothing was retrieved found nothing: 0, as in every measure.
         if (!values.per_query[i] && pairs[i].results == nullptr) values.per_query[i] = 0;
       }

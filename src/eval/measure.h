@@ -33,8 +33,8 @@ inline constexpr size_t kAllResults = static_cast<size_t>(-1);
 // Where a measure's value comes from.
 enum class MeasureKind {
   kRanking,         // of_query, then the mean over queries
-  kSamplesPooled,   // PooledAuc: one value for all queries
-  kSamplesPerQuery  // QueryAuc, then the mean over the queries that have one
+  kSamplesPooled,   // of_samples of all queries: one value
+  kSamplesPerQuery  // of_samples of each query, then the mean over the queries that have one
 };
 
 // What a measure takes from grades.
@@ -64,6 +64,9 @@ struct MeasureInfo : config::EntryInfo, MeasureTraits {
   // kRanking: the value for one query, in [0, 1]. 0 where the query has no document that counts or
   // no results.
   double (*of_query)(const JudgedRanking& ranking, const Measure& measure) = nullptr;
+  // The other kinds: the value for samples of all queries, or of one. None where there is no pair
+  // of a positive and another document.
+  std::optional<double> (*of_samples)(std::span<const QuerySamples> samples) = nullptr;
 };
 
 // Every measure, in the order of docs and `tandem list measures`.

@@ -36,7 +36,8 @@ TEST(ParseMeasures, UnknownNamesComeWithTheNearest) {
   EXPECT_EQ(ErrorOf("map,ndgc@10"),
             "measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, ndcg@k, ndcg_exp, "
             "ndcg_exp@k, map, map@k, mrr, mrr@k, recall@k, precision@k, success@k, rprec, bpref, "
-            "rbp, rbp@k, judged, judged@k, f1@SCORE, auc, auc_per_query");
+            "rbp, rbp@k, judged, judged@k, f1@SCORE, auc, auc_per_query, partial_auc, "
+            "partial_auc_per_query, pool_ap");
   EXPECT_THAT(ErrorOf("zzzzzzzzzzzz"), StartsWith("measure zzzzzzzzzzzz is unknown. Known are "));
 }
 
