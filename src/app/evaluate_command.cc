@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "app/command.h"
 #include "app/evaluation_output.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/output_style.h"
+#include "app/threshold_output.h"
 #include "app/torch_half.h"
 #include "base/error.h"
 #include "data/qrels_file.h"
@@ -57,8 +61,8 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .Add("--measures", options.measures,
            "Measures, separated by commas, as spelled here or by ir_measures: ndcg[@k], "
            "ndcg_exp[@k], map[@k], mrr[@k], recall@k, precision@k, success@k, rprec, bpref, "
-           "rbp[@k], judged[@k], f1@SCORE, auc, auc_per_query; with parameters map(rel=2), "
-           "rbp(p=0.9)")
+           "rbp[@k], judged[@k], f1@SCORE, auc, auc_per_query, partial_auc, "
+           "partial_auc_per_query, pool_ap; with parameters map(rel=2), rbp(p=0.9)")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
   flags
@@ -81,6 +85,10 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
            "pytrec_eval)")
       .OneOf({"single", "double"})
       .ShowDefault();
+  flags.Add(
+      "--thresholds", options.thresholds,
+      "Scores to cut results at, for wishes separated by commas: precision=P, recall=R, fpr=F "
+      "(false-positive rate), results=N (per query)");
   flags.Add("--format", options.format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
@@ -110,6 +118,11 @@ void CheckModelInputs(const EvaluateOptions& options) {
     throw UsageError(
         fmt::format("{} encodes no whole corpus that --embeddings could keep; give one of them",
                     options.pool ? "--pool" : "--candidates"));
+  }
+  if (!options.thresholds.empty() && (IsSuite(options) || !options.candidates.empty())) {
+    throw UsageError(
+        "--thresholds is for one run, or for one model that ranks a corpus; it excludes "
+        "--candidates, --suite and several models or data sets");
   }
   if (options.no_cache && !IsSuite(options)) {
     throw UsageError(
@@ -142,6 +155,7 @@ void CheckInputs(const EvaluateOptions& options) {
 void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
+  if (!options.thresholds.empty()) eval::ParseWishes(options.thresholds);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
@@ -157,8 +171,18 @@ void RunEvaluateRun(const EvaluateOptions& options) {
                         .score_precision = options.score_precision == "double"
                                                ? eval::ScorePrecision::kDouble
                                                : eval::ScorePrecision::kSingle};
-  PrintEvaluation(eval::EvaluateRun(run, qrels, eval::ParseMeasures(options.measures), evaluation),
-                  evaluation, options.format, options.per_query);
+  const eval::Evaluation found =
+      eval::EvaluateRun(run, qrels, eval::ParseMeasures(options.measures), evaluation);
+  PrintRemarks(found, evaluation);
+  std::string text = FormatEvaluation(found, options.format, OutputStyle(), options.per_query);
+  if (options.thresholds.empty()) {
+    std::cout << text;
+    return;
+  }
+  PrintWithThresholds(
+      std::move(text),
+      ThresholdsOfRun(run, qrels, found, evaluation.ranking, eval::ParseWishes(options.thresholds)),
+      options.format);
 }
 
 void RunEvaluate(EvaluateOptions options) {

@@ -35,6 +35,7 @@ struct EvaluateOptions {
   bool complete = false;              // always so with a model
   std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model
   std::string score_precision = "double";
+  std::string thresholds;  // wishes, comma-separated (eval/thresholds.h); "": none
   std::string format = "text";
 };
 

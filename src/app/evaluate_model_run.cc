@@ -14,6 +14,7 @@
 #include "app/globals.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
+#include "app/model_thresholds.h"
 #include "app/output_style.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -89,13 +90,15 @@ search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& 
 
 // `relevance_level` > 0: with score samples.
 search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
-                             size_t top_k, double relevance_level, const EmbeddingPlaces& places) {
+                             size_t top_k, double relevance_level, const EmbeddingPlaces& places,
+                             search::SearchedRows* keep) {
   search::Retrieved retrieved = search::Retrieve(model, judged.dataset,
                                                  {.top_k = top_k,
                                                   .relevance_level = relevance_level,
                                                   .encode = BulkOptions(),
                                                   .embeddings = places.embeddings,
-                                                  .cache = places.cache});
+                                                  .cache = places.cache,
+                                                  .keep = keep});
   if (relevance_level > 0) {
     search::CountMissingPositives(judged.qrels, relevance_level, retrieved.samples);
   }
@@ -120,10 +123,14 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   result.documents = dataset.documents.size();
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
   const size_t depth = DepthFor(options, measures, dataset.documents.size());
-  const double samples = calibration || NeedsSamples(measures) ? options.relevance_level : 0;
+  const bool wishes = !options.thresholds.empty();
+  const double samples =
+      calibration || wishes || NeedsSamples(measures) ? options.relevance_level : 0;
+  search::SearchedRows rows;
   const search::Retrieved retrieved =
-      set.candidates.empty() ? RankCorpus(model, judged, depth, samples, places)
-                             : RankCandidates(model, set, dataset, places, result.documents);
+      set.candidates.empty()
+          ? RankCorpus(model, judged, depth, samples, places, wishes ? &rows : nullptr)
+          : RankCandidates(model, set, dataset, places, result.documents);
   eval::EvaluationOptions evaluation{
       .complete = true, .threads = BulkOptions().threads, .samples = retrieved.samples};
   evaluation.ranking = {.relevance_level = options.relevance_level,
@@ -136,6 +143,10 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   if (calibration) {
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }
+  if (wishes) {
+    result.thresholds =
+        ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds));
+  }
   return result;
 }
 
@@ -144,8 +155,13 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
   const ModelEvaluation found =
       EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
   PrintRemarks(found.remarks);
-  std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
-                                found.further);
+  const std::string text = FormatEvaluation(found.evaluation, options.format, OutputStyle(),
+                                            options.per_query, found.further);
+  if (found.thresholds) {
+    PrintWithThresholds(text, *found.thresholds, options.format);
+  } else {
+    std::cout << text;
+  }
 }
 
 }  // namespace tandem::app

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "app/output_style.h"
 #include "base/log.h"
 #include "report/numbers.h"
 
@@ -103,10 +101,8 @@ void PrintRemarks(std::span<const eval::Remark> remarks) {
   }
 }
 
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query) {
+void PrintRemarks(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options) {
   PrintRemarks(eval::RemarksOn(evaluation, options));
-  std::cout << FormatEvaluation(evaluation, format, OutputStyle(), per_query);
 }
 
 }  // namespace tandem::app

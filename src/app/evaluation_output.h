@@ -34,8 +34,7 @@ std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_vie
 // Writes them to stderr, as notes and warnings.
 void PrintRemarks(std::span<const eval::Remark> remarks);
 
-// Writes FormatEvaluation's text to stdout and eval::RemarksOn to stderr.
-void PrintEvaluation(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options,
-                     std::string_view format, bool per_query);
+// Writes eval::RemarksOn to stderr, as notes and warnings.
+void PrintRemarks(const eval::Evaluation& evaluation, const eval::EvaluationOptions& options);
 
 }  // namespace tandem::app

@@ -7,6 +7,7 @@
 
 #include "app/evaluation_output.h"
 #include "app/model_flags.h"
+#include "app/threshold_output.h"
 #include "eval/evaluate.h"
 
 namespace tandem::app {
@@ -39,6 +40,7 @@ struct ModelEvaluation {
   size_t documents = 0;                      // that were ranked for each query, at most
   size_t corpus = 0;                         // documents of the set
   std::vector<FurtherFigures> further = {};  // of one model on one set
+  std::optional<ThresholdReport> thresholds = std::nullopt;  // where they are wished for
 };
 
 // What the flags and, if there is one, the suite ask for: those of the flags first. A suite is a

@@ -89,7 +89,11 @@ class DocumentSearch {
     if (options_.progress) {
       options_.progress(static_cast<double>(first) / static_cast<double>(documents_.size()));
     }
-    search_->Add(RowsFor(rows, model_.similarity()));
+    const at::Tensor searched = RowsFor(rows, model_.similarity());
+    search_->Add(searched);
+    if (options_.keep == nullptr) return;
+    // Rows that are searched as they came may be memory that their owner uses again.
+    options_.keep->documents.push_back(searched.is_same(rows) ? searched.clone() : searched);
   }
 
   void SearchKept() {
@@ -177,6 +181,7 @@ Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
       depth = std::max(depth, eval::kNegativesPerQuery + of_query.size());
     }
   }
+  if (options.keep != nullptr) options.keep->queries = queries;
   ExactSearch search(queries, depth, task.documents);
   if (options.relevance_level > 0) search.Watch(positives);
   DocumentSearch(model, task.documents, options, &search).Run();

@@ -31,6 +31,12 @@ struct RetrievalTask {
   std::span<const data::JudgedQuery> judged;
 };
 
+// The embeddings that a search compared, as it compared them: of length 1 for cosines.
+struct SearchedRows {
+  at::Tensor queries;                 // float32 [Q, E]
+  std::vector<at::Tensor> documents;  // float32 [n, E] each, in the order of the corpus
+};
+
 struct RetrieveOptions {
   size_t top_k = 1000;
   // > 0: also collect score samples for an AUC, where a document is a positive from this grade on.
@@ -48,6 +54,9 @@ struct RetrieveOptions {
   std::filesystem::path cache;
   // Told now and then which share of the documents is searched. It may throw, to stop.
   std::function<void(double share)> progress;
+  // Receives all embeddings, for a second count (search/score_counts.h). Null: no block of them
+  // outlives its search. 4 E bytes a document.
+  SearchedRows* keep = nullptr;
 };
 
 struct Retrieved {

@@ -1,0 +1,69 @@
+// The work of `tandem compare` where a system is a model: retrieve with it, then compare as runs.
+#include <filesystem>
+#include <utility>
+
+#include "app/compare_command.h"
+#include "app/load_model.h"
+#include "base/error.h"
+#include "data/judged_data.h"
+#include "eval/evaluate.h"
+#include "search/retrieve.h"
+#include "search/score_samples.h"
+
+namespace tandem::app {
+namespace {
+
+// Results of a query that are ranked: trec_eval's usual depth.
+constexpr size_t kDepth = 1000;
+
+size_t DepthFor(const std::vector<eval::Measure>& measures) {
+  size_t depth = kDepth;
+  for (const eval::Measure& measure : measures) {
+    if (measure.cut_off != eval::kAllResults) depth = std::max(depth, measure.cut_off);
+  }
+  return depth;
+}
+
+bool NeedsSamples(const std::vector<eval::Measure>& measures) {
+  return std::any_of(measures.begin(), measures.end(), [](const eval::Measure& measure) {
+    return measure.info->kind != eval::MeasureKind::kRanking;
+  });
+}
+
+ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& judged,
+                          const CompareCommandOptions& options) {
+  const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
+  const bool samples = NeedsSamples(measures);
+  const auto model = LoadModel({.model = folder});
+  search::Retrieved retrieved =
+      search::Retrieve(*model, judged.dataset,
+                       {.top_k = DepthFor(measures),
+                        .relevance_level = samples ? options.relevance_level : 0,
+                        .encode = BulkOptions()});
+  if (samples) {
+    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+  }
+  eval::EvaluationOptions evaluation = EvaluationOptionsOf(options);
+  evaluation.complete = true;
+  evaluation.samples = retrieved.samples;
+  ComparedSystem compared{.system = {.name = folder}, .run = std::move(retrieved.run)};
+  compared.system.evaluation = eval::EvaluateRun(compared.run, judged.qrels, measures, evaluation);
+  compared.system.samples = std::move(retrieved.samples);
+  return compared;
+}
+
+}  // namespace
+
+void RunCompareModels(const CompareCommandOptions& options) {
+  const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
+  std::vector<ComparedSystem> systems;
+  for (const std::string& path : options.systems) {
+    systems.push_back(std::filesystem::is_directory(path)
+                          ? SearchWith(path, judged, options)
+                          : ReadSystem(path, judged.qrels, options));
+  }
+  FinishComparison(systems, judged.qrels, {judged.dataset.queries, judged.dataset.documents},
+                   options);
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,56 @@
+// `tandem evaluate --thresholds`: the thresholds for wishes, and the areas of the pool that they
+// are chosen from, each with its interval.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/qrels.h"
+#include "data/run.h"
+#include "eval/corpus_levels.h"
+#include "eval/evaluate.h"
+#include "eval/roc.h"
+#include "eval/thresholds.h"
+#include "report/table.h"
+
+namespace tandem::app {
+
+struct ThresholdReport {
+  std::vector<eval::ChosenThreshold> thresholds;  // as wished for
+  eval::PoolFigures figures;
+  eval::PoolIntervals intervals;
+  double confidence = 0.95;
+  // At this score and below, precision and the number of results are unknown, because the results
+  // of `cut_queries` queries end there; none where everything was counted.
+  std::optional<double> unknown_from;
+  size_t cut_queries = 0;
+};
+
+// `samples` are the pool; `corpus` the levels of the same queries over the whole corpus. Intervals
+// are at 95 %, of 2,000 resamples (eval::Repetitions) by the global --seed, on the global threads.
+ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
+                                    const eval::CorpusLevels& corpus,
+                                    std::span<const eval::Wish> wishes);
+
+// The same of the queries that `evaluation` evaluated of a run. What lies below the depth of the
+// run is unknown.
+ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
+                                const eval::Evaluation& evaluation,
+                                const eval::RankingOptions& ranking,
+                                std::span<const eval::Wish> wishes);
+
+// `evaluation` is what FormatEvaluation made in `format`; the report is put behind it: as two
+// tables (text), as further lines "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), or as the
+// members "pool", "thresholds", "confidence" and "unknown_from" of its object (json).
+std::string WithThresholds(const std::string& evaluation, const ThresholdReport& report,
+                           std::string_view format, const report::TextStyle& style);
+
+// Writes WithThresholds to stdout; warns where thresholds are unknown. Throws CheckFailed (exit 6),
+// when all is written, for the first wish that is not met, saying the best possible.
+void PrintWithThresholds(const std::string& evaluation, const ThresholdReport& report,
+                         std::string_view format);
+
+}  // namespace tandem::app
