@@ -86,8 +86,8 @@ struct CurvePoint {
 std::vector<CurvePoint> RocCurve(const ScoreLevels& levels, size_t points = 400);
 
 // The precision-recall curve in ascending recall, thinned to about `points` points evenly spread
-// over recall: for each the lowest threshold of its recall would have less precision, so that the
-// highest is taken. The first level and the last one are there. Empty where there is no positive.
+// over recall: of levels whose recall lies in the same step the highest is taken. The first level
+// and the last one are there. Empty where there is no positive.
 std::vector<CurvePoint> PrecisionRecallCurve(const ScoreLevels& levels, size_t points = 400);
 
 }  // namespace tandem::eval

@@ -172,6 +172,21 @@ TEST(Compare, SeedsAndThreads) {
   EXPECT_NE(lows(options), first);
 }
 
+TEST(SamplesOfRun, QueriesOfFewerResultsThanOthersHaveNoFloor) {
+  World world(2);
+  data::Run run;
+  for (const double score : {0.875, 0.5, 0.25}) {
+    const std::string_view id = run.Keep(fmt::format("d{}", score));
+    run.AddQuery("q00").results.push_back({id, score});
+  }
+  run.AddQuery("q01").results.push_back({"d0", 0.75});
+  const std::vector<std::string> queries = {"q00", "q01"};
+  const RunSamples samples = SamplesOfRun(run, world.qrels, queries, {}, true);
+  EXPECT_THAT(samples.floors, ElementsAre(0.25, -HUGE_VAL));
+  EXPECT_EQ(samples.samples[1].missing_positives, 1);
+  EXPECT_THAT(samples.samples[0].negatives, ElementsAre(0.875, 0.5, 0.25));
+}
+
 TEST(ExtremesOf, AreTheGreatestGainsAndLosses) {
   World world(30);
   const System a = world.Make("a", 1, 0.3, kMeasures), b = world.Make("b", 2, 0.3, kMeasures);
