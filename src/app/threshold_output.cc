@@ -51,9 +51,16 @@ report::Cell CellOf(const Named& named) {
   return *named.value;
 }
 
-report::Cell IntervalCell(const std::optional<eval::Interval>& interval) {
-  if (!interval) return std::nullopt;
-  return fmt::format("{}..{}", report::Fixed(interval->low, 3), report::Fixed(interval->high, 3));
+// So short that all columns fit into 80 columns of a terminal: shares near 1 with two decimals,
+// everything else with a few digits.
+report::Cell IntervalCell(const Named& named) {
+  if (!named.interval) return std::nullopt;
+  const double low = named.interval->low, high = named.interval->high;
+  if (named.name == "fpr") return fmt::format("{:.2g}..{:.2g}", low, high);
+  if (named.name == "precision" || named.name == "recall") {
+    return fmt::format("{:.2f}..{:.2f}", low, high);
+  }
+  return fmt::format("{:.3g}..{:.3g}", low, high);
 }
 
 void AppendTsv(std::string_view prefix, const Named& named, std::string& text) {
@@ -93,7 +100,7 @@ std::string ThresholdText(const ThresholdReport& report, const report::TextStyle
   const std::string percent = fmt::format("{} % interval", 100 * report.confidence);
   report::Table figures({{.name = "pool"}, {.name = "value"}, {.name = percent}});
   for (const Named& figure : FiguresOf(report)) {
-    figures.Add({figure.name, CellOf(figure), IntervalCell(figure.interval)});
+    figures.Add({figure.name, CellOf(figure), IntervalCell(figure)});
   }
   report::Table table({{.name = "threshold for", .when_long = report::LongText::kKeep},
                        {.name = "score"},
@@ -104,10 +111,10 @@ std::string ThresholdText(const ThresholdReport& report, const report::TextStyle
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
     std::vector<report::Cell> values = {chosen.met ? chosen.wish.name()
                                                    : chosen.wish.name() + " (not met)"};
-    std::vector<report::Cell> intervals = {"  " + percent};
+    std::vector<report::Cell> intervals = {percent};
     for (const Named& value : ValuesOf(chosen)) {
       values.push_back(CellOf(value));
-      intervals.push_back(IntervalCell(value.interval));
+      intervals.push_back(IntervalCell(value));
     }
     table.Add(std::move(values));
     table.Add(std::move(intervals));

@@ -11,7 +11,7 @@
 namespace tandem::eval {
 namespace {
 
-constexpr double kSampleVisits = 2e10;
+constexpr double kSampleVisits = 5e9;  // some 25 seconds of a processor for a test
 constexpr size_t kLeastRepetitions = 1000;
 
 // Resamples that a thread takes at a time.

@@ -40,7 +40,7 @@ LaneWeights DrawLanes(uint64_t seed, size_t first, size_t lanes, size_t queries)
 Interval PercentileInterval(std::vector<double> values, double confidence);
 
 // How often a figure over all samples is computed where `asked` times are wanted: as often as
-// 2 * 10^10 visits of a sample allow, at least 1,000 times (or `asked`, where that is less). It
+// 5 * 10^9 visits of a sample allow, at least 1,000 times (or `asked`, where that is less). It
 // depends on the sizes alone, so that results can be repeated on any machine.
 size_t Repetitions(size_t asked, size_t samples);
 

@@ -164,7 +164,7 @@ TEST(FigureIntervals, HoldTheTruthAsOftenAsTheySay) {
 
 TEST(Repetitions, AreFewerForManySamplesOnly) {
   EXPECT_EQ(Repetitions(10'000, 100'000), 10'000);
-  EXPECT_EQ(Repetitions(100'000, 3'500'000), 5714);
+  EXPECT_EQ(Repetitions(100'000, 3'500'000), 1428);
   EXPECT_EQ(Repetitions(100'000, size_t{1} << 40), 1000);
   EXPECT_EQ(Repetitions(50, size_t{1} << 40), 50);
 }
