@@ -1,10 +1,16 @@
 // Which judgements a measure can be computed on.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/captured_messages.h"
 #include "base/temporary_folder.h"
+#include "model/tiny_model.h"
+#include "tensor/process.h"
 #include "train/validator.h"
 #include "weights/error_matching.h"
 
@@ -64,6 +70,63 @@ TEST_F(MeasureValidatorData, SaysHowManyDocumentsAreRanked) {
   EXPECT_EQ(pooled->ranked().documents, 1U);
   EXPECT_EQ(pooled->ranked().corpus, 2U);
   EXPECT_EQ(messages.text(), "validation on a pool of 1 of 2 documents (1 of them judged)\n");
+}
+
+// A model on 40 documents, of which each of four queries has one.
+class MeasureValidatorModel : public testing::Test {
+ protected:
+  MeasureValidatorModel() {
+    tensor::SetUpProcess(1);
+    WriteTinyModel(folder_.path() / "model");
+    model_ = model::DualEncoder::Load(folder_.path() / "model");
+    const std::vector<std::string> words = TinyWords();
+    for (size_t d = 0; d < 40; ++d) {
+      documents_.Add(fmt::format("d{}", d), words[d % words.size()] + " " + words[d / 4]);
+    }
+    for (uint32_t q = 0; q < 4; ++q) {
+      queries_.Add(fmt::format("q{}", q), words[q] + " music");
+      judged_.push_back({q, {{.document = 9 * q, .grade = 1}}});
+    }
+  }
+  std::optional<Validated> Measure(const RankingMeasures& measures,
+                                   const ValidationProgress& progress) {
+    const CapturedMessages messages;
+    return MakeMeasureValidator({&documents_, &queries_, judged_}, measures, {})
+        ->Measure(*model_, {}, progress);
+  }
+  Validated Measure(const RankingMeasures& measures) {
+    return *Measure(measures, [](double) { return true; });
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<model::DualEncoder> model_;
+  data::Texts documents_;
+  data::Texts queries_;
+  std::vector<data::JudgedQuery> judged_;
+};
+
+TEST_F(MeasureValidatorModel, FurtherMeasuresHaveTheValuesThatTheyHaveAlone) {
+  const Validated all = Measure({.measure = "ndcg@10", .report = {"auc", "map", "mrr"}});
+  ASSERT_EQ(all.further.size(), 3U);
+  EXPECT_EQ(all.value, Measure({.measure = "ndcg@10"}).value);
+  for (const MeasuredValue& further : all.further) {
+    EXPECT_EQ(further.value, Measure({.measure = further.measure}).value) << further.measure;
+    EXPECT_GT(further.value, 0) << further.measure;
+  }
+}
+
+TEST_F(MeasureValidatorModel, APoolLeavesFewerDocumentsInTheWay) {
+  const double whole = Measure({.measure = "map"}).value;
+  EXPECT_EQ(Measure({.measure = "map", .pool = 40}).value, whole);
+  const double some = Measure({.measure = "map", .pool = 12}).value;
+  const double few = Measure({.measure = "map", .pool = 4}).value;
+  EXPECT_GT(some, whole);
+  EXPECT_GE(few, some);
+  EXPECT_NE(Measure({.measure = "map", .pool = 12, .seed = 2}).value, some);
+}
+
+TEST_F(MeasureValidatorModel, ProgressStopsIt) {
+  EXPECT_FALSE(Measure({.measure = "map"}, [](double) { return false; }));
 }
 
 }  // namespace
