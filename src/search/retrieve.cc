@@ -124,9 +124,9 @@ class DocumentSearch {
   // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
   // of some documents.
   void AddInWindows(const std::function<at::Tensor(size_t first, size_t count)>& rows) {
-    constexpr size_t kWindow = 16384;
-    for (size_t first = 0; first < documents_.size(); first += kWindow) {
-      Add(first, rows(first, std::min(kWindow, documents_.size() - first)));
+    const size_t window = options_.encode.window_texts;
+    for (size_t first = 0; first < documents_.size(); first += window) {
+      Add(first, rows(first, std::min(window, documents_.size() - first)));
     }
   }
 

@@ -137,7 +137,7 @@ TEST_F(RetrieveTest, ProgressMayStopIt) {
 // Queries and documents come from the cache, copies of a text from one row.
 TEST_F(RetrieveTest, TheCacheGivesTheSameHits) {
   dataset_.documents.Add("copy", "alpha red");
-  const RetrieveOptions plain{.top_k = 65, .report = false};
+  const RetrieveOptions plain{.top_k = 65, .encode = {.window_texts = 16}, .report = false};
   RetrieveOptions cached = plain;
   cached.cache = folder_.path() / "cache";
   const Retrieved expected = Retrieve(*model_, dataset_, plain);
