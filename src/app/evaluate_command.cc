@@ -125,9 +125,9 @@ void CheckModelInputs(const EvaluateOptions& options) {
   }
   if (!options.thresholds.empty() && (IsSuite(options) || !options.candidates.empty())) {
     throw UsageError(
-        fmt::format("--thresholds counts over the whole corpus of one data set by one model; it "
-                    "excludes {}",
-                    IsSuite(options) ? "further models and data sets" : "--candidates"));
+        fmt::format("--thresholds is for one run, or for one model on the corpus of one data set; "
+                    "it excludes {}",
+                    IsSuite(options) ? "further ones" : "--candidates"));
   }
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");

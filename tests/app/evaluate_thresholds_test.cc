@@ -109,6 +109,10 @@ TEST_F(EvaluateThresholds, WishesAreCheckedBeforeFilesAreOpened) {
     EXPECT_THAT(result.err, HasSubstr("error: " + message));
   };
   wrong("precison=0.9", "threshold precison=0.9 is unknown; did you mean precision?");
+  const ProgramResult several = RunTandem(
+      {"evaluate", "--model", "a", "--model", "b", "--dataset", "c", "--thresholds", "recall=0.5"});
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_THAT(several.err, HasSubstr("error: --thresholds is for one run, or for one model"));
   wrong("recall=2", "threshold recall=2: the value is 2; expected a number above 0, at most 1");
 }
 
