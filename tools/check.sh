@@ -93,6 +93,21 @@ run_address_sanitizer() {
   ASAN_OPTIONS=detect_leaks=0 run_tests asan-torch
 }
 
+# --- pages ---------------------------------------------------------------------------------------
+
+# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts.
+run_pages() {
+  build_targets release "tandem_cli report_example"
+  rm -rf build/pages
+  mkdir -p build/pages
+  build/release/tests/report/report_example build/pages
+  for run in one half hostile; do
+    build/release/tandem report "build/pages/$run" --output "build/pages/$run/report/page"
+  done
+  build/release/tandem report build/pages/one build/pages/two --output build/pages/both/report/page
+  python3 tools/check_pages.py --pictures build/pages/pictures build/pages/*/report/page/index.html
+}
+
 # --- fuzzers -------------------------------------------------------------------------------------
 
 run_fuzzers() {
@@ -113,14 +128,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills scale sanitizers fuzz suites
+  [ $# -gt 0 ] || set -- kills scale pages sanitizers fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      kills | scale | fuzz) stages=$((stages + 1)) ;;
+      kills | scale | pages | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, kills, scale, sanitizers and fuzz" ;;
+      *) fail "check has no part $name; it has suites, kills, scale, pages, sanitizers and fuzz" ;;
     esac
   done
   setup
@@ -130,6 +145,13 @@ check() {
     case $name in
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
       scale) part scale 600 "training with as many documents as MS MARCO, in 6 GiB" run_scale ;;
+      pages)
+        if command -v chromium-headless-shell >/dev/null 2>&1; then
+          part pages 60 "report pages in a headless browser" run_pages
+        else
+          skip pages "there is no browser (apt-get install chromium-headless-shell)"
+        fi
+        ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers

@@ -172,7 +172,20 @@ struct MiningTimeRow : ValidationTimeRow {
   static constexpr std::string_view kEvent = "mining";
 };
 
-using TimingRow = std::variant<StartRow, StepTimeRow, ValidationTimeRow, MiningTimeRow>;
+// Timing: when a process came to the run's end.
+struct EndRow {
+  static constexpr std::string_view kEvent = "end";
+  int64_t step = 0;
+  int64_t most_memory_bytes = 0;  // that the process held at once (base/memory.h)
+
+  template <typename Row, typename Visitor>
+  static void VisitFields(Row& row, Visitor& visitor) {
+    visitor("step", row.step);
+    visitor("most_memory_bytes", row.most_memory_bytes);
+  }
+};
+
+using TimingRow = std::variant<StartRow, StepTimeRow, ValidationTimeRow, MiningTimeRow, EndRow>;
 
 // The row of a line of timing.jsonl, as ReadMetricsRow.
 std::optional<TimingRow> ReadTimingRow(std::string_view line);

@@ -64,7 +64,8 @@ TimingLog ReadTimingLog(const std::filesystem::path& timing) {
                 Overloaded{[&](StartRow row) { log.starts.push_back(std::move(row)); },
                            [&](StepTimeRow row) { log.steps.push_back(row); },
                            [&](ValidationTimeRow row) { log.validations.push_back(row); },
-                           [&](MiningTimeRow row) { log.minings.push_back(row); }});
+                           [&](MiningTimeRow row) { log.minings.push_back(row); },
+                           [&](EndRow row) { log.ends.push_back(row); }});
   return log;
 }
 

@@ -30,6 +30,7 @@ struct TimingLog {
   std::vector<StepTimeRow> steps;
   std::vector<ValidationTimeRow> validations;
   std::vector<MiningTimeRow> minings;
+  std::vector<EndRow> ends;
   size_t unreadable_lines = 0;
 };
 

@@ -42,4 +42,19 @@ std::optional<std::string> DecodeBase64(std::string_view encoded) {
   return bytes;
 }
 
+std::string EncodeBase64(std::string_view bytes) {
+  std::string encoded;
+  encoded.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t bits = 0;  // of three bytes, those behind the end as 0
+    for (size_t j = i; j < i + 3; ++j) {
+      bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
+    }
+    for (int shift = 18; shift >= 0; shift -= 6) encoded += kDigits[bits >> shift & 63];
+  }
+  const size_t padding = (3 - bytes.size() % 3) % 3;
+  encoded.replace(encoded.size() - padding, padding, padding, '=');
+  return encoded;
+}
+
 }  // namespace tandem::text

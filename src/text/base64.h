@@ -11,4 +11,6 @@ namespace tandem::text {
 // character, padding that is not at the end, or bits behind the last byte that are not zero.
 std::optional<std::string> DecodeBase64(std::string_view encoded);
 
+std::string EncodeBase64(std::string_view bytes);
+
 }  // namespace tandem::text

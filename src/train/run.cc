@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "report/metrics_row.h"
 #include "tensor/page_arena.h"
 #include "train/audit_observer.h"
@@ -315,6 +316,8 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
   folder.RemoveMining();      // what a round left there that this process did not have to repeat
   tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
   SaveModel(setup, folder, loop.state(), observers.validation(), metrics);
+  timing.Write(report::ToJson(report::EndRow{
+      .step = loop.state().step, .most_memory_bytes = static_cast<int64_t>(MostResidentMemory())}));
 }
 
 }  // namespace

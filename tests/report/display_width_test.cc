@@ -52,7 +52,9 @@ TEST(WidthTable, RangesAscendWithoutOverlaps) {
     ASSERT_LT(ranges.size(), 400U);
     for (size_t i = 0; i < ranges.size(); ++i) {
       EXPECT_LE(ranges[i].first, ranges[i].last);
-      if (i > 0) EXPECT_GT(ranges[i].first, ranges[i - 1].last + 1);
+      if (i > 0) {
+        EXPECT_GT(ranges[i].first, ranges[i - 1].last + 1);
+      }
     }
   }
 }

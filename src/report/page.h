@@ -1,0 +1,49 @@
+// The report: one HTML page, and each of its figures as a TSV and an SVG file.
+//
+// The page loads nothing: style, script and figures are in it, and its content security policy
+// allows these and nothing else. It can be read without script.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/evaluation_record.h"
+#include "report/figure.h"
+#include "report/figure_svg.h"
+#include "report/run_record.h"
+
+namespace tandem::report {
+
+struct LabelledEvaluation {
+  std::string label;  // "before", "after"; with several runs "RUN: after". One each.
+  EvaluationRecord record;
+};
+
+struct ReportInput {
+  std::string title;
+  std::vector<RunRecord> runs;
+  // In the order of comparison: the first of a data set is what the others are compared with.
+  std::vector<LabelledEvaluation> evaluations;
+  // What could not be read, in sentences.
+  std::vector<std::string> missing;
+};
+
+using FigureDrawer = std::function<DrawnFigure(const Figure&)>;
+
+struct ReportFile {
+  std::string path;  // within the report's folder
+  std::string bytes;
+};
+
+// index.html first, then figures/NAME.tsv and figures/NAME.svg. Each part of the input may be
+// empty: its section then says what is missing. The same input and drawer give the same bytes.
+// Throws what `draw` throws.
+std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer& draw = DrawFigure);
+
+// Writes the files in one step (base/atomic_folder.h): `folder` has the old report or the new one.
+// Throws UsageError where `folder` holds something that is no report, and OutputError.
+void WriteReport(const std::vector<ReportFile>& files, const std::filesystem::path& folder);
+
+}  // namespace tandem::report

@@ -1,0 +1,154 @@
+#include "report/report_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "report/evaluation_file.h"
+
+namespace tandem::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "after" of "after.evaluation.json"; the whole stem of another name.
+std::string LabelOf(const fs::path& path) {
+  const std::string name = path.filename().native();
+  if (name.ends_with(kEvaluationSuffix)) {
+    return name.substr(0, name.size() - kEvaluationSuffix.size());
+  }
+  return path.stem().native();
+}
+
+int RankOf(const std::string& label) { return label == "before" ? 0 : label == "after" ? 1 : 2; }
+
+std::vector<fs::path> EvaluationFiles(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename().native().ends_with(kEvaluationSuffix))
+      files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(RankOf(LabelOf(a)), LabelOf(a)) < std::pair(RankOf(LabelOf(b)), LabelOf(b));
+  });
+  return files;
+}
+
+class InputReader {
+ public:
+  explicit InputReader(config::RecipeCatalogues catalogues) : catalogues_(catalogues) {}
+
+  void AddRun(const fs::path& folder, bool alone) {
+    RunRecord run = ReadRun(folder, catalogues_);
+    run.name = Unique(run.name, names_);
+    const std::vector<fs::path> files = EvaluationFiles(folder / "report");
+    if (files.empty()) {
+      run.missing.push_back(fmt::format("{}: no model was evaluated: report/ has no file *{}.",
+                                        run.name, kEvaluationSuffix));
+    }
+    for (const fs::path& file : files) {
+      try {
+        AddEvaluation(alone ? LabelOf(file) : fmt::format("{}: {}", run.name, LabelOf(file)),
+                      LabelOf(file), ReadEvaluation(file));
+      } catch (const DataError& error) {
+        run.missing.push_back(
+            fmt::format("{}: an evaluation cannot be read: {}", run.name, error.what()));
+      }
+    }
+    input_.runs.push_back(std::move(run));
+  }
+
+  void AddFile(const fs::path& path) { AddEvaluation(LabelOf(path), "", ReadEvaluation(path)); }
+
+  ReportInput Take() {
+    if (input_.runs.size() == 1) {
+      input_.title = "Report of " + input_.runs.front().name;
+    } else {
+      input_.title = input_.runs.empty() ? "Comparison of models" : "Comparison of runs";
+    }
+    return std::move(input_);
+  }
+
+ private:
+  // The name, with a number behind it where it is taken.
+  static std::string Unique(const std::string& name, std::vector<std::string>& taken) {
+    std::string unique = name;
+    for (int i = 2; std::find(taken.begin(), taken.end(), unique) != taken.end(); ++i) {
+      unique = fmt::format("{} ({})", name, i);
+    }
+    taken.push_back(unique);
+    return unique;
+  }
+
+  // `shared_label`: of an evaluation that other runs may have alike, such as of one base model.
+  void AddEvaluation(const std::string& label, const std::string& shared_label,
+                     EvaluationRecord record) {
+    std::string text = EvaluationText(record);
+    const auto same = std::find(texts_.begin(), texts_.end(), text);
+    if (same != texts_.end() && !shared_label.empty()) {
+      LabelledEvaluation& first = input_.evaluations[static_cast<size_t>(same - texts_.begin())];
+      first.label = Unique(shared_label, labels_);
+      return;
+    }
+    texts_.push_back(std::move(text));
+    input_.evaluations.push_back({Unique(label, labels_), std::move(record)});
+  }
+
+  config::RecipeCatalogues catalogues_;
+  ReportInput input_;
+  std::vector<std::string> names_;   // of runs
+  std::vector<std::string> labels_;  // of evaluations
+  std::vector<std::string> texts_;   // of evaluations, to find those that are alike
+};
+
+[[noreturn]] void FailAt(const fs::path& path) {
+  if (!fs::exists(path)) throw UsageError(fmt::format("{} is not there", path.native()));
+  if (fs::exists(path / "config.json") || fs::exists(path / "modules.json")) {
+    throw UsageError(
+        fmt::format("{} is a model folder; a report is made of run folders and of files NAME{}",
+                    path.native(), kEvaluationSuffix));
+  }
+  throw UsageError(fmt::format(
+      "{} is no run folder: it has neither metrics.jsonl nor recipe.resolved.toml", path.native()));
+}
+
+bool IsRun(const fs::path& path) {
+  return fs::exists(path / "metrics.jsonl") || fs::exists(path / "recipe.resolved.toml");
+}
+
+void CheckNamedOnce(std::span<const std::string> paths) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      std::error_code error;
+      if (fs::equivalent(paths[i], paths[j], error) && !error) {
+        throw UsageError(fmt::format("{} is named twice", paths[i]));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ReportInput ReadReportInput(std::span<const std::string> paths,
+                            config::RecipeCatalogues catalogues) {
+  CheckNamedOnce(paths);
+  const auto runs = std::count_if(paths.begin(), paths.end(), IsRun);
+  InputReader reader(catalogues);
+  for (const std::string& path : paths) {
+    if (IsRun(path)) {
+      reader.AddRun(path, runs == 1);
+    } else if (fs::is_regular_file(path)) {
+      reader.AddFile(path);
+    } else {
+      FailAt(path);
+    }
+  }
+  return reader.Take();
+}
+
+}  // namespace tandem::report
