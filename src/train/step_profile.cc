@@ -32,15 +32,16 @@ std::optional<double> Figure(double value) {
 // Milliseconds and shares of a step by operation, slowest first, and their sum.
 report::Table TableOf(const std::vector<ProfileRow>& rows) {
   const auto whole_percent = [](double share) { return report::Percent(share, 0); };
-  report::Table table({{.name = "operation", .least_width = 27},
-                       {.name = "calls", .decimals = 1},
-                       {.name = "ms", .decimals = 2},
-                       {.name = "%", .decimals = 1},
-                       {.name = "GFLOP/s", .decimals = 1},
-                       {.name = "GB/s", .decimals = 1},
-                       {.name = "bound by"},
-                       {.name = "of limit", .show = whole_percent},
-                       {.name = "ms above", .decimals = 2}});
+  report::Table table(
+      {{.name = "operation", .least_width = 27, .when_long = report::LongText::kKeep},
+       {.name = "calls", .decimals = 1},
+       {.name = "ms", .decimals = 2},
+       {.name = "%", .decimals = 1},
+       {.name = "GFLOP/s", .decimals = 1},
+       {.name = "GB/s", .decimals = 1},
+       {.name = "bound by"},
+       {.name = "of limit", .show = whole_percent},
+       {.name = "ms above", .decimals = 2}});
   double above = 0;
   for (const ProfileRow& row : rows) {
     const double beyond = row.seconds - row.limit_seconds;

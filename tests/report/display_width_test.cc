@@ -50,11 +50,9 @@ TEST(WidthTable, RangesAscendWithoutOverlaps) {
   for (const auto ranges : {CharactersWithoutWidth(), WideCharacters()}) {
     ASSERT_GT(ranges.size(), 100U);
     ASSERT_LT(ranges.size(), 400U);
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      EXPECT_LE(ranges[i].first, ranges[i].last);
-      if (i > 0) {
-        EXPECT_GT(ranges[i].first, ranges[i - 1].last + 1);
-      }
+    for (const CodePointRange& range : ranges) EXPECT_LE(range.first, range.last);
+    for (size_t i = 1; i < ranges.size(); ++i) {
+      EXPECT_GT(ranges[i].first, ranges[i - 1].last + 1);
     }
   }
 }
