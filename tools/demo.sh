@@ -2,7 +2,8 @@
 # The demo, "find the package for a job": demo.sh TANDEM MODEL_FOLDER tiny|default|full
 #
 # Measures MODEL_FOLDER on the machine's own package index, trains it once with each of two
-# objectives, measures again, prints one table, and asks all three models the same questions.
+# objectives, measures again, asks all three models the same questions, and ends with one table, what
+# the differences are worth, a score to cut results at, and a report as an HTML page.
 # Everything lies under demo/SIZE; a second run trains again and prints the same numbers.
 set -eu
 
@@ -16,7 +17,7 @@ measures=ndcg@10,mrr@10,recall@10,auc
 lengths="--max-query-tokens 128 --max-document-tokens 128"  # as in the recipes
 
 . tools/stages.sh
-stages=$((stage_number + 7))
+stages=$((stage_number + 9))
 
 # seconds_of SECONDS_AT_DEFAULT: the time of a stage on one core, by the size of the demo.
 seconds_of() {
@@ -74,6 +75,21 @@ ask() {
     --query "read scientific papers and manage their references"
 }
 
+# rank NAME: leaves the ranking of the test queries, from the embeddings that `measure` kept.
+rank() {
+  "$tandem" search --quiet --model "$(model_of "$1")" --dataset "$data" --split test --top-k 1000 \
+    $lengths --embeddings "$folder/embeddings-$1" --output "$folder/$1.trec"
+}
+
+# A score at which users can cut results. A package's siblings count as right here.
+threshold() {
+  "$tandem" evaluate --quiet --model "$(model_of "$1")" --dataset "$data" --split test $lengths \
+    --embeddings "$folder/embeddings-$1" --measures auc --relevance-level 1 \
+    --thresholds precision=0.9 --format json >"$folder/$1.threshold.json" ||
+    [ $? = 6 ]  # the wish cannot be met, which the file says
+  python3 tools/demo_threshold.py "$1" "$folder/$1.threshold.json"
+}
+
 stage 10 "data: find the package for a job ($size)"
 python3 tools/package_dataset.py --index demo/index --output "$data" --size "$size"
 stage "$(seconds_of 54)" "measure the base model"
@@ -89,10 +105,32 @@ stage 4 "ask each model the same questions"
 for name in base $objectives; do
   ask "$name"
 done
+stage "$(seconds_of 20)" "what the differences are worth, and a score to cut results at"
+for name in base $objectives; do
+  rank "$name"
+done
+set -- "$folder/base.trec"
+for objective in $objectives; do
+  set -- "$@" "$folder/$objective.trec"
+done
+"$tandem" compare "$@" --dataset "$data" --split test --relevance-level 2 --measures ndcg@10,mrr@10 \
+  --queries 1
+echo
+threshold mann_whitney
+stage "$(seconds_of 170)" "report"
+set --
+for objective in $objectives; do
+  set -- "$@" "$folder/$objective"
+done
+TANDEM_CACHE=$PWD/$folder/cache "$tandem" report "$@" --dataset "$data" --split test --relevance-level 2 \
+  --output "$folder/report" >"$folder/report.path"
 printf '\nTest queries: what a package does in one line; documents: %s package descriptions.\n\n' \
   "$(wc -l <"$data/corpus.jsonl")"
 table
 cat <<EOF
+
+The report, with curves, calibration and the queries that fail (open it in a browser):
+  $(cat "$folder/report.path")
 
 What to try next:
   $tandem search --model $folder/mann_whitney/model --dataset $data --query "your question"

@@ -1,7 +1,8 @@
-#include <fmt/format.h>
+#include "app/report_command.h"
 
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,22 +10,20 @@
 #include "app/catalogues.h"
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/report_plan.h"
+#include "app/torch_half.h"
 #include "base/error.h"
+#include "report/gnuplot.h"
 #include "report/page.h"
 #include "report/report_input.h"
 
 namespace tandem::app {
 namespace {
 
-struct ReportOptions {
-  std::vector<std::string> inputs;
-  std::string output;
-};
-
 // The page of one run lies in the run, beside the evaluations that it is made of.
 std::filesystem::path OutputOf(const ReportOptions& options) {
   if (!options.output.empty()) return options.output;
-  if (options.inputs.size() == 1 && std::filesystem::is_directory(options.inputs.front())) {
+  if (options.inputs.size() == 1 && report::IsRunFolder(options.inputs.front())) {
     return std::filesystem::path(options.inputs.front()) / "report" / "page";
   }
   throw UsageError("--output is needed: only the page of one run has a place of its own");
@@ -32,8 +31,16 @@ std::filesystem::path OutputOf(const ReportOptions& options) {
 
 void RunReport(const ReportOptions& options) {
   const std::filesystem::path output = OutputOf(options);
-  report::WriteReport(report::MakeReport(report::ReadReportInput(options.inputs, AllCatalogues())),
-                      output);
+  const ReportPlan plan = PlanReport(options);
+  std::vector<report::LabelledEvaluation> measured;
+  if (!plan.models.empty()) {
+    report::RunGnuplot("");  // that it is missing should be said before a corpus is encoded
+    measured = MeasureForReport(plan.models, options.relevance_level);
+  }
+  report::ReportInput input = report::ReadReportInput(plan.inputs, AllCatalogues());
+  input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
+                           std::make_move_iterator(measured.end()));
+  report::WriteReport(report::MakeReport(input), output);
   std::cout << (output / "index.html").native() << "\n";
 }
 
@@ -41,9 +48,20 @@ std::function<void()> Configure(Flags& flags) {
   auto options = std::make_shared<ReportOptions>();
   flags
       .Add("run", options->inputs,
-           "Run folders, and files NAME.evaluation.json; several are compared, with the first of a "
-           "data set as the baseline")
+           "Run folders, model folders, and files NAME.evaluation.json; several are compared, with "
+           "the "
+           "first of a data set as the baseline")
       .Required();
+  flags.Add("--dataset", options->dataset,
+            "BEIR folder to measure models on: those of runs before and after training, and model "
+            "folders. Without it, runs that have no evaluation yet are measured on the validation "
+            "data of their recipes");
+  flags.Add("--split", options->split,
+            "Split of the data set (default test; of a recipe's data the recipe's)");
+  flags
+      .Add("--relevance-level", options->relevance_level,
+           "Grade from which a document is a positive")
+      .ShowDefault();
   flags
       .Add(
           "--output", options->output,
@@ -54,6 +72,11 @@ std::function<void()> Configure(Flags& flags) {
 }
 
 }  // namespace
+
+[[gnu::weak]] std::vector<report::LabelledEvaluation> MeasureForReport(
+    const std::vector<ReportedModel>&, double) {
+  ReplaceByTorchHalf();
+}
 
 extern const Command kReportCommand{
     {.name = "report", .summary = "Write the HTML page of a run, or of several beside each other"},

@@ -48,8 +48,10 @@ class InputReader {
     run.name = Unique(run.name, names_);
     const std::vector<fs::path> files = EvaluationFiles(folder / "report");
     if (files.empty()) {
-      run.missing.push_back(fmt::format("{}: no model was evaluated: report/ has no file *{}.",
-                                        run.name, kEvaluationSuffix));
+      run.missing.push_back(
+          fmt::format("{}: no model was evaluated: report/ has no file *{}. "
+                      "`tandem report RUN --dataset FOLDER` makes them.",
+                      run.name, kEvaluationSuffix));
     }
     for (const fs::path& file : files) {
       try {
@@ -108,17 +110,8 @@ class InputReader {
 
 [[noreturn]] void FailAt(const fs::path& path) {
   if (!fs::exists(path)) throw UsageError(fmt::format("{} is not there", path.native()));
-  if (fs::exists(path / "config.json") || fs::exists(path / "modules.json")) {
-    throw UsageError(
-        fmt::format("{} is a model folder; a report is made of run folders and of files NAME{}",
-                    path.native(), kEvaluationSuffix));
-  }
   throw UsageError(fmt::format(
       "{} is no run folder: it has neither metrics.jsonl nor recipe.resolved.toml", path.native()));
-}
-
-bool IsRun(const fs::path& path) {
-  return fs::exists(path / "metrics.jsonl") || fs::exists(path / "recipe.resolved.toml");
 }
 
 void CheckNamedOnce(std::span<const std::string> paths) {
@@ -134,13 +127,17 @@ void CheckNamedOnce(std::span<const std::string> paths) {
 
 }  // namespace
 
+bool IsRunFolder(const fs::path& path) {
+  return fs::exists(path / "metrics.jsonl") || fs::exists(path / "recipe.resolved.toml");
+}
+
 ReportInput ReadReportInput(std::span<const std::string> paths,
                             config::RecipeCatalogues catalogues) {
   CheckNamedOnce(paths);
-  const auto runs = std::count_if(paths.begin(), paths.end(), IsRun);
+  const auto runs = std::count_if(paths.begin(), paths.end(), IsRunFolder);
   InputReader reader(catalogues);
   for (const std::string& path : paths) {
-    if (IsRun(path)) {
+    if (IsRunFolder(path)) {
       reader.AddRun(path, runs == 1);
     } else if (fs::is_regular_file(path)) {
       reader.AddFile(path);

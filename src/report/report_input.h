@@ -10,6 +10,9 @@
 
 namespace tandem::report {
 
+// Whether it is the folder of a training run, finished or not.
+bool IsRunFolder(const std::filesystem::path& path);
+
 // Reads run folders, with the evaluations NAME.evaluation.json in their folder `report`, and files
 // of evaluations. `before` comes before all others of its run and `after` behind it, others by
 // name; an evaluation that several runs have alike is there once. What a run lacks or holds broken

@@ -9,7 +9,7 @@
 
 namespace tandem::train {
 
-void CheckMeasures(const config::LoadedRecipe& loaded) {
+void CheckValidation(const config::LoadedRecipe& loaded) {
   const config::ValidationRecipe& validation = loaded.recipe.validation;
   if (!validation.ranks()) return;
   if (const std::string problem = eval::MeasureProblem(validation.measure); !problem.empty()) {

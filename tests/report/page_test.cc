@@ -230,7 +230,7 @@ TEST_F(PageTest, RefusesWhatIsNoRun) {
     }
     return "no error";
   };
-  EXPECT_THAT(error({"model"}), HasSubstr("is a model folder"));
+  EXPECT_THAT(error({"model"}), HasSubstr("is no run folder"));
   EXPECT_THAT(error({"nothing"}), HasSubstr("is not there"));
   EXPECT_THAT(error({"."}), HasSubstr("is no run folder"));
   WriteExampleRun(Run("mine"), {});

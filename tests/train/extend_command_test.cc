@@ -140,7 +140,8 @@ TEST_F(ExtendCommand, TheFolderKeepsTheRecipeAsItWasGivenAndResolved) {
                          Path("recipe.toml"), name, elsewhere)));
   EXPECT_THAT(given, testing::EndsWith(ReadFile(Path("recipe.toml"))));
   const std::string timing = ReadFile(Path("run/timing.jsonl"));
-  EXPECT_THAT(timing, testing::StartsWith("{\"version\":\"" + name.substr(7) + "\","));
+  EXPECT_THAT(timing,
+              testing::StartsWith("{\"event\":\"start\",\"version\":\"" + name.substr(7) + "\","));
   EXPECT_THAT(timing, HasSubstr("\"read_seconds\":0."));
   EXPECT_THAT(timing, HasSubstr("\"tokenise_seconds\":0."));
 }

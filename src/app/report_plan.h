@@ -1,0 +1,36 @@
+// Which models `tandem report` has to measure before it can write its page.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/model_flags.h"
+#include "app/report_command.h"
+
+namespace tandem::app {
+
+// A model that is measured for the page.
+struct ReportedModel {
+  ModelFlags flags;
+  std::string name;    // as the page shows it: "before", "after", or the end of a folder's path
+  std::string folder;  // BEIR data set
+  std::string split;
+  // Where its record is kept: report/before.evaluation.json or report/after.evaluation.json of its
+  // run. Empty for a model that was named itself, whose record is on the page only.
+  std::filesystem::path record;
+};
+
+struct ReportPlan {
+  std::vector<ReportedModel> models;
+  std::vector<std::string> inputs;  // run folders and files of evaluations, as given
+};
+
+// With --dataset, every run's base and trained model are measured on it anew. Without, those of
+// runs that have no evaluation yet are, on the validation data of their recipes; a run whose recipe
+// has none stays without. Model folders among the inputs need --dataset. Notes which models of a
+// run cannot be measured and why: a base or a trained model that is not there, a base of two
+// folders. Throws UsageError, DataError where --dataset or its split is not there.
+ReportPlan PlanReport(const ReportOptions& options);
+
+}  // namespace tandem::app

@@ -1,0 +1,80 @@
+// `tandem report` where it measures models itself.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/model_commands_fixture.h"
+#include "report/evaluation_file.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+using ReportModels = ModelCommandsTest;
+
+TEST_F(ReportModels, AModelFolderIsMeasuredAsEvaluateDoes) {
+  const ProgramResult result = RunTandem({"report", Path("model"), "--dataset", Path("data"),
+                                          "--split", "dev", "--output", Path("page")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, Path("page") + "/index.html\n");
+  const std::string page = ReadFile(Path("page/index.html"));
+  const ProgramResult evaluated =
+      Evaluate({"--split", "dev", "--measures", "ndcg@10,partial_auc", "--format", "json"});
+  const auto measures = nlohmann::json::parse(evaluated.out)["measures"];
+  EXPECT_THAT(page, HasSubstr(fmt::format("{:.4f}", measures["ndcg@10"].get<double>())));
+  EXPECT_THAT(page, HasSubstr(fmt::format("{:.4f}", measures["partial_auc"].get<double>())));
+  EXPECT_FALSE(std::filesystem::exists(Path("model/report")));
+}
+
+TEST_F(ReportModels, ARunIsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
+  std::filesystem::create_directories(Path("run"));
+  std::filesystem::copy(Path("model"), Path("run/model"), std::filesystem::copy_options::recursive);
+  Write("run/recipe.resolved.toml", "output = \"run\"\n[model]\nbase = \"" + Path("model") +
+                                        "\"\n[data]\ntrain = \"" + Path("data") +
+                                        "\"\n[validation]\ndata = \"" + Path("data") +
+                                        "\"\nsplit = \"dev\"\n[objective]\nname = \"infonce\"\n");
+  const ProgramResult result = RunTandem({"report", Path("run")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("split dev (2 of 2)"));
+  const auto before = report::ReadEvaluation(Path("run/report/before.evaluation.json"));
+  const auto after = report::ReadEvaluation(Path("run/report/after.evaluation.json"));
+  EXPECT_EQ(before.model.name, "before");
+  EXPECT_EQ(after.model.folder, "model");
+  EXPECT_EQ(before.dataset.split, "dev");
+  EXPECT_EQ(after.dataset.queries, 16);
+  EXPECT_EQ(before.measures[0].mean, after.measures[0].mean);  // the same weights
+  ASSERT_TRUE(after.roc);
+  EXPECT_EQ(after.roc->positives, 16);
+  ASSERT_TRUE(after.views);
+  EXPECT_EQ(after.views->projected_queries.size(), 16U);
+  ASSERT_TRUE(after.cases);
+  EXPECT_EQ(after.cases->best.size(), 5U);
+  // A second page takes what is there; another data set measures anew.
+  EXPECT_THAT(RunTandem({"report", Path("run")}).err, testing::Not(HasSubstr("measure ")));
+  EXPECT_THAT(RunTandem({"report", Path("run"), "--dataset", Path("data"), "--split", "dev"}).err,
+              HasSubstr("(2 of 2)"));
+}
+
+TEST_F(ReportModels, WhatCannotBeMeasuredIsSaid) {
+  const ProgramResult alone = RunTandem({"report", Path("model"), "--output", Path("page")});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("model is a model folder: --dataset says what"));
+  const ProgramResult nowhere = RunTandem({"report", Path("model"), "--dataset", Path("data")});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("--output is needed"));
+  // A run that is under way has no model yet, and its base may have moved.
+  Write("run/recipe.resolved.toml",
+        "output = \"run\"\n[model]\nbase = \"gone\"\n[data]\ntrain = \"" + Path("data") +
+            "\"\n[objective]\nname = \"infonce\"\n");
+  const ProgramResult half =
+      RunTandem({"report", Path("run"), "--dataset", Path("data"), "--split", "dev"});
+  EXPECT_EQ(half.exit_code, 0) << half.err;
+  EXPECT_THAT(half.err, HasSubstr("not measured before training: there is no folder gone"));
+  EXPECT_THAT(half.err, HasSubstr("not measured after training"));
+  EXPECT_THAT(ReadFile(Path("run/report/page/index.html")), HasSubstr("no model was evaluated"));
+}
+
+}  // namespace
+}  // namespace tandem
