@@ -55,9 +55,9 @@ TEST_F(InspectCommand, ModelAsText) {
             "architecture        bert\n"
             "encoder             layers 2, hidden size 8, heads 2, key value heads 2,\n"
             "                    head width 4, intermediate size 16, gated false,\n"
-            "                    activation gelu, norm post-norm, layer norm,\n"
-            "                    epsilon 1e-12, vocabulary size 32, max positions 24,\n"
-            "                    hidden dropout 0.1, attention dropout 0.2\n"
+            "                    activation gelu, norm post-norm, layer norm, epsilon 1e-12,\n"
+            "                    vocabulary size 32, max positions 24, hidden dropout 0.1,\n"
+            "                    attention dropout 0.2\n"
             "attention\n"
             "  0-1 bidirectional, scale 0.5\n"
             "modules\n"
@@ -117,11 +117,11 @@ TEST_F(InspectCommand, LengthsScaleAndBiasOfTandemJson) {
   EXPECT_EQ(fitted.exit_code, 0) << fitted.err;
   EXPECT_THAT(
       fitted.out,
-      testing::HasSubstr("probability         method isotonic, scores 3, least probability 0,\n"
+      testing::HasSubstr("probability         method isotonic, scores 3, least probability 0.0,\n"
                          "                    greatest probability 0.75, similarity dot,\n"
                          "                    fitted on mine, split dev\n"));
   EXPECT_THAT(fitted.out,
-              testing::HasSubstr("learned             objective bixse, scale 3, bias -1\n"));
+              testing::HasSubstr("learned             objective bixse, scale 3.0, bias -1.0\n"));
 }
 
 TEST_F(InspectCommand, PlainFolderSaysThatItsPoolingIsAssumed) {

@@ -65,6 +65,7 @@ TEST_F(ReportModels, WhatCannotBeMeasuredIsSaid) {
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("--output is needed"));
   // A run that is under way has no model yet, and its base may have moved.
+  std::filesystem::create_directories(Path("run"));
   Write("run/recipe.resolved.toml",
         "output = \"run\"\n[model]\nbase = \"gone\"\n[data]\ntrain = \"" + Path("data") +
             "\"\n[objective]\nname = \"infonce\"\n");

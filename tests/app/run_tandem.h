@@ -62,4 +62,11 @@ inline ProgramResult RunTandem(const std::vector<std::string>& arguments,
           ReadFile(streams.err)};
 }
 
+// Whether the program refused bf16 because of the processor, as it does below AVX512-BF16: what a
+// test says of bf16 then holds elsewhere.
+inline bool RefusesBf16(const ProgramResult& result) {
+  return result.exit_code == 2 &&
+         result.err.find("precision bf16 needs a processor with") != std::string::npos;
+}
+
 }  // namespace tandem

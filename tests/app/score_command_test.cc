@@ -82,7 +82,7 @@ TEST_F(ScoreCommand, GradesAreTheModelsProbabilities) {
   const ProgramResult result = Score("grades", {"--to", "tevatron"}, "out.jsonl");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("score               1 / (1 + exp(-(7.5 cosine + -2.5))), as "
-                                    "objective bixse learned\n"));
+                                    "objective bixse\n                    learned\n"));
   const data::Dataset graded = Read("out.jsonl");
   const data::JudgedQuery& first = graded.judged.front();
   const std::vector<double> cosines = CosinesOf(graded, first);
@@ -229,8 +229,10 @@ TEST_F(ScoreCommand, ASecondRunFindsTheEmbeddingsAndWritesTheSame) {
 // bf16 rounds: near, and not the same.
 TEST_F(ScoreCommand, TakesThePrecision) {
   ASSERT_EQ(Score("teacher", {"--to", "tevatron"}, "fp32.jsonl").exit_code, 0);
-  ASSERT_EQ(Score("teacher", {"--to", "tevatron", "--precision", "bf16"}, "bf16.jsonl").exit_code,
-            0);
+  const ProgramResult in_bf16 =
+      Score("teacher", {"--to", "tevatron", "--precision", "bf16"}, "bf16.jsonl");
+  if (RefusesBf16(in_bf16)) GTEST_SKIP() << "no fast bf16 here";
+  ASSERT_EQ(in_bf16.exit_code, 0) << in_bf16.err;
   const data::Dataset exact = Read("fp32.jsonl"), rounded = Read("bf16.jsonl");
   double worst = 0;
   for (size_t q = 0; q < exact.judged.size(); ++q) {

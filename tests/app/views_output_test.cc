@@ -72,7 +72,7 @@ TEST(ViewsOutput, JsonHasHistogramsAndPoints) {
   EXPECT_EQ(figures.json["views"], wanted) << figures.json.dump(1);
   eval::EmbeddingViews views = SomeViews();
   views.pictures.tsne = {{5, 6}, {7, 8}};
-  EXPECT_EQ(ViewsFigures(views, kIds).json["points"][1]["tsne"],
+  EXPECT_EQ(ViewsFigures(views, kIds).json["views"]["points"][1]["tsne"],
             nlohmann::ordered_json::parse("[7.0, 8.0]"));
 }
 

@@ -16,6 +16,7 @@
 #include "model/dual_encoder.h"
 #include "model/encoder_cases.h"
 #include "model/formula_weights.h"
+#include "tensor/bf16_products.h"
 #include "tensor/process.h"
 #include "weights/encoder_parts.h"
 
@@ -109,6 +110,7 @@ TEST_P(AdaptedEncoder, OfOneMapIsTheReference) {
 
 // What adapters change is far more than what bf16 rounds.
 TEST_P(AdaptedEncoder, InBf16AdaptersCount) {
+  if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
   const at::NoGradGuard no_gradient;
   const ForwardOptions bf16{.precision = tensor::Precision::kBf16};
   const at::Tensor want = Pooled(*Adapted(GetParam(), at::kDouble, 4), GetParam());

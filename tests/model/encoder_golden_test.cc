@@ -9,6 +9,7 @@
 #include <set>
 
 #include "model/encoder_cases.h"
+#include "tensor/bf16_products.h"
 #include "tensor/process.h"
 #include "weights/architecture.h"
 
@@ -99,6 +100,7 @@ TEST_P(EncoderGolden, Float32IsWithinTenToTheMinusFive) {
 }
 
 TEST_P(EncoderGolden, Bf16ErrsAtMostHalfAsMuchAgain) {
+  if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
   const at::NoGradGuard no_gradient;
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
   const auto exact = EncoderOf(GetParam(), at::kDouble);

@@ -21,6 +21,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "model/transformer.h"
+#include "tensor/bf16_products.h"
 #include "tensor/ops.h"
 #include "tensor/process.h"
 #include "weights/adapter_folder.h"
@@ -189,6 +190,7 @@ double RelativeError(const at::Tensor& got, const at::Tensor& want) {
 // Adapters are computed beside bf16 weights. Rounding explains errors of a few 2^-8.
 TEST_P(Peft, Bf16FollowsTheReference) {
   tensor::SetUpProcess(0);
+  if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
   const auto reference = EncoderOf(case_, at::kDouble), fused = EncoderOf(case_, at::kFloat);
   const at::Tensor want = Pooled(*reference, case_);
   const at::Tensor got = Pooled(*fused, case_, {.precision = tensor::Precision::kBf16});
@@ -283,7 +285,7 @@ TEST_P(Peft, GradientsEqualCentralDifferencesWithDropout) {
 // A copy that is packed where it is used is the copy that Prepare makes.
 TEST_P(Peft, PackingOnUseChangesNoByte) {
   tensor::SetUpProcess(0);
-  for (const auto precision : {tensor::Precision::kFp32, tensor::Precision::kBf16}) {
+  for (const tensor::Precision precision : tensor::TestedPrecisions()) {
     const auto kept = EncoderOf(case_, at::kFloat), on_use = EncoderOf(case_, at::kFloat);
     on_use->PackFrozenOnUse();
     const at::Tensor want = Pooled(*kept, case_, {.precision = precision});

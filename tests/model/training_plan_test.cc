@@ -17,6 +17,7 @@
 #include "base/temporary_folder.h"
 #include "model/dual_encoder.h"
 #include "model/tiny_model.h"
+#include "tensor/bf16_products.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/process.h"
 #include "tensor/profile.h"
@@ -166,7 +167,7 @@ TEST_F(TrainingPlanTest, FrozenLargeTensorsKeepTheTypeAndMemoryOfTheFile) {
     EXPECT_EQ(parameter.value.scalar_type(), large ? at::kBFloat16 : at::kFloat) << parameter.name;
   }
   const at::NoGradGuard no_gradient;
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  for (const Precision precision : tensor::TestedPrecisions()) {
     EXPECT_TRUE(Embeddings(*floats, TextKind::kQuery, precision)
                     .equal(Embeddings(*frozen, TextKind::kQuery, precision)));
   }
@@ -273,7 +274,7 @@ TEST_F(TrainingPlanTest, AdaptersOfFrozenLayersStayAsTheyAre) {
   EXPECT_EQ(TrainedNames(*second),
             (std::vector<std::string>{layer + "A.weight", layer + "B.weight"}));
   EXPECT_TRUE(Embeddings(*second).equal(Embeddings(*first)));
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {  // merged, and beside
+  for (const Precision precision : tensor::TestedPrecisions()) {  // merged, and beside
     Embeddings(*second, TextKind::kQuery, precision).sum().backward();
     for (const NamedParameter& parameter : second->Parameters()) {
       EXPECT_EQ(parameter.value.grad().defined(), parameter.trained()) << parameter.name;
