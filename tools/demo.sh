@@ -122,7 +122,7 @@ set --
 for objective in $objectives; do
   set -- "$@" "$folder/$objective"
 done
-TANDEM_CACHE=$PWD/$folder/cache "$tandem" report "$@" --dataset "$data" --split test --relevance-level 2 \
+TANDEM_CACHE=$PWD/$folder/cache "$tandem" report "$@" --base "$model" --dataset "$data" --split test --relevance-level 2 \
   --output "$folder/report" >"$folder/report.path"
 printf '\nTest queries: what a package does in one line; documents: %s package descriptions.\n\n' \
   "$(wc -l <"$data/corpus.jsonl")"

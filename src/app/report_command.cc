@@ -13,6 +13,7 @@
 #include "app/report_plan.h"
 #include "app/torch_half.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "report/gnuplot.h"
 #include "report/page.h"
 #include "report/report_input.h"
@@ -37,6 +38,7 @@ void RunReport(const ReportOptions& options) {
     report::RunGnuplot("");  // that it is missing should be said before a corpus is encoded
     measured = MeasureForReport(plan.models, options.relevance_level);
   }
+  for (const std::string& note : plan.notes) Note(note);
   report::ReportInput input = report::ReadReportInput(plan.inputs, AllCatalogues());
   input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
                            std::make_move_iterator(measured.end()));
@@ -52,6 +54,10 @@ std::function<void()> Configure(Flags& flags) {
            "the "
            "first of a data set as the baseline")
       .Required();
+  flags.Add(
+      "--base", options->base,
+      "Model folder that runs started from, where it is not where their recipes say (which name "
+      "no absolute path)");
   flags.Add("--dataset", options->dataset,
             "BEIR folder to measure models on: those of runs before and after training, and model "
             "folders. Without it, runs that have no evaluation yet are measured on the validation "

@@ -11,6 +11,7 @@ namespace tandem::app {
 struct ReportOptions {
   std::vector<std::string> inputs;  // run folders, model folders, files of evaluations
   std::string output;               // "": in the only run
+  std::string base;                 // model folder of runs before training; "": as recipes say
   std::string dataset;              // BEIR folder; "": what runs were validated on
   std::string split;                // "": test of `dataset`, else the recipe's
   double relevance_level = 1;

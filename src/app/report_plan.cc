@@ -10,7 +10,6 @@
 #include "app/evaluation_plan.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/log.h"
 #include "config/recipe_parse.h"
 #include "report/evaluation_file.h"
 #include "report/report_input.h"
@@ -75,11 +74,16 @@ class Planner {
       if (HasEvaluations(run) || !recipe || !recipe->validation.data) return;
       folder = *recipe->validation.data;
       if (options_.split.empty()) split = recipe->validation.split;
+      if (!fs::is_directory(folder)) {
+        Say("{}: not measured: its validation data {} is not there; --dataset says where", run,
+            folder);
+        return;
+      }
     }
     if (recipe && recipe->model.document_base) {
-      Note(fmt::format("{}: not measured before training: its base is two folders", run.native()));
+      Say("{}: not measured before training: its base is two folders{}", run, "");
     } else if (recipe) {
-      Add(run, "before", recipe->model.base, folder, split);
+      Add(run, "before", options_.base.empty() ? recipe->model.base : options_.base, folder, split);
       if (!plan_.models.empty() && plan_.models.back().name == "before") {
         plan_.models.back().flags.max_query_tokens = Tokens(recipe->model.max_query_tokens);
         plan_.models.back().flags.max_document_tokens = Tokens(recipe->model.max_document_tokens);
@@ -88,11 +92,17 @@ class Planner {
     Add(run, "after", run / "model", folder, split);
   }
 
+  void Say(const char* format, const fs::path& run, const std::string& path) {
+    plan_.notes.push_back(fmt::format(fmt::runtime(format), run.native(), path));
+  }
+
   void Add(const fs::path& run, const std::string& name, const fs::path& model,
            const std::string& folder, const std::string& split) {
     if (!fs::is_directory(model)) {
-      Note(fmt::format("{}: not measured {} training: there is no folder {}", run.native(), name,
-                       model.native()));
+      Say(name == "before" ? "{}: not measured before training: there is no folder {}; --base says "
+                             "where the model is"
+                           : "{}: not measured after training: there is no folder {}",
+          run, model.native());
       return;
     }
     plan_.models.push_back(

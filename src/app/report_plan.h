@@ -24,13 +24,14 @@ struct ReportedModel {
 struct ReportPlan {
   std::vector<ReportedModel> models;
   std::vector<std::string> inputs;  // run folders and files of evaluations, as given
+  std::vector<std::string> notes;   // which models of a run cannot be measured, and why
 };
 
 // With --dataset, every run's base and trained model are measured on it anew. Without, those of
 // runs that have no evaluation yet are, on the validation data of their recipes; a run whose recipe
-// has none stays without. Model folders among the inputs need --dataset. Notes which models of a
-// run cannot be measured and why: a base or a trained model that is not there, a base of two
-// folders. Throws UsageError, DataError where --dataset or its split is not there.
+// has none stays without. Model folders among the inputs need --dataset. Notes tell of a base, a
+// trained model or validation data that is not there, and of a base of two folders. Throws
+// UsageError.
 ReportPlan PlanReport(const ReportOptions& options);
 
 }  // namespace tandem::app
