@@ -157,8 +157,9 @@ TEST(Compare, SeedsAndThreads) {
   const std::vector<System> systems = {world.Make("a", 1, 0.3, kMeasures),
                                        world.Make("b", 2, 0.33, kMeasures)};
   const auto lows = [&](CompareOptions options) {
+    const auto compared = Compare(systems, options).systems[0].measures;
     std::vector<double> values;
-    for (const auto& difference : Compare(systems, options).systems[0].measures) {
+    for (const auto& difference : compared) {
       values.push_back(difference.interval.low);
       values.push_back(difference.p_value);
     }
