@@ -1,7 +1,6 @@
 // The work of `tandem calibrate`: retrieve with the model, fit, and write tandem.json.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -29,13 +28,6 @@ std::vector<eval::QuerySamples> SamplesOf(model::DualEncoder& model, const data:
                                                   .embeddings = options.embeddings});
   search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
   return std::move(retrieved.samples);
-}
-
-// The folder's own name, without the path to it, which other machines do not have.
-std::string NameOf(const std::string& folder) {
-  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
-  if (path.filename().empty()) path = path.parent_path();
-  return path.filename().native();
 }
 
 void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
@@ -67,7 +59,7 @@ void RunCalibrate(const CalibrateOptions& options) {
       {.samples = samples,
        .before = CalibrationOf(*model, options.model),
        .similarity = model->similarity(),
-       .data = fmt::format("{}, split {}", NameOf(options.dataset), options.split),
+       .data = fmt::format("{}, split {}", FolderName(options.dataset), options.split),
        .method =
            options.method ? weights::CalibrationMethodFromName(*options.method) : std::nullopt});
   if (!options.dry_run) {

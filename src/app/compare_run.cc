@@ -4,6 +4,7 @@
 
 #include "app/compare_command.h"
 #include "app/load_model.h"
+#include "app/ranked_depth.h"
 #include "base/error.h"
 #include "data/judged_data.h"
 #include "eval/evaluate.h"
@@ -13,31 +14,14 @@
 namespace tandem::app {
 namespace {
 
-// Results of a query that are ranked: trec_eval's usual depth.
-constexpr size_t kDepth = 1000;
-
-size_t DepthFor(const std::vector<eval::Measure>& measures) {
-  size_t depth = kDepth;
-  for (const eval::Measure& measure : measures) {
-    if (measure.cut_off != eval::kAllResults) depth = std::max(depth, measure.cut_off);
-  }
-  return depth;
-}
-
-bool NeedsSamples(const std::vector<eval::Measure>& measures) {
-  return std::any_of(measures.begin(), measures.end(), [](const eval::Measure& measure) {
-    return measure.info->kind != eval::MeasureKind::kRanking;
-  });
-}
-
 ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& judged,
                           const CompareCommandOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
-  const bool samples = NeedsSamples(measures);
+  const bool samples = eval::NeedsSamples(measures);
   const auto model = LoadModel({.model = folder});
   search::Retrieved retrieved =
       search::Retrieve(*model, judged.dataset,
-                       {.top_k = DepthFor(measures),
+                       {.top_k = RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
                         .encode = BulkOptions()});
   if (samples) {

@@ -18,6 +18,7 @@
 #include "app/model_calibration.h"
 #include "app/model_thresholds.h"
 #include "app/output_style.h"
+#include "app/ranked_depth.h"
 #include "app/views_output.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -34,24 +35,10 @@
 namespace tandem::app {
 namespace {
 
-// Results of a query that are ranked where --max-results does not say: trec_eval's usual depth,
-// more where a measure looks further.
-constexpr size_t kDepth = 1000;
-
 size_t DepthFor(const EvaluateOptions& options, const std::vector<eval::Measure>& measures,
                 size_t documents) {
-  if (options.max_results) return *options.max_results == 0 ? documents : *options.max_results;
-  size_t depth = kDepth;
-  for (const eval::Measure& measure : measures) {
-    if (measure.cut_off != eval::kAllResults) depth = std::max(depth, measure.cut_off);
-  }
-  return depth;
-}
-
-bool NeedsSamples(const std::vector<eval::Measure>& measures) {
-  return std::any_of(measures.begin(), measures.end(), [](const eval::Measure& measure) {
-    return measure.info->kind != eval::MeasureKind::kRanking;
-  });
+  if (!options.max_results) return RankedDepth(measures);
+  return *options.max_results == 0 ? documents : *options.max_results;
 }
 
 // What is measured beside the measures of one model on one set. Lists of candidates lack the
@@ -149,7 +136,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   if (set.pool > 0) TakePool(set.pool, dataset);
   result.documents = dataset.documents.size();
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
-  const bool samples = calibration || NeedsSamples(measures) || !options.thresholds.empty();
+  const bool samples = calibration || eval::NeedsSamples(measures) || !options.thresholds.empty();
   search::SearchedRows rows;
   const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
                              .relevance_level = samples ? options.relevance_level : 0,

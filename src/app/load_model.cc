@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "app/globals.h"
 #include "base/log.h"
 #include "tensor/precision.h"
@@ -33,6 +35,12 @@ std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
                      weights::PromptOnOneLine(model->prompt(kind))));
   }
   return model;
+}
+
+std::string FolderName(const std::string& folder) {
+  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  return path.filename().native();
 }
 
 search::EncodeOptions BulkOptions() {

@@ -19,6 +19,9 @@ model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& que
 std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
                                               const std::string& query_prompt = "");
 
+// The last part of a path, for files that other machines read, which do not have the path to it.
+std::string FolderName(const std::string& folder);
+
 // The global flags as the encoder takes them: `--precision` (fp32 where not given), `--threads`.
 search::EncodeOptions BulkOptions();
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/model_thresholds.h"
+#include "app/ranked_depth.h"
 #include "app/record_parts.h"
 #include "base/cache_folder.h"
 #include "base/error.h"
@@ -28,14 +28,6 @@ namespace {
 constexpr const char* kMeasures =
     "ndcg@10,mrr@10,map,recall@10,recall@100,auc,auc_per_query,partial_auc,pool_ap";
 constexpr const char* kWishes = "precision=0.9,precision=0.5,recall=0.9,fpr=0.01,results=5";
-constexpr size_t kDepth = 1000;  // results of a query that are ranked, as trec_eval's usual depth
-
-// The last part of a path, without the path to it, which other machines do not have.
-std::string NameOf(const std::string& folder) {
-  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
-  if (path.filename().empty()) path = path.parent_path();
-  return path.filename().native();
-}
 
 int64_t WeightsOf(model::DualEncoder& model) {
   int64_t weights = 0;
@@ -70,10 +62,10 @@ class Recorder {
     Rank();
     report::EvaluationRecord record{
         .model = {.name = name,
-                  .folder = NameOf(flags_.model),
+                  .folder = FolderName(flags_.model),
                   .parameters = WeightsOf(*model_),
                   .precision = std::string(tensor::PrecisionName(BulkOptions().precision))},
-        .dataset = {.name = NameOf(set_.folder),
+        .dataset = {.name = FolderName(set_.folder),
                     .split = set_.split,
                     .documents = static_cast<int64_t>(judged_.dataset.documents.size()),
                     .queries = static_cast<int64_t>(evaluation_.queries.size()),
@@ -94,7 +86,7 @@ class Recorder {
   void Rank() {
     ranking_ = {.relevance_level = set_.relevance_level};
     retrieved_ = search::Retrieve(*model_, judged_.dataset,
-                                  {.top_k = kDepth,
+                                  {.top_k = RankedDepth(eval::ParseMeasures(kMeasures)),
                                    .relevance_level = set_.relevance_level,
                                    .encode = BulkOptions(),
                                    .cache = CacheFolder(),
@@ -119,7 +111,7 @@ class Recorder {
           {.samples = retrieved_.samples,
            .before = CalibrationOf(*model_, flags_),
            .similarity = model_->similarity(),
-           .data = fmt::format("{}, split {}", NameOf(set_.folder), set_.split)}));
+           .data = fmt::format("{}, split {}", FolderName(set_.folder), set_.split)}));
     } catch (const DataError& error) {
       Warn(fmt::format("no calibration in the report: {}", error.what()));
     }

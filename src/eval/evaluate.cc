@@ -22,12 +22,6 @@ struct Pair {
 // Queries that a thread takes at a time: enough work to outweigh the cost of handing it out.
 constexpr size_t kGrain = 16;
 
-bool NeedsSamples(std::span<const Measure> measures) {
-  return std::any_of(measures.begin(), measures.end(), [](const Measure& measure) {
-    return measure.info->kind != MeasureKind::kRanking;
-  });
-}
-
 [[noreturn]] void ThrowNothingInCommon(const data::Run& run, const data::Qrels& qrels) {
   const auto some = [](const auto& queries) {
     return queries.empty() ? std::string() : fmt::format(" ({}, ...)", queries.front().query);
@@ -150,6 +144,12 @@ void EvaluateSamples(std::span<const QuerySamples> samples, std::span<const Pair
 }
 
 }  // namespace
+
+bool NeedsSamples(std::span<const Measure> measures) {
+  return std::any_of(measures.begin(), measures.end(), [](const Measure& measure) {
+    return measure.info->kind != MeasureKind::kRanking;
+  });
+}
 
 Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
                        std::span<const Measure> measures, const EvaluationOptions& options) {

@@ -44,6 +44,9 @@ struct Evaluation {
   std::optional<SampleCounts> samples;  // where an AUC measure was asked for
 };
 
+// Whether one of them is an area of score samples, and no function of a ranking.
+bool NeedsSamples(std::span<const Measure> measures);
+
 // Evaluates the queries that are judged and in the run. Means are sums in the order of `queries`
 // over their number, in double precision; the number of threads changes nothing. A query without a
 // positive counts with 0. Throws DataError when no query is left and when none of them has a
