@@ -1,6 +1,7 @@
 // Objectives that judge embeddings at several widths.
 #include "objective/matryoshka.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
