@@ -163,7 +163,8 @@ ComparedSystem ReadSystem(const std::string& path, const data::Qrels& qrels,
                           const CompareCommandOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const eval::EvaluationOptions evaluation = EvaluationOptionsOf(options);
-  ComparedSystem compared{.system = {.name = path}, .run = data::ReadTrecRun(path)};
+  ComparedSystem compared{.system = {.name = path},
+                          .run = data::ReadTrecRun(path, nullptr, Threads())};
   const auto& queries = compared.run.queries();
   if (std::none_of(queries.begin(), queries.end(),
                    [&](const auto& query) { return qrels.Find(query.query) != nullptr; })) {

@@ -175,7 +175,7 @@ void CheckOptions(const EvaluateOptions& options) {
 
 void RunEvaluateRun(const EvaluateOptions& options) {
   const data::Qrels qrels = data::ReadQrels(options.qrels);
-  const data::Run run = data::ReadTrecRun(options.run);
+  const data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
   eval::EvaluationOptions evaluation{.complete = options.complete, .threads = Threads()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),

@@ -21,11 +21,12 @@ std::string FormatJson(const eval::Evaluation& evaluation, bool per_query,
   for (const eval::MeasureValues& values : evaluation.measures) {
     const std::string name = values.measure.name();
     means[name] = report::JsonNumber(values.mean);
-    Json of_queries = Json::object();
+    if (!per_query || values.per_query.empty()) continue;
+    Json::object_t of_queries;  // no query comes twice; operator[] would look at all before it
     for (size_t q = 0; q < values.per_query.size(); ++q) {
-      of_queries[evaluation.queries[q]] = report::JsonNumber(values.per_query[q]);
+      of_queries.emplace_back(evaluation.queries[q], report::JsonNumber(values.per_query[q]));
     }
-    if (!values.per_query.empty()) by_query[name] = std::move(of_queries);
+    by_query[name] = std::move(of_queries);
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);

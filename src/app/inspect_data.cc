@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "app/globals.h"
 #include "app/inspections.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -230,7 +231,7 @@ Json InspectJudgements(const fs::path& path) {
 }
 
 Json InspectTrecRun(const fs::path& path) {
-  const data::Run run = data::ReadTrecRun(path);
+  const data::Run run = data::ReadTrecRun(path, nullptr, Threads());
   data::CountSpread per_query;
   size_t results = 0;
   for (const data::QueryResults& query : run.queries()) {

@@ -61,7 +61,7 @@ MineOptions Checked(const Given& given) {
 
 void RunMineByRun(const MineOptions& options) {
   const MiningData data = ReadMiningData(options.source);
-  const data::Run run = data::ReadTrecRun(options.run);
+  const data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
   const search::Mined mined =
       search::MineFromRun(data.set, data.task, options.rules, run, options.run);
   FinishMining(data, options.rules, mined, options.source, options.output);

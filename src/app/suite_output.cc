@@ -94,12 +94,12 @@ std::string FormatJson(const SuiteResults& results, const std::vector<MeasureTab
     const bool has_queries = !results.of[0][0].evaluation.measures[m].per_query.empty();
     for (size_t k = 0; per_query && has_queries && k < results.plan.models.size(); ++k) {
       for (size_t s = 0; s < results.plan.sets.size(); ++s) {
-        Json& of_queries = root["per_query"][tables[m].name][results.plan.models[k].name]
-                               [results.plan.sets[s].name];
-        of_queries = Json::object();
+        Json::object_t of_queries;  // no query comes twice; operator[] would look at all before it
         ForEachQuery(results, m, k, s, [&](const std::string& query, const Value& value) {
-          of_queries[query] = report::JsonNumber(value);
+          of_queries.emplace_back(query, report::JsonNumber(value));
         });
+        root["per_query"][tables[m].name][results.plan.models[k].name][results.plan.sets[s].name] =
+            std::move(of_queries);
       }
     }
   }

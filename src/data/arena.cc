@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tandem::data {
 namespace {
@@ -40,6 +41,11 @@ const char* Arena::CopyBoth(std::string_view first, std::string_view second) {
   if (!first.empty()) std::memcpy(copy, first.data(), first.size());
   if (!second.empty()) std::memcpy(copy + first.size(), second.data(), second.size());
   return copy;
+}
+
+void Arena::TakeOver(Arena other) {
+  for (std::unique_ptr<char[]>& block : other.blocks_) blocks_.push_back(std::move(block));
+  held_ += other.held_;
 }
 
 }  // namespace tandem::data

@@ -16,6 +16,8 @@ class Arena {
   std::string_view Copy(std::string_view bytes);
   // A copy of `first` with that of `second` right behind it. Throws std::bad_alloc.
   const char* CopyBoth(std::string_view first, std::string_view second);
+  // Takes over the strings of another arena, to which views stay valid.
+  void TakeOver(Arena other);
 
  private:
   char* Take(size_t bytes);

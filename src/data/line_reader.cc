@@ -1,12 +1,6 @@
 #include "data/line_reader.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "data/read_ahead.h"
@@ -15,53 +9,7 @@ namespace tandem::data {
 namespace {
 
 constexpr size_t kStartBytes = size_t{1} << 18;
-// No text of a corpus is this long; a file without line ends must not fill the memory.
-constexpr size_t kMaxLineBytes = size_t{1} << 28;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// zlib reads plain files too, so that one class serves both.
-class GzipSource final : public ByteSource {
- public:
-  GzipSource(const std::filesystem::path& path, std::string file) : file_(std::move(file)) {
-    const bool standard_input = path == "-";
-    if (!standard_input && std::filesystem::is_directory(path)) {
-      throw DataError(file_, 0, "", "is a folder, expected a file");
-    }
-    errno = 0;
-    stream_ = standard_input ? ::gzdopen(::dup(STDIN_FILENO), "rb") : ::gzopen(path.c_str(), "rb");
-    if (stream_ == nullptr) {
-      throw DataError(file_, 0, "",
-                      fmt::format("cannot be read: {}",
-                                  std::strerror(errno != 0 ? errno : ENOMEM)));  // NOLINT
-    }
-    ::gzbuffer(stream_, kStartBytes);
-    if (path.extension() == ".gz" && ::gzdirect(stream_) != 0) {
-      ::gzclose_r(stream_);
-      throw DataError(file_, 0, "", "is called .gz but is not a gzip file");
-    }
-  }
-  GzipSource(const GzipSource&) = delete;
-  GzipSource& operator=(const GzipSource&) = delete;
-  ~GzipSource() override { ::gzclose_r(stream_); }
-
-  size_t Read(char* out, size_t size) override {
-    const int got = ::gzread(stream_, out, static_cast<unsigned>(size));
-    int code = Z_OK;
-    const char* message = ::gzerror(stream_, &code);
-    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-      throw DataError(
-          file_, 0, "",
-          fmt::format("cannot be read: {}", code == Z_ERRNO       ? std::strerror(errno)
-                                            : code == Z_BUF_ERROR ? "the gzip stream is cut short"
-                                                                  : message));
-    }
-    return static_cast<size_t>(got);
-  }
-
- private:
-  std::string file_;
-  gzFile stream_ = nullptr;
-};
 
 class MemorySource final : public ByteSource {
  public:
@@ -80,7 +28,7 @@ class MemorySource final : public ByteSource {
 // A file that is large is read, and unpacked, ahead. A pipe is not: who has stopped reading it must
 // not wait for it.
 std::unique_ptr<ByteSource> Open(const std::filesystem::path& path, const std::string& file) {
-  auto source = std::make_unique<GzipSource>(path, file);
+  std::unique_ptr<ByteSource> source = OpenBytes(path, file);
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) return source;
   return ReadAhead(std::move(source));
@@ -93,16 +41,18 @@ bool IsBlank(std::string_view line) {
 }  // namespace
 
 LineReader::LineReader(const std::filesystem::path& path, Warnings& warnings)
-    : file_(path == "-" ? "standard input" : path.native()),
+    : file_(NameOfInput(path)),
       warnings_(&warnings),
       source_(Open(path, file_)),
       buffer_(kStartBytes + kPadding) {}
 
-LineReader::LineReader(std::string file, std::string_view bytes, Warnings& warnings)
+LineReader::LineReader(std::string file, std::string_view bytes, Warnings& warnings,
+                       int64_t first_line)
     : file_(std::move(file)),
       warnings_(&warnings),
       source_(std::make_unique<MemorySource>(bytes)),
-      buffer_(std::min(kStartBytes, bytes.size() + 1) + kPadding) {}
+      buffer_(std::min(kStartBytes, bytes.size() + 1) + kPadding),
+      line_number_(first_line - 1) {}
 
 bool LineReader::Refill() {
   if (at_end_) return false;
@@ -111,9 +61,7 @@ bool LineReader::Refill() {
   end_ -= begin_;
   begin_ = 0;
   if (end_ + kPadding == buffer_.size()) {
-    if (end_ >= kMaxLineBytes) {
-      throw DataError(file_, line_number_ + 1, "", "is longer than 256 MiB; expected a line end");
-    }
+    if (end_ >= kMaxLineBytes) ThrowLongLine(file_, line_number_ + 1);
     buffer_.resize(end_ * 2 + kPadding);
   }
   const size_t got = source_->Read(buffer_.data() + end_, buffer_.size() - kPadding - end_);

@@ -10,17 +10,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/byte_source.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
-
-// Where a LineReader's bytes come from.
-class ByteSource {
- public:
-  virtual ~ByteSource() = default;
-  // Fills `out` with up to `size` bytes and returns how many; 0 at the end. Throws DataError.
-  virtual size_t Read(char* out, size_t size) = 0;
-};
 
 // A line ends at \n; the last one needs none. A byte order mark at the start, \r before \n and
 // blank lines are no part of the data: the reader drops and counts them.
@@ -33,8 +26,9 @@ class LineReader {
   // DataError when it cannot be opened, is a folder, or is called .gz but is no gzip file.
   // `warnings` must outlive the reader.
   LineReader(const std::filesystem::path& path, Warnings& warnings);
-  // Reads `bytes`, which must outlive the reader, under the name `file`.
-  LineReader(std::string file, std::string_view bytes, Warnings& warnings);
+  // Reads `bytes`, which must outlive the reader, under the name `file`; line `first_line` of it is
+  // their first.
+  LineReader(std::string file, std::string_view bytes, Warnings& warnings, int64_t first_line = 1);
 
   // The next line that is not blank; valid until the next call and followed by kPadding readable
   // bytes. False at the end. Throws DataError for a broken gzip stream and for lines above 256 MiB.

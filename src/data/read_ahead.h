@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "data/line_reader.h"
+#include "data/byte_source.h"
 
 namespace tandem::data {
 

@@ -1,5 +1,7 @@
 #include "data/run.h"
 
+#include <utility>
+
 #include "base/text_hash.h"
 
 namespace tandem::data {
@@ -20,6 +22,18 @@ QueryResults& Run::AddQuery(std::string_view query) {
   index_.Insert(TextHash(query), last_);
   queries_.push_back({arena_.Copy(query), {}});
   return queries_[last_];
+}
+
+void Run::Append(Run other) {
+  for (QueryResults& query : other.queries_) {
+    std::vector<ScoredDocument>& results = AddQuery(query.query).results;
+    if (results.empty()) {
+      results = std::move(query.results);
+    } else {
+      results.insert(results.end(), query.results.begin(), query.results.end());
+    }
+  }
+  arena_.TakeOver(std::move(other.arena_));
 }
 
 }  // namespace tandem::data

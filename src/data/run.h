@@ -39,6 +39,9 @@ class Run {
   // until the next call. The caller sees to it that a query has each document once and that scores
   // are finite. Document ids are views: into what outlives the run, or made by `Keep`.
   QueryResults& AddQuery(std::string_view query);
+  // Appends the results of `other` to those of the same queries, and its new queries behind those
+  // that are here. The caller sees to it that a query has each document once.
+  void Append(Run other);
   // A copy of `bytes` that lives as long as the run.
   std::string_view Keep(std::string_view bytes) { return arena_.Copy(bytes); }
 

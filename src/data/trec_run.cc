@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
+#include "base/threads.h"
 #include "data/fields.h"
 #include "data/id_hash.h"
+#include "data/text_blocks.h"
 
 namespace tandem::data {
 namespace {
@@ -56,6 +62,10 @@ class ResultLines {
   void Add(size_t result, int64_t line) {
     if (spans_.empty() || LineIn(spans_.back(), result) != line) spans_.push_back({result, line});
   }
+  // Those of further results, of which the first is now result `first`.
+  void Append(const ResultLines& others, size_t first) {
+    for (const LineSpan& span : others.spans_) spans_.push_back({first + span.first, span.line});
+  }
 
   int64_t LineOf(size_t result) const {
     const auto behind =
@@ -72,25 +82,79 @@ class ResultLines {
   std::vector<LineSpan> spans_;
 };
 
-// Throws where a query has a document twice. `lines[q]` are those of query q.
-void CheckDuplicates(const std::string& file, const Run& run,
-                     const std::vector<ResultLines>& lines) {
-  SlotTable seen;
-  for (size_t q = 0; q < run.queries().size(); ++q) {
-    const std::vector<ScoredDocument>& results = run.queries()[q].results;
-    seen.Reset(results.size());
-    for (size_t r = 0; r < results.size(); ++r) {
-      const std::string_view document = results[r].document;
-      const auto earlier =
-          seen.FindOrInsert(IdHash(document), static_cast<uint32_t>(r),
-                            [&](uint32_t index) { return results[index].document == document; });
-      if (earlier) {
-        throw DataError(file, lines[q].LineOf(r), run.queries()[q].query,
-                        fmt::format("document {} was given in line {} already", document,
-                                    lines[q].LineOf(*earlier)));
-      }
+// A run, and where it was read from.
+struct ReadLines {
+  Run run;
+  std::vector<ResultLines> lines;  // of each query
+};
+
+void ReadResults(LineReader& reader, ReadLines& read) {
+  Run& run = read.run;
+  std::string_view line;
+  while (reader.Next(&line)) {
+    const RunLine parsed = ParseLine(reader, line);
+    QueryResults& query = run.AddQuery(parsed.query);
+    const auto index = static_cast<size_t>(&query - run.queries().data());
+    if (index == read.lines.size()) {
+      read.lines.emplace_back();
+      // Queries mostly have as many results as the one before.
+      if (index > 0) query.results.reserve(run.queries()[index - 1].results.size());
+    }
+    read.lines[index].Add(query.results.size(), reader.line_number());
+    query.results.push_back({run.Keep(parsed.document), parsed.score});
+  }
+}
+
+void Append(ReadLines part, ReadLines& whole) {
+  for (size_t q = 0; q < part.lines.size(); ++q) {
+    const QueryResults& query = whole.run.AddQuery(part.run.queries()[q].query);
+    const auto index = static_cast<size_t>(&query - whole.run.queries().data());
+    if (index == whole.lines.size()) whole.lines.emplace_back();
+    whole.lines[index].Append(part.lines[q], query.results.size());
+  }
+  whole.run.Append(std::move(part.run));
+}
+
+// Throws where a query has a document twice. `seen` is for the memory of it.
+void CheckDuplicates(const std::string& file, const QueryResults& query, const ResultLines& lines,
+                     SlotTable& seen) {
+  const std::vector<ScoredDocument>& results = query.results;
+  seen.Reset(results.size());
+  for (size_t r = 0; r < results.size(); ++r) {
+    const std::string_view document = results[r].document;
+    const auto earlier =
+        seen.FindOrInsert(IdHash(document), static_cast<uint32_t>(r),
+                          [&](uint32_t index) { return results[index].document == document; });
+    if (earlier) {
+      throw DataError(file, lines.LineOf(r), query.query,
+                      fmt::format("document {} was given in line {} already", document,
+                                  lines.LineOf(*earlier)));
     }
   }
+}
+
+constexpr size_t kQueriesAtATime = 16;
+
+// The run, when it holds results and no query has a document twice; of several such queries the
+// first is named, whatever the threads.
+Run Checked(const std::string& file, ReadLines read, int threads) {
+  const std::vector<QueryResults>& queries = read.run.queries();
+  if (queries.empty()) throw DataError(file, 0, "", "holds no results");
+  std::map<size_t, std::exception_ptr> failures;
+  std::mutex mutex;
+  ParallelFor(queries.size(), kQueriesAtATime, threads, [&](size_t begin, size_t end) {
+    SlotTable seen;
+    for (size_t q = begin; q < end; ++q) {
+      try {
+        CheckDuplicates(file, queries[q], read.lines[q], seen);
+      } catch (const DataError&) {
+        const std::scoped_lock lock(mutex);
+        failures.emplace(q, std::current_exception());
+      }
+    }
+  });
+  if (!failures.empty()) std::rethrow_exception(failures.begin()->second);
+  return std::move(read.run);
 }
 
 bool CanBeField(std::string_view text) {
@@ -108,30 +172,25 @@ void CheckTrecId(const std::filesystem::path& file, std::string_view id) {
 }
 
 Run ReadTrecRun(LineReader& reader) {
-  Run run;
-  std::vector<ResultLines> lines;
-  std::string_view line;
-  while (reader.Next(&line)) {
-    const RunLine read = ParseLine(reader, line);
-    QueryResults& query = run.AddQuery(read.query);
-    const auto index = static_cast<size_t>(&query - run.queries().data());
-    if (index == lines.size()) {
-      lines.emplace_back();
-      // Queries mostly have as many results as the one before.
-      if (index > 0) query.results.reserve(run.queries()[index - 1].results.size());
-    }
-    lines[index].Add(query.results.size(), reader.line_number());
-    query.results.push_back({run.Keep(read.document), read.score});
-  }
-  if (run.queries().empty()) throw DataError(reader.file(), 0, "", "holds no results");
-  CheckDuplicates(reader.file(), run, lines);
-  return run;
+  ReadLines read;
+  ReadResults(reader, read);
+  return Checked(reader.file(), std::move(read), 1);
 }
 
-Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings) {
+Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings, int threads) {
   WarningScope scope(warnings);
-  LineReader reader(path, scope.get());
-  return ReadTrecRun(reader);
+  TextBlocks blocks(path);
+  std::map<size_t, ReadLines> parts;  // by the index of the block
+  std::mutex mutex;
+  ParseBlocks(blocks, threads, scope.get(), [&](size_t index, LineReader& reader) {
+    ReadLines part;
+    ReadResults(reader, part);
+    const std::scoped_lock lock(mutex);
+    parts.emplace(index, std::move(part));
+  });
+  ReadLines whole;
+  for (auto& [index, part] : parts) Append(std::move(part), whole);
+  return Checked(blocks.file(), std::move(whole), threads);
 }
 
 void WriteTrecRun(const std::filesystem::path& path, const Run& run, std::string_view tag) {

@@ -15,7 +15,8 @@ namespace tandem::data {
 // the tag are ignored and counted. Throws DataError naming file, line and query for a line with
 // fewer fields, a score that is not a finite number, a document that a query has twice (naming both
 // lines), and a file without results. What is counted goes to `warnings`, or to stderr where null.
-Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings = nullptr);
+// The result, errors included, does not depend on `threads`.
+Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings = nullptr, int threads = 1);
 
 // The same from an open reader.
 Run ReadTrecRun(LineReader& reader);

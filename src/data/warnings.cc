@@ -18,6 +18,12 @@ void Warnings::Count(std::string_view file, std::string_view kind, int64_t line,
   entries_.push_back({std::string(file), std::string(kind), line, std::string(id), count});
 }
 
+void Warnings::Add(const Warnings& others) {
+  for (const Entry& entry : others.entries_) {
+    Count(entry.file, entry.kind, entry.first_line, entry.first_id, entry.count);
+  }
+}
+
 uint64_t Warnings::count(std::string_view kind) const {
   uint64_t sum = 0;
   for (const Entry& entry : entries_) {
