@@ -109,7 +109,7 @@ void ParseBlocks(TextBlocks& blocks, int threads, Warnings& warnings,
   TextBlock first;
   if (take(first) && !blocks.ended()) {
     std::vector<std::jthread> helpers;
-    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+    for (int i = 1; i < threads && !blocks.ended(); ++i) helpers.emplace_back(work);
     work();
   }
   for (const auto& [index, outcome] : outcomes) {

@@ -23,14 +23,14 @@ struct TextBlock {
 };
 
 // Large enough that handing one out costs nothing, small enough that all threads have some.
-inline constexpr size_t kBlockBytes = size_t{1} << 20;
+inline constexpr size_t kTextBlockBytes = size_t{1} << 20;
 
 // Several threads may take blocks at the same time.
 class TextBlocks {
  public:
   // Opens as LineReader does, and throws what it throws. Blocks have about `block_bytes`, or one
   // line that is longer.
-  explicit TextBlocks(const std::filesystem::path& path, size_t block_bytes = kBlockBytes);
+  explicit TextBlocks(const std::filesystem::path& path, size_t block_bytes = kTextBlockBytes);
 
   // Fills `block`, whose memory is used again; false at the end, also of a file without bytes.
   // Throws DataError for a broken gzip stream and for lines above 256 MiB: `block->index` is then

@@ -126,7 +126,7 @@ TEST_P(TextBlocksTest, RunsDoNotDependOnThreads) {
     text += fmt::format("q{} Q0 document-{} 1 {} tag\n", i % 20 < 10 ? i / 1000 : i % 20, i, -i);
   }
   Write(text);
-  ASSERT_GT(text.size(), 2 * kBlockBytes);
+  ASSERT_GT(text.size(), 2 * kTextBlockBytes);
   Warnings warnings;
   LineReader reader(path_, warnings);
   const data::Run expected = ReadTrecRun(reader);

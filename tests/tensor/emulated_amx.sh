@@ -22,6 +22,8 @@ sites_in() {
 sites_in program "$program" >"$sites"
 onednn=$(ldd "$program" | sed -n 's/.*libdnnl[^ ]* => \([^ ]*\).*/\1/p')
 [ -z "$onednn" ] || sites_in "$onednn" "$onednn" >>"$sites"
+# UCX, which Debian 13's libtorch loads, would take the signal of illegal instructions for its own.
+export UCX_ERROR_SIGNALS=
 # A sanitizer wants to be the first library.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
 EMULATED_AMX_SITES=$sites LD_PRELOAD=$library "$program" "$@"
