@@ -12,10 +12,10 @@ from the files on disk to the means, the best of `--repeats` turns that the prog
 the other: by the clock, with the threads that are asked for (ranx has threads too, pytrec_eval has
 none), and in processor time (user and system, of all threads), which other work on the machine
 disturbs little. Tandem's time has the start of its process in it; the peers' time has no imports in
-it, and for ranx, which numba compiles, nothing that is compiled. The peers read in each way that their documentation shows, and the fastest counts:
-pytrec_eval.parse_run, ranx.Run.from_file, and ranx.Run.from_df of what pandas reads. A ratio above 1
-says how many times longer the peer takes. The means of all are compared, so that nobody is fast at
-something else.
+it, and for ranx, which numba compiles, nothing that is compiled. The peers read in each way that
+their documentation shows, and the fastest counts: pytrec_eval.parse_run, ranx.Run.from_file, and
+ranx.Run.from_df of what pandas reads. A ratio above 1 says how many times longer the peer takes. The
+means of all are compared, so that nobody is fast at something else.
 """
 
 import argparse

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -92,6 +93,11 @@ int RunGuarded(const std::function<void()>& body) {
   } catch (const Error& error) {
     Terminal::Get().Error(error.what());
     return static_cast<int>(error.exit_code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    // Of a path that the user gave: no permission, a loop of links, a name that is too long.
+    Terminal::Get().Error(
+        fmt::format("{}: cannot be read: {}", error.path1().native(), error.code().message()));
+    return static_cast<int>(ExitCode::kData);
   } catch (const std::bad_alloc&) {
     Terminal::Get().Error("out of memory");
   } catch (const std::exception& error) {

@@ -176,7 +176,9 @@ void CheckOptions(const EvaluateOptions& options) {
 void RunEvaluateRun(const EvaluateOptions& options) {
   const data::Qrels qrels = data::ReadQrels(options.qrels);
   const data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
-  eval::EvaluationOptions evaluation{.complete = options.complete, .threads = Threads()};
+  eval::EvaluationOptions evaluation{.complete = options.complete,
+                                     .threads = Threads(),
+                                     .count_samples = !options.thresholds.empty()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"

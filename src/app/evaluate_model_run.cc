@@ -144,8 +144,10 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   const search::Retrieved retrieved =
       set.candidates.empty() ? RankCorpus(model, judged, wanted, places)
                              : RankCandidates(model, set, dataset, places, result.documents);
-  eval::EvaluationOptions evaluation{
-      .complete = true, .threads = BulkOptions().threads, .samples = retrieved.samples};
+  eval::EvaluationOptions evaluation{.complete = true,
+                                     .threads = BulkOptions().threads,
+                                     .samples = retrieved.samples,
+                                     .count_samples = !options.thresholds.empty()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"

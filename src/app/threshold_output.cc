@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -34,13 +35,16 @@ std::array<Named, 3> FiguresOf(const ThresholdReport& report) {
 }
 
 std::array<Named, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
-  const bool any = chosen.threshold.has_value();
+  // A share of no documents is NaN.
+  const auto share = [&](double value) -> std::optional<double> {
+    if (!chosen.threshold || std::isnan(value)) return std::nullopt;
+    return value;
+  };
   const eval::ThresholdValues& values = chosen.values;
   return {{{"threshold", chosen.threshold, chosen.threshold_interval},
            {"precision", values.precision, chosen.intervals.precision},
-           {"recall", any ? std::optional(values.recall) : std::nullopt, chosen.intervals.recall},
-           {"fpr", any ? std::optional(values.false_positive_rate) : std::nullopt,
-            chosen.intervals.false_positive_rate},
+           {"recall", share(values.recall), chosen.intervals.recall},
+           {"fpr", share(values.false_positive_rate), chosen.intervals.false_positive_rate},
            {"results", values.results, chosen.intervals.results}}};
 }
 
@@ -50,11 +54,11 @@ report::Cell CellOf(const Named& named) {
 }
 
 // So short that all columns fit into 80 columns of a terminal: shares near 1 with two decimals,
-// everything else with a few digits.
+// rates near 0 with one digit, everything else with a few.
 report::Cell IntervalCell(const Named& named) {
   if (!named.interval) return std::nullopt;
   const double low = named.interval->low, high = named.interval->high;
-  if (named.name == "fpr") return fmt::format("{:.2g}..{:.2g}", low, high);
+  if (named.name == "fpr") return fmt::format("{:.1g}..{:.1g}", low, high);
   if (named.name == "precision" || named.name == "recall") {
     return fmt::format("{:.2f}..{:.2f}", low, high);
   }
@@ -205,16 +209,31 @@ void WarnOfUnknown(const ThresholdReport& report) {
   }
 }
 
+namespace {
+
+// Why there is no threshold at all for a wish, and what to do.
+std::string_view WhyNoneIsKnown(const eval::ChosenThreshold& chosen) {
+  if (chosen.ends_at_depth) {
+    return "the run ends before any threshold is known; give a deeper run, or --model";
+  }
+  if (chosen.wish.kind == eval::WishKind::kFalsePositiveRate) {
+    return "there are no other documents than positives, of which it would be a share";
+  }
+  return "no positive has a score";
+}
+
+}  // namespace
+
 void CheckWishesMet(const ThresholdReport& report) {
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
     if (chosen.met) continue;
     const std::optional<double> reached = ReachedBy(chosen);
+    if (!chosen.threshold || !reached) {
+      throw CheckFailed(fmt::format("threshold {} cannot be met: {}", chosen.wish.name(),
+                                    WhyNoneIsKnown(chosen)));
+    }
     const std::string depth =
         chosen.ends_at_depth ? " (of the thresholds that the depth of the run lets know)" : "";
-    if (!chosen.threshold || !reached) {
-      throw CheckFailed(fmt::format("threshold {} cannot be met: no threshold is known{}",
-                                    chosen.wish.name(), depth));
-    }
     throw CheckFailed(
         fmt::format("threshold {} cannot be met: the best possible is {:.4g}, at "
                     "score {:.4f}{}",

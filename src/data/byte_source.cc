@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -20,7 +21,8 @@ class GzipSource final : public ByteSource {
  public:
   GzipSource(const std::filesystem::path& path, std::string file) : file_(std::move(file)) {
     const bool standard_input = path == "-";
-    if (!standard_input && std::filesystem::is_directory(path)) {
+    std::error_code ignored;  // opening says it better
+    if (!standard_input && std::filesystem::is_directory(path, ignored)) {
       throw DataError(file_, 0, "", "is a folder, expected a file");
     }
     errno = 0;

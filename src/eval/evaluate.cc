@@ -166,7 +166,7 @@ Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
     evaluation.measures.back().per_query.resize(pooled ? 0 : pairs.size());
   }
   CheckPositives(pairs, measures, options.ranking.relevance_level, evaluation);
-  const bool wants_samples = NeedsSamples(measures);
+  const bool wants_samples = options.count_samples || NeedsSamples(measures);
   const bool takes_samples = wants_samples && options.samples.empty();
   std::vector<QuerySamples> samples;
   if (wants_samples) {

@@ -25,6 +25,8 @@ struct EvaluationOptions {
   // positive (a model has them all). Empty: taken from the run. Queries without judgement are
   // ignored.
   std::span<const QuerySamples> samples;
+  // Fills Evaluation::samples also where no measure needs samples.
+  bool count_samples = false;
 };
 
 struct MeasureValues {

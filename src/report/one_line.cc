@@ -7,6 +7,8 @@
 namespace tandem::report {
 namespace {
 
+constexpr size_t kLeastPart = 3;  // columns of a wide character and "…"
+
 bool IsBlank(char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F; }
 
 // Takes the first word off `text`, printable; "" at its end.
@@ -29,7 +31,12 @@ std::string OneLine(std::string_view text, size_t columns) {
     const size_t gap = line.empty() ? 0 : 1;
     const size_t word_width = DisplayWidth(word);
     if (width + gap + word_width > columns) {
-      if (fitting == 0) return CutToWidth(line.empty() ? word : line + " " + word, columns);
+      // A word of more than half a line, as texts without blanks have them, is cut within as well:
+      // without its start the line would say little.
+      const bool is_long = 2 * word_width > columns && width + gap + kLeastPart <= columns;
+      if (fitting == 0 || is_long) {
+        return CutToWidth(line.empty() ? word : line + " " + word, columns);
+      }
       line.resize(fitting);
       return line + "…";
     }

@@ -41,10 +41,11 @@ std::string Calibration::Text() const {
     return fmt::format("isotonic regression of {}, {} points, fitted {}", similarity, scores.size(),
                        fitted);
   }
-  return fmt::format("1 / (1 + exp(-({:.6g} {} + {:.6g}))), {}", scale, similarity, bias,
-                     method == CalibrationMethod::kObjective
-                         ? fmt::format("as objective {} learned", objective)
-                         : fmt::format("fitted {}", fitted));
+  return fmt::format(
+      "1 / (1 + exp(-({:.6g} {} + {:.6g}))), {}", scale, similarity, bias,
+      method == CalibrationMethod::kObjective
+          ? fmt::format("as {} learned", objective.empty() ? "training" : "objective " + objective)
+          : fmt::format("fitted {}", fitted));
 }
 
 }  // namespace tandem::weights

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "app/run_tandem.h"
+#include "base/temporary_folder.h"
 
 namespace tandem {
 namespace {
@@ -117,6 +119,20 @@ TEST(CommandLine, VersionAndHelpAreCommandsToo) {
   const ProgramResult misspelt = RunTandem({"help", "trian"});
   EXPECT_EQ(misspelt.exit_code, 2);
   EXPECT_NE(misspelt.err.find("did you mean train?"), std::string::npos) << misspelt.err;
+}
+
+// What the system says of a path that the user gave is no bug of the program.
+TEST(CommandLine, PathsThatCannotBeReadAreTheUsers) {
+  const TemporaryFolder folder;
+  const std::string loop = (folder.path() / "loop").native();
+  std::filesystem::create_symlink("loop", loop);
+  const ProgramResult run = RunTandem({"evaluate", "--qrels", loop, "--run", loop});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(run.err, "error: " + loop + ": cannot be read: Too many levels of symbolic links\n");
+  const ProgramResult inspected = RunTandem({"inspect", loop});
+  EXPECT_EQ(inspected.exit_code, 3);
+  EXPECT_EQ(inspected.err,
+            "error: " + loop + ": cannot be read: Too many levels of symbolic links\n");
 }
 
 TEST(CommandLine, OneValueEachTime) {

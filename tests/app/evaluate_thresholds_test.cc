@@ -83,6 +83,27 @@ TEST_F(EvaluateThresholds, AWishThatCannotBeMetSaysTheBestPossibleAndExitsWith6)
   EXPECT_THAT(Evaluate("precision=0.9").out, HasSubstr("precision=0.9 (not met)"));
 }
 
+// Also where no measure takes samples.
+TEST_F(EvaluateThresholds, PositivesWithoutAScoreAreSaid) {
+  WriteFileAtomically(Path("qrels"), "a 0 p2 1\na 0 lost 1\nb 0 p3 1\n");
+  EXPECT_THAT(Evaluate("recall=0.3").err,
+              HasSubstr("auc: positives without a score, counted below every score: 1\n"));
+}
+
+TEST_F(EvaluateThresholds, WithoutOtherDocumentsThereIsNoRateOfThem) {
+  WriteFileAtomically(Path("qrels"), "a 0 p1 1\n");
+  WriteFileAtomically(Path("run"), "a Q0 p1 1 0.5 t\n");
+  const ProgramResult result = Evaluate("recall=0.5,fpr=0.1", {"--format", "tsv"});
+  EXPECT_THAT(result.out, HasSubstr("\nrecall=0.5:threshold\tall\t0.5\n"));
+  EXPECT_THAT(result.out, HasSubstr("\nrecall=0.5:fpr\tall\t-\n"));
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_THAT(result.err, HasSubstr("error: threshold fpr=0.1 cannot be met: there are no other "
+                                    "documents than positives"));
+  EXPECT_THAT(Evaluate("precision=0.5").err,
+              HasSubstr("error: threshold precision=0.5 cannot be met: the run ends before any "
+                        "threshold is known; give a deeper run"));
+}
+
 TEST_F(EvaluateThresholds, WhereTheRunEndsNothingIsOverstated) {
   const std::vector<std::string> cut = {"--max-results", "2", "--format", "json"};
   // Both queries end at two results: at 0.9 and 0.7. Nothing at 0.9 and below is known.

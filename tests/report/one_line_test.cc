@@ -23,10 +23,13 @@ TEST(OneLine, CutsBetweenWords) {
   EXPECT_EQ(OneLine("alpha", 0), "");
 }
 
-TEST(OneLine, CutsWithinAWordThatIsLongerThanALine) {
+TEST(OneLine, CutsWithinAWordThatIsLongerThanHalfALine) {
   EXPECT_EQ(OneLine("abcdefghij", 6), "abcde…");
-  EXPECT_EQ(OneLine("ab cdefghij", 6), "ab…");
-  EXPECT_EQ(OneLine("abc def", 3), "ab…");  // no room for "…" behind the whole word
+  EXPECT_EQ(OneLine("ab cdefghij", 6), "ab cd…");
+  EXPECT_EQ(OneLine("abc cdefghij", 6), "abc…");  // no room for a wide character and "…"
+  EXPECT_EQ(OneLine("ab cdefg", 6), "ab cd…");
+  EXPECT_EQ(OneLine("abcd efgh", 8), "abcd…");  // half a line: not longer
+  EXPECT_EQ(OneLine("abc def", 3), "ab…");      // no room for "…" behind the whole word
 }
 
 // Columns, not bytes: accents of their own take none, wide characters two.
@@ -35,7 +38,8 @@ TEST(OneLine, CountsColumns) {
   EXPECT_EQ(OneLine("e\u0301te\u0301 x", 5), "e\u0301te\u0301 x");
   EXPECT_EQ(OneLine("日本語", 6), "日本語");
   EXPECT_EQ(OneLine("日本語", 5), "日本…");
-  EXPECT_EQ(OneLine("\xff\xfe abc", 6), "\ufffd\ufffd abc");  // no UTF-8: a column each
+  EXPECT_EQ(OneLine("Titel 五十年前的事情 x", 16), "Titel 五十年前…");  // no blanks to cut at
+  EXPECT_EQ(OneLine("\xff\xfe abc", 6), "\ufffd\ufffd abc");            // no UTF-8: a column each
   EXPECT_EQ(OneLine("a\x9b\u009b b", 20), "a\ufffd? b");
 }
 
