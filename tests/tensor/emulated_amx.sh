@@ -22,7 +22,15 @@ sites_in() {
 sites_in program "$program" >"$sites"
 onednn=$(ldd "$program" | sed -n 's/.*libdnnl[^ ]* => \([^ ]*\).*/\1/p')
 [ -z "$onednn" ] || sites_in "$onednn" "$onednn" >>"$sites"
-# UCX, which Debian 13's libtorch loads, would take the signal of illegal instructions for its own.
+# oneDNN 3 multiplies with tiles only where the processor has AVX512-FP16 too, which is not emulated.
+case "$onednn $flags" in
+  *libdnnl.so.2* | *" avx512_fp16 "*) ;;
+  *)
+    echo "oneDNN has no AMX without AVX512-FP16 here: only this program's own products are tested"
+    [ -z "${EMULATED_AMX_MUST_MULTIPLY:-}" ] || export EMULATED_AMX_MUST_MULTIPLY=own
+    ;;
+esac
+# UCX, which Debian 13's libtorch loads, handles the signal of illegal instructions too.
 export UCX_ERROR_SIGNALS=
 # A sanitizer wants to be the first library.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
