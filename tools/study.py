@@ -13,12 +13,12 @@ def fail(message):
     sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
 
 
-def run_program(command, environment=None):
-    """What it prints, and the processor seconds that it took."""
+def run_program(command, environment=None, expected=(0,)):
+    """What it prints, and the processor seconds that it took; `expected` are the exit codes."""
     command = [*map(str, command)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    if done.returncode not in expected:
         fail(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return done.stdout, (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)

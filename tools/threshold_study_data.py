@@ -40,24 +40,33 @@ def splits_of(folder, sizes):
             "test": first_queries(rows_of(folder, "test"), sizes["test"])}
 
 
-def keep_queries(source, target, names):
+def keep_lines(source, target, names):
     with open(source, encoding="utf-8") as file, open(target, "w", encoding="utf-8") as out:
         out.writelines(line for line in file if json.loads(line)["_id"] in names)
 
 
+def documents_of(source, judged, count):
+    """The ids of all judged documents, and of the first others by their hashes, up to `count`."""
+    with open(os.path.join(source, "corpus.jsonl"), encoding="utf-8") as file:
+        others = {json.loads(line)["_id"] for line in file} - judged
+    return judged | set(sorted(others, key=digest)[:max(0, count - len(judged))])
+
+
 def make_data(source, target, sizes):
     """Writes the folder `target` with at most sizes[split] queries of each split of the BEIR folder
-    `source`; its corpus is the whole one, as a link. A split without queries is left out."""
+    `source`, and sizes["corpus"] documents, or more where more are judged for these queries. A
+    split without queries is left out."""
     if os.path.exists(target):
         return
     partial = target + ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     os.makedirs(os.path.join(partial, "qrels"))
     splits = splits_of(source, sizes)
-    os.symlink(os.path.abspath(os.path.join(source, "corpus.jsonl")),
-               os.path.join(partial, "corpus.jsonl"))
-    keep_queries(os.path.join(source, "queries.jsonl"), os.path.join(partial, "queries.jsonl"),
-                 {row[0] for rows in splits.values() for row in rows})
+    rows = [row for split in splits.values() for row in split]
+    for name, ids in (("queries", {row[0] for row in rows}),
+                      ("corpus", documents_of(source, {row[1] for row in rows}, sizes["corpus"]))):
+        keep_lines(os.path.join(source, f"{name}.jsonl"), os.path.join(partial, f"{name}.jsonl"),
+                   ids)
     for split, rows in splits.items():
         if rows:
             with open(os.path.join(partial, "qrels", f"{split}.tsv"), "w", encoding="utf-8") as out:
