@@ -30,6 +30,15 @@ std::filesystem::path OutputOf(const ReportOptions& options) {
   throw UsageError("--output is needed: only the page of one run has a place of its own");
 }
 
+// The files of evaluations that measuring writes into runs.
+std::vector<std::filesystem::path> RecordsOf(const ReportPlan& plan) {
+  std::vector<std::filesystem::path> records;
+  for (const ReportedModel& model : plan.models) {
+    if (!model.record.empty()) records.push_back(model.record);
+  }
+  return records;
+}
+
 void RunReport(const ReportOptions& options) {
   const std::filesystem::path output = OutputOf(options);
   const ReportPlan plan = PlanReport(options);
@@ -39,7 +48,8 @@ void RunReport(const ReportOptions& options) {
     measured = MeasureForReport(plan.models, options.relevance_level);
   }
   for (const std::string& note : plan.notes) Note(note);
-  report::ReportInput input = report::ReadReportInput(plan.inputs, AllCatalogues());
+  report::ReportInput input =
+      report::ReadReportInput(plan.inputs, AllCatalogues(), RecordsOf(plan));
   input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
                            std::make_move_iterator(measured.end()));
   report::WriteReport(report::MakeReport(input), output);

@@ -26,7 +26,7 @@ struct ReportInput {
   std::vector<RunRecord> runs;
   // In the order of comparison: the first of a data set is what the others are compared with.
   std::vector<LabelledEvaluation> evaluations;
-  // What could not be read, in sentences.
+  // Which evaluations of runs are not shown, and why, in sentences.
   std::vector<std::string> missing;
 };
 

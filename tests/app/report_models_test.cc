@@ -28,13 +28,47 @@ TEST_F(ReportModels, AModelFolderIsMeasuredAsEvaluateDoes) {
   EXPECT_FALSE(std::filesystem::exists(Path("model/report")));
 }
 
-TEST_F(ReportModels, ARunIsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
-  std::filesystem::create_directories(Path("run"));
-  std::filesystem::copy(Path("model"), Path("run/model"), std::filesystem::copy_options::recursive);
-  Write("run/recipe.resolved.toml", "output = \"run\"\n[model]\nbase = \"" + Path("model") +
-                                        "\"\n[data]\ntrain = \"" + Path("data") +
-                                        "\"\n[validation]\ndata = \"" + Path("data") +
-                                        "\"\nsplit = \"dev\"\n[objective]\nname = \"infonce\"\n");
+// A run whose trained model is its base.
+class ReportRun : public ModelCommandsTest {
+ protected:
+  ReportRun() {
+    std::filesystem::create_directories(Path("run"));
+    std::filesystem::copy(Path("model"), Path("run/model"),
+                          std::filesystem::copy_options::recursive);
+    WriteRecipe("run/recipe.resolved.toml", Path("model"), Path("data"));
+  }
+  void WriteRecipe(const std::string& name, const std::string& base,
+                   const std::string& validation) const {
+    Write(name, "output = \"run\"\n[model]\nbase = \"" + base + "\"\n[data]\ntrain = \"" +
+                    Path("data") + "\"\n[validation]\ndata = \"" + validation +
+                    "\"\nsplit = \"dev\"\n[objective]\nname = \"infonce\"\n");
+  }
+  std::string Page() const { return ReadFile(Path("run/report/page/index.html")); }
+};
+
+TEST_F(ReportRun, ABeforeOfOtherDataIsLeftOutWhereTheBaseIsGone) {
+  ASSERT_EQ(RunTandem({"report", Path("run")}).exit_code, 0);
+  EXPECT_THAT(Page(), HasSubstr(">before</th>"));
+  std::filesystem::create_directories(Path("other"));
+  WriteTinyData(folder_.path() / "other" / "data", TinyWords(), {.documents = 40});
+  const ProgramResult result = RunTandem({"report", Path("run"), "--dataset", Path("other/data"),
+                                          "--split", "dev", "--base", Path("gone")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("(1 of 1)"));
+  EXPECT_THAT(Page(), testing::Not(HasSubstr(">before</th>")));
+  EXPECT_THAT(Page(), HasSubstr("run: before is left out"));
+  EXPECT_THAT(Page(), HasSubstr("16 queries and 40 documents of <bdi>data, split dev</bdi>"));
+}
+
+TEST_F(ReportRun, AnInterruptedMeasuringLeavesTheEvaluationsOfBeforeOrNone) {
+  Write("run/model/model.safetensors", "broken");
+  const ProgramResult result = RunTandem({"report", Path("run")});
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("(2 of 2)"));
+  EXPECT_FALSE(std::filesystem::exists(Path("run/report/before.evaluation.json")));
+}
+
+TEST_F(ReportRun, IsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
   const ProgramResult result = RunTandem({"report", Path("run")});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("split dev (2 of 2)"));
