@@ -47,12 +47,13 @@ std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<Repor
   RunRecords records;
   size_t done = 0;
   for (const ReportedModel& model : models) {
-    Note(fmt::format("measure {} on {}, split {} ({} of {})", model.flags.model, model.folder,
-                     model.split, ++done, models.size()));
+    Note(fmt::format("measure {} on {}, split {} ({} of {})", model.flags.model, model.data.folder,
+                     model.data.split, ++done, models.size()));
     records.Begin(model.record);
-    report::EvaluationRecord record = RecordModel(
-        model.flags, model.name,
-        {.folder = model.folder, .split = model.split, .relevance_level = relevance_level});
+    report::EvaluationRecord record = RecordModel(model.flags, model.name,
+                                                  {.folder = model.data.folder,
+                                                   .split = model.data.split,
+                                                   .relevance_level = relevance_level});
     if (model.record.empty()) {
       measured.push_back({model.name, std::move(record)});
       continue;

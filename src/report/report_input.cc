@@ -42,14 +42,14 @@ std::vector<fs::path> EvaluationFiles(const fs::path& folder) {
 
 class InputReader {
  public:
-  InputReader(config::RecipeCatalogues catalogues, std::span<const fs::path> fresh)
-      : catalogues_(catalogues), fresh_(fresh) {}
+  InputReader(config::RecipeCatalogues catalogues, const Measured& measured)
+      : catalogues_(catalogues), measured_(measured) {}
 
   void AddRun(const fs::path& folder, bool alone) {
     RunRecord run = ReadRun(folder, catalogues_);
     run.name = Unique(run.name, names_);
     const std::vector<fs::path> files = EvaluationFiles(folder / "report");
-    if (files.empty()) {
+    if (!SayWhatWasNotMeasured(folder, files, run.name) && files.empty()) {
       input_.missing.push_back(
           fmt::format("{}: no model was evaluated: report/ has no file *{}. "
                       "`tandem report RUN --dataset FOLDER` makes them.",
@@ -80,10 +80,27 @@ class InputReader {
     bool fresh = false;  // measured just now
   };
 
+  // Whether there was something to say.
+  bool SayWhatWasNotMeasured(const fs::path& folder, const std::vector<fs::path>& files,
+                             const std::string& run) {
+    bool said = false;
+    for (const RunNote& note : measured_.notes) {
+      if (note.run != folder) continue;
+      const bool there = std::any_of(files.begin(), files.end(), [&](const fs::path& file) {
+        return LabelOf(file) == note.evaluation;
+      });
+      input_.missing.push_back(fmt::format("{}: {}.{}", run, note.sentence,
+                                           there ? " What is there was measured earlier." : ""));
+      said = true;
+    }
+    return said;
+  }
+
   std::vector<RunEvaluation> Read(const std::vector<fs::path>& files, const std::string& run) {
     std::vector<RunEvaluation> read;
     for (const fs::path& file : files) {
-      const bool fresh = std::find(fresh_.begin(), fresh_.end(), file) != fresh_.end();
+      const bool fresh =
+          std::find(measured_.files.begin(), measured_.files.end(), file) != measured_.files.end();
       try {
         read.push_back({LabelOf(file), ReadEvaluation(file), fresh});
       } catch (const DataError& error) {
@@ -140,7 +157,7 @@ class InputReader {
   }
 
   config::RecipeCatalogues catalogues_;
-  std::span<const fs::path> fresh_;
+  const Measured& measured_;
   ReportInput input_;
   std::vector<std::string> names_;   // of runs
   std::vector<std::string> labels_;  // of evaluations
@@ -171,10 +188,10 @@ bool IsRunFolder(const fs::path& path) {
 }
 
 ReportInput ReadReportInput(std::span<const std::string> paths, config::RecipeCatalogues catalogues,
-                            std::span<const fs::path> fresh) {
+                            const Measured& measured) {
   CheckNamedOnce(paths);
   const auto runs = std::count_if(paths.begin(), paths.end(), IsRunFolder);
-  InputReader reader(catalogues, fresh);
+  InputReader reader(catalogues, measured);
   for (const std::string& path : paths) {
     if (IsRunFolder(path)) {
       reader.AddRun(path, runs == 1);

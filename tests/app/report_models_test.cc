@@ -60,6 +60,38 @@ TEST_F(ReportRun, ABeforeOfOtherDataIsLeftOutWhereTheBaseIsGone) {
   EXPECT_THAT(Page(), HasSubstr("16 queries and 40 documents of <bdi>data, split dev</bdi>"));
 }
 
+TEST_F(ReportRun, IsMeasuredWhereItsGivenRecipeSaysThatBaseAndDataAre) {
+  // As train leaves them: the resolved recipe has the last part of every path only.
+  WriteRecipe("run/recipe.resolved.toml", "model", "data");
+  WriteRecipe("recipe.toml", "elsewhere", Path("data"));
+  Write(
+      "run/recipe.given.toml",
+      "# recipe.toml as it was given to tandem 0.1.0.\n# On the command line, over it:\n#   --set "
+      "model.base=" +
+          Path("model") + "\n#   --seed 7\n\n" + ReadFile(Path("recipe.toml")));
+  const ProgramResult result = RunTandem({"report", Path("run")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("measure " + Path("model") + " on " + Path("data") +
+                                    ", split dev (1 of 2)"));
+  EXPECT_THAT(Page(), testing::Not(HasSubstr("not measured")));
+}
+
+TEST_F(ReportRun, SaysOnceWhereItLookedForItsValidationData) {
+  WriteRecipe("run/recipe.resolved.toml", "model", "gone");
+  WriteRecipe("run/recipe.given.toml", "model", "/nowhere/gone");
+  ASSERT_EQ(RunTandem({"report", Path("run")}).exit_code, 0);
+  const std::string page = Page();
+  const std::string list = page.substr(page.find("What is missing</h2>"));
+  EXPECT_THAT(list, HasSubstr("<li>run: no model was evaluated: the validation data of its recipe "
+                              "is not there; looked for /nowhere/gone and gone; --dataset says "
+                              "where it is.</li>"));
+  EXPECT_EQ(list.find("evaluat"), list.rfind("evaluat"));
+  // A path that ends otherwise is not what the run was validated on.
+  WriteRecipe("run/recipe.given.toml", "model", Path("data"));
+  ASSERT_EQ(RunTandem({"report", Path("run")}).exit_code, 0);
+  EXPECT_THAT(Page(), HasSubstr("looked for gone; --dataset"));
+}
+
 TEST_F(ReportRun, AnInterruptedMeasuringLeavesTheEvaluationsOfBeforeOrNone) {
   Write("run/model/model.safetensors", "broken");
   const ProgramResult result = RunTandem({"report", Path("run")});
@@ -108,7 +140,10 @@ TEST_F(ReportModels, WhatCannotBeMeasuredIsSaid) {
   EXPECT_EQ(half.exit_code, 0) << half.err;
   EXPECT_THAT(half.err, HasSubstr("not measured before training: there is no folder gone"));
   EXPECT_THAT(half.err, HasSubstr("not measured after training"));
-  EXPECT_THAT(ReadFile(Path("run/report/page/index.html")), HasSubstr("no model was evaluated"));
+  const std::string page = ReadFile(Path("run/report/page/index.html"));
+  EXPECT_THAT(page, HasSubstr("<li>run: not measured before training: there is no folder gone; "
+                              "--base says where the model is.</li>"));
+  EXPECT_THAT(page, HasSubstr("<li>run: not measured after training"));
 }
 
 }  // namespace

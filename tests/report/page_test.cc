@@ -156,10 +156,11 @@ TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
   WriteExampleRun(Run("mine"), {});
   EvaluationRecord after = ExampleEvaluation({.separation = 0.3});
   const std::string file = Run("mine") + "/report/after.evaluation.json";
-  const auto labels = [&](const std::vector<std::filesystem::path>& fresh = {}) {
+  const auto labels = [&](std::vector<std::filesystem::path> fresh = {}) {
     std::string all;
     for (const LabelledEvaluation& one :
-         ReadReportInput(std::vector{Run("mine")}, {}, fresh).evaluations) {
+         ReadReportInput(std::vector{Run("mine")}, {}, {.files = std::move(fresh), .notes = {}})
+             .evaluations) {
       all += one.label + " ";
     }
     return all;
@@ -242,6 +243,15 @@ TEST_F(PageTest, OfAHalfFinishedRunSaysWhatIsMissingAndShowsTheRest) {
         "half: the run did not write down its memory."}) {
     EXPECT_TRUE(Holds(page, sentence));
   }
+}
+
+TEST_F(PageTest, SaysOnceThatThereIsNoEvaluation) {
+  WriteExampleRun(Run("mine"), {});
+  std::filesystem::remove_all(Run("mine") + "/report");
+  const std::string page = PageOf(Read({"mine"}));
+  const std::string list = Between(page, "What is missing</h2>", "</section>").front();
+  EXPECT_EQ(Between(list, "evaluation.json", "<").size(), 1);
+  EXPECT_FALSE(Holds(page, "No evaluation"));
 }
 
 TEST_F(PageTest, SaysWhichEvaluationIsBroken) {
