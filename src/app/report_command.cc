@@ -46,7 +46,10 @@ void RunReport(const ReportOptions& options) {
   const ReportPlan plan = PlanReport(options);
   std::vector<report::LabelledEvaluation> measured;
   if (!plan.models.empty()) {
-    report::RunGnuplot("");  // that it is missing should be said before a corpus is encoded
+    // What is wrong is said before corpora are encoded, which may take hours.
+    report::CheckReportInput(plan.inputs);
+    report::CheckReportFolder(output);
+    report::RunGnuplot("");
     measured = MeasureForReport(plan.models, options.relevance_level);
   }
   for (const report::RunNote& note : plan.notes) {
@@ -65,8 +68,7 @@ std::function<void()> Configure(Flags& flags) {
   flags
       .Add("run", options->inputs,
            "Run folders, model folders, and files NAME.evaluation.json; several are compared, with "
-           "the "
-           "first of a data set as the baseline")
+           "the first of a data set as the baseline")
       .Required();
   flags.Add("--base", options->base,
             "Model folder that runs started from, where it is not where their recipes say");

@@ -164,10 +164,16 @@ class InputReader {
   std::vector<std::string> texts_;   // of evaluations, to find those that are alike
 };
 
+constexpr const char* kExpected =
+    "a run folder (with metrics.jsonl or recipe.resolved.toml), a model folder (with config.json "
+    "or "
+    "modules.json) or a file NAME.evaluation.json";
+
 [[noreturn]] void FailAt(const fs::path& path) {
-  if (!fs::exists(path)) throw UsageError(fmt::format("{} is not there", path.native()));
   throw UsageError(fmt::format(
-      "{} is no run folder: it has neither metrics.jsonl nor recipe.resolved.toml", path.native()));
+      "{}: {}; expected {}", path.native(),
+      fs::exists(path) ? "is none of what a report is made of" : "there is no such file or folder",
+      kExpected));
 }
 
 void CheckNamedOnce(std::span<const std::string> paths) {
@@ -185,6 +191,15 @@ void CheckNamedOnce(std::span<const std::string> paths) {
 
 bool IsRunFolder(const fs::path& path) {
   return fs::exists(path / "metrics.jsonl") || fs::exists(path / "recipe.resolved.toml");
+}
+
+void CheckReportInput(std::span<const std::string> paths) {
+  CheckNamedOnce(paths);
+  for (const std::string& path : paths) {
+    if (IsRunFolder(path)) continue;
+    if (!fs::is_regular_file(path)) FailAt(path);
+    ReadEvaluation(path);
+  }
 }
 
 ReportInput ReadReportInput(std::span<const std::string> paths, config::RecipeCatalogues catalogues,

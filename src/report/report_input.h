@@ -27,6 +27,10 @@ struct Measured {
   std::vector<RunNote> notes;
 };
 
+// Checks what ReadReportInput throws for, without reading runs: each path, and the files of
+// evaluations whole.
+void CheckReportInput(std::span<const std::string> paths);
+
 // Reads run folders, with the evaluations NAME.evaluation.json in their folder `report`, and files
 // of evaluations. `before` comes before all others of its run and `after` behind it, others by
 // name; an evaluation that several runs have alike is there once. Where `before` and `after` of a

@@ -123,6 +123,33 @@ TEST_F(ReportRun, IsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
               HasSubstr("(2 of 2)"));
 }
 
+TEST_F(ReportModels, EverythingIsCheckedBeforeTheFirstModelIsMeasured) {
+  const auto report = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"report",     Path("model"), "--dataset",
+                                          Path("data"), "--split",     "dev"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = RunTandem(arguments);
+    EXPECT_THAT(result.err, testing::Not(HasSubstr("measure "))) << result.err;
+    return result;
+  };
+  std::filesystem::create_directories(Path("thesis"));
+  Write("thesis/chapter.txt", "years");
+  const ProgramResult output = report({"--output", Path("thesis")});
+  EXPECT_EQ(output.exit_code, 2);
+  EXPECT_THAT(output.err, HasSubstr("thesis exists and is no report"));
+  const ProgramResult under = report({"--output", Path("thesis/chapter.txt/page")});
+  EXPECT_EQ(under.exit_code, 2);
+  EXPECT_THAT(under.err, HasSubstr("chapter.txt"));
+  Write("broken.evaluation.json", "{}");
+  const ProgramResult broken = report({Path("broken.evaluation.json"), "--output", Path("page")});
+  EXPECT_EQ(broken.exit_code, 3);
+  EXPECT_THAT(broken.err, HasSubstr("broken.evaluation.json: is no evaluation"));
+  const ProgramResult nothing = report({Path("nothing"), "--output", Path("page")});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("nothing: "));
+  EXPECT_FALSE(std::filesystem::exists(Path("page")));
+}
+
 TEST_F(ReportModels, WhatCannotBeMeasuredIsSaid) {
   const ProgramResult alone = RunTandem({"report", Path("model"), "--output", Path("page")});
   EXPECT_EQ(alone.exit_code, 2);

@@ -317,9 +317,11 @@ TEST_F(PageTest, RefusesWhatIsNoRun) {
     }
     return "no error";
   };
-  EXPECT_THAT(error({"model"}), HasSubstr("is no run folder"));
-  EXPECT_THAT(error({"nothing"}), HasSubstr("is not there"));
-  EXPECT_THAT(error({"."}), HasSubstr("is no run folder"));
+  EXPECT_THAT(error({"model"}), HasSubstr("model: is none of what a report is made of; expected a "
+                                          "run folder (with metrics.jsonl"));
+  EXPECT_THAT(error({"nothing"}),
+              HasSubstr("nothing: there is no such file or folder; expected a run folder"));
+  EXPECT_THAT(error({"."}), HasSubstr("a model folder (with config.json"));
   WriteExampleRun(Run("mine"), {});
   EXPECT_THAT(error({"mine", "./mine"}), HasSubstr("is named twice"));
 }
