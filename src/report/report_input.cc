@@ -166,8 +166,7 @@ class InputReader {
 
 constexpr const char* kExpected =
     "a run folder (with metrics.jsonl or recipe.resolved.toml), a model folder (with config.json "
-    "or "
-    "modules.json) or a file NAME.evaluation.json";
+    "or modules.json) or a file NAME.evaluation.json";
 
 [[noreturn]] void FailAt(const fs::path& path) {
   throw UsageError(fmt::format(
