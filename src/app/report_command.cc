@@ -1,5 +1,7 @@
 #include "app/report_command.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -30,16 +32,31 @@ std::filesystem::path OutputOf(const ReportOptions& options) {
   throw UsageError("--output is needed: only the page of one run has a place of its own");
 }
 
+// What the page has to know of the measuring before it.
+report::Measured MeasuredBy(const ReportPlan& plan) {
+  report::Measured measured{.files = {}, .notes = plan.notes};
+  for (const ReportedModel& model : plan.models) {
+    if (!model.record.empty()) measured.files.push_back(model.record);
+  }
+  return measured;
+}
+
 void RunReport(const ReportOptions& options) {
   const std::filesystem::path output = OutputOf(options);
   const ReportPlan plan = PlanReport(options);
   std::vector<report::LabelledEvaluation> measured;
   if (!plan.models.empty()) {
-    report::RunGnuplot("");  // that it is missing should be said before a corpus is encoded
+    // What is wrong is said before corpora are encoded, which may take hours.
+    report::CheckReportInput(plan.inputs);
+    report::CheckReportFolder(output);
+    report::RunGnuplot("");
     measured = MeasureForReport(plan.models, options.relevance_level);
   }
-  for (const std::string& note : plan.notes) Note(note);
-  report::ReportInput input = report::ReadReportInput(plan.inputs, AllCatalogues());
+  for (const report::RunNote& note : plan.notes) {
+    Note(fmt::format("{}: {}", note.run, note.sentence));
+  }
+  report::ReportInput input =
+      report::ReadReportInput(plan.inputs, AllCatalogues(), MeasuredBy(plan));
   input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
                            std::make_move_iterator(measured.end()));
   report::WriteReport(report::MakeReport(input), output);
@@ -51,13 +68,10 @@ std::function<void()> Configure(Flags& flags) {
   flags
       .Add("run", options->inputs,
            "Run folders, model folders, and files NAME.evaluation.json; several are compared, with "
-           "the "
-           "first of a data set as the baseline")
+           "the first of a data set as the baseline")
       .Required();
-  flags.Add(
-      "--base", options->base,
-      "Model folder that runs started from, where it is not where their recipes say (which name "
-      "no absolute path)");
+  flags.Add("--base", options->base,
+            "Model folder that runs started from, where it is not where their recipes say");
   flags.Add("--dataset", options->dataset,
             "BEIR folder to measure models on: those of runs before and after training, and model "
             "folders. Without it, runs that have no evaluation yet are measured on the validation "

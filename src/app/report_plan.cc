@@ -1,18 +1,17 @@
 #include "app/report_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <system_error>
+#include <utility>
 
-#include "app/catalogues.h"
 #include "app/evaluation_plan.h"
+#include "app/run_recipe.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "config/recipe_parse.h"
 #include "report/evaluation_file.h"
-#include "report/report_input.h"
 
 namespace tandem::app {
 namespace {
@@ -27,17 +26,11 @@ bool HasEvaluations(const fs::path& run) {
   return false;
 }
 
-// None where the run has no recipe that can be read: the page says so.
-std::optional<config::Recipe> RecipeOf(const fs::path& run) {
-  const fs::path file = run / "recipe.resolved.toml";
-  if (!fs::exists(file)) return std::nullopt;
-  try {
-    return config::ParseRecipe(ReadFile(file), file.native(), {}, AllCatalogues(),
-                               config::IdleKeys::kAccept)
-        .recipe;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+// The first of these that is a folder.
+std::optional<std::string> FirstFolder(const std::vector<std::string>& places) {
+  const auto found = std::find_if(places.begin(), places.end(),
+                                  [](const std::string& place) { return fs::is_directory(place); });
+  return found == places.end() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<size_t> Tokens(const std::optional<int64_t>& tokens) {
@@ -66,51 +59,72 @@ class Planner {
   }
 
  private:
-  void AddRun(const fs::path& run) {
-    const std::optional<config::Recipe> recipe = RecipeOf(run);
-    std::string folder = options_.dataset;
-    std::string split = options_.split.empty() ? "test" : options_.split;
-    if (folder.empty()) {
-      if (HasEvaluations(run) || !recipe || !recipe->validation.data) return;
-      folder = *recipe->validation.data;
-      if (options_.split.empty()) split = recipe->validation.split;
-      if (!fs::is_directory(folder)) {
-        Say("{}: not measured: its validation data {} is not there; --dataset says where", run,
-            folder);
-        return;
-      }
-    }
-    if (recipe && recipe->model.document_base) {
-      Say("{}: not measured before training: its base is two folders{}", run, "");
+  void AddRun(const std::string& run) {
+    const std::optional<RunRecipe> recipe = ReadRunRecipe(run);
+    const std::optional<ReportedData> data = DataOf(run, recipe);
+    if (!data) return;
+    if (recipe && recipe->resolved.model.document_base) {
+      Say(run, "before", "not measured before training: its base is two folders");
     } else if (recipe) {
-      Add(run, "before", options_.base.empty() ? recipe->model.base : options_.base, folder, split);
-      if (!plan_.models.empty() && plan_.models.back().name == "before") {
-        plan_.models.back().flags.max_query_tokens = Tokens(recipe->model.max_query_tokens);
-        plan_.models.back().flags.max_document_tokens = Tokens(recipe->model.max_document_tokens);
-      }
+      AddBefore(run, *recipe, *data);
     }
-    Add(run, "after", run / "model", folder, split);
+    const fs::path model = fs::path(run) / "model";
+    if (fs::is_directory(model)) {
+      Add(run, "after", model.native(), *data);
+    } else {
+      Say(run, "after", "not measured after training: the run has no folder model");
+    }
   }
 
-  void Say(const char* format, const fs::path& run, const std::string& path) {
-    plan_.notes.push_back(fmt::format(fmt::runtime(format), run.native(), path));
+  // What a run's models are measured on; none where they are not.
+  std::optional<ReportedData> DataOf(const std::string& run,
+                                     const std::optional<RunRecipe>& recipe) {
+    ReportedData data{.folder = options_.dataset,
+                      .split = options_.split.empty() ? "test" : options_.split};
+    if (!data.folder.empty()) return data;
+    if (HasEvaluations(run) || !recipe || !recipe->resolved.validation.data) return std::nullopt;
+    const std::vector<std::string> places = recipe->ValidationPlaces();
+    const std::optional<std::string> folder = FirstFolder(places);
+    if (!folder) {
+      Say(run, "",
+          fmt::format("no model was evaluated: the validation data of its recipe is not there; "
+                      "looked for {}; --dataset says where it is",
+                      fmt::join(places, " and ")));
+      return std::nullopt;
+    }
+    data.folder = *folder;
+    if (options_.split.empty()) data.split = recipe->resolved.validation.split;
+    return data;
   }
 
-  void Add(const fs::path& run, const std::string& name, const fs::path& model,
-           const std::string& folder, const std::string& split) {
-    if (!fs::is_directory(model)) {
-      Say(name == "before" ? "{}: not measured before training: there is no folder {}; --base says "
-                             "where the model is"
-                           : "{}: not measured after training: there is no folder {}",
-          run, model.native());
+  void AddBefore(const std::string& run, const RunRecipe& recipe, const ReportedData& data) {
+    const std::vector<std::string> places =
+        options_.base.empty() ? recipe.BasePlaces() : std::vector{options_.base};
+    const std::optional<std::string> base = FirstFolder(places);
+    if (!base) {
+      Say(run, "before",
+          fmt::format("not measured before training: there is no folder {}; --base says where the "
+                      "model is",
+                      fmt::join(places, " and none ")));
       return;
     }
-    plan_.models.push_back(
-        {.flags = {.model = model.native()},
-         .name = name,
-         .folder = folder,
-         .split = split,
-         .record = run / "report" / (name + std::string(report::kEvaluationSuffix))});
+    ModelFlags& flags = Add(run, "before", *base, data).flags;
+    flags.max_query_tokens = Tokens(recipe.resolved.model.max_query_tokens);
+    flags.max_document_tokens = Tokens(recipe.resolved.model.max_document_tokens);
+  }
+
+  void Say(const std::string& run, std::string evaluation, std::string sentence) {
+    plan_.notes.push_back({run, std::move(evaluation), std::move(sentence)});
+  }
+
+  ReportedModel& Add(const std::string& run, const std::string& name, const std::string& model,
+                     const ReportedData& data) {
+    const std::string file = name + std::string(report::kEvaluationSuffix);
+    plan_.models.push_back({.flags = {.model = model},
+                            .name = name,
+                            .data = data,
+                            .record = fs::path(run) / "report" / file});
+    return plan_.models.back();
   }
 
   void AddModels(const std::vector<std::string>& models) {
@@ -123,8 +137,8 @@ class Planner {
     for (size_t i = 0; i < models.size(); ++i) {
       plan_.models.push_back({.flags = {.model = models[i]},
                               .name = names[i],
-                              .folder = options_.dataset,
-                              .split = options_.split.empty() ? "test" : options_.split,
+                              .data = {.folder = options_.dataset,
+                                       .split = options_.split.empty() ? "test" : options_.split},
                               .record = {}});
     }
   }

@@ -7,15 +7,21 @@
 
 #include "app/model_flags.h"
 #include "app/report_command.h"
+#include "report/report_input.h"
 
 namespace tandem::app {
+
+// What a model is measured on.
+struct ReportedData {
+  std::string folder;  // BEIR
+  std::string split;
+};
 
 // A model that is measured for the page.
 struct ReportedModel {
   ModelFlags flags;
-  std::string name;    // as the page shows it: "before", "after", or the end of a folder's path
-  std::string folder;  // BEIR data set
-  std::string split;
+  std::string name;  // as the page shows it: "before", "after", or the end of a folder's path
+  ReportedData data;
   // Where its record is kept: report/before.evaluation.json or report/after.evaluation.json of its
   // run. Empty for a model that was named itself, whose record is on the page only.
   std::filesystem::path record;
@@ -23,14 +29,15 @@ struct ReportedModel {
 
 struct ReportPlan {
   std::vector<ReportedModel> models;
-  std::vector<std::string> inputs;  // run folders and files of evaluations, as given
-  std::vector<std::string> notes;   // which models of a run cannot be measured, and why
+  std::vector<std::string> inputs;     // run folders and files of evaluations, as given
+  std::vector<report::RunNote> notes;  // which models of runs cannot be measured, and why
 };
 
 // With --dataset, every run's base and trained model are measured on it anew. Without, those of
 // runs that have no evaluation yet are, on the validation data of their recipes; a run whose recipe
-// has none stays without. Model folders among the inputs need --dataset. Notes tell of a base, a
-// trained model or validation data that is not there, and of a base of two folders. Throws
+// has none stays without. Base and data are where the recipe that was given says, else in the
+// current folder (app/run_recipe.h). Model folders among the inputs need --dataset. Notes tell of a
+// base, a trained model or validation data that is not there, and of a base of two folders. Throws
 // UsageError.
 ReportPlan PlanReport(const ReportOptions& options);
 

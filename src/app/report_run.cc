@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/model_record.h"
 #include "app/report_plan.h"
@@ -11,24 +13,54 @@
 #include "report/evaluation_file.h"
 
 namespace tandem::app {
+namespace {
+
+// Evaluations of one run until all of them are there. They are written together, so that a run
+// whose measuring was interrupted has no `before` of one data set beside an `after` of another, and
+// no `before` alone, which the next report would take for all that there is.
+class RunRecords {
+ public:
+  // Before the evaluation at `path` is measured: those of another run are whole.
+  void Begin(const std::filesystem::path& path) {
+    if (!texts_.empty() && texts_.front().first.parent_path() != path.parent_path()) Write();
+  }
+  void Add(const std::filesystem::path& path, const report::EvaluationRecord& record) {
+    texts_.emplace_back(path, report::EvaluationText(record));
+  }
+  void Write() {
+    for (const auto& [path, text] : texts_) {
+      std::filesystem::create_directories(path.parent_path());
+      WriteFileAtomically(path, text);
+    }
+    texts_.clear();
+  }
+
+ private:
+  std::vector<std::pair<std::filesystem::path, std::string>> texts_;
+};
+
+}  // namespace
 
 std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
                                                          double relevance_level) {
   std::vector<report::LabelledEvaluation> measured;
+  RunRecords records;
   size_t done = 0;
   for (const ReportedModel& model : models) {
-    Note(fmt::format("measure {} on {}, split {} ({} of {})", model.flags.model, model.folder,
-                     model.split, ++done, models.size()));
-    report::EvaluationRecord record = RecordModel(
-        model.flags, model.name,
-        {.folder = model.folder, .split = model.split, .relevance_level = relevance_level});
+    Note(fmt::format("measure {} on {}, split {} ({} of {})", model.flags.model, model.data.folder,
+                     model.data.split, ++done, models.size()));
+    records.Begin(model.record);
+    report::EvaluationRecord record = RecordModel(model.flags, model.name,
+                                                  {.folder = model.data.folder,
+                                                   .split = model.data.split,
+                                                   .relevance_level = relevance_level});
     if (model.record.empty()) {
       measured.push_back({model.name, std::move(record)});
       continue;
     }
-    std::filesystem::create_directories(model.record.parent_path());
-    WriteFileAtomically(model.record, report::EvaluationText(record));
+    records.Add(model.record, record);
   }
+  records.Write();
   return measured;
 }
 

@@ -12,7 +12,18 @@ namespace {
 constexpr const char* kFormat = "tandem evaluation";
 constexpr int64_t kVersion = 1;
 
+[[noreturn]] void FailAsNoEvaluation(std::string_view file) {
+  throw DataError(file, 0, "",
+                  fmt::format("is no evaluation: expected JSON, an object with \"format\": \"{}\", "
+                              "as tandem report writes it to RUN/report/after.evaluation.json; it "
+                              "also takes run folders and model folders",
+                              kFormat));
+}
+
 Json ParseJson(std::string_view text, std::string_view file) {
+  // Another kind of file, such as a TREC run, is not one that broke.
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') FailAsNoEvaluation(file);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -26,9 +37,7 @@ Json ParseJson(std::string_view text, std::string_view file) {
 
 void CheckFormat(const Json& json, std::string_view file) {
   if (!json.is_object() || json.value("format", Json()) != kFormat) {
-    throw DataError(
-        file, 0, "",
-        fmt::format("is no evaluation: expected an object with \"format\": \"{}\"", kFormat));
+    FailAsNoEvaluation(file);
   }
   const Json version = json.value("version", Json());
   if (version != kVersion) {

@@ -25,6 +25,12 @@ bool MayReplace(const fs::path& folder) {
          ReadFile(page).substr(0, 4096).find(kGenerator) != std::string::npos;
 }
 
+void CheckMayReplace(const fs::path& folder) {
+  if (MayReplace(folder)) return;
+  throw UsageError(
+      fmt::format("{} exists and is no report; give another folder as --output", folder.native()));
+}
+
 }  // namespace
 
 std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer& draw) {
@@ -44,11 +50,13 @@ std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer&
   return files;
 }
 
+void CheckReportFolder(const fs::path& folder) {
+  CheckMayReplace(folder);
+  const AtomicFolder made_and_removed(folder);
+}
+
 void WriteReport(const std::vector<ReportFile>& files, const fs::path& folder) {
-  if (!MayReplace(folder)) {
-    throw UsageError(fmt::format("{} exists and is no report; give another folder as --output",
-                                 folder.native()));
-  }
+  CheckMayReplace(folder);
   AtomicFolder output(folder);
   for (const ReportFile& file : files) {
     const fs::path path = output.staging() / file.path;

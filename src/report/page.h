@@ -26,7 +26,7 @@ struct ReportInput {
   std::vector<RunRecord> runs;
   // In the order of comparison: the first of a data set is what the others are compared with.
   std::vector<LabelledEvaluation> evaluations;
-  // What could not be read, in sentences.
+  // Which evaluations of runs are not shown, and why, in sentences.
   std::vector<std::string> missing;
 };
 
@@ -42,8 +42,12 @@ struct ReportFile {
 // Throws what `draw` throws.
 std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer& draw = DrawFigure);
 
+// Throws UsageError where `folder` holds something that is no report, and OutputError where nothing
+// can be written beside it: for the beginning of work whose end is WriteReport.
+void CheckReportFolder(const std::filesystem::path& folder);
+
 // Writes the files in one step (base/atomic_folder.h): `folder` has the old report or the new one.
-// Throws UsageError where `folder` holds something that is no report, and OutputError.
+// Throws as CheckReportFolder does.
 void WriteReport(const std::vector<ReportFile>& files, const std::filesystem::path& folder);
 
 }  // namespace tandem::report

@@ -5,6 +5,7 @@
 
 #include "report/numbers.h"
 #include "report/page_parts.h"
+#include "report/same_data.h"
 
 namespace tandem::report {
 namespace {
@@ -106,15 +107,41 @@ void AddGroup(const EvaluationGroup& group, Page& page) {
   }
 }
 
+std::string LabelsOf(const EvaluationGroup& group) {
+  std::string labels;
+  for (const LabelledEvaluation* one : group.evaluations) {
+    labels += (labels.empty() ? "" : ", ") + one->label;
+  }
+  return labels;
+}
+
+// Two data sets of one name look like one to a reader: the page says what it does not compare.
+void SayWhatIsNotCompared(const std::vector<EvaluationGroup>& groups, Page& page) {
+  for (size_t i = 1; i < groups.size(); ++i) {
+    const EvaluationRecord& record = groups[i].evaluations.front()->record;
+    const auto first = std::find_if(groups.begin(), groups.end(), [&](const EvaluationGroup& g) {
+      return DataName(g.evaluations.front()->record.dataset) == DataName(record.dataset);
+    });
+    if (first->evaluations.front() == groups[i].evaluations.front()) continue;
+    page.Missing(fmt::format(
+        "{} and {} are not compared: they were not measured on the same queries and documents but "
+        "on {}.",
+        LabelsOf(*first), LabelsOf(groups[i]),
+        BothDataWords(first->evaluations.front()->record, record)));
+  }
+}
+
 }  // namespace
 
 void AddMeasures(const ReportInput& input, Page& page) {
   page.Section("measures", "How well it ranks", [&] {
+    for (const std::string& sentence : input.missing) page.Missing(sentence);
     const std::vector<EvaluationGroup> groups = GroupsOf(input);
     if (groups.empty()) {
-      page.Missing("No evaluation: there is no file *.evaluation.json.");
+      if (input.missing.empty()) page.Missing("No evaluation was given.");
       return;
     }
+    SayWhatIsNotCompared(groups, page);
     for (const EvaluationGroup& group : groups) AddGroup(group, page);
     page.Paragraph(
         "An interval says how much a mean would move with other queries of the same kind. Whether "

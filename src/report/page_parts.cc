@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/numbers.h"
+#include "report/same_data.h"
 
 namespace tandem::report {
 namespace {
@@ -35,6 +37,31 @@ std::string KindOf(const Figure& figure) {
 std::string WithSpaces(std::string text) {
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
+}
+
+// The same data as each of the group, because a record without ids of queries is like several that
+// are not like each other.
+bool IsOfGroup(const LabelledEvaluation& one, const EvaluationGroup& group) {
+  return std::all_of(
+      group.evaluations.begin(), group.evaluations.end(),
+      [&](const LabelledEvaluation* of) { return SameData(of->record, one.record); });
+}
+
+const DatasetFacts& DatasetOf(const EvaluationGroup& group) {
+  return group.evaluations.front()->record.dataset;
+}
+
+void NameGroups(std::vector<EvaluationGroup>& groups) {
+  std::map<std::string, int> named;  // how often
+  for (const EvaluationGroup& group : groups) ++named[DataName(DatasetOf(group))];
+  std::map<std::string, int> told;
+  for (EvaluationGroup& group : groups) {
+    group.dataset = DataName(DatasetOf(group));
+    if (named[group.dataset] == 1) continue;
+    group.dataset = DataWords(DatasetOf(group));
+    const int number = ++told[group.dataset];
+    if (number > 1) group.dataset += fmt::format(", other queries ({})", number);
+  }
 }
 
 }  // namespace
@@ -184,15 +211,13 @@ size_t ColourOf(size_t i, size_t of) { return of == 1 ? 1 : i; }
 
 std::vector<EvaluationGroup> GroupsOf(const ReportInput& input) {
   std::vector<EvaluationGroup> groups;
-  for (size_t i = 0; i < input.evaluations.size(); ++i) {
-    const LabelledEvaluation& one = input.evaluations[i];
-    const DatasetFacts& dataset = one.record.dataset;
-    const std::string name = fmt::format("{}, split {}", dataset.name, dataset.split);
+  for (const LabelledEvaluation& one : input.evaluations) {
     auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const EvaluationGroup& g) { return g.dataset == name; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {.dataset = name});
+                              [&](const EvaluationGroup& g) { return IsOfGroup(one, g); });
+    if (group == groups.end()) group = groups.insert(groups.end(), EvaluationGroup{});
     group->evaluations.push_back(&one);
   }
+  NameGroups(groups);
   for (EvaluationGroup& group : groups) {
     for (size_t i = 0; i < group.evaluations.size(); ++i) {
       group.colours.push_back(ColourOf(i, group.evaluations.size()));

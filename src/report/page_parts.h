@@ -81,9 +81,11 @@ class Page {
   int tables_ = 0;
 };
 
-// Evaluations on one data set, with the colours that they have in all figures.
+// Evaluations on the same queries and documents, with the colours that they have in all figures.
 struct EvaluationGroup {
-  std::string dataset;  // "packages, split test"
+  // "packages, split test"; where another group is called so too, with its numbers of queries and
+  // documents. Of no other group.
+  std::string dataset;
   std::vector<const LabelledEvaluation*> evaluations;
   std::vector<size_t> colours;
 };
@@ -92,7 +94,7 @@ struct EvaluationGroup {
 // compared with, and grey; one that stands alone is not.
 size_t ColourOf(size_t i, size_t of);
 
-// Grouped by data set and split, in the order in which they come.
+// Those that may be compared (report/same_data.h) together, in the order in which they come.
 std::vector<EvaluationGroup> GroupsOf(const ReportInput& input);
 
 // Of histograms: an axis named `column`, shares of the sum above it, and the outline of one, which

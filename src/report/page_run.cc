@@ -6,6 +6,7 @@
 #include "base/byte_size.h"
 #include "report/numbers.h"
 #include "report/page_parts.h"
+#include "report/same_data.h"
 
 namespace tandem::report {
 namespace {
@@ -56,8 +57,8 @@ void AddModels(const ReportInput& input, Page& page) {
     table.rows.push_back({ForeignCell(one.label), ForeignCell(model.name),
                           model.parameters ? CountCell(*model.parameters) : TextCell("-"),
                           ForeignCell(model.precision.empty() ? "-" : model.precision),
-                          ForeignCell(fmt::format("{}, split {}", dataset.name, dataset.split)),
-                          CountCell(dataset.queries), CountCell(dataset.documents)});
+                          ForeignCell(DataName(dataset)), CountCell(dataset.queries),
+                          CountCell(dataset.documents)});
   }
   page.AddTable(table);
 }
@@ -115,7 +116,6 @@ void AddWhatWasRun(const ReportInput& input, Page& page) {
     for (const RunRecord& run : input.runs) {
       for (const std::string& sentence : run.missing) page.Missing(sentence);
     }
-    for (const std::string& sentence : input.missing) page.Missing(sentence);
   });
 }
 

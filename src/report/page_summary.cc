@@ -6,6 +6,7 @@
 
 #include "report/numbers.h"
 #include "report/page_parts.h"
+#include "report/same_data.h"
 
 namespace tandem::report {
 namespace {
@@ -119,7 +120,7 @@ void AddSummary(const ReportInput& input, Page& page) {
     html.In("p", {{"class", "lead"}}, [&] {
       html.Text(fmt::format("Measured on {} queries and {} documents of ",
                             GroupedCount(dataset.queries), GroupedCount(dataset.documents)));
-      html.Foreign(groups.front().dataset);
+      html.Foreign(DataName(dataset));
       html.Text(sentence.empty() ? "." : ". " + sentence);
     });
   }

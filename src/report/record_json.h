@@ -151,8 +151,7 @@ class RecordReader {
     value = json.get<double>();
   }
   static std::string WordsOf(NumberRange range) {
-    if (range.low == 0 && range.high == 1) return "a number from 0 to 1";
-    return range.low == 0 ? "a number of at least 0" : "a number";
+    return fmt::format("a number from {:g} to {:g}", range.low, range.high);
   }
   void Read(const Json& json, Point& value, const std::string& path, NumberRange range) const {
     if (!json.is_array() || json.size() != 2) Fail(path, "a list of two numbers", json);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "report/evaluation_file.h"
+#include "report/same_data.h"
 
 namespace tandem::report {
 namespace {
@@ -41,26 +42,22 @@ std::vector<fs::path> EvaluationFiles(const fs::path& folder) {
 
 class InputReader {
  public:
-  explicit InputReader(config::RecipeCatalogues catalogues) : catalogues_(catalogues) {}
+  InputReader(config::RecipeCatalogues catalogues, const Measured& measured)
+      : catalogues_(catalogues), measured_(measured) {}
 
   void AddRun(const fs::path& folder, bool alone) {
     RunRecord run = ReadRun(folder, catalogues_);
     run.name = Unique(run.name, names_);
     const std::vector<fs::path> files = EvaluationFiles(folder / "report");
-    if (files.empty()) {
-      run.missing.push_back(
+    if (!SayWhatWasNotMeasured(folder, files, run.name) && files.empty()) {
+      input_.missing.push_back(
           fmt::format("{}: no model was evaluated: report/ has no file *{}. "
                       "`tandem report RUN --dataset FOLDER` makes them.",
                       run.name, kEvaluationSuffix));
     }
-    for (const fs::path& file : files) {
-      try {
-        AddEvaluation(alone ? LabelOf(file) : fmt::format("{}: {}", run.name, LabelOf(file)),
-                      LabelOf(file), ReadEvaluation(file));
-      } catch (const DataError& error) {
-        run.missing.push_back(
-            fmt::format("{}: an evaluation cannot be read: {}", run.name, error.what()));
-      }
+    for (RunEvaluation& one : Comparable(Read(files, run.name), run.name)) {
+      AddEvaluation(alone ? one.label : fmt::format("{}: {}", run.name, one.label), one.label,
+                    std::move(one.record));
     }
     input_.runs.push_back(std::move(run));
   }
@@ -77,6 +74,64 @@ class InputReader {
   }
 
  private:
+  struct RunEvaluation {
+    std::string label;  // without the run's name
+    EvaluationRecord record;
+    bool fresh = false;  // measured just now
+  };
+
+  // Whether there was something to say.
+  bool SayWhatWasNotMeasured(const fs::path& folder, const std::vector<fs::path>& files,
+                             const std::string& run) {
+    bool said = false;
+    for (const RunNote& note : measured_.notes) {
+      if (note.run != folder) continue;
+      const bool there = std::any_of(files.begin(), files.end(), [&](const fs::path& file) {
+        return LabelOf(file) == note.evaluation;
+      });
+      input_.missing.push_back(fmt::format("{}: {}.{}", run, note.sentence,
+                                           there ? " What is there was measured earlier." : ""));
+      said = true;
+    }
+    return said;
+  }
+
+  std::vector<RunEvaluation> Read(const std::vector<fs::path>& files, const std::string& run) {
+    std::vector<RunEvaluation> read;
+    for (const fs::path& file : files) {
+      const bool fresh =
+          std::find(measured_.files.begin(), measured_.files.end(), file) != measured_.files.end();
+      try {
+        read.push_back({LabelOf(file), ReadEvaluation(file), fresh});
+      } catch (const DataError& error) {
+        input_.missing.push_back(
+            fmt::format("{}: an evaluation cannot be read: {}", run, error.what()));
+      }
+    }
+    return read;
+  }
+
+  // Without the one of `before` and `after` that stayed from other data when the other was measured
+  // anew: what was measured just now is shown, else `after`, because the page is about its model.
+  std::vector<RunEvaluation> Comparable(std::vector<RunEvaluation> read, const std::string& run) {
+    const auto labelled = [&](std::string_view label) {
+      return std::find_if(read.begin(), read.end(),
+                          [&](const RunEvaluation& one) { return one.label == label; });
+    };
+    const auto before = labelled("before");
+    const auto after = labelled("after");
+    if (before == read.end() || after == read.end() || SameData(before->record, after->record)) {
+      return read;
+    }
+    const auto left_out = before->fresh && !after->fresh ? after : before;
+    input_.missing.push_back(fmt::format(
+        "{}: {} is left out: before and after were not measured on the same data but on {}. "
+        "`tandem report RUN --dataset FOLDER` measures both.",
+        run, left_out->label, BothDataWords(before->record, after->record)));
+    read.erase(left_out);
+    return read;
+  }
+
   // The name, with a number behind it where it is taken.
   static std::string Unique(const std::string& name, std::vector<std::string>& taken) {
     std::string unique = name;
@@ -102,16 +157,22 @@ class InputReader {
   }
 
   config::RecipeCatalogues catalogues_;
+  const Measured& measured_;
   ReportInput input_;
   std::vector<std::string> names_;   // of runs
   std::vector<std::string> labels_;  // of evaluations
   std::vector<std::string> texts_;   // of evaluations, to find those that are alike
 };
 
+constexpr const char* kExpected =
+    "a run folder (with metrics.jsonl or recipe.resolved.toml), a model folder (with config.json "
+    "or modules.json) or a file NAME.evaluation.json";
+
 [[noreturn]] void FailAt(const fs::path& path) {
-  if (!fs::exists(path)) throw UsageError(fmt::format("{} is not there", path.native()));
   throw UsageError(fmt::format(
-      "{} is no run folder: it has neither metrics.jsonl nor recipe.resolved.toml", path.native()));
+      "{}: {}; expected {}", path.native(),
+      fs::exists(path) ? "is none of what a report is made of" : "there is no such file or folder",
+      kExpected));
 }
 
 void CheckNamedOnce(std::span<const std::string> paths) {
@@ -131,11 +192,20 @@ bool IsRunFolder(const fs::path& path) {
   return fs::exists(path / "metrics.jsonl") || fs::exists(path / "recipe.resolved.toml");
 }
 
-ReportInput ReadReportInput(std::span<const std::string> paths,
-                            config::RecipeCatalogues catalogues) {
+void CheckReportInput(std::span<const std::string> paths) {
+  CheckNamedOnce(paths);
+  for (const std::string& path : paths) {
+    if (IsRunFolder(path)) continue;
+    if (!fs::is_regular_file(path)) FailAt(path);
+    ReadEvaluation(path);
+  }
+}
+
+ReportInput ReadReportInput(std::span<const std::string> paths, config::RecipeCatalogues catalogues,
+                            const Measured& measured) {
   CheckNamedOnce(paths);
   const auto runs = std::count_if(paths.begin(), paths.end(), IsRunFolder);
-  InputReader reader(catalogues);
+  InputReader reader(catalogues, measured);
   for (const std::string& path : paths) {
     if (IsRunFolder(path)) {
       reader.AddRun(path, runs == 1);

@@ -81,7 +81,19 @@ TEST(EvaluationFile, MakesInvalidUtf8Readable) {
 
 TEST(EvaluationFile, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf("{\"format\": \"tandem"), HasSubstr("x.json: is no whole JSON"));
-  EXPECT_THAT(ErrorOf("[1e999]"), HasSubstr("x.json: "));
+  EXPECT_THAT(ErrorOf("{\"a\": 1e999}"), HasSubstr("x.json: has a number that no double holds"));
+  EXPECT_THAT(ErrorOf("q1 Q0 d1 1 0.5 tag\n"),
+              HasSubstr("x.json: is no evaluation: expected JSON, an object with"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("also takes run folders and model folders"));
+  EXPECT_THAT(
+      ErrorOf(Changed([](auto& json) { json["measures"][0]["mean"] = 1e308; })),
+      HasSubstr("measures[0].mean should be a number from -1e+300 to 1e+300 and is 1e+308"));
+  EXPECT_THAT(ErrorOf(Changed([](auto& json) { json["calibration"][0]["log_loss"] = -1.5; })),
+              HasSubstr("log_loss should be a number from 0 to 1e+300 and is -1.5"));
+  EXPECT_THAT(ErrorOf(Changed([](auto& json) { json["model"].erase("folder"); })),
+              HasSubstr("model.folder is missing"));
+  EXPECT_THAT(ErrorOf(Changed([](auto& json) { json["model"].erase("precision"); })),
+              HasSubstr("model.precision is missing"));
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("is no evaluation"));
   EXPECT_THAT(ErrorOf("{}"), HasSubstr("\"format\": \"tandem evaluation\""));
   EXPECT_THAT(ErrorOf(Changed([](auto& json) { json["version"] = 2; })),

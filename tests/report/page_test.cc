@@ -152,6 +152,84 @@ TEST_F(PageTest, ComparesRunsOverEachOther) {
   EXPECT_EQ(named("loss").series[1].name, "two");
 }
 
+TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
+  WriteExampleRun(Run("mine"), {});
+  EvaluationRecord after = ExampleEvaluation({.separation = 0.3});
+  const std::string file = Run("mine") + "/report/after.evaluation.json";
+  const auto labels = [&](std::vector<std::filesystem::path> fresh = {}) {
+    std::string all;
+    for (const LabelledEvaluation& one :
+         ReadReportInput(std::vector{Run("mine")}, {}, {.files = std::move(fresh), .notes = {}})
+             .evaluations) {
+      all += one.label + " ";
+    }
+    return all;
+  };
+  const auto write = [&] { WriteFileAtomically(file, EvaluationText(after)); };
+  after.dataset.documents = 40;
+  write();
+  EXPECT_EQ(labels(), "after ");
+  EXPECT_EQ(labels({file}), "after ");
+  EXPECT_EQ(labels({Run("mine") + "/report/before.evaluation.json"}), "before ");
+  const std::string page = PageOf(Read({"mine"}));
+  EXPECT_TRUE(Holds(page,
+                    "mine: before is left out: before and after were not measured on the same data "
+                    "but on packages, split test (400 queries, 63,410 documents) and packages, "
+                    "split test (400 queries, 40 documents)."));
+  EXPECT_FALSE(Holds(page, "gained"));
+  // As many documents and queries, but other queries.
+  after.dataset.documents = 63'410;
+  after.query_ids[7] = "elsewhere";
+  write();
+  EXPECT_EQ(labels(), "after ");
+  EXPECT_TRUE(
+      Holds(PageOf(Read({"mine"})), "(400 queries, 63,410 documents) and as many other queries."));
+  // Positives from another grade on are another task.
+  after = ExampleEvaluation({.separation = 0.3});
+  after.dataset.relevance_level = 2;
+  write();
+  EXPECT_EQ(labels(), "after ");
+  // The same queries in another order are the same, and so are those whose ids were not kept.
+  after = ExampleEvaluation({.separation = 0.3});
+  std::reverse(after.query_ids.begin(), after.query_ids.end());
+  write();
+  EXPECT_EQ(labels(), "before after ");
+  after.query_ids.clear();
+  for (MeasureResult& measure : after.measures) measure.per_query.clear();
+  write();
+  EXPECT_EQ(labels(), "before after ");
+}
+
+TEST_F(PageTest, ComparesOnlyWhatWasMeasuredOnTheSameQueriesAndDocuments) {
+  EvaluationRecord record = ExampleEvaluation({});
+  const auto write = [&](const std::string& name) {
+    WriteFileAtomically(Run(name), EvaluationText(record));
+  };
+  write("a.evaluation.json");
+  record = ExampleEvaluation({.separation = 0.3});
+  write("b.evaluation.json");
+  record.dataset.documents = 40;
+  write("c.evaluation.json");
+  record.query_ids[0] = "other";
+  write("d.evaluation.json");
+  const std::string page = PageOf(
+      Read({"a.evaluation.json", "b.evaluation.json", "c.evaluation.json", "d.evaluation.json"}));
+  EXPECT_THAT(Between(page, "intervals, on ", "<"),
+              ElementsAre("packages, split test (400 queries, 63,410 documents)",
+                          "packages, split test (400 queries, 40 documents)",
+                          "packages, split test (400 queries, 40 documents), other queries (2)"));
+  EXPECT_EQ(Between(page, ">Difference<", "<").size(), 1);  // of a and b
+  EXPECT_TRUE(Holds(page,
+                    "a, b and c are not compared: they were not measured on the same queries and "
+                    "documents but on packages, split test (400 queries, 63,410 documents) and "
+                    "packages, split test (400 queries, 40 documents)."));
+  EXPECT_TRUE(Holds(page, "a, b and d are not compared"));
+  // Of other data sets nothing is said: nobody takes them for the same.
+  record.dataset.name = "elsewhere";
+  write("c.evaluation.json");
+  EXPECT_FALSE(Holds(PageOf(Read({"a.evaluation.json", "c.evaluation.json"})), "not compared"));
+}
+
 TEST_F(PageTest, OfAHalfFinishedRunSaysWhatIsMissingAndShowsTheRest) {
   MakeFolder(Run("half"));
   WriteFileAtomically(Run("half") + "/metrics.jsonl",
@@ -165,6 +243,15 @@ TEST_F(PageTest, OfAHalfFinishedRunSaysWhatIsMissingAndShowsTheRest) {
         "half: the run did not write down its memory."}) {
     EXPECT_TRUE(Holds(page, sentence));
   }
+}
+
+TEST_F(PageTest, SaysOnceThatThereIsNoEvaluation) {
+  WriteExampleRun(Run("mine"), {});
+  std::filesystem::remove_all(Run("mine") + "/report");
+  const std::string page = PageOf(Read({"mine"}));
+  const std::string list = Between(page, "What is missing</h2>", "</section>").front();
+  EXPECT_EQ(Between(list, "evaluation.json", "<").size(), 1);
+  EXPECT_FALSE(Holds(page, "No evaluation"));
 }
 
 TEST_F(PageTest, SaysWhichEvaluationIsBroken) {
@@ -230,9 +317,11 @@ TEST_F(PageTest, RefusesWhatIsNoRun) {
     }
     return "no error";
   };
-  EXPECT_THAT(error({"model"}), HasSubstr("is no run folder"));
-  EXPECT_THAT(error({"nothing"}), HasSubstr("is not there"));
-  EXPECT_THAT(error({"."}), HasSubstr("is no run folder"));
+  EXPECT_THAT(error({"model"}), HasSubstr("model: is none of what a report is made of; expected a "
+                                          "run folder (with metrics.jsonl"));
+  EXPECT_THAT(error({"nothing"}),
+              HasSubstr("nothing: there is no such file or folder; expected a run folder"));
+  EXPECT_THAT(error({"."}), HasSubstr("a model folder (with config.json"));
   WriteExampleRun(Run("mine"), {});
   EXPECT_THAT(error({"mine", "./mine"}), HasSubstr("is named twice"));
 }
