@@ -243,8 +243,7 @@ class Study:
                 continue  # nothing is chosen yet
             value, rate = max(grid, key=grid.get)
             if self.trained(Run(data, objective, value, rate))["step"] == 0:
-                yield f"{objective}: no run was better than {BASE}", [self.base(data)]
-                continue
+                continue  # the model before training is the best
             yield (f"{objective}, {parameter} {value}",
                    [self.measured(Run(data, objective, value, rate, seed)) for seed in SEEDS])
             if parameter == "temperature" and value != PAPER:
@@ -281,11 +280,15 @@ def value_of(results, test_set, column):
     return cell(statistics.mean(values), spread(values), 4 if "auc" in column else 3)
 
 
-def in_domain_table(data, rows):
+def in_domain_table(data, rows, grids):
     table = [["trained by", *COLUMNS.values()]]
     for row, results in rows.items():
         table.append([row, *(value_of(results, data, column) for column in COLUMNS)])
-    return f"\nTrained and tested on {data}:\n\n{markdown(table)}"
+    worse = [name for name, grid in grids.items()
+             if grid and not any(row.startswith(f"{name},") for row in rows)]
+    remark = (f"\nNo run of {', '.join(worse)} was better on dev than the model before training.\n"
+              if worse else "")
+    return f"\nTrained and tested on {data}:\n\n{markdown(table)}{remark}"
 
 
 def zero_shot_table(column, rows_of_sets):
@@ -333,7 +336,7 @@ def make_study(options):
                 for row, results in study.rows(data, grids)}
         rows_of_sets[data] = {row: results for row, results in rows.items() if results}
         if rows_of_sets[data]:
-            text += in_domain_table(data, rows_of_sets[data])
+            text += in_domain_table(data, rows_of_sets[data], grids)
     text += "".join(zero_shot_table(column, rows_of_sets) for column in COLUMNS)
     print(text, end="")
     if options.tsv:
