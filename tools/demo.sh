@@ -117,7 +117,7 @@ done
   --queries 1
 echo
 threshold mann_whitney
-stage "$(seconds_of 170)" "report"
+stage "$(seconds_of 190)" "report"
 set --
 for objective in $objectives; do
   set -- "$@" "$folder/$objective"

@@ -96,7 +96,7 @@ int RunGuarded(const std::function<void()>& body) {
   } catch (const std::filesystem::filesystem_error& error) {
     // Of a path that the user gave: no permission, a loop of links, a name that is too long.
     Terminal::Get().Error(
-        fmt::format("{}: cannot be read: {}", error.path1().native(), error.code().message()));
+        fmt::format("{}: cannot be used: {}", error.path1().native(), error.code().message()));
     return static_cast<int>(ExitCode::kData);
   } catch (const std::bad_alloc&) {
     Terminal::Get().Error("out of memory");

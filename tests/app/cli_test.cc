@@ -132,7 +132,7 @@ TEST(CommandLine, PathsThatCannotBeReadAreTheUsers) {
   const ProgramResult inspected = RunTandem({"inspect", loop});
   EXPECT_EQ(inspected.exit_code, 3);
   EXPECT_EQ(inspected.err,
-            "error: " + loop + ": cannot be read: Too many levels of symbolic links\n");
+            "error: " + loop + ": cannot be used: Too many levels of symbolic links\n");
 }
 
 TEST(CommandLine, OneValueEachTime) {

@@ -123,6 +123,23 @@ TEST_F(ReportRun, IsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
               HasSubstr("(2 of 2)"));
 }
 
+TEST_F(ReportRun, TheBaseOfSeveralRunsIsMeasuredOnce) {
+  std::filesystem::copy(Path("run"), Path("second"), std::filesystem::copy_options::recursive);
+  const ProgramResult result =
+      RunTandem({"report", Path("run"), Path("second"), "--output", Path("page")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("(4 of 4)"));
+  const std::string words = "encode documents 100%";
+  size_t encoded = 0;
+  for (size_t at = result.err.find(words); at != std::string::npos;
+       at = result.err.find(words, at + 1)) {
+    ++encoded;
+  }
+  EXPECT_EQ(encoded, 3U) << result.err;  // the base, and both trained models
+  EXPECT_EQ(ReadFile(Path("run/report/before.evaluation.json")),
+            ReadFile(Path("second/report/before.evaluation.json")));
+}
+
 TEST_F(ReportModels, EverythingIsCheckedBeforeTheFirstModelIsMeasured) {
   const auto report = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments = {"report",     Path("model"), "--dataset",
