@@ -72,10 +72,15 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
   if (!one.record.roc) return "";
   for (const ThresholdRow& row : one.record.roc->thresholds) {
     if (!row.score || !row.precision || !row.recall) continue;
+    // With grades, who reads only this sentence should know what "right" leaves out.
+    const std::string right =
+        one.record.dataset.relevance_level == 1
+            ? "right"
+            : fmt::format("right (of grade {:g} or more)", one.record.dataset.relevance_level);
     return fmt::format(
-        "With the threshold {} ({}: {}), {} of the results are right and {} of the right "
-        "documents are found.",
-        Fixed(row.score, 3), one.label, row.wish, Percent(row.precision, 0),
+        "With the threshold {} ({}: {}), {} of the results are {} and {} of the right documents "
+        "are found.",
+        Fixed(row.score, 3), one.label, row.wish, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }
   return "";

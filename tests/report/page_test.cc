@@ -85,6 +85,15 @@ TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
   EXPECT_TRUE(Holds(page, "draw plots without a display"));
 }
 
+TEST_F(PageTest, SaysFromWhichGradeADocumentIsRight) {
+  WriteExampleRun(Run("mine"), {});
+  ReportInput input = Read({"mine"});
+  ASSERT_FALSE(input.evaluations.empty());
+  EXPECT_TRUE(Holds(PageOf(input), " of the results are right and "));
+  for (LabelledEvaluation& one : input.evaluations) one.record.dataset.relevance_level = 2;
+  EXPECT_TRUE(Holds(PageOf(input), " of the results are right (of grade 2 or more) and "));
+}
+
 TEST_F(PageTest, IsOneFileThatLoadsNothing) {
   WriteExampleRun(Run("mine"), {});
   const std::string page = PageOf(Read({"mine"}));
