@@ -165,15 +165,24 @@ report::ScoreHistograms ScoreHistogramsOf(std::span<const eval::QuerySamples> sa
   return histograms;
 }
 
+namespace {
+
+// A calibration that the folder keeps is not the fit of the same method that is measured beside it.
+std::string MethodOf(const MeasuredCalibration& measured) {
+  const std::string name(weights::CalibrationMethodName(measured.calibration.method));
+  return measured.was_there ? name + " (kept)" : name;
+}
+
+}  // namespace
+
 std::vector<report::CalibrationFacts> CalibrationFactsOf(const CalibrationStudy& study) {
   std::vector<report::CalibrationFacts> all;
   for (const MeasuredCalibration& measured : study.measured) {
     const eval::CalibrationReport& found = measured.report;
-    report::CalibrationFacts facts{
-        .method = std::string(weights::CalibrationMethodName(measured.calibration.method)),
-        .expected_calibration_error = found.figures.error,
-        .brier = found.figures.brier,
-        .log_loss = found.figures.log_loss};
+    report::CalibrationFacts facts{.method = MethodOf(measured),
+                                   .expected_calibration_error = found.figures.error,
+                                   .brier = found.figures.brier,
+                                   .log_loss = found.figures.log_loss};
     for (size_t d = 0; d < eval::kCalibrationDepths.size(); ++d) {
       facts.at_depths.push_back(
           {static_cast<int64_t>(eval::kCalibrationDepths[d]), found.errors_at[d]});

@@ -115,6 +115,8 @@ TEST_F(RecordParts, TheChosenCalibrationComesFirst) {
   EXPECT_EQ(facts[0].method, "platt");
   EXPECT_EQ(facts[1].method, "objective");
   EXPECT_EQ(facts[2].method, "isotonic");
+  study.measured[1].was_there = true;
+  EXPECT_EQ(CalibrationFactsOf(study)[0].method, "platt (kept)");
   EXPECT_EQ(facts[0].expected_calibration_error, 0.25);
   EXPECT_EQ(facts[0].at_depths[2].depth, 100);
   EXPECT_EQ(facts[0].at_depths[2].expected_calibration_error, 0.3);
