@@ -1,0 +1,87 @@
+// One kind of index over the vectors of one segment: what every kind does, and the catalogue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/interrupt.h"
+#include "config/catalogue.h"
+#include "config/params.h"
+
+namespace tandem::index {
+
+struct RowHit {
+  uint32_t row = 0;
+  float score = 0;  // the dot product with the float32 row
+};
+
+// Which rows may be found: bit (row % 64) of word row / 64.
+struct RowMask {
+  std::span<const uint64_t> words;
+  bool operator[](size_t row) const { return (words[row / 64] >> (row % 64)) & 1; }
+};
+
+// Float32 rows [count, width] in memory or in the pages of a file; dot products are the similarity
+// (rows of cosine models have length 1).
+struct VectorRows {
+  const float* values = nullptr;
+  size_t count = 0;
+  size_t width = 0;
+};
+
+struct VectorQuery {
+  const float* queries = nullptr;  // [count, E]
+  size_t count = 0;
+  size_t k = 10;
+  const RowMask* allowed = nullptr;  // null: every row
+  int threads = 1;
+  // 0: the kind's own. What an approximate kind may spend instead: efSearch, nprobe.
+  size_t effort = 0;
+};
+
+class VectorIndex {
+ public:
+  virtual ~VectorIndex() = default;
+  // found[q]: at most k rows, best first, equal scores by row. Approximate kinds score what they
+  // return exactly, by the float32 rows. Several threads may call it at the same time.
+  virtual void Search(const VectorQuery& query, std::span<std::vector<RowHit>> found) const = 0;
+  // What searching keeps in memory, without pages of files that a search touches a few of.
+  virtual uint64_t resident_bytes() const = 0;
+};
+
+struct BuildOptions {
+  int threads = 1;
+  uint64_t memory = uint64_t{2} << 30;  // for work besides what the kind itself must hold
+  std::function<void(double share)> progress;
+  StopRequest stop;
+};
+
+// What choosing a kind by itself needs to know (index/choose.h).
+struct KindCost {
+  double resident_bytes = 0;  // of searching, all rows together
+  double disk_bytes = 0;      // besides the float32 rows
+};
+
+struct IndexKindInfo : config::EntryInfo {
+  bool exact = true;  // finds what float32 finds, but for rounding that re-scoring undoes
+  // Writes the kind's files into `folder` (names of its own: "vectors.int8", "hnsw.faiss"); returns
+  // these names. Null: nothing to write, the float32 rows are enough.
+  std::vector<std::string> (*build)(const VectorRows& rows, const config::Params& params,
+                                    const std::filesystem::path& folder,
+                                    const BuildOptions& options);
+  // Opens what `build` wrote; checksums have been verified. `rows` outlives the index.
+  std::unique_ptr<VectorIndex> (*open)(const VectorRows& rows, const config::Params& params,
+                                       const std::filesystem::path& folder);
+  KindCost (*cost)(size_t rows, size_t width, const config::Params& params);
+};
+
+// Every kind, exact ones first. The table is written from CMakeLists.txt.
+std::span<const IndexKindInfo* const> IndexKinds();
+
+}  // namespace tandem::index
