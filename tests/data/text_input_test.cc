@@ -1,9 +1,8 @@
 #include "data/text_input.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -251,20 +250,12 @@ TEST_F(TextInputTest, TheHashChangesWithAllThatDecidesTheTexts) {
 TEST_F(TextInputTest, APipeIsReadOnce) {
   const std::string pipe = Path("pipe.tsv");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  // Both ends, so that neither waits for the other.
-  const int descriptor = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
-  constexpr std::string_view kText = "_id\ttext\na\tx\n";
-  ASSERT_EQ(::write(descriptor, kText.data(), kText.size()), static_cast<ssize_t>(kText.size()));
-  TextInput input({.inputs = {pipe}}, warnings_);
-  EXPECT_EQ(input.SourceHash(), 0U);
-  InputText text;
-  std::string id;
-  std::jthread reading([&] {
-    if (input.Next(&text)) id = text.id;
+  std::jthread writing([&] {  // waits until the pipe is opened for reading
+    std::ofstream(pipe) << "_id\ttext\na\tx\n";
   });
-  ::close(descriptor);
-  reading.join();
-  EXPECT_EQ(id, "a");
+  EXPECT_THAT(Read({.inputs = {pipe}}), ElementsAre("a|x"));
+  writing.join();
+  EXPECT_EQ(TextInput({.inputs = {pipe}}, warnings_).SourceHash(), 0U);
 }
 
 TEST(MetadataFields, AreParsedFromFlags) {
