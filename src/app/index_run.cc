@@ -60,11 +60,12 @@ void Report(const index::BuildReport& report, const model::DualEncoder& model) {
 
 void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const auto model = LoadModel(options.model);
-  const std::vector<data::MetadataField> fields = data::ParseMetadataFields(options.fields);
   data::Warnings warnings;
-  data::TextInput input(InputOptionsOf(options.documents, fields), warnings);
+  const data::TextInputOptions source =
+      TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
+  data::TextInput input(source, warnings);
   const index::NewIndex wanted{
-      .fields = fields,
+      .fields = source.fields,
       .texts = !options.no_texts,
       .choose =
           [&](size_t, size_t) {
@@ -92,7 +93,10 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
   tensor::SetUpProcess(GlobalOptions().threads);
   const auto model = index::LoadIndexModel(info, index::LoadOptionsOf(info.model), options.model);
   data::Warnings warnings;
-  data::TextInput input(InputOptionsOf(options.documents, info.fields), warnings);
+  data::TextInputOptions source =
+      TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
+  source.fields = info.fields;
+  data::TextInput input(source, warnings);
   const index::ChangeOptions change = ChangeOptionsOf(options.memory);
   const index::BuildReport report = UntilStopped(options.index, kGoesOn, [&] {
     return index::AddDocuments(
