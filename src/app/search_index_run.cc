@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/globals.h"
 #include "app/hits_output.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/output_style.h"
 #include "app/query_source.h"
-#include "app/globals.h"
 #include "app/search_command.h"
 #include "base/error.h"
 #include "base/files.h"

@@ -58,7 +58,7 @@ class DocumentIndexTest : public testing::Test {
   Document RandomDocument() {
     const std::vector<std::string> words = TinyWords();
     Document document;
-    for (uint64_t w = random_.Below(4) + 1; w > 0; --w) {
+    for (uint64_t w = random_.Below(3) + 1; w > 0; --w) {
       document.text += words[random_.Below(std::min<size_t>(4, words.size()))] + " ";
     }
     if (random_.Below(4) != 0) document.year = static_cast<double>(random_.Below(5));
@@ -128,7 +128,8 @@ class DocumentIndexTest : public testing::Test {
         EXPECT_EQ(index->metadata(hit.document, 0).number, document.year.value_or(0));
         EXPECT_EQ(index->metadata(hit.document, 1).text, document.lang);
         // The vector is the text's.
-        const std::vector<float> own = Embed({document.text});
+        std::vector<float>& own = embeddings_[document.text];
+        if (own.empty()) own = Embed({document.text});
         float score = 0;
         for (size_t i = 0; i < width; ++i) score += own[i] * queries[q * width + i];
         EXPECT_NEAR(score, hit.score, 1e-5) << id;
@@ -155,6 +156,7 @@ class DocumentIndexTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::unique_ptr<model::DualEncoder> model_;
+  std::map<std::string, std::vector<float>> embeddings_;  // of texts that were looked at
   RandomStream random_{{.seed = 7, .purpose = "document_index_test"}};
 };
 
@@ -382,6 +384,21 @@ TEST_F(DocumentIndexTest, ASegmentThatNobodyNamesIsTakenUpAgain) {
   // The source is not asked: its documents have been read.
   BuildIndex(Encoder(), Index(), {[](data::InputText*) { return false; }, 1}, Wanted(), {});
   EXPECT_EQ(FilesOf(Index()), whole);
+}
+
+// Standard input may be another one than the first time.
+TEST_F(DocumentIndexTest, DocumentsOfAnUnknownSourceAreReadAnew) {
+  const Documents first = {{"a", {"alpha", {}, "en"}}}, second = {{"b", {"beta", {}, "en"}}};
+  DocumentSource source = SourceOf(first);
+  source.hash = 0;
+  int asked = 0;
+  EXPECT_THROW(BuildIndex(Encoder(), Index(), source, Wanted(),
+                          {.stop = [&] { return ++asked > 1 ? 15 : 0; }}),
+               Interrupted);
+  source = SourceOf(second);
+  source.hash = 0;
+  BuildIndex(Encoder(), Index(), source, Wanted(), {});
+  EXPECT_EQ(DocumentIndex::Open(Index())->id(0), "b");
 }
 
 TEST_F(DocumentIndexTest, AnOpenIndexGoesOnWithWhatItHas) {
