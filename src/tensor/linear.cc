@@ -243,7 +243,9 @@ const cpu::PackedMatrix& Linear::State::Packed(Pass pass, cpu::Type type) {
         fmt::format("a layer's weights are {} for the {} pass in {}; call Prepare first",
                     copy.version == 0 ? "not packed" : "newer than those that were packed",
                     pass == Pass::kForward ? "forward" : "backward",
-                    type == cpu::Type::kFloat ? "fp32" : "bf16"));
+                    multiplier == cpu::Multiplier::kInt8 ? "int8"
+                    : type == cpu::Type::kFloat          ? "fp32"
+                                                         : "bf16"));
   }
   return *copy.matrix;
 }
