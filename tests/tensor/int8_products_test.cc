@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Int8OfShape, testing::ValuesIn(kShapes), ShapeN
 
 // A product whose factors have one value or two in turn, along the depth.
 void ExpectOfExtremes(float even_x, float odd_x, float even_b, float odd_b) {
-  constexpr int64_t kRows = 3, kDepth = 8192, kColumns = 32;
+  constexpr int64_t kRows = 3, kDepth = 1024, kColumns = 32;
   Padded x(kRows, kDepth, 0, 1), b(kDepth, kColumns, 0, 2);
   for (int64_t k = 0; k < kDepth; ++k) {
     for (int64_t r = 0; r < kRows; ++r) x.At(r, k) = k % 2 == 0 ? even_x : odd_x;
@@ -213,8 +213,7 @@ TEST(Int8Products, OfTheGreatestDepthAreExact) {
   for (const Int8Kernel kernel : Kernels()) {
     SCOPED_TRACE(NameOf(kernel));
     Multiply(x, Packed(b, kernel), zero.values.data(), &out);
-    const float wanted = 255.0F * -127.0F * 65536.0F * ((1 / 255.0F) * (1 / 127.0F));
-    for (int64_t n = 0; n < kColumns; ++n) EXPECT_EQ(out.At(0, n), wanted);
+    ExpectInt8Product(x, b, zero.values.data(), zero, out);
   }
 }
 
@@ -260,7 +259,7 @@ TEST(Int8Products, OfNumbersThatAreNotFiniteAreNan) {
       for (int64_t r = 0; r < 7; ++r) {
         const bool is_nan = r >= 1 && r <= 4;
         EXPECT_EQ(std::isnan(out.At(r, n)), is_nan) << r;
-        if (!is_nan) EXPECT_EQ(out.At(r, n), wanted.At(r, n));
+        EXPECT_TRUE(is_nan || out.At(r, n) == wanted.At(r, n)) << r;
         EXPECT_EQ(std::isnan(of_column.At(r, n)), n == 4 || n == 6) << n;
       }
     }
