@@ -273,10 +273,10 @@ void AddProductOfBytes(const Instruction& of) {
 // place that processors give them in XSAVE's format, and leaves them out while all are 0.
 class Vectors {
  public:
-  Vectors(fpregset_t state, const uint8_t* instruction) : low_(state->_xmm[0].element) {
+  Vectors(fpregset_t saved, const uint8_t* instruction) : low_(saved->_xmm[0].element) {
     constexpr uint32_t kMagic = 0x46505853;  // FP_XSTATE_MAGIC1
     constexpr int kMagicAt = 464, kPartsAt = 512, kHighAt = 576, kAllHigh = 256;
-    auto* bytes = reinterpret_cast<uint8_t*>(state);
+    auto* bytes = reinterpret_cast<uint8_t*>(saved);
     uint32_t magic = 0;
     std::memcpy(&magic, bytes + kMagicAt, sizeof magic);
     if (magic != kMagic) Stop("no vectors of 256 bits", instruction);
@@ -296,8 +296,8 @@ class Vectors {
   uint32_t* high_;
 };
 
-void AddProductOfVectors(const Instruction& of, fpregset_t state) {
-  const Vectors vectors(state, of.start);
+void AddProductOfVectors(const Instruction& of, fpregset_t saved) {
+  const Vectors vectors(saved, of.start);
   for (int word = 0; word < 8; ++word) {
     uint32_t& sum = vectors.Word(of.first, word);
     sum = PlusProductOfBytes(sum, vectors.Word(of.third, word), vectors.Word(of.second, word));
