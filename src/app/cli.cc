@@ -37,8 +37,9 @@ void AddGlobalFlags(Flags& flags) {
       .Between(0, std::numeric_limits<int64_t>::max());
   flags
       .Add("--precision", globals.precision,
-           "Arithmetic of matrix products: auto, fp32 or bf16 (train: auto; others: fp32)")
-      .OneOf({"auto", "fp32", "bf16"});
+           "Arithmetic of matrix products: auto, fp32, bf16 or int8 (train: auto, and never int8; "
+           "others: fp32)")
+      .OneOf({"auto", "fp32", "bf16", "int8"});
   flags.AddSwitch("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
 }
 

@@ -9,7 +9,7 @@ namespace tandem::app {
 
 struct Globals {
   int threads = 0;              // 0: all that the machine gives
-  std::string precision = "";   // "" (the command's default), auto, fp32, bf16
+  std::string precision = "";   // "" (the command's default), auto, fp32, bf16, int8
   std::optional<int64_t> seed;  // none: the recipe's
   bool quiet = false;
 };

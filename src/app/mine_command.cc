@@ -117,7 +117,7 @@ std::function<void()> Configure(Flags& flags) {
            "auto, fp32 or bf16: arithmetic of the search alone; bf16 computes again what it leaves "
            "in doubt")
       .OneOf({"auto", "fp32", "bf16"})
-      .ShowDefault("as --precision");
+      .ShowDefault("as --precision, fp32 with int8");
   flags.AddSwitch("--no-cache", given->no_cache,
                   "Neither keep embeddings in the cache nor take them from there");
   flags.Add("--output", options.output.path, "File (or folder, for beir) to write; must not exist")

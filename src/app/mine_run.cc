@@ -40,9 +40,11 @@ search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const dat
 
 search::Mined Mine(const MineOptions& options, const MiningData& data) {
   tensor::SetUpProcess(GlobalOptions().threads);
-  const tensor::Precision precision = options.search_precision.empty()
-                                          ? BulkOptions().precision
-                                          : tensor::ResolvePrecision(options.search_precision);
+  // A search by products has no int8: its results would not be those of the embeddings.
+  tensor::Precision precision = options.search_precision.empty()
+                                    ? BulkOptions().precision
+                                    : tensor::ResolvePrecision(options.search_precision);
+  if (precision == tensor::Precision::kInt8) precision = tensor::Precision::kFp32;
   const auto model = model::DualEncoder::Load(options.model.model,
                                               LoadOptionsOf(options.model, data.query_prompt));
   search::TiledSearchOptions search{

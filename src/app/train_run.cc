@@ -13,6 +13,7 @@
 #include "app/train_command.h"
 #include "app/version.h"
 #include "base/error.h"
+#include "tensor/precision.h"
 #include "tensor/process.h"
 #include "train/gradient_cache_check.h"
 #include "train/run.h"
@@ -42,6 +43,7 @@ std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
     given.push_back(fmt::format("--seed {}", *globals.seed));
   }
   if (!globals.precision.empty()) {
+    tensor::ResolveTrainingPrecision(globals.precision);
     recipe.precision = globals.precision;
     given.push_back(fmt::format("--precision {}", globals.precision));
   }

@@ -4,6 +4,7 @@
 #include <ATen/ops/index_select.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -202,17 +203,25 @@ class Transformer final : public Encoder {
   }
 
   void Prepare(tensor::Precision precision, tensor::Passes passes) override {
-    const tensor::cpu::Type type = precision == tensor::Precision::kBf16
+    const tensor::cpu::Type type = ActivationPrecision(precision) == tensor::Precision::kBf16
                                        ? tensor::cpu::Type::kBf16
                                        : tensor::cpu::Type::kFloat;
+    const bool int8 = precision == tensor::Precision::kInt8;
     for (Layer& layer : layers_) {
-      for (Linear* linear : LinearsOf(layer)) linear->Prepare(type, passes);
+      for (Linear* linear : LinearsOf(layer)) {
+        linear->Prepare(type, passes,
+                        int8 ? tensor::cpu::Multiplier::kInt8 : tensor::cpu::Multiplier::kFastest);
+      }
     }
+    int8_ = int8;
   }
 
   at::Tensor Forward(const tensor::PackedTokens& tokens,
                      const ForwardOptions& options) const override {
-    const bool bf16 = options.precision == tensor::Precision::kBf16;
+    if ((options.precision == tensor::Precision::kInt8) != int8_) {
+      throw std::logic_error("a pass has another precision than the encoder was prepared for");
+    }
+    const bool bf16 = ActivationPrecision(options.precision) == tensor::Precision::kBf16;
     const at::ScalarType activation =
         bf16 ? at::kBFloat16 : (word_is_double() ? at::kDouble : at::kFloat);
     const std::vector<tensor::Rotary> rotaries = RotariesFor(tokens);
@@ -362,6 +371,7 @@ class Transformer final : public Encoder {
   EncoderSpec spec_;
   DropoutRates rates_;
   tensor::HeadShape shape_;
+  std::atomic<bool> int8_ = false;  // whether the weights were last prepared for kInt8
   tensor::EmbeddingTables tables_;
   Norm embedding_norm_;
   tensor::RelativeBias relative_bias_;

@@ -29,7 +29,7 @@ struct ModelFacts {
   std::string name;                   // as the report shows it
   std::string folder;                 // the last part of its path
   std::optional<int64_t> parameters;  // weights, all towers together
-  std::string precision;              // "fp32", "bf16"; "": not known
+  std::string precision;              // "fp32", "bf16", "int8"; "": not known
 };
 
 struct DatasetFacts {

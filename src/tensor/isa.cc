@@ -23,10 +23,19 @@ bool KernelGrantsAmx() {
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+struct CpuidAnswer {
+  unsigned a, b, c, d;
+};
+// Leaf 7 of CPUID: which instructions there are.
+CpuidAnswer Features(unsigned part) {
+  CpuidAnswer answer{7, 0, part, 0};
+  __asm__ volatile("cpuid" : "+a"(answer.a), "=b"(answer.b), "+c"(answer.c), "=d"(answer.d));
+  return answer;
+}
+
 bool CpuHasAmxBf16() {
-  unsigned a = 7, b = 0, c = 0, d = 0;
-  __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  return (d & (1U << 22)) != 0 && (d & (1U << 24)) != 0;  // AMX-BF16, AMX-TILE
+  const unsigned d = Features(0).d;
+  return (d >> 22 & 1U) != 0 && (d >> 24 & 1U) != 0;  // AMX-BF16, AMX-TILE
 }
 
 Isa MachineIsa() {
@@ -62,6 +71,16 @@ Isa WantedIsa() {
 Isa CurrentIsa() {
   static const Isa isa = WantedIsa();
   return isa;
+}
+
+Int8Features MachineInt8Features() {
+  const Isa machine = MachineIsa();
+  if (machine < Isa::kAvx2) return {};
+  const CpuidAnswer basic = Features(0), more = Features(1);
+  const bool tiles = (basic.d >> 24 & 1U) != 0, tiles_of_bytes = (basic.d >> 25 & 1U) != 0;
+  return {.avx_vnni = basic.a >= 1 && (more.a >> 4 & 1U) != 0,
+          .avx512_vnni = machine >= Isa::kAvx512 && (basic.c >> 11 & 1U) != 0,
+          .amx_int8 = tiles && tiles_of_bytes && KernelGrantsAmx()};
 }
 
 std::string_view NameOf(Isa isa) {

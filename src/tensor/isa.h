@@ -13,6 +13,15 @@ enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
 
+// Instructions for products of bytes, whatever TANDEM_ISA says. No level implies them, and some
+// processors with no more than AVX2 have AVX-VNNI.
+struct Int8Features {
+  bool avx_vnni = false;
+  bool avx512_vnni = false;
+  bool amx_int8 = false;
+};
+Int8Features MachineInt8Features();
+
 // Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(), for the whole process. Part of
 // SetUpProcess (process.h).
 void ApplyIsa();

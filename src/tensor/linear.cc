@@ -107,7 +107,7 @@ uint64_t BytesOf(int64_t elements, cpu::Type type) {
 // one keeps the weights too, so that the memory is not another's meanwhile.
 class SharedCopies {
  public:
-  using Key = std::tuple<std::vector<const void*>, uint64_t, Pass, cpu::Type>;
+  using Key = std::tuple<std::vector<const void*>, uint64_t, Pass, cpu::Type, cpu::Multiplier>;
 
   static std::shared_ptr<cpu::PackedMatrix> Get(
       const Key& key, const std::function<std::shared_ptr<cpu::PackedMatrix>()>& make) {
@@ -149,8 +149,9 @@ struct Linear::State {
   int slot = 0;
   uint64_t id = 0;  // of this map among all
 
-  std::mutex prepare;       // held by Prepare
-  PackedCopy copies[2][2];  // by Pass, then by cpu::Type
+  std::mutex prepare;                                      // held by Prepare
+  PackedCopy copies[2][2];                                 // by Pass, then by cpu::Type
+  cpu::Multiplier multiplier = cpu::Multiplier::kFastest;  // of all copies
   at::Tensor stacked_bias;
   uint64_t stacked_bias_version = 0;
 
@@ -162,7 +163,8 @@ struct Linear::State {
            FitsKernels(out);
   }
   bool Merges(cpu::Type type) const {
-    return low_rank && type == cpu::Type::kFloat && low_rank->adapter().dropout == 0;
+    return low_rank && (type == cpu::Type::kFloat || multiplier == cpu::Multiplier::kInt8) &&
+           low_rank->adapter().dropout == 0;
   }
   // Of all that a packed copy is made from.
   uint64_t Version(cpu::Type type) const {
@@ -183,7 +185,8 @@ void Linear::State::Free(Pass pass) {
 
 std::shared_ptr<cpu::PackedMatrix> Linear::State::NewCopy(Pass pass, cpu::Type type) const {
   const bool transposed = pass == Pass::kForward;
-  return std::make_shared<cpu::PackedMatrix>(transposed ? in : out, transposed ? out : in, type);
+  return std::make_shared<cpu::PackedMatrix>(transposed ? in : out, transposed ? out : in, type,
+                                             multiplier);
 }
 
 // The forward pass multiplies by the transpose of the stacked weights.
@@ -222,7 +225,7 @@ void Linear::State::Pack(Pass pass, cpu::Type type) {
   } else {
     std::vector<const void*> memory;
     for (const at::Tensor& weight : weights) memory.push_back(weight.data_ptr());
-    copy.matrix = SharedCopies::Get({memory, version, pass, type}, make);
+    copy.matrix = SharedCopies::Get({memory, version, pass, type, multiplier}, make);
   }
   copy.version = version;
 }
@@ -230,8 +233,9 @@ void Linear::State::Pack(Pass pass, cpu::Type type) {
 const cpu::PackedMatrix& Linear::State::Packed(Pass pass, cpu::Type type) {
   if (buffers && SuitsKernels()) {
     const bool transposed = pass == Pass::kForward;
-    return buffers->Get({slot, pass, transposed ? in : out, transposed ? out : in, type},
-                        {id, Version(type)}, [&](cpu::PackedMatrix* copy) { Fill(pass, copy); });
+    return buffers->Get(
+        {slot, pass, transposed ? in : out, transposed ? out : in, type, multiplier},
+        {id, Version(type)}, [&](cpu::PackedMatrix* copy) { Fill(pass, copy); });
   }
   const PackedCopy& copy = Copy(pass, type);
   if (copy.version != Version(type)) {
@@ -239,7 +243,9 @@ const cpu::PackedMatrix& Linear::State::Packed(Pass pass, cpu::Type type) {
         fmt::format("a layer's weights are {} for the {} pass in {}; call Prepare first",
                     copy.version == 0 ? "not packed" : "newer than those that were packed",
                     pass == Pass::kForward ? "forward" : "backward",
-                    type == cpu::Type::kFloat ? "fp32" : "bf16"));
+                    multiplier == cpu::Multiplier::kInt8 ? "int8"
+                    : type == cpu::Type::kFloat          ? "fp32"
+                                                         : "bf16"));
   }
   return *copy.matrix;
 }
@@ -329,8 +335,15 @@ void Linear::AppendGradients(const at::Tensor& weight, const at::Tensor& bias,
   if (const LowRank* adapter = low_rank()) adapter->AppendProjected(weight, gradients);
 }
 
-void Linear::Prepare(cpu::Type type, Passes passes) {
+void Linear::Prepare(cpu::Type type, Passes passes, cpu::Multiplier multiplier) {
   const std::lock_guard lock(state_->prepare);
+  if (multiplier == cpu::Multiplier::kInt8 && passes != Passes::kForward) {
+    throw std::logic_error("weights of eight bits are for forward passes");
+  }
+  if (state_->multiplier != multiplier) {
+    for (const Pass pass : kPasses) state_->Free(pass);
+    state_->multiplier = multiplier;
+  }
   for (const Pass pass : kPasses) {
     if (!Includes(passes, pass)) state_->Free(pass);
   }

@@ -82,9 +82,14 @@ class Linear {
   // or bump_version() says so. Does nothing for weights that the fused kernels cannot take: other
   // types than float, other devices, widths that are no multiples of 16.
   //
+  // With kInt8 the copies are rounded to eight bits, adapters merged into them: for forward passes
+  // only, else std::logic_error. Operations then use these for activations of `type`, until another
+  // Prepare names another multiplier.
+  //
   // Once this has returned, several threads may run forward passes and call Prepare for the same
-  // type and passes at the same time. No other Prepare may run beside them.
-  void Prepare(cpu::Type type, Passes passes);
+  // arguments at the same time. No other Prepare may run beside them.
+  void Prepare(cpu::Type type, Passes passes,
+               cpu::Multiplier multiplier = cpu::Multiplier::kFastest);
 
   // W^T [K, N] for the forward pass, W [N, K] for the backward pass, b [N]. As Prepare left them.
   const cpu::PackedMatrix& Forward(cpu::Type type) const;

@@ -100,7 +100,7 @@ double SecondsOf(const std::vector<Constant>& constants, int64_t rows, int64_t e
 }
 
 cpu::Type TypeOf(Precision precision) {
-  return precision == Precision::kFp32 ? cpu::Type::kFloat : cpu::Type::kBf16;
+  return ActivationPrecision(precision) == Precision::kFp32 ? cpu::Type::kFloat : cpu::Type::kBf16;
 }
 
 }  // namespace
@@ -108,6 +108,9 @@ cpu::Type TypeOf(Precision precision) {
 double ProductRate(std::span<const ProductShape> shapes, Precision precision,
                    cpu::Multiplier multiplier) {
   const cpu::Type type = TypeOf(precision);
+  if (precision == Precision::kInt8 && multiplier == cpu::Multiplier::kFastest) {
+    multiplier = cpu::Multiplier::kInt8;
+  }
   const std::vector<Constant> constants = PackConstants(shapes, type, multiplier);
   double weights = 0;
   for (const ProductShape& shape : shapes) {

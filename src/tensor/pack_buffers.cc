@@ -9,14 +9,20 @@ const cpu::PackedMatrix& PackBuffers::Get(const Place& place, const Content& con
   Buffer* buffer = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const Key key{
-        std::this_thread::get_id(), place.slot, place.pass, place.depth, place.columns, place.type};
+    const Key key{std::this_thread::get_id(),
+                  place.slot,
+                  place.pass,
+                  place.depth,
+                  place.columns,
+                  place.type,
+                  place.multiplier};
     auto found = buffers_.find(key);
     if (found == buffers_.end()) {
-      found =
-          buffers_
-              .emplace(key, Buffer{cpu::PackedMatrix(place.depth, place.columns, place.type), {}})
-              .first;
+      found = buffers_
+                  .emplace(key, Buffer{cpu::PackedMatrix(place.depth, place.columns, place.type,
+                                                         place.multiplier),
+                                       {}})
+                  .first;
     }
     buffer = &found->second;
   }

@@ -29,6 +29,7 @@ class PackBuffers {
     Pass pass = Pass::kForward;
     int64_t depth = 0, columns = 0;
     cpu::Type type = cpu::Type::kFloat;
+    cpu::Multiplier multiplier = cpu::Multiplier::kFastest;
   };
 
   // The calling thread's buffer at `place`, filled by `pack` unless it holds `content` already.
@@ -40,7 +41,7 @@ class PackBuffers {
     cpu::PackedMatrix matrix;
     Content content;
   };
-  using Key = std::tuple<std::thread::id, int, Pass, int64_t, int64_t, cpu::Type>;
+  using Key = std::tuple<std::thread::id, int, Pass, int64_t, int64_t, cpu::Type, cpu::Multiplier>;
   std::mutex mutex_;  // of the map; a buffer is used by its thread alone
   std::map<Key, Buffer> buffers_;
 };

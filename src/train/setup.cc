@@ -300,7 +300,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   CheckLabelKeys(setup->loaded, needs);
   if (recipe.mining.enabled()) CheckMiningKeys(setup->loaded, needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
-  setup->precision = tensor::ResolvePrecision(recipe.precision);
+  setup->precision = tensor::ResolveTrainingPrecision(recipe.precision);
   setup->model = LoadRunModel(setup->loaded);
   MakeObjective(*setup);
   const Clock::time_point start = Clock::now();

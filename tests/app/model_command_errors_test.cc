@@ -38,6 +38,24 @@ TEST_F(ModelCommandErrors, EncodeErrorsLeaveNothingHalfWritten) {
   EXPECT_THAT(below.err, HasSubstr("file/x"));
 }
 
+TEST_F(ModelCommandErrors, TrainingTakesNoInt8) {
+  const auto train = [&](const std::string& first_line, const std::vector<std::string>& more) {
+    Write("recipe.toml", fmt::format("{}output = \"{}\"\n[model]\nbase = \"{}\"\n[data]\ntrain = "
+                                     "\"{}\"\n[objective]\nname = \"infonce\"\n",
+                                     first_line, Path("run"), Path("model"), Path("data")));
+    std::vector<std::string> arguments = {"train", Path("recipe.toml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = RunTandem(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_FALSE(std::filesystem::exists(Path("run")));
+    return result.err;
+  };
+  EXPECT_THAT(train("", {"--precision", "int8"}),
+              HasSubstr("precision int8 is for encoding only, because gradients need more than "
+                        "eight bits; train with auto, fp32 or bf16"));
+  EXPECT_THAT(train("precision = \"int8\"\n", {}), HasSubstr("recipe.toml:1:"));
+}
+
 TEST_F(ModelCommandErrors, FoldersThatAreNoModel) {
   std::filesystem::create_directory(Path("empty"));
   const ProgramResult result = RunTandem({"encode", "--model", Path("empty"), "--input",

@@ -40,6 +40,17 @@ TEST_F(ModelCommands, EncodeWritesARowForEachTextInInputOrder) {
   for (size_t c = 0; c < 32; ++c) EXPECT_NEAR(titled.values[c], all.values[64 + c], 1e-6);
 }
 
+TEST_F(ModelCommands, EncodeRoundsToEightBitsWhereAskedTo) {
+  const std::string line = "{\"_id\": \"a\", \"text\": \"alpha beta gamma\"}\n";
+  ASSERT_EQ(Encode("-", {}, line).exit_code, 0);
+  const NpyMatrix fp32 = Embeddings();
+  const ProgramResult result = Encode("-", {"--precision", "int8"}, line);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const NpyMatrix int8 = Embeddings();
+  EXPECT_NE(int8.values, fp32.values);
+  for (size_t c = 0; c < 32; ++c) EXPECT_NEAR(int8.values[c], fp32.values[c], 0.05) << c;
+}
+
 TEST_F(ModelCommands, EncodeCountsEmptyAndTruncatedTexts) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "alpha ";

@@ -62,7 +62,9 @@ tensor::PackedTokens PackTexts(const std::vector<std::vector<int32_t>>& texts) {
 
 at::Tensor TokenRows(Encoder* encoder, const tensor::PackedTokens& tokens,
                      const ForwardOptions& options) {
-  encoder->Prepare(options.precision, tensor::Passes::kBoth);
+  const bool forward_only = options.precision == tensor::Precision::kInt8;
+  encoder->Prepare(options.precision,
+                   forward_only ? tensor::Passes::kForward : tensor::Passes::kBoth);
   return encoder->Forward(tokens, options);
 }
 

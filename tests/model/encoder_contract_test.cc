@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 
 #include "base/files.h"
 #include "base/random.h"
@@ -19,6 +20,9 @@
 
 namespace tandem::model {
 namespace {
+
+// Of embeddings in int8 with those in fp32, of untrained weights.
+constexpr double kLeastCosine = 0.98;
 
 class EncoderContract : public testing::TestWithParam<EncoderCase> {
  protected:
@@ -101,6 +105,38 @@ TEST_P(EncoderContract, ANeighbourNeverMatters) {
 }
 
 // Dropout changes what an encoder with a rate computes, and rate 0 is no dropout.
+constexpr tensor::Precision kInt8 = tensor::Precision::kInt8;
+
+TEST_P(EncoderContract, InEightBitsTextsAreNearAndNeighboursNeverMatter) {
+  const at::NoGradGuard no_gradient;
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
+  const tensor::PackedTokens tokens = PackTexts(texts);
+  const at::Tensor fp32 = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  const ForwardOptions options{.precision = kInt8};
+  const at::Tensor before = PooledRows(TokenRows(encoder.get(), tokens, options), tokens);
+  for (int32_t& id : texts[2]) id = 3 + (id + 11) % 50;
+  const tensor::PackedTokens changed = PackTexts(texts);
+  const at::Tensor after = PooledRows(TokenRows(encoder.get(), changed, options), changed);
+  for (int64_t b = 0; b < before.size(0); ++b) {
+    const double length = (fp32[b].norm() * before[b].norm()).item<double>();
+    EXPECT_GT((fp32[b] * before[b]).sum().item<double>(), kLeastCosine * length) << b;
+    EXPECT_FALSE(at::equal(before[b], fp32[b])) << b;
+    EXPECT_EQ(at::equal(before[b], after[b]), b != 2) << b;
+  }
+}
+
+TEST_P(EncoderContract, EightBitsAreForForwardPassesOnly) {
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  EXPECT_THROW(encoder->Prepare(kInt8, tensor::Passes::kBoth), std::logic_error);
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  encoder->Prepare(kInt8, tensor::Passes::kForward);
+  EXPECT_THROW(encoder->Forward(tokens, {}), std::logic_error);
+  EXPECT_NO_THROW(encoder->Forward(tokens, {.precision = kInt8}));
+  encoder->Prepare(tensor::Precision::kFp32, tensor::Passes::kForward);
+  EXPECT_THROW(encoder->Forward(tokens, {.precision = kInt8}), std::logic_error);
+}
+
 TEST_P(EncoderContract, DropoutIsOfTrainingOnly) {
   const at::NoGradGuard no_gradient;
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));

@@ -1,14 +1,17 @@
-// A library to preload: lets a program believe that this processor has AMX with bf16, and computes
-// its instructions in software, so that what is written for it runs on any machine with
-// AVX512-BF16. See emulated_amx.sh, which starts programs so.
+// A library to preload: lets a program believe that this processor has AMX with bf16 and bytes, and
+// computes its instructions in software, so that what is written for it runs on any machine with
+// AVX512-BF16. Products of bytes need no AVX-512, so they run on machines with AVX2 too; where
+// these lack VNNI, they believe to have AVX-VNNI, whose vpdpbusd is computed as well. See
+// emulated_amx.sh, which starts programs so.
 //
-// AMX instructions raise SIGILL on processors without; the handler does what the instruction would,
-// up to rounding, and goes on behind it. `cpuid` and `xgetbv` do not fault, so the ones that
+// Such instructions raise SIGILL on processors without; the handler does what the instruction
+// would, up to rounding, and goes on behind it. `cpuid` and `xgetbv` do not fault, so the ones that
 // EMULATED_AMX_SITES lists (lines of: "program" or the path of a library, offset in hexadecimal,
 // instruction) are overwritten with `ud2`, which does. Linux's permission for tiles is granted by a
 // `syscall` of our own. At its end the program says how many products of tiles there were; with
 // EMULATED_AMX_MUST_MULTIPLY it ends with 99 if none was its own, or (unless that is "own") none
-// that of other code, such as oneDNN makes while it runs.
+// that of other code, such as oneDNN makes while it runs. If that is "bytes", the program's own
+// must be of tiles of bytes and of vectors.
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -59,6 +62,8 @@ struct Range {
 };
 Range program{};
 std::atomic<long> products_of_program = 0, products_of_others = 0;
+std::atomic<long> products_of_bytes = 0;    // in tiles
+std::atomic<long> products_of_vectors = 0;  // in vectors, of bytes too
 
 // What was wrong and the instruction; ends the program.
 [[noreturn]] void Stop(const char* what, const uint8_t* instruction) {
@@ -75,6 +80,12 @@ std::atomic<long> products_of_program = 0, products_of_others = 0;
 
 // --- Questions about the processor ---------------------------------------------------------------
 
+bool HasAvx512Vnni() {
+  uint32_t a = 7, b = 0, c = 0, d = 0;
+  __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return (c >> 11 & 1U) != 0;
+}
+
 void AnswerCpuid(greg_t* registers) {
   const auto leaf = static_cast<uint32_t>(registers[REG_RAX]);
   const auto part = static_cast<uint32_t>(registers[REG_RCX]);
@@ -83,8 +94,12 @@ void AnswerCpuid(greg_t* registers) {
   if (leaf == 0) a = std::max(a, 0x1EU);  // the highest leaf
   // AMX-BF16, -TILE and -INT8; and AVX512-FP16, without which oneDNN 3 does not use AMX. Every
   // processor with AMX has it; nothing that is tested multiplies in fp16.
-  if (leaf == 7 && part == 0) d |= 1U << 22 | 1U << 24 | 1U << 25 | 1U << 23;
-  if (leaf == 0x1D && part == 0) a = 1, b = c = d = 0;  // palettes
+  if (leaf == 7 && part == 0) {
+    a = std::max(a, 1U);  // the last part
+    d |= 1U << 22 | 1U << 24 | 1U << 25 | 1U << 23;
+  }
+  if (leaf == 7 && part == 1 && !HasAvx512Vnni()) a |= 1U << 4;  // AVX-VNNI
+  if (leaf == 0x1D && part == 0) a = 1, b = c = d = 0;           // palettes
   if (leaf == 0x1D && part == 1) a = 8192 | 1024U << 16, b = 64 | 8U << 16, c = 16, d = 0;
   if (leaf == 0x1E) a = c = d = 0, b = 16 | 64U << 8;  // largest depth and row of a product
   registers[REG_RAX] = a;
@@ -114,11 +129,13 @@ bool Answered(greg_t* registers) {
 
 // --- Instructions --------------------------------------------------------------------------------
 
-// An instruction with a three-byte VEX prefix of the map 0F38, to which all of AMX belongs.
+// An instruction with a three-byte VEX prefix of the map 0F38, to which all of AMX and AVX-VNNI
+// belong.
 struct Instruction {
   const uint8_t* start;
   const uint8_t* next;
   int prefix;  // 0: none, 1: 66, 2: F3, 3: F2
+  bool wide;   // vectors of 256 bits
   uint8_t operation;
   int third;  // the register in the prefix
   int first;  // and the two behind the operation; `second` only without memory
@@ -136,16 +153,17 @@ greg_t Register(const greg_t* registers, int number) {
 
 Instruction Decode(const greg_t* registers) {
   const auto* at = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
-  if (at[0] != 0xC4 || (at[1] & 0x1F) != 2 || (at[2] & 0x84) != 0) Stop("not of AMX", at);
+  if (at[0] != 0xC4 || (at[1] & 0x1F) != 2 || (at[2] & 0x80) != 0) Stop("not emulated", at);
   Instruction found{};
   found.start = at;
   found.prefix = at[2] & 3;
+  found.wide = (at[2] & 4) != 0;
   found.third = ~at[2] >> 3 & 15;
   found.operation = at[3];
   const int high_index = at[1] & 0x40 ? 0 : 8, high_base = at[1] & 0x20 ? 0 : 8;
   const int mode = at[4] >> 6, low = at[4] & 7;
-  found.first = at[4] >> 3 & 7;
-  found.second = low;
+  found.first = (at[4] >> 3 & 7) | (at[1] & 0x80 ? 0 : 8);
+  found.second = low | high_base;
   found.memory = mode != 3;
   found.next = at + 5;
   if (!found.memory) return found;
@@ -209,7 +227,9 @@ float HighHalf(uint32_t word) {
   return std::bit_cast<float>((bits & 0x7F800000U) != 0 ? bits : bits & 0x80000000U);
 }
 
-void AddProduct(const Instruction& of) {
+// Replaces each word of the sum by plus(word, word of A, word of B) for all of the depth.
+template <typename Plus>
+void ForTerms(const Instruction& of, const Plus& plus) {
   Tile& sum = TileOf(of, of.first);
   const Tile& a = TileOf(of, of.second);
   const Tile& b = TileOf(of, of.third);
@@ -222,14 +242,65 @@ void AddProduct(const Instruction& of) {
   }
   for (size_t r = 0; r < rows; ++r) {
     for (size_t k = 0; k < depth; ++k) {
-      const float low = HighHalf(a[r][k] << 16), high = HighHalf(a[r][k]);
-      for (size_t c = 0; c < columns; ++c) {
-        float total = std::bit_cast<float>(sum[r][c]);
-        total += low * HighHalf(b[k][c] << 16);
-        total += high * HighHalf(b[k][c]);
-        sum[r][c] = std::bit_cast<uint32_t>(total);
-      }
+      for (size_t c = 0; c < columns; ++c) sum[r][c] = plus(sum[r][c], a[r][k], b[k][c]);
     }
+  }
+}
+
+void AddProduct(const Instruction& of) {
+  ForTerms(of, [](uint32_t sum, uint32_t a, uint32_t b) {
+    float total = std::bit_cast<float>(sum);
+    total += HighHalf(a << 16) * HighHalf(b << 16);
+    total += HighHalf(a) * HighHalf(b);
+    return std::bit_cast<uint32_t>(total);
+  });
+}
+
+// A word of four unsigned bytes times one of signed bytes, added up.
+uint32_t PlusProductOfBytes(uint32_t sum, uint32_t a, uint32_t b) {
+  for (int shift = 0; shift < 32; shift += 8) {
+    sum += static_cast<uint32_t>(static_cast<uint8_t>(a >> shift) *
+                                 static_cast<int8_t>(static_cast<uint8_t>(b >> shift)));
+  }
+  return sum;
+}
+
+void AddProductOfBytes(const Instruction& of) {
+  ForTerms(of, [](uint32_t sum, uint32_t a, uint32_t b) { return PlusProductOfBytes(sum, a, b); });
+}
+
+// The words of the vector registers at the signal. The kernel stores the upper halves at the
+// place that processors give them in XSAVE's format, and leaves them out while all are 0.
+class Vectors {
+ public:
+  Vectors(fpregset_t saved, const uint8_t* instruction) : low_(saved->_xmm[0].element) {
+    constexpr uint32_t kMagic = 0x46505853;  // FP_XSTATE_MAGIC1
+    constexpr int kMagicAt = 464, kPartsAt = 512, kHighAt = 576, kAllHigh = 256;
+    auto* bytes = reinterpret_cast<uint8_t*>(saved);
+    uint32_t magic = 0;
+    std::memcpy(&magic, bytes + kMagicAt, sizeof magic);
+    if (magic != kMagic) Stop("no vectors of 256 bits", instruction);
+    uint64_t parts = 0;
+    std::memcpy(&parts, bytes + kPartsAt, sizeof parts);
+    if ((parts & 4U) == 0) std::memset(bytes + kHighAt, 0, kAllHigh);
+    parts |= 6U;
+    std::memcpy(bytes + kPartsAt, &parts, sizeof parts);
+    high_ = reinterpret_cast<uint32_t*>(bytes + kHighAt);
+  }
+  uint32_t& Word(int number, int word) const {
+    return word < 4 ? low_[4 * number + word] : high_[4 * number + word - 4];
+  }
+
+ private:
+  uint32_t* low_;
+  uint32_t* high_;
+};
+
+void AddProductOfVectors(const Instruction& of, fpregset_t saved) {
+  const Vectors vectors(saved, of.start);
+  for (int word = 0; word < 8; ++word) {
+    uint32_t& sum = vectors.Word(of.first, word);
+    sum = PlusProductOfBytes(sum, vectors.Word(of.third, word), vectors.Word(of.second, word));
   }
 }
 
@@ -245,12 +316,19 @@ void MoveTile(const Instruction& of, bool load) {
   }
 }
 
+void Count(const Instruction& product) {
+  const auto at = reinterpret_cast<uintptr_t>(product.start);
+  ++(program.begin <= at && at < program.end ? products_of_program : products_of_others);
+}
+
 void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* context) {
-  greg_t* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  greg_t* registers = machine.gregs;
   if (Answered(registers)) return;
   const Instruction found = Decode(registers);
   const auto is = [&found](uint8_t operation, int prefix, bool memory) {
-    return found.operation == operation && found.prefix == prefix && found.memory == memory;
+    return found.operation == operation && found.prefix == prefix && found.memory == memory &&
+           !found.wide;
   };
   if (is(0x49, 0, true) && found.first == 0) {
     Configure(found);  // ldtilecfg
@@ -266,8 +344,14 @@ void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* context) {
     MoveTile(found, false);  // tilestored
   } else if (is(0x5C, 2, false)) {
     AddProduct(found);  // tdpbf16ps
-    const auto at = reinterpret_cast<uintptr_t>(found.start);
-    ++(program.begin <= at && at < program.end ? products_of_program : products_of_others);
+    Count(found);
+  } else if (is(0x5E, 1, false)) {
+    AddProductOfBytes(found);  // tdpbusd
+    Count(found);
+    ++products_of_bytes;
+  } else if (found.operation == 0x50 && found.prefix == 1 && !found.memory && found.wide) {
+    AddProductOfVectors(found, machine.fpregs);  // vpdpbusd
+    ++products_of_vectors;
   } else {
     Stop("not emulated", found.start);
   }
@@ -340,8 +424,14 @@ __attribute__((destructor)) void End() {
   const long own = products_of_program, others = products_of_others;
   std::fprintf(stderr, "emulated_amx: products of tiles: %ld of the program, %ld of other code\n",
                own, others);
+  const long bytes = products_of_bytes, vectors = products_of_vectors;
+  std::fprintf(stderr, "emulated_amx: of bytes: %ld of tiles, %ld of vectors\n", bytes, vectors);
   // NOLINTNEXTLINE(concurrency-mt-unsafe)
   const char* must = std::getenv("EMULATED_AMX_MUST_MULTIPLY");
+  if (must != nullptr && std::strcmp(must, "bytes") == 0) {
+    if (bytes == 0 || vectors == 0) ::_exit(99);
+    return;
+  }
   if (must != nullptr && (own == 0 || (others == 0 && std::strcmp(must, "own") != 0))) ::_exit(99);
 }
 

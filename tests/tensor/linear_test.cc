@@ -196,6 +196,69 @@ TEST(Linear, AnAdapterThatChangedIsPackedAgain) {
   }
 }
 
+double RelativeErrorOf(const at::Tensor& found, const at::Tensor& wanted) {
+  const at::NoGradGuard no_gradient;
+  return ((found - wanted).norm() / wanted.norm()).item<double>();
+}
+
+TEST(Linear, WeightsOfEightBitsAreForForwardPasses) {
+  constexpr auto kInt8 = cpu::Multiplier::kInt8;
+  const at::Tensor x = Inputs(31).Make({37, 32}, 1).to(at::kFloat);
+  Linear linear = MakeLinear(32, 48, 32);
+  EXPECT_THROW(linear.Prepare(kFloat, Passes::kBoth, kInt8), std::logic_error);
+  linear.Prepare(kFloat, Passes::kForward);
+  const at::Tensor wanted = Affine(x, linear).out.detach();
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kForward, kInt8); }), 1);
+  EXPECT_EQ(PacksDuring([&] { linear.Prepare(kFloat, Passes::kForward, kInt8); }), 0);
+  const at::Tensor rounded = Affine(x, linear).out;
+  EXPECT_LT(RelativeErrorOf(rounded, wanted), 0.02);
+  EXPECT_FALSE(rounded.equal(wanted));
+  EXPECT_EQ(MessageOf([&] { rounded.sum().backward(); }),
+            "a layer's weights are not packed for the backward pass in int8; call Prepare first");
+  linear.Prepare(kFloat, Passes::kForward);
+  EXPECT_TRUE(Affine(x, linear).out.equal(wanted));
+}
+
+TEST(Linear, FrozenWeightsShareTheirCopiesByPrecision) {
+  const at::Tensor weight = Inputs(33).Make({48, 32}, 1).to(at::kFloat);
+  Linear one({weight}, {}), other({weight}, {});
+  one.Prepare(kFloat, Passes::kForward);
+  other.Prepare(kFloat, Passes::kForward, cpu::Multiplier::kInt8);
+  EXPECT_EQ(one.Forward(kFloat).multiplier(), cpu::Multiplier::kFastest);
+  EXPECT_EQ(other.Forward(kFloat).multiplier(), cpu::Multiplier::kInt8);
+}
+
+TEST(Linear, AnAdapterIsMergedIntoWeightsOfEightBits) {
+  Inputs make(34);
+  const at::NoGradGuard no_gradient;
+  const at::Tensor x = make.Make({21, 32}, 1).to(at::kFloat);
+  Linear linear({make.Make({48, 32}, 1).to(at::kFloat)}, {});
+  const at::Tensor a = Leaf(make, {4, 32}), b = Leaf(make, {48, 4});
+  linear.Adapt({.down = {a}, .up = {b}, .scale = 2});
+  const at::Tensor merged = linear.weights()[0] + at::matmul(b, a) * 2;
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    linear.Prepare(type == at::kFloat ? kFloat : cpu::Type::kBf16, Passes::kForward,
+                   cpu::Multiplier::kInt8);
+    EXPECT_FALSE(linear.AdaptsBeside(x.to(type)));
+    const at::Tensor found = Affine(x.to(type), linear).out.to(at::kFloat);
+    EXPECT_LT(RelativeErrorOf(found, at::matmul(x, merged.t())), 0.02);
+  }
+}
+
+TEST(Linear, CopiesOfEightBitsThatAreMadeOnUseAreTheSame) {
+  Inputs make(35);
+  const at::Tensor x = make.Make({21, 32}, 1).to(at::kFloat);
+  const at::Tensor weight = make.Make({48, 32}, 1).to(at::kFloat);
+  Linear kept({weight}, {}), made({weight.clone()}, {});
+  made.PackOnUse(std::make_shared<PackBuffers>(), 1);
+  made.Prepare(kFloat, Passes::kForward);
+  const at::Tensor fp32 = Affine(x, made).out;
+  kept.Prepare(kFloat, Passes::kForward, cpu::Multiplier::kInt8);
+  made.Prepare(kFloat, Passes::kForward, cpu::Multiplier::kInt8);
+  EXPECT_TRUE(Affine(x, made).out.equal(Affine(x, kept).out));
+  EXPECT_FALSE(Affine(x, made).out.equal(fp32));
+}
+
 // A weight of 1 in bf16 has no room for what the adapter adds: W + B A would be W.
 TEST(Linear, Bf16WeightsDoNotRoundTheirAdapterAway) {
   if (CurrentIsa() < Isa::kAvx512) GTEST_SKIP() << "no products of bf16";

@@ -67,10 +67,10 @@ double MultiplyTiles(size_t steps) {
   tiles.Load<6>(factors + 2 * kWords, kTileSide);
   tiles.Load<7>(factors + 3 * kWords, kTileSide);
   for (size_t step = 0; step < steps; ++step) {
-    tiles.AddProduct<0, 4, 6>();
-    tiles.AddProduct<1, 4, 7>();
-    tiles.AddProduct<2, 5, 6>();
-    tiles.AddProduct<3, 5, 7>();
+    tiles.AddProduct<TileWords::kBf16Pairs, 0, 4, 6>();
+    tiles.AddProduct<TileWords::kBf16Pairs, 1, 4, 7>();
+    tiles.AddProduct<TileWords::kBf16Pairs, 2, 5, 6>();
+    tiles.AddProduct<TileWords::kBf16Pairs, 3, 5, 7>();
   }
   constexpr double kFlopsOfTile = 4.0 * kTileSide * kTileSide * kTileSide;
   return 4 * kFlopsOfTile * static_cast<double>(steps);

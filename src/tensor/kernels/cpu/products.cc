@@ -1,4 +1,5 @@
-// Chooses which code multiplies: oneDNN, or the kernels of panel_products.h and tiled_products.h.
+// Chooses which code multiplies: oneDNN, or the kernels of panel_products.h, tiled_products.h and
+// int8_products.h.
 #include "tensor/kernels/cpu/products.h"
 
 #include <hwy/aligned_allocator.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "tensor/isa.h"
+#include "tensor/kernels/cpu/int8_products.h"
 #include "tensor/kernels/cpu/onednn_products.h"
 #include "tensor/kernels/cpu/panel_products.h"
 #include "tensor/kernels/cpu/rows.h"
@@ -36,15 +38,25 @@ bool UsesTiles(int64_t depth, int64_t columns, Type type) {
 
 }  // namespace
 
-// Exactly one of the three members is set.
+// Exactly one of the members is set.
 struct PackedMatrix::Storage {
   std::optional<OneDnnMatrix> onednn;
   hwy::AlignedFreeUniquePtr<float[]> panels;
   hwy::AlignedFreeUniquePtr<Bf16[]> tiles;
+  std::optional<Int8Matrix> int8;
 };
 
 PackedMatrix::PackedMatrix(int64_t depth, int64_t columns, Type type, Multiplier multiplier)
-    : depth_(depth), columns_(columns), type_(type), storage_(std::make_unique<Storage>()) {
+    : depth_(depth),
+      columns_(columns),
+      type_(type),
+      multiplier_(multiplier),
+      storage_(std::make_unique<Storage>()) {
+  if (multiplier == Multiplier::kInt8) {
+    storage_->int8.emplace(static_cast<size_t>(depth), static_cast<size_t>(columns),
+                           FastestInt8Kernel());
+    return;
+  }
   if (multiplier == Multiplier::kFastest && UsesPanels(depth, columns, type)) {
     storage_->panels = hwy::AllocateAligned<float>(static_cast<size_t>(depth * columns));
     if (!storage_->panels) throw std::bad_alloc();
@@ -62,6 +74,20 @@ PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
 PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
 PackedMatrix::~PackedMatrix() = default;
 
+namespace {
+
+void PackInt8(const FloatFactor& b, Int8Matrix* to) {
+#pragma omp parallel for schedule(static)
+  for (size_t n = 0; n < b.columns; n += Int8Matrix::kPartColumns) {
+    FloatFactor part = b;
+    part.source += n * b.column_stride;
+    part.columns = std::min(Int8Matrix::kPartColumns, b.columns - n);
+    to->Pack(part, n);
+  }
+}
+
+}  // namespace
+
 void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t column_stride) {
   const FloatFactor b{source, static_cast<size_t>(depth_stride), static_cast<size_t>(column_stride),
                       static_cast<size_t>(depth_), static_cast<size_t>(columns_)};
@@ -69,6 +95,8 @@ void PackedMatrix::Pack(const float* source, int64_t depth_stride, int64_t colum
     PackPanels(b, storage_->panels.get());
   } else if (storage_->tiles) {
     PackTiles(b, storage_->tiles.get());
+  } else if (storage_->int8) {
+    PackInt8(b, &*storage_->int8);
   } else {
     storage_->onednn->Pack(b);
   }
@@ -108,6 +136,7 @@ void PackedMatrix::PackStored(std::span<const StoredRows> parts, int64_t width, 
   }
   // A multiple of the width of panels and of that of tiles, so that a block is whole ones.
   constexpr int64_t kColumns = 96;
+  static_assert(kColumns == Int8Matrix::kPartColumns);
 #pragma omp parallel
   {
     std::vector<float> block(static_cast<size_t>(depth_ * std::min(kColumns, columns_)));
@@ -120,6 +149,8 @@ void PackedMatrix::PackStored(std::span<const StoredRows> parts, int64_t width, 
                           static_cast<size_t>(count)};
       if (storage_->panels) {
         PackPanels(b, storage_->panels.get() + n * depth_);
+      } else if (storage_->int8) {
+        storage_->int8->Pack(b, static_cast<size_t>(n));
       } else {
         PackTiles(b, storage_->tiles.get() + n * depth_);
       }
@@ -185,6 +216,10 @@ void MultiplyPacked(const PackedProduct& p) {
     } else {
       MultiplyTiled(product, rows, Bf16Result{static_cast<Bf16*>(p.out.data), stride, p.add});
     }
+  } else if (storage.int8) {
+    MultiplyInt8({p.x.data, p.b.type(), static_cast<size_t>(p.x.stride), *storage.int8, p.bias,
+                  p.out.data, p.out_type, stride, p.add},
+                 rows);
   } else if (p.add) {
     AddOneDnnProduct(p);
   } else {

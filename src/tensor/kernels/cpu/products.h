@@ -1,6 +1,7 @@
 // Matrix products on the CPU. Each runs on the implementation that is fastest on this processor:
 // panel_products.h for floats with AVX2 or AVX-512, tiled_products.h for bf16 with AMX,
-// onednn_products.h for everything else.
+// onednn_products.h for everything else. Where asked to, int8_products.h rounds both factors to
+// eight bits.
 //
 // A product is one thread's work on a tile of rows: callers split rows over OpenMP threads and call
 // from inside the parallel region. Tiles of 64 rows already run at nearly the full rate of a core,
@@ -17,9 +18,10 @@
 
 namespace tandem::tensor::cpu {
 
-// Which implementation multiplies: the one that is fastest on this processor, or oneDNN, as a
-// comparison.
-enum class Multiplier { kFastest, kOneDnn };
+// Which implementation multiplies: the one that is fastest on this processor; oneDNN, as a
+// comparison; or the kernels that round both factors to eight bits (int8_products.h says how), for
+// factors whose depth and columns are multiples of 16. What is not packed is never rounded.
+enum class Multiplier { kFastest, kOneDnn, kInt8 };
 
 // The constant factor of `x B`, B [depth, columns], in the layout that its multiplier reads.
 class PackedMatrix {
@@ -41,7 +43,8 @@ class PackedMatrix {
 
   int64_t depth() const { return depth_; }
   int64_t columns() const { return columns_; }
-  Type type() const { return type_; }
+  Type type() const { return type_; }  // of the other factor
+  Multiplier multiplier() const { return multiplier_; }
 
   struct Storage;
   const Storage& storage() const { return *storage_; }
@@ -52,12 +55,14 @@ class PackedMatrix {
   int64_t depth_;
   int64_t columns_;
   Type type_;
+  Multiplier multiplier_;
   std::unique_ptr<Storage> storage_;
 };
 
 // out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none), or, `add`, out += x B,
 // without a bias, for a multiple of 16 columns. x has the type of B, and an even stride where that
-// is bf16. out is float or has the type of B; a sum is rounded once.
+// is bf16. out is float or has the type of B; a sum is rounded once. Of a B for kInt8, what is not
+// finite in a row of x makes the whole row of out NaN.
 struct PackedProduct {
   ConstMatrix x;
   int64_t rows;

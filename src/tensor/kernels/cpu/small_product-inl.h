@@ -85,13 +85,14 @@ HWY_INLINE FloatVec AddProducts(FloatVec a, FloatVec b, FloatVec sum) {
 #endif
 }
 
-#if HWY_TARGET <= HWY_AVX3
 HWY_INLINE WordVec LoadElements(const uint32_t* from) { return hn::LoadU(WordTag(), from); }
 HWY_INLINE WordVec Broadcast(const uint32_t* from) {
   uint32_t word;
-  std::memcpy(&word, from, sizeof word);  // the memory holds Bf16 objects
+  std::memcpy(&word, from, sizeof word);  // the memory holds values of other types
   return hn::Set(WordTag(), word);
 }
+
+#if HWY_TARGET <= HWY_AVX3
 // Needs AVX512-BF16, which this target does not imply: the caller checks CurrentIsa(). In assembly
 // because Highway 1.0 has no function for it.
 HWY_INLINE FloatVec AddProducts(WordVec a, WordVec b, FloatVec sum) {

@@ -1,5 +1,6 @@
-// C (+)= A B on AMX, for words of two bf16 values as in small_product-inl.h, in tiles of 16 rows of
-// 64 bytes. Included once per target by the files that multiply on AMX.
+// C (+)= A B on AMX, in tiles of 16 rows of 64 bytes: for words of two bf16 values as in
+// small_product-inl.h, or for words of four bytes, whose sums are whole numbers. Included once per
+// target by the files that multiply on AMX.
 #if defined(TANDEM_TENSOR_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_TILE_PRODUCT_INL_H_
 #undef TANDEM_TENSOR_TILE_PRODUCT_INL_H_
@@ -15,7 +16,9 @@
 
 #include "tensor/kernels/cpu/small_product-inl.h"
 
-#if HWY_TARGET <= HWY_AVX3
+// Every processor with AMX has AVX-512. Products of bytes need nothing of it, so that tests run
+// them, with AMX emulated, on processors that have no more than AVX2.
+#if HWY_TARGET <= HWY_AVX2
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
@@ -42,9 +45,15 @@ constexpr TileShapes ShapesFor(size_t rows) {
   return shapes;
 }
 
+// What the words of a product hold.
+enum class TileWords {
+  kBf16Pairs,  // two bf16 values; AMX-BF16
+  kByteQuads,  // four bytes, of A unsigned and of B signed ones; AMX-INT8. Sums are int32_t.
+};
+
 // The tile registers 0 to 7 of this thread, zero at first, released when the object ends. Needs
-// AMX-BF16 and Linux's permission: the caller checks CurrentIsa(). In assembly, because compilers
-// have intrinsics for these instructions only at targets that Highway 1.0 does not know.
+// AMX-TILE, what its products need, and Linux's permission: the caller checks. In assembly, because
+// compilers have intrinsics for these instructions only at targets that Highway 1.0 does not know.
 class AmxTiles {
  public:
   explicit HWY_INLINE AmxTiles(size_t rows = 2 * kTileSide) {
@@ -82,11 +91,15 @@ class AmxTiles {
                      : "r"(rows), "r"(4 * stride), "i"(kTile)
                      : "memory");
   }
-  // Adds to the floats of kSum the product of kA, [row, depth] words, and kB, [depth, column]
-  // words. The processor reads bf16 values below 2^-126 as 0.
-  template <int kSum, int kA, int kB>
+  // Adds to the sums of kSum the product of kA, [row, depth] words, and kB, [depth, column] words.
+  // The processor reads bf16 values below 2^-126 as 0.
+  template <TileWords kWords, int kSum, int kA, int kB>
   HWY_INLINE void AddProduct() {
-    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kA), "i"(kB));
+    if constexpr (kWords == TileWords::kBf16Pairs) {
+      __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kA), "i"(kB));
+    } else {
+      __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kA), "i"(kB));
+    }
   }
 };
 
@@ -126,8 +139,10 @@ struct TileOperands {
 };
 
 // Computes kRows x 2 tiles of C, kRows one or two, over a depth of `depth` tiles. Uses registers 0
-// to 3 for C, 4 and 5 for A, 6 and 7 for B. Calls hook.Step() for each tile of the depth.
-template <size_t kRows, Streamed kStreamed, typename StepHook>
+// to 3 for C, 4 and 5 for A, 6 and 7 for B. Calls hook.Step() for each tile of the depth. c.data
+// points to int32_t where the words are bytes, and there is no bias.
+template <size_t kRows, Streamed kStreamed, TileWords kWords = TileWords::kBf16Pairs,
+          typename StepHook>
 HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, const TileOperands& operands,
                                Output c, StepHook& hook) {
   constexpr bool kTwo = kRows > 1;
@@ -150,13 +165,13 @@ HWY_INLINE void ProductOfTiles(AmxTiles& tiles, size_t depth, const TileOperands
   for (; depth > 0; --depth) {
     LoadOperand<6, kStreamed == Streamed::kB>(tiles, b.data, b.stride);
     LoadOperand<4, kStreamed == Streamed::kA>(tiles, a.data, a.stride);
-    tiles.AddProduct<0, 4, 6>();
+    tiles.AddProduct<kWords, 0, 4, 6>();
     LoadOperand<7, kStreamed == Streamed::kB>(tiles, b.data + b.second, b.stride);
-    tiles.AddProduct<1, 4, 7>();
+    tiles.AddProduct<kWords, 1, 4, 7>();
     if constexpr (kTwo) {
       LoadOperand<5, kStreamed == Streamed::kA>(tiles, a.data + a.second, a.stride);
-      tiles.AddProduct<2, 5, 6>();
-      tiles.AddProduct<3, 5, 7>();
+      tiles.AddProduct<kWords, 2, 5, 6>();
+      tiles.AddProduct<kWords, 3, 5, 7>();
     }
     hook.Step();
     a.data += a.step;
@@ -202,5 +217,5 @@ HWY_INLINE void TileProduct(AmxTiles& tiles, const SmallShape& tile_counts, RowM
 }  // namespace tandem::tensor::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#endif  // HWY_TARGET <= HWY_AVX3
+#endif  // HWY_TARGET <= HWY_AVX2
 #endif  // per-target include guard
