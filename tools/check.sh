@@ -95,7 +95,8 @@ run_address_sanitizer() {
 
 # --- pages ---------------------------------------------------------------------------------------
 
-# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts.
+# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts. Then
+# the page of the server.
 run_pages() {
   build_targets release "tandem_cli report_example"
   rm -rf build/pages
@@ -106,6 +107,7 @@ run_pages() {
   done
   build/release/tandem report build/pages/one build/pages/two --output build/pages/both/report/page
   python3 tools/check_pages.py --pictures build/pages/pictures build/pages/*/report/page/index.html
+  python3 tools/check_search_page.py --pictures build/pages/pictures
 }
 
 # --- fuzzers -------------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ check() {
       scale) part scale 600 "training with as many documents as MS MARCO, in 6 GiB" run_scale ;;
       pages)
         if command -v chromium-headless-shell >/dev/null 2>&1; then
-          part pages 60 "report pages in a headless browser" run_pages
+          part pages 60 "report pages and the server's page in a headless browser" run_pages
         else
           skip pages "there is no browser (apt-get install chromium-headless-shell)"
         fi
