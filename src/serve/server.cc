@@ -169,8 +169,26 @@ class Server::Impl {
     return true;
   }
 
+  // Where memory is full, answers that are read slowly give way, the longest first.
+  void ShedAnswers(Clock::time_point now) {
+    while (host_.held_bytes > options_.held_bytes) {
+      std::shared_ptr<Connection> longest;
+      size_t most = 0;
+      for (const auto& connection : connections_) {
+        const size_t bytes = connection->slowly_read(now);
+        if (bytes <= most) continue;
+        most = bytes;
+        longest = connection;
+      }
+      if (!longest) return;
+      longest->Close();
+      host_.service.metrics().CountEvicted();
+    }
+  }
+
   void Sweep() {
     const Clock::time_point now = Clock::now();
+    ShedAnswers(now);
     for (auto it = connections_.begin(); it != connections_.end();) {
       const std::shared_ptr<Connection> connection = *it;
       if (host_.stopping) connection->Drain(now);

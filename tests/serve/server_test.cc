@@ -296,6 +296,17 @@ TEST(ServerTest, MemoryOfBodiesIsBounded) {
   EXPECT_EQ(running.Ask(PostRequest("/embed", R"({"texts": "small"})")).status, 200);
 }
 
+TEST(ServerTest, AnswersThatNobodyReadsGiveWayWhenMemoryIsFull) {
+  Running running({.held_bytes = 1'000'000}, {.limits = {.texts = 100'000}});
+  HttpClient slow(running.port());
+  // More than sockets take: what is left of the answer stays in memory.
+  slow.Send(
+      PostRequest("/embed", json{{"texts", std::vector<std::string>(100'000, "a b c")}}.dump()));
+  EXPECT_TRUE(Eventually([&] {
+    return running.Ask(GetRequest("/metrics")).body.find("_evicted_total 1\n") != std::string::npos;
+  }));
+}
+
 TEST(ServerTest, AFullServerClosesTheConnectionThatWaitsLongest) {
   Running running({.max_connections = 4});
   std::vector<std::unique_ptr<HttpClient>> idle;
