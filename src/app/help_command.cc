@@ -1,6 +1,7 @@
 // `tandem help [COMMAND]`: the same as `tandem [COMMAND] --help`, or its manual page.
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,37 +15,45 @@ namespace tandem::app {
 namespace {
 
 struct HelpOptions {
-  std::string command;
+  std::vector<std::string> words;
   std::string format = "text";
 };
 
-void PrintManPage(const std::string& name) {
+// A page describes a command with its parts, so that one of them has the page of the whole.
+void PrintManPage(const std::vector<std::string>& words) {
   const CommandDescription program = DescribeProgram();
   std::string page = ProgramManPage(program);
   for (const CommandDescription& command : program.commands) {
-    if (command.ShortName() == name) page = CommandManPage(command);
+    if (!words.empty() && command.ShortName() == words.front()) page = CommandManPage(command);
   }
   std::fputs(page.c_str(), stdout);
 }
 
 void Help(const HelpOptions& options) {
-  const std::string& command = options.command;
-  if (!command.empty() && config::FindEntry(Commands(), command) == nullptr) {
-    throw UsageError("command " + config::UnknownName(command, config::EntryNames(Commands())));
+  std::vector<const char*> arguments = {"tandem"};
+  std::span<const Command* const> commands = Commands();
+  for (const std::string& word : options.words) {
+    const Command* command = config::FindEntry(commands, word);
+    if (command == nullptr) {
+      throw UsageError("command " + config::UnknownName(word, config::EntryNames(commands)));
+    }
+    arguments.push_back(word.c_str());
+    commands = command->parts == nullptr ? std::span<const Command* const>() : command->parts();
   }
   if (options.format == "man") {
-    PrintManPage(command);
+    PrintManPage(options.words);
     return;
   }
-  std::vector<const char*> arguments = {"tandem"};
-  if (!command.empty()) arguments.push_back(command.c_str());
   arguments.push_back("--help");
   RunCommandLine(static_cast<int>(arguments.size()), arguments.data());
 }
 
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<HelpOptions>();
-  flags.Add("command", options->command, "The command; without it, all commands").Takes("COMMAND");
+  flags
+      .Add("command", options->words,
+           "The command, as `train` or `index build`; without it, all commands")
+      .Takes("COMMAND");
   flags
       .Add("--format", options->format,
            "text, or man: the source of a manual page (tandem help train --format man | man -l -)")
