@@ -11,7 +11,7 @@ COPY --from=build /src/build/package/tandem.deb /tmp/tandem.deb
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends curl /tmp/tandem.deb \
     && rm -rf /tmp/tandem.deb /var/lib/apt/lists/*
-RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin tandem \
+RUN useradd --uid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin tandem \
     && mkdir /data
 # Nothing is kept in the container.
 ENV TANDEM_CACHE=

@@ -21,7 +21,7 @@ install(FILES "${documentation}/completion/fish" RENAME tandem.fish COMPONENT ru
         DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 install(FILES "packaging/tandem@.service" DESTINATION lib/systemd/system COMPONENT runtime)
 install(FILES packaging/copyright DESTINATION "${doc_folder}" COMPONENT runtime)
-install(DIRECTORY docs/ DESTINATION "${doc_folder}" COMPONENT runtime FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs/ DESTINATION "${doc_folder}" COMPONENT runtime)
 install(DIRECTORY recipes DESTINATION "${doc_folder}/examples" COMPONENT runtime)
 
 # Packages of a later release replace those of an earlier one: 0.1.0+debian12 comes before +debian13.
@@ -76,13 +76,13 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Without OpenBLAS libtorch takes the slow reference BLAS.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-openmp)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnuplot-nox) # figures of `tandem report`
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "embedding models for search: training, indexes and a server")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "embedding models for search: training, indexes and a server
- Tandem trains, evaluates, indexes for and serves dual-encoder retrievers, the
- embedding models behind semantic search. It reads and writes model folders of
- Hugging Face and sentence-transformers, measures as trec_eval does, and runs
- on CPUs without Python. 'tandem serve' answers over HTTP with calibrated
- probabilities, and as OpenAI's embedding clients ask.")
+    "Tandem trains, evaluates, indexes for and serves dual-encoder retrievers, the
+embedding models behind semantic search. It reads and writes model folders of
+Hugging Face and sentence-transformers, measures as trec_eval does, and runs
+on CPUs without Python. 'tandem serve' answers over HTTP with calibrated
+probabilities, and as OpenAI's embedding clients ask.")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/postinst"
                                        "${PROJECT_SOURCE_DIR}/packaging/prerm"
                                        "${PROJECT_SOURCE_DIR}/packaging/postrm")
