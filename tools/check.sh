@@ -122,6 +122,16 @@ run_pages() {
   python3 tools/check_search_page.py --pictures build/pages/pictures
 }
 
+# --- server --------------------------------------------------------------------------------------
+
+# Clients of other programs agree with `tandem serve`, and it stands load with faults. With
+# PEER_PYTHON=python the openai package and sentence-transformers are among them.
+run_serve() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/check_serve.py --program build/release/tandem --model "$model" \
+    --seconds "${SERVE_SECONDS:-600}"
+}
+
 # --- fuzzers -------------------------------------------------------------------------------------
 
 run_fuzzers() {
@@ -142,14 +152,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills scale pages package sanitizers fuzz suites
+  [ $# -gt 0 ] || set -- kills scale pages serve package sanitizers fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      kills | scale | pages | fuzz) stages=$((stages + 1)) ;;
+      kills | scale | pages | serve | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, package, kills, scale, pages, sanitizers and fuzz" ;;
+      *) fail "check has no part $name; it has suites, kills, scale, pages, serve, package, sanitizers and fuzz" ;;
     esac
   done
   setup
@@ -166,6 +176,7 @@ check() {
           skip pages "there is no browser (apt-get install chromium-headless-shell)"
         fi
         ;;
+      serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers

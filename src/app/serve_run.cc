@@ -52,9 +52,12 @@ std::string WhatIsServed(const serve::BackendInfo& info) {
 }  // namespace
 
 void RunServe(const ServeCommandOptions& options) {
-  const serve::ServiceOptions service_options = ServiceOptionsOf(options);  // before the model
+  // What can be wrong besides the model is said before it is loaded.
+  const serve::ServiceOptions service_options = ServiceOptionsOf(options);
+  const serve::ServerOptions server_options = ServerOptionsOf(options);
+  serve::CheckAddress(server_options);
   serve::Service service([&options] { return OpenServeBackend(options); }, service_options);
-  serve::Server server(service, ServerOptionsOf(options));
+  serve::Server server(service, server_options);
   if (service_options.tokens.empty() && options.host != "localhost" &&
       !options.host.starts_with("127.") && options.host != "::1") {
     Warn(fmt::format("whoever reaches {} may ask: there is no --token-file", server.address()));

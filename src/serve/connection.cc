@@ -103,8 +103,8 @@ void Connection::CheckDeadline(Clock::time_point now) {
       return Refuse(ErrorResponse(408, "timeout", "the body of the request did not come in time"));
     case Phase::kWorking: {
       CancelWork();
-      Response response =
-          ErrorResponse(503, "timeout", "the request could not be answered in time");
+      Response response = ErrorResponse(
+          503, "timeout", "the request could not be answered in time; send fewer texts at once");
       response.headers.emplace_back("Retry-After", "5");
       return Send(std::move(response));
     }
@@ -171,7 +171,10 @@ void Connection::Advance() {
     input_.erase(0, taken);
     const HttpParser::State state = parser_.state();
     if (state == HttpParser::State::kHead) {
-      if (phase_ == Phase::kIdle && !input_.empty()) Enter(Phase::kHead, host_.options.head);
+      if (phase_ == Phase::kIdle && !input_.empty()) {
+        Enter(Phase::kHead, host_.options.head);
+        head_end_ = since_;
+      }
       return;
     }
     if (state == HttpParser::State::kFailed) {
@@ -299,6 +302,7 @@ void Connection::OnWritten() {
     return WaitReadable();
   }
   parser_.Reset();
+  head_ = {};
   screened_ = false;
   Enter(Phase::kIdle, host_.options.idle);
   if (!input_.empty()) Advance();

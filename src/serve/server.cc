@@ -58,6 +58,20 @@ tcp::endpoint Resolve(asio::io_context& io, std::string host, uint16_t port) {
   return *found.begin();
 }
 
+void Listen(asio::io_context& io, tcp::acceptor& acceptor, const ServerOptions& options) {
+  const tcp::endpoint endpoint = Resolve(io, options.host, options.port);
+  boost::system::error_code error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) return;
+  const bool taken = error == asio::error::address_in_use;
+  throw UsageError(fmt::format(
+      "{}:{}: cannot listen: {}{}", options.host, options.port, error.message(),
+      taken ? "; stop the other program, or choose another --port (0: any that is free)" : ""));
+}
+
 }  // namespace
 
 class Server::Impl {
@@ -70,7 +84,8 @@ class Server::Impl {
         accept_pause_(io_),
         signals_(io_) {
     RaiseFileLimit(options_.max_connections);
-    Listen();
+    Listen(io_, acceptor_, options_);
+    endpoint_ = acceptor_.local_endpoint();
     service.SetConnectionGauges([this](Gauges* gauges) {
       gauges->connections = open_connections_;
       gauges->held_bytes = host_.held_bytes;
@@ -103,24 +118,6 @@ class Server::Impl {
   }
 
  private:
-  void Listen() {
-    endpoint_ = Resolve(io_, options_.host, options_.port);
-    boost::system::error_code error;
-    acceptor_.open(endpoint_.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint_, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error) {
-      const bool taken = error == asio::error::address_in_use;
-      throw UsageError(fmt::format("{}:{}: cannot listen: {}{}", options_.host, options_.port,
-                                   error.message(),
-                                   taken ? "; stop the other program, or choose another --port (0: "
-                                           "any that is free)"
-                                         : ""));
-    }
-    endpoint_ = acceptor_.local_endpoint();
-  }
-
   void Accept() {
     if (!acceptor_.is_open()) return;
     acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
@@ -250,6 +247,12 @@ class Server::Impl {
   bool reload_again_ = false;
   std::thread reload_;
 };
+
+void CheckAddress(const ServerOptions& options) {
+  asio::io_context io;
+  tcp::acceptor acceptor(io);
+  Listen(io, acceptor, options);
+}
 
 Server::Server(Service& service, ServerOptions options)
     : impl_(std::make_unique<Impl>(service, std::move(options))) {}

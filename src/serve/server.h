@@ -39,6 +39,9 @@ struct ServerOptions {
   bool signals = false;                      // SIGTERM and SIGINT stop the server, SIGHUP reloads
 };
 
+// Throws what a Server there would throw: for a program that loads a model before it has one.
+void CheckAddress(const ServerOptions& options);
+
 class Server {
  public:
   // Listens at once. Throws UsageError where the address is none of this machine's or the port is

@@ -76,6 +76,7 @@ std::string Network(const std::string& address) {
 Service::Service(OpenBackend open, ServiceOptions options)
     : open_(std::move(open)),
       options_(std::move(options)),
+      openapi_(OpenApiDocument(!options_.tokens.empty())),
       backend_(open_()),
       workers_(std::max<size_t>(1, options_.workers)),
       searchers_(std::max<size_t>(1, options_.searchers)),
@@ -191,7 +192,7 @@ Response Service::Answer(const Route& route, const RequestHead& head) const {
       return response;
     }
     case RouteName::kOpenApi:
-      return Json(OpenApiDocument(!options_.tokens.empty()));
+      return Json(openapi_);
     case RouteName::kInfo:
       return Json(InfoAnswer(backend()->info(), options_.limits));
     case RouteName::kModels:

@@ -101,6 +101,7 @@ class Service {
 
   OpenBackend open_;
   ServiceOptions options_;
+  const std::string openapi_;
   mutable std::mutex mutex_;  // of backend_
   std::shared_ptr<Backend> backend_;
   std::mutex reloading_;
