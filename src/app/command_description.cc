@@ -42,6 +42,11 @@ std::string FlagDescription::Synopsis() const {
 
 std::string CommandDescription::ShortName() const { return name.substr(name.rfind(' ') + 1); }
 
+std::string CommandDescription::Route() const {
+  const size_t end = name.find(' ');
+  return end == std::string::npos ? "" : name.substr(end);
+}
+
 CommandDescription DescribeCommand(const CLI::App& app, const std::string& name) {
   CommandDescription command{
       .name = name, .summary = app.get_description(), .footer = app.get_footer()};

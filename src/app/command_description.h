@@ -33,6 +33,8 @@ struct CommandDescription {
 
   // "train": the last word of the name.
   std::string ShortName() const;
+  // " index build": what is typed behind the program's name; "" for the program.
+  std::string Route() const;
 };
 
 // `name` is what precedes the app's own commands.

@@ -77,10 +77,21 @@ ValueCompletion CompletionOf(const FlagDescription& flag) {
   if (value == "NAME") return {Kind::kWords, ExplainedNames()};
   if (value == "KEY=VALUE") return {Kind::kKeys, RecipeKeys("=")};
   for (const config::Catalogue& catalogue : AllCatalogues()) {
+    if (value == "KIND" && catalogue.name == "indexes") return {Kind::kWords, NamesOf(catalogue)};
     if (IsInCapitals(value, catalogue.entry)) return {Kind::kWords, NamesOf(catalogue)};
     if (IsInCapitals(value, catalogue.name)) return {Kind::kList, NamesOf(catalogue)};
   }
   return {Kind::kFiles, {}};
+}
+
+std::vector<std::string> QuotedRoutes(const CommandDescription& command) {
+  std::vector<std::string> routes;
+  for (const CommandDescription& one : command.commands) {
+    routes.push_back("\"" + one.Route() + "\"");
+    const std::vector<std::string> more = QuotedRoutes(one);
+    routes.insert(routes.end(), more.begin(), more.end());
+  }
+  return routes;
 }
 
 }  // namespace tandem::app

@@ -36,4 +36,7 @@ struct ValueCompletion {
 // and recipes know. Everything else may be a file.
 ValueCompletion CompletionOf(const FlagDescription& flag);
 
+// CommandDescription::Route of all commands below `command`, each in double quotes.
+std::vector<std::string> QuotedRoutes(const CommandDescription& command);
+
 }  // namespace tandem::app

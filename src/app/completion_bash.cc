@@ -55,22 +55,6 @@ std::string Offer(const ValueCompletion& completion) {
   return "";
 }
 
-// " index build": the words behind `tandem`.
-std::string Route(const CommandDescription& command) {
-  const size_t end = command.name.find(' ');
-  return end == std::string::npos ? "" : command.name.substr(end);
-}
-
-std::vector<std::string> Routes(const CommandDescription& command) {
-  std::vector<std::string> routes;
-  for (const CommandDescription& one : command.commands) {
-    routes.push_back(fmt::format("\"{}\"", Route(one)));
-    const std::vector<std::string> more = Routes(one);
-    routes.insert(routes.end(), more.begin(), more.end());
-  }
-  return routes;
-}
-
 // What a command takes, and then its own commands.
 std::string Cases(const CommandDescription& command) {
   std::vector<std::string> flags;
@@ -91,7 +75,7 @@ std::string Cases(const CommandDescription& command) {
     for (const CommandDescription& one : command.commands) names += " " + one.ShortName();
     argument = fmt::format("_tandem_words '{}'", names.substr(1));
   }
-  std::string text = fmt::format("    \"{}\")\n", Route(command));
+  std::string text = fmt::format("    \"{}\")\n", command.Route());
   if (!values.empty()) text += "      case $previous in\n" + values + "      esac\n";
   text += fmt::format("      if [[ $current == -* ]]; then _tandem_words '{}'; else {}; fi ;;\n",
                       fmt::join(flags, " "), argument.empty() ? ":" : argument);
@@ -106,7 +90,7 @@ std::string BashCompletion(const CommandDescription& program) {
       "{}    case \"$route ${{COMP_WORDS[i]}}\" in\n      {}) route+=\" ${{COMP_WORDS[i]}}\" ;;\n"
       "      *) break ;;\n    esac\n  done\n  case $route in\n{}  esac\n}}\ncomplete -F _tandem "
       "tandem\n",
-      kHead, fmt::join(Routes(program), " | "), Cases(program));
+      kHead, fmt::join(QuotedRoutes(program), " | "), Cases(program));
 }
 
 }  // namespace tandem::app

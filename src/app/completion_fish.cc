@@ -73,9 +73,8 @@ std::string Line(const FlagDescription& flag, const std::string& where) {
 }
 
 std::string Lines(const CommandDescription& command) {
-  const size_t end = command.name.find(' ');
-  const std::string route = end == std::string::npos ? "" : command.name.substr(end);
-  const std::string here = (command.commands.empty() ? "__tandem_at" : "__tandem_is") + route;
+  const std::string here =
+      (command.commands.empty() ? "__tandem_at" : "__tandem_is") + command.Route();
   std::string text;
   for (const CommandDescription& one : command.commands) {
     text += fmt::format("complete -c tandem -n {} -a {} -d {}\n", Quoted(here), one.ShortName(),

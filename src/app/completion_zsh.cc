@@ -58,20 +58,8 @@ std::string FlagSpecification(const FlagDescription& flag) {
                      end);
 }
 
-std::string Route(const CommandDescription& command) {
-  const size_t end = command.name.find(' ');
-  return end == std::string::npos ? "" : command.name.substr(end);
-}
-
-void AddRoutes(const CommandDescription& command, std::string& routes) {
-  for (const CommandDescription& one : command.commands) {
-    routes += fmt::format("{}\"{}\"", routes.empty() ? "" : "|", Route(one));
-    AddRoutes(one, routes);
-  }
-}
-
 std::string Cases(const CommandDescription& command) {
-  std::string text = fmt::format("    (\"{}\")\n      _arguments -S", Route(command));
+  std::string text = fmt::format("    (\"{}\")\n      _arguments -S", command.Route());
   for (const FlagDescription& flag : command.flags) {
     text += " \\\n        " + FlagSpecification(flag);
   }
@@ -91,8 +79,6 @@ std::string Cases(const CommandDescription& command) {
 }  // namespace
 
 std::string ZshCompletion(const CommandDescription& program) {
-  std::string routes;
-  AddRoutes(program, routes);
   return fmt::format(
       "#compdef tandem\n# zsh completion of tandem, written by `tandem completion zsh`\n_tandem() "
       "{{\n"
@@ -107,7 +93,7 @@ std::string ZshCompletion(const CommandDescription& program) {
       "  ((CURRENT -= i - 2))\n"
       "  case $route in\n{}  esac\n}}\n"
       "if [ \"$funcstack[1]\" = _tandem ]; then _tandem \"$@\"; else compdef _tandem tandem; fi\n",
-      routes, Cases(program));
+      fmt::join(QuotedRoutes(program), "|"), Cases(program));
 }
 
 }  // namespace tandem::app

@@ -40,11 +40,6 @@ std::string Part(const std::string& script, const std::string& begin, const std:
   return script.substr(at, script.find(end, at + begin.size()) - at);
 }
 
-std::string RouteOf(const CommandDescription& command) {
-  const size_t end = command.name.find(' ');
-  return end == std::string::npos ? "" : command.name.substr(end);
-}
-
 // Every command of the catalogue, each with its own and the global flags.
 TEST(CommandDescription, HoldsEveryCommand) {
   const CommandDescription program = DescribeProgram();
@@ -76,10 +71,10 @@ TEST(Completion, EveryFlagOfEveryCommandInEveryShell) {
   const std::string fish = FishCompletion(program);
   ForEachCommand(program, [&](const CommandDescription& command) {
     const std::string in_bash =
-        Part(bash, fmt::format("\n    \"{}\")\n", RouteOf(command)), "fi ;;");
-    const std::string in_zsh = Part(zsh, fmt::format("\n    (\"{}\")\n", RouteOf(command)), " ;;");
+        Part(bash, fmt::format("\n    \"{}\")\n", command.Route()), "fi ;;");
+    const std::string in_zsh = Part(zsh, fmt::format("\n    (\"{}\")\n", command.Route()), " ;;");
     const std::string in_fish =
-        fmt::format("-n '__tandem_{}{}'", command.commands.empty() ? "at" : "is", RouteOf(command));
+        fmt::format("-n '__tandem_{}{}'", command.commands.empty() ? "at" : "is", command.Route());
     ASSERT_NE(in_bash, "") << command.name;
     ASSERT_NE(in_zsh, "") << command.name;
     for (const FlagDescription& flag : command.flags) {
