@@ -116,8 +116,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.refuse(404, "there is nothing here")
 
     def information(self):
-        index = {"documents": 6000, "kind": "exact", "fields": [{"name": "section", "type": "string"},
-                                                               {"name": "size", "type": "number"}]}
+        index = {"documents": 6000, "kind": "exact", "fields": ["section:string", "size:number"]}
         return {"model": {"name": "mann_whitney", "calibrated": self.server.calibrated},
                 "index": index if self.server.index else None, "limits": {"k": 50}}
 
