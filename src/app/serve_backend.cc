@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -203,7 +204,11 @@ Served OpenIndex(const ServeCommandOptions& options) {
   load.max_query_tokens = flags.max_query_tokens;
   load.chosen_query_prompt = flags.prompt;
   auto model = index::LoadIndexModel(info, load, flags.model);
-  if (flags.model.empty()) flags.model = info.model.path;
+  if (flags.model.empty()) {
+    // A model that was copied into the index goes by the index's name.
+    const bool copied = std::filesystem::path(info.model.path).is_relative();
+    flags.model = copied ? options.source : info.model.path;
+  }
   return {std::move(model), std::move(flags), std::move(opened)};
 }
 

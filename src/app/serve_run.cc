@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 
 #include "app/globals.h"
 #include "app/serve_backend.h"
@@ -52,6 +53,7 @@ std::string WhatIsServed(const serve::BackendInfo& info) {
 }  // namespace
 
 void RunServe(const ServeCommandOptions& options) {
+  std::signal(SIGHUP, SIG_IGN);  // one that comes before there is anything to open again
   // What can be wrong besides the model is said before it is loaded.
   const serve::ServiceOptions service_options = ServiceOptionsOf(options);
   const serve::ServerOptions server_options = ServerOptionsOf(options);
