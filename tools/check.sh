@@ -47,14 +47,26 @@ check_suite() {
     "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test"
 }
 
-check_suites() {
+# The container's steps with what is here; then the package is used and purged where it was installed.
+check_package() {
+  work=$PWD/.cache/debian/package
+  mkdir -p "$work"
+  root=$(python3 tools/run_dockerfile.py --suite "$suite" --work "$work" --data "$model")
+  ! command -v lintian >/dev/null 2>&1 ||
+    lintian --fail-on error "$work/$suite-build/src/build/package/tandem.deb"
+  cp tools/try_package.sh "$root/srv/"
+  sh tools/bare_debian.sh "$suite" "$root" "sh /srv/try_package.sh"
+}
+
+# on_suites PREFIX SECONDS TEXT FUNCTION: a part for each suite, in bare Debians.
+on_suites() {
   for suite in ${SUITES:-bookworm trixie}; do
     if [ "$(id -u)" != 0 ]; then
-      skip "$suite" "debootstrap needs root"
+      skip "$1$suite" "debootstrap needs root"
     elif ! command -v debootstrap >/dev/null 2>&1; then
-      skip "$suite" "there is no debootstrap (apt-get install debootstrap)"
+      skip "$1$suite" "there is no debootstrap (apt-get install debootstrap)"
     else
-      part "$suite" 3000 "demo and test on a bare Debian" check_suite
+      part "$1$suite" "$2" "$3" "$4"
     fi
   done
 }
@@ -95,7 +107,8 @@ run_address_sanitizer() {
 
 # --- pages ---------------------------------------------------------------------------------------
 
-# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts.
+# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts. Then
+# the page of the server.
 run_pages() {
   build_targets release "tandem_cli report_example"
   rm -rf build/pages
@@ -106,6 +119,17 @@ run_pages() {
   done
   build/release/tandem report build/pages/one build/pages/two --output build/pages/both/report/page
   python3 tools/check_pages.py --pictures build/pages/pictures build/pages/*/report/page/index.html
+  python3 tools/check_search_page.py --pictures build/pages/pictures
+}
+
+# --- server --------------------------------------------------------------------------------------
+
+# Clients of other programs agree with `tandem serve`, and it stands load with faults. With
+# PEER_PYTHON=python the openai package and sentence-transformers are among them.
+run_serve() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/check_serve.py --program build/release/tandem --model "$model" \
+    --seconds "${SERVE_SECONDS:-600}"
 }
 
 # --- fuzzers -------------------------------------------------------------------------------------
@@ -128,14 +152,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills scale pages sanitizers fuzz suites
+  [ $# -gt 0 ] || set -- kills scale pages serve package sanitizers fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      kills | scale | pages | fuzz) stages=$((stages + 1)) ;;
+      kills | scale | pages | serve | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
-      suites) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, kills, scale, pages, sanitizers and fuzz" ;;
+      suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
+      *) fail "check has no part $name; it has suites, kills, scale, pages, serve, package, sanitizers and fuzz" ;;
     esac
   done
   setup
@@ -147,11 +171,12 @@ check() {
       scale) part scale 600 "training with as many documents as MS MARCO, in 6 GiB" run_scale ;;
       pages)
         if command -v chromium-headless-shell >/dev/null 2>&1; then
-          part pages 60 "report pages in a headless browser" run_pages
+          part pages 60 "report pages and the server's page in a headless browser" run_pages
         else
           skip pages "there is no browser (apt-get install chromium-headless-shell)"
         fi
         ;;
+      serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers
@@ -163,7 +188,8 @@ check() {
         part tsan 900 "ThreadSanitizer over the half without libtorch" run_thread_sanitizer
         part asan 4000 "AddressSanitizer over everything" run_address_sanitizer
         ;;
-      suites) check_suites ;;
+      suites) on_suites '' 3000 "demo and test on a bare Debian" check_suite ;;
+      package) on_suites package- 1500 "the Dockerfile's steps on a bare Debian" check_package ;;
     esac
   done
   printf '\ncheck:%s\n' "$check_summary" >&2

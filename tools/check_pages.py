@@ -28,12 +28,11 @@ SCHEMES = ("light", "dark")
 LOOK = r"""
 (() => {
   const problems = [];
-  if (!document.querySelector("main h2")) problems.push("there is no report");
   const page = document.documentElement;
-  if (page.scrollWidth > window.innerWidth) {
+  if (page.scrollWidth > page.clientWidth) {
     const wide = [...document.querySelectorAll("body *")].filter(
-        (e) => e.getBoundingClientRect().right > window.innerWidth + 1 && !e.closest(".scroll, pre"));
-    problems.push(`the page is ${page.scrollWidth} wide in a window of ${window.innerWidth}: ` +
+        (e) => e.getBoundingClientRect().right > page.clientWidth + 1 && !e.closest(".scroll, pre"));
+    problems.push(`the page is ${page.scrollWidth} wide in a window of ${page.clientWidth}: ` +
         wide.slice(0, 3).map((e) => `${e.tagName}.${e.className}`).join(", "));
   }
   for (const figure of document.querySelectorAll("figure")) {
@@ -112,7 +111,8 @@ USE = r"""
         {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, bubbles: true}));
   }
   const tips = [...document.querySelectorAll(".tip")].filter((tip) => !tip.hidden && tip.textContent);
-  return JSON.stringify({live: document.querySelectorAll("figure.live").length, tips: tips.length,
+  return JSON.stringify({report: document.querySelector("main h2") !== null,
+                         live: document.querySelectorAll("figure.live").length, tips: tips.length,
                          title: document.title});
 })()
 """
@@ -236,6 +236,8 @@ def check(browser, page, pictures):
             picture(browser, pictures / f"{name}-{width}-{scheme}.png")
             used = browser.evaluate(USE)
             problems += [f"opened: {problem}" for problem in browser.evaluate(LOOK)]
+            if not used["report"]:
+                problems.append("there is no report")
             if used["tips"] != used["live"]:
                 problems.append(f"{used['tips']} of {used['live']} figures show values")
             if used["title"] == "owned":

@@ -4,7 +4,8 @@
 The index of the packages that this machine's apt knows becomes a BEIR folder. A package's one-line
 description is a query, its long description a document, joined by `Description-md5`:
 
-    corpus.jsonl    {"_id": "PACKAGE", "text": "LONG DESCRIPTION"}
+    corpus.jsonl    {"_id": "PACKAGE", "text": "LONG DESCRIPTION",
+                     "metadata": {"section": "video", "installed_kib": 2048}}
     queries.jsonl   {"_id": "q-PACKAGE", "text": "ONE-LINE DESCRIPTION"}
     qrels/SPLIT.tsv grade 2 for the package itself, 1 for the packages of the same source
 
@@ -42,6 +43,8 @@ class Package:
     source: str
     query: str
     document: str
+    section: str  # without the archive's area: "video", not "contrib/video"
+    installed_kib: int
 
 
 def fail(message):
@@ -148,7 +151,9 @@ def read_packages(files, descriptions):
             if name is None or name in packages or not one_line or len(lines) < 2:
                 continue
             source = fields.get("Source", name).split()[0]
-            packages[name] = Package(name, source, one_line, " ".join(" ".join(lines).split()))
+            packages[name] = Package(name, source, one_line, " ".join(" ".join(lines).split()),
+                                     fields.get("Section", "unknown").rpartition("/")[2],
+                                     int(fields.get("Installed-Size", 0)))
     return [packages[name] for name in sorted(packages)]
 
 
@@ -210,8 +215,13 @@ def write_lines(path, lines):
         file.writelines(line + "\n" for line in lines)
 
 
-def json_line(identifier, text):
-    return json.dumps({"_id": identifier, "text": text}, ensure_ascii=False)
+def json_line(identifier, text, **more):
+    return json.dumps({"_id": identifier, "text": text, **more}, ensure_ascii=False)
+
+
+def document_line(package):
+    metadata = {"section": package.section, "installed_kib": package.installed_kib}
+    return json_line(package.name, package.document, metadata=metadata)
 
 
 def write_dataset(folder, corpus, splits, origin):
@@ -219,7 +229,7 @@ def write_dataset(folder, corpus, splits, origin):
     shutil.rmtree(partial, ignore_errors=True)
     os.makedirs(os.path.join(partial, "qrels"))
     asked = sorted((p for pairs in splits.values() for p, _ in pairs), key=lambda p: p.name)
-    write_lines(f"{partial}/corpus.jsonl", (json_line(p.name, p.document) for p in corpus))
+    write_lines(f"{partial}/corpus.jsonl", map(document_line, corpus))
     write_lines(f"{partial}/queries.jsonl", (json_line(f"q-{p.name}", p.query) for p in asked))
     for split, pairs in splits.items():
         rows = ["query-id\tcorpus-id\tscore"]

@@ -130,21 +130,35 @@ int RunGuarded(const std::function<void()>& body) {
   return static_cast<int>(ExitCode::kInternal);
 }
 
-}  // namespace
+constexpr const char* kSummary =
+    "Trains, evaluates and searches with dual-encoder retrievers (embedding models).";
 
-int RunCommandLine(int argc, const char* const* argv) {
-  CLI::App app("Trains, evaluates and searches with dual-encoder retrievers (embedding models).",
-               "tandem");
+// All flags and commands; `run` becomes what the command that was named does.
+void SetUp(CLI::App& app, std::function<void()>* run) {
   app.formatter(MakeHelpText());
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.set_version_flag(
       "--version", [] { return VersionText(); },
       "Print the versions of Tandem and its libraries, and what the processor can do, and exit");
   app.require_subcommand(0, 1);
-  std::function<void()> run;
-  for (const Command* command : Commands()) AddCommand(*command, app, &run);
+  for (const Command* command : Commands()) AddCommand(*command, app, run);
   // Set last, because the commands would inherit it.
   app.footer("`tandem COMMAND --help` prints the flags of a command.");
+}
+
+}  // namespace
+
+CommandDescription DescribeProgram() {
+  CLI::App app(kSummary, "tandem");
+  std::function<void()> run;
+  SetUp(app, &run);
+  return DescribeCommand(app, "tandem");
+}
+
+int RunCommandLine(int argc, const char* const* argv) {
+  CLI::App app(kSummary, "tandem");
+  std::function<void()> run;
+  SetUp(app, &run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -42,6 +42,7 @@ void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
 
 void AddTestFlags(Flags& flags, CompareCommandOptions& options) {
   flags.Add("--measures", options.measures, "Measures, separated by commas, as evaluate takes them")
+      .Takes("MEASURES")
       .ShowDefault(kMeasures);
   flags
       .Add("--relevance-level", options.relevance_level,

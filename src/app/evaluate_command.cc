@@ -64,6 +64,7 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
            "ndcg_exp[@k], map[@k], mrr[@k], recall@k, precision@k, success@k, rprec, bpref, "
            "rbp[@k], judged[@k], f1@SCORE, auc, auc_per_query, partial_auc, "
            "partial_auc_per_query, pool_ap; with parameters map(rel=2), rbp(p=0.9)")
+      .Takes("MEASURES")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
   flags.AddSwitch("--views", options.views,

@@ -197,6 +197,7 @@ std::function<void()> Configure(Flags& flags) {
            "or table; "
            "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives, "
            "\"models\" that of all encoders, \"measures\" that of all measures")
+      .Takes("NAME")
       .Required();
   return [name] { std::fputs(Explain(*name).c_str(), stdout); };
 }

@@ -134,6 +134,7 @@ Flag Flag::Between(int64_t lowest, int64_t highest) {
 }
 
 Flag Flag::Folder(std::string_view what_it_holds) {
+  option_->type_name("FOLDER");
   option_->check(
       [what = std::string(what_it_holds), flag = option_->get_name()](const std::string& word) {
         if (word == "-") {
@@ -141,6 +142,11 @@ Flag Flag::Folder(std::string_view what_it_holds) {
         }
         return std::string();
       });
+  return *this;
+}
+
+Flag Flag::Takes(std::string_view what) {
+  option_->type_name(std::string(what));
   return *this;
 }
 

@@ -41,6 +41,9 @@ class Flag {
   // The value is a folder: "-", standard input or output elsewhere, is an error that says why
   // (`what_it_holds`, such as "embeddings are several files").
   Flag Folder(std::string_view what_it_holds);
+  // Help shows `what` for its value, "MEASURES", by which shells know what to offer
+  // (app/completion.h).
+  Flag Takes(std::string_view what);
   // Giving it together with `other` is an error, in either order.
   Flag Excludes(Flag other);
   // Each time it is given, it takes one value; what follows is the next argument. (Otherwise a flag

@@ -1,4 +1,5 @@
-// `tandem help [COMMAND]`: the same as `tandem [COMMAND] --help`.
+// `tandem help [COMMAND]`: the same as `tandem [COMMAND] --help`, or its manual page.
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
@@ -7,15 +8,31 @@
 #include "app/cli.h"
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/man_page.h"
 #include "base/error.h"
 
 namespace tandem::app {
 namespace {
 
-void Help(const std::vector<std::string>& words) {
+struct HelpOptions {
+  std::vector<std::string> words;
+  std::string format = "text";
+};
+
+// A page describes a command with its parts, so that one of them has the page of the whole.
+void PrintManPage(const std::vector<std::string>& words) {
+  const CommandDescription program = DescribeProgram();
+  std::string page = ProgramManPage(program);
+  for (const CommandDescription& command : program.commands) {
+    if (!words.empty() && command.ShortName() == words.front()) page = CommandManPage(command);
+  }
+  std::fputs(page.c_str(), stdout);
+}
+
+void Help(const HelpOptions& options) {
   std::vector<const char*> arguments = {"tandem"};
   std::span<const Command* const> commands = Commands();
-  for (const std::string& word : words) {
+  for (const std::string& word : options.words) {
     const Command* command = config::FindEntry(commands, word);
     if (command == nullptr) {
       throw UsageError("command " + config::UnknownName(word, config::EntryNames(commands)));
@@ -23,15 +40,26 @@ void Help(const std::vector<std::string>& words) {
     arguments.push_back(word.c_str());
     commands = command->parts == nullptr ? std::span<const Command* const>() : command->parts();
   }
+  if (options.format == "man") {
+    PrintManPage(options.words);
+    return;
+  }
   arguments.push_back("--help");
   RunCommandLine(static_cast<int>(arguments.size()), arguments.data());
 }
 
 std::function<void()> Configure(Flags& flags) {
-  const auto words = std::make_shared<std::vector<std::string>>();
-  flags.Add("command", *words,
-            "The command, as `train` or `index build`; without it, all commands");
-  return [words] { Help(*words); };
+  const auto options = std::make_shared<HelpOptions>();
+  flags
+      .Add("command", options->words,
+           "The command, as `train` or `index build`; without it, all commands")
+      .Takes("COMMAND");
+  flags
+      .Add("--format", options->format,
+           "text, or man: the source of a manual page (tandem help train --format man | man -l -)")
+      .OneOf({"text", "man"})
+      .ShowDefault();
+  return [options] { Help(*options); };
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "app/help_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "app/command_description.h"
 
 namespace tandem::app {
 namespace {
@@ -41,62 +41,37 @@ std::string Entry(const std::string& name, std::string_view text) {
   return out + '\n';
 }
 
-bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
-
-// "-q, --quiet", "--format text|json".
-std::string FlagName(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return fmt::format("{}{}{}", fmt::join(names, ", "), TakesValue(option) ? " " : "",
-                     TakesValue(option) ? option.get_type_name() : "");
-}
-
-std::string Description(const CLI::Option& option) {
-  std::string text = option.get_description();
-  if (option.get_required()) text += " (required)";
-  if (TakesValue(option) && !option.get_default_str().empty()) {
-    text += fmt::format(" [default: {}]", option.get_default_str());
-  }
-  return text;
-}
-
-std::string UsageLine(const CLI::App& app, const std::string& name) {
-  std::string line = "Usage: " + name;
-  if (!app.get_subcommands({}).empty()) line += " COMMAND";
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) {
-      line += option->get_required() ? " " + option->get_name() : " [" + option->get_name() + "]";
-    } else if (option->get_required()) {
-      line += " " + FlagName(*option);
-    }
+std::string UsageLine(const CommandDescription& command) {
+  std::string line = "Usage: " + command.name;
+  if (!command.commands.empty()) line += " COMMAND";
+  for (const FlagDescription& flag : command.flags) {
+    if (flag.required) line += " " + flag.Synopsis();
+    if (!flag.required && flag.argument) line += fmt::format(" [{}]", flag.Synopsis());
   }
   return line + " [flags]\n";
+}
+
+std::string HelpOf(const CommandDescription& command) {
+  std::string arguments, flags, commands;
+  for (const FlagDescription& flag : command.flags) {
+    (flag.argument ? arguments : flags) += Entry(flag.Synopsis(), flag.text);
+  }
+  for (const CommandDescription& one : command.commands) {
+    commands += Entry(one.ShortName(), one.summary);
+  }
+  std::string text = command.summary + "\n\n" + UsageLine(command);
+  if (!arguments.empty()) text += "\nArguments:\n" + arguments;
+  if (!commands.empty()) text += "\nCommands:\n" + commands;
+  text += "\nFlags:\n" + flags;
+  if (!command.footer.empty()) text += "\n" + command.footer + "\n";
+  return text;
 }
 
 class HelpText final : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode /*mode*/) const override {
-    std::string arguments, flags, commands;
-    for (const CLI::Option* option : app->get_options()) {
-      if (option == app->get_help_ptr()) continue;
-      if (option->get_positional()) {
-        arguments += Entry(option->get_name(), Description(*option));
-      } else {
-        flags += Entry(FlagName(*option), Description(*option));
-      }
-    }
-    flags += Entry(FlagName(*app->get_help_ptr()), Description(*app->get_help_ptr()));
-    for (const CLI::App* command : app->get_subcommands({})) {
-      commands += Entry(command->get_name(), command->get_description());
-    }
-    std::string text = app->get_description() + "\n\n" + UsageLine(*app, name);
-    if (!arguments.empty()) text += "\nArguments:\n" + arguments;
-    if (!commands.empty()) text += "\nCommands:\n" + commands;
-    text += "\nFlags:\n" + flags;
-    if (!app->get_footer().empty()) text += "\n" + app->get_footer() + "\n";
-    return text;
+    return HelpOf(DescribeCommand(*app, name));
   }
 };
 

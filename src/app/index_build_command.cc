@@ -29,9 +29,11 @@ void Check(const IndexBuildCommandOptions& options) {
 }
 
 void AddKindFlags(Flags& flags, IndexBuildCommandOptions& options) {
-  flags.Add("--kind", options.kind,
-            fmt::format("{} (tandem list indexes)",
-                        fmt::join(config::EntryNames(index::IndexKinds()), ", ")));
+  flags
+      .Add("--kind", options.kind,
+           fmt::format("{} (tandem list indexes)",
+                       fmt::join(config::EntryNames(index::IndexKinds()), ", ")))
+      .Takes("KIND");
   flags
       .Add("--set", options.set,
            "NAME=VALUE: a parameter of the kind (tandem explain KIND); may be given several times")

@@ -69,8 +69,10 @@ std::function<void()> Configure(Flags& flags) {
   for (const config::Catalogue& catalogue : AllCatalogues()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", catalogue.name);
   }
-  flags.Add("catalogue", options->catalogue,
-            fmt::format("{} or keys; without it, the catalogues themselves", names));
+  flags
+      .Add("catalogue", options->catalogue,
+           fmt::format("{} or keys; without it, the catalogues themselves", names))
+      .Takes("CATALOGUE");
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();

@@ -50,7 +50,8 @@ std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
   flags.Add("--set", options->sets, "Set a key of the recipe: KEY=VALUE (repeatable)")
-      .OneValueEachTime();
+      .OneValueEachTime()
+      .Takes("KEY=VALUE");
   Flag output =
       flags.Add("--output", options->output, "Run folder; wins over the recipe's `output`");
   Flag resume = flags.AddSwitch("--resume", options->resume, "Continue the run in the run folder");

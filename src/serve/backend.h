@@ -1,0 +1,102 @@
+// What a server answers with: a model and perhaps an index. The server knows this interface only,
+// so that it needs no libtorch and is tested with a made-up one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace tandem::serve {
+
+enum class TextKind : uint8_t { kQuery, kDocument };
+
+struct IndexField {  // that searches can filter by
+  std::string name;
+  std::string type;  // "number" or "string"
+};
+
+struct IndexDescription {
+  std::string kind;
+  uint64_t documents = 0;
+  bool texts = true;  // whether the documents' texts are kept
+  std::vector<IndexField> fields;
+};
+
+struct BackendInfo {
+  std::string model;       // the name that clients give
+  size_t width = 0;        // E
+  std::string similarity;  // "cosine" or "dot"
+  std::string precision;
+  size_t max_query_tokens = 0;  // longer texts are cut; 0: no limit
+  size_t max_document_tokens = 0;
+  bool calibrated = false;  // whether scores have probabilities
+  std::optional<IndexDescription> index;
+};
+
+// One text of a batch. Encode writes its embedding to row [E].
+struct EncodeItem {
+  std::span<const int32_t> ids;
+  TextKind kind;
+  float* row;
+};
+
+struct SearchOptions {
+  size_t k = 10;
+  std::optional<double> min_score;
+  std::optional<double> min_probability;
+  std::string filter;  // a JSON object; "": none
+  bool highlight = true;
+};
+
+struct FoundHighlight {  // bytes of the text
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// Views are valid as long as the backend.
+struct Found {
+  std::string_view id;
+  float score = 0;
+  std::optional<double> probability;
+  std::string_view text;
+  std::optional<FoundHighlight> highlight;
+};
+
+// Embeddings of texts as documents, [texts, E] row after row.
+using EmbedTexts = std::function<std::vector<float>(std::span<const std::string_view> texts)>;
+
+// Errors of the client's making are UsageErrors (base/error.h); anything else is the server's.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const BackendInfo& info() const = 0;
+
+  // Appends the token ids of a text, with the prompt of its kind and cut at its length. Any thread.
+  virtual void Tokenize(std::string_view text, TextKind kind, text::EncodedTexts* texts) const = 0;
+
+  // Called by one thread at a time.
+  virtual void Encode(std::span<const EncodeItem> batch) = 0;
+
+  // None where scores have no probabilities. Any thread.
+  virtual std::optional<double> Probability(double score) const = 0;
+
+  // Throws UsageError for options that do not fit the index, before anything is encoded. Both are
+  // called only where info().index is there, by any thread; `queries` is [count, E].
+  virtual void CheckSearch(const SearchOptions& options) const = 0;
+  virtual std::vector<std::vector<Found>> Search(const float* queries, size_t count,
+                                                 const SearchOptions& options,
+                                                 const EmbedTexts& embed) const = 0;
+};
+
+// Opens what the server serves: once at the start, and again on SIGHUP.
+using OpenBackend = std::function<std::shared_ptr<Backend>()>;
+
+}  // namespace tandem::serve

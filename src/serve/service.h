@@ -1,0 +1,117 @@
+// Answers requests: everything between a parsed request and its response, without sockets.
+//
+// A request passes through three kinds of threads: workers parse and tokenise it and write its
+// answer, one thread encodes batches of all requests' texts, and searchers look for documents.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/backend.h"
+#include "serve/batch_queue.h"
+#include "serve/batcher.h"
+#include "serve/http_message.h"
+#include "serve/json_request.h"
+#include "serve/metrics.h"
+#include "serve/routes.h"
+#include "serve/worker_pool.h"
+
+namespace tandem::serve {
+
+struct ServiceOptions {
+  RequestLimits limits;
+  size_t workers = 2;
+  size_t searchers = 2;
+  // A queue is full with more tokens than this. 0: what is encoded in queue_seconds, as measured.
+  size_t queue_tokens = 0;
+  double queue_seconds = 15;
+  std::vector<std::string> tokens;   // of clients; none: nobody needs one
+  std::vector<std::string> origins;  // of pages that may ask from elsewhere; "*": all
+};
+
+// A request that is being answered.
+class PendingRequest {
+ public:
+  virtual ~PendingRequest() = default;
+  // Nobody waits for the answer any more: what is not encoded yet will not be.
+  virtual void Cancel() = 0;
+  // Texts that are not encoded yet.
+  virtual size_t texts_left() const = 0;
+};
+
+// Takes the answer; called once, by any thread; must return soon. Not called after Cancel has
+// returned.
+using Responder = std::function<void(Response)>;
+
+class Service {
+ public:
+  // Opens the backend. Throws what `open` throws.
+  Service(OpenBackend open, ServiceOptions options);
+  ~Service();
+
+  // Called when the head of a request is there: the response that refuses it, whatever its body
+  // is.
+  std::optional<Response> Screen(const RequestHead& head) const;
+
+  // Answers a request that Screen let through. `client` is whose turn it takes among others. The
+  // caller keeps what is returned until the answer, else there is none; null where the answer has
+  // been given already.
+  std::shared_ptr<PendingRequest> Handle(const RequestHead& head, std::string body,
+                                         const std::string& client, Responder respond);
+
+  // Who asks: "token 2" where there are several tokens, "header X" where the proxy names clients,
+  // else the address, of IPv6 the /64 network.
+  std::string ClientOf(const RequestHead& head, const std::string& address) const;
+
+  // Opens the backend again; requests that come from now on get the new one, those before keep
+  // theirs. Throws what `open` throws, and the old backend stays.
+  void Reload();
+
+  // From now on requests are refused with 503, and /health says so.
+  void Drain() { draining_ = true; }
+  bool draining() const { return draining_; }
+
+  // What every answer gets: headers for pages of other origins, and its place in the metrics.
+  void Finish(const RequestHead& head, double seconds, Response* response);
+
+  std::shared_ptr<Backend> backend() const;
+  Metrics& metrics() { return metrics_; }
+  BatchQueue& queue() { return queue_; }
+  const ServiceOptions& options() const { return options_; }
+  // Of connections and bytes, which the server knows.
+  void SetConnectionGauges(std::function<void(Gauges*)> fill) { fill_gauges_ = std::move(fill); }
+
+ private:
+  class Exchange;
+  friend class Exchange;
+
+  Response Answer(const Route& route, const RequestHead& head) const;  // of GET
+  std::string MetricsText() const;
+  size_t QueueLimit() const;
+  Response QueueFull() const;
+  std::optional<size_t> TokenOf(std::string_view authorization) const;
+  bool AllowsOrigin(std::string_view origin) const;
+
+  OpenBackend open_;
+  ServiceOptions options_;
+  const std::string openapi_;
+  mutable std::mutex mutex_;  // of backend_
+  std::shared_ptr<Backend> backend_;
+  std::mutex reloading_;
+  std::atomic<bool> draining_ = false;
+  std::function<void(Gauges*)> fill_gauges_;
+  Metrics metrics_;
+  BatchQueue queue_;
+  WorkerPool workers_;
+  WorkerPool searchers_;
+  std::unique_ptr<Batcher> batcher_;
+};
+
+}  // namespace tandem::serve
