@@ -18,9 +18,9 @@
 namespace tandem::index {
 namespace {
 
-constexpr size_t kWordRows = 64;     // of a word of a mask
-constexpr size_t kBlockRows = 256;   // that are scored for one query before any is chosen
-constexpr size_t kTileRows = 64;     // the same for a batch: with its scores, a second-level cache
+constexpr size_t kWordRows = 64;    // of a word of a mask
+constexpr size_t kBlockRows = 256;  // that are scored for one query before any is chosen
+constexpr size_t kTileRows = 64;    // the same for a batch: with its scores, a second-level cache
 constexpr size_t kBatchQueries = 256;
 // What a thread reads before it takes a new range: long against the time that taking one costs,
 // short against a search.
@@ -109,9 +109,8 @@ class QueryScan {
       }
       const size_t count = std::min(kWordRows, end - row);
       Score(row, count);
-      ForEachBit(~word & WordAt(nullptr, row, rows_), [&](size_t bit) {
-        upper_[bit] = -std::numeric_limits<float>::infinity();
-      });
+      ForEachBit(~word & WordAt(nullptr, row, rows_),
+                 [&](size_t bit) { upper_[bit] = -std::numeric_limits<float>::infinity(); });
       found_.Offer(upper_, count, static_cast<uint32_t>(row));
     }
   }
@@ -145,9 +144,8 @@ class BatchScan {
       return;
     }
     for (size_t row = first; row < end; row += kWordRows) {
-      ForEachBit(WordAt(allowed_, row, rows_), [&](size_t bit) {
-        list_[listed_++] = static_cast<uint32_t>(row + bit);
-      });
+      ForEachBit(WordAt(allowed_, row, rows_),
+                 [&](size_t bit) { list_[listed_++] = static_cast<uint32_t>(row + bit); });
       if (listed_ < kTileRows) continue;
       ScoreBlock({.count = kTileRows, .list = list_.data()});
       listed_ -= kTileRows;
@@ -213,9 +211,10 @@ class ExactIndex final : public VectorIndex {
   void Check(const float* query, size_t number) const {
     const double length = RowLength(query, rows_.width);
     if (length * vectors_->longest() <= std::numeric_limits<float>::max() / 2) return;
-    throw NumericError(fmt::format(
-        "{} of query {} is not finite, so its embedding is far too large or broken; check the model",
-        std::isfinite(length) ? "a score" : "the embedding", number));
+    throw NumericError(
+        fmt::format("{} of query {} is not finite, so its embedding is far too large or broken; "
+                    "check the model",
+                    std::isfinite(length) ? "a score" : "the embedding", number));
   }
 
   Candidates NoCandidates(size_t k, const ScoreBound& bound) const {
@@ -243,8 +242,7 @@ class ExactIndex final : public VectorIndex {
   }
 
   void SearchBatch(const VectorQuery& query, std::span<std::vector<RowHit>> found) const {
-    const std::unique_ptr<PreparedBatch> batch =
-        vectors_->PrepareBatch(query.queries, query.count);
+    const std::unique_ptr<PreparedBatch> batch = vectors_->PrepareBatch(query.queries, query.count);
     RowRanges ranges(rows_.count, vectors_->row_bytes());
     const int threads = ThreadsFor(query, ranges);
     std::vector<std::unique_ptr<BatchScan>> scans(static_cast<size_t>(threads));

@@ -47,8 +47,8 @@ RowCode EncodeRow(const float* row, size_t width, size_t padded, int8_t* codes) 
   RowCode code{.scale = std::max(largest / kLargest, std::numeric_limits<float>::min())};
   const float inverse = 1 / code.scale;
   for (size_t i = 0; i < width; ++i) {
-    codes[i] = static_cast<int8_t>(
-        std::clamp(RoundToInteger(row[i] * inverse), -kLargest, kLargest));
+    codes[i] =
+        static_cast<int8_t>(std::clamp(RoundToInteger(row[i] * inverse), -kLargest, kLargest));
   }
   code.length = LengthOf(width, [codes](size_t i) { return static_cast<double>(codes[i]); });
   const double scale = code.scale;

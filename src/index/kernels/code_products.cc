@@ -19,8 +19,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using SumTag = hn::CappedTag<int32_t, 16>;
 using SumVec = hn::Vec<SumTag>;
-using FactorTag = hn::Repartition<int16_t, SumTag>;
-using FactorVec = hn::Vec<FactorTag>;
 
 // A tile of scores has kTileRows rows of two vectors, so that sums, two vectors of the panel, a
 // pair of codes and a product fill the registers.
@@ -33,27 +31,59 @@ inline constexpr size_t kTileRows = 6;
 
 HWY_INLINE size_t PanelColumns() { return kPanelVectors * hn::Lanes(SumTag()); }
 
-// sum + a * b, pair by pair. kVnni: by one instruction, which no target of Highway 1.0 stands for,
-// so that it is written in assembly; the caller has asked the processor.
+#if HWY_TARGET == HWY_SCALAR
+
+// sum + a * b for words of two 16-bit numbers.
+template <bool>
+HWY_INLINE SumVec AddPairs(SumVec a, SumVec b, SumVec sum) {
+  int16_t left[2], right[2];
+  std::memcpy(left, &a.raw, sizeof left);
+  std::memcpy(right, &b.raw, sizeof right);
+  sum.raw += left[0] * right[0] + left[1] * right[1];
+  return sum;
+}
+
+HWY_INLINE void WidenRow(const int8_t* codes, size_t width, int16_t* wide) {
+  std::copy_n(codes, width, wide);
+}
+
+#else
+
+using FactorTag = hn::Repartition<int16_t, SumTag>;
+
+// sum + a * b for words of two 16-bit numbers. kVnni: by one instruction, which no target of
+// Highway 1.0 stands for, so that it is written in assembly; the caller has asked the processor.
 template <bool kVnni>
-HWY_INLINE SumVec AddPairs(FactorVec a, FactorVec b, SumVec sum) {
+HWY_INLINE SumVec AddPairs(SumVec a, SumVec b, SumVec sum) {
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (kVnni) {
     __asm__("vpdpwssd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
     return sum;
   }
 #endif
+  const FactorTag d16;
   SumVec other = hn::Zero(SumTag());  // stays zero on x86
-  sum = hn::ReorderWidenMulAccumulate(SumTag(), a, b, sum, other);
+  sum =
+      hn::ReorderWidenMulAccumulate(SumTag(), hn::BitCast(d16, a), hn::BitCast(d16, b), sum, other);
   return hn::Add(sum, other);
 }
+
+HWY_INLINE void WidenRow(const int8_t* codes, size_t width, int16_t* wide) {
+  const FactorTag d16;
+  const hn::Rebind<int8_t, FactorTag> d8;
+  for (size_t k = 0; k < width; k += hn::Lanes(d16)) {
+    hn::StoreU(hn::PromoteTo(d16, hn::LoadU(d8, codes + k)), d16, wide + k);
+  }
+}
+
+#endif
 
 struct Tile {
   const int16_t* rows;  // [kRows, width]
   size_t width;
-  const float* scales;     // of the rows
-  const int32_t* panel;    // [width / 2, PanelColumns()]
-  const float* offsets;    // of the panel's columns
+  const float* scales;   // of the rows
+  const int32_t* panel;  // [width / 2, PanelColumns()]
+  const float* offsets;  // of the panel's columns
   float* scores;
   size_t stride;
 };
@@ -61,19 +91,17 @@ struct Tile {
 template <size_t kRows, bool kVnni>
 HWY_INLINE void MultiplyTile(const Tile& t) {
   const SumTag d;
-  const FactorTag d16;
   const hn::Rebind<float, SumTag> df;
   const size_t lanes = hn::Lanes(d);
   SumVec sums[kRows][kPanelVectors];
   for (size_t r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = hn::Zero(d);
   const int32_t* panel = t.panel;
   for (size_t k = 0; k < t.width; k += 2, panel += kPanelVectors * lanes) {
-    const auto first = hn::BitCast(d16, hn::LoadU(d, panel));
-    const auto second = hn::BitCast(d16, hn::LoadU(d, panel + lanes));
+    const auto first = hn::LoadU(d, panel), second = hn::LoadU(d, panel + lanes);
     for (size_t r = 0; r < kRows; ++r) {
       int32_t pair;
       std::memcpy(&pair, t.rows + r * t.width + k, sizeof pair);
-      const auto codes = hn::BitCast(d16, hn::Set(d, pair));
+      const auto codes = hn::Set(d, pair);
       sums[r][0] = AddPairs<kVnni>(codes, first, sums[r][0]);
       sums[r][1] = AddPairs<kVnni>(codes, second, sums[r][1]);
     }
@@ -101,21 +129,15 @@ HWY_INLINE void MultiplyRest(size_t rows, const Tile& tile) {
 
 // A block of rows, widened to 16 bits.
 struct WideBlock {
-  int16_t* rows;   // [count, width]
-  float* scales;   // [count]
+  int16_t* rows;  // [count, width]
+  float* scales;  // [count]
 };
 
 HWY_INLINE void Widen(const CodeRows& rows, const RowBlock& block, const WideBlock& to) {
-  const FactorTag d16;
-  const hn::Rebind<int8_t, FactorTag> d8;
   for (size_t i = 0; i < block.count; ++i) {
     const size_t row = block[i];
     to.scales[i] = rows.scales[row];
-    const int8_t* codes = rows.codes + row * rows.width;
-    int16_t* wide = to.rows + i * rows.width;
-    for (size_t k = 0; k < rows.width; k += hn::Lanes(d16)) {
-      hn::StoreU(hn::PromoteTo(d16, hn::LoadU(d8, codes + k)), d16, wide + k);
-    }
+    WidenRow(rows.codes + row * rows.width, rows.width, to.rows + i * rows.width);
   }
 }
 
@@ -123,8 +145,8 @@ template <bool kVnni>
 HWY_INLINE void ScoreCodeBlockOf(const CodeRows& rows, const RowBlock& block,
                                  const PackedCodeQueries& queries, const float* offsets,
                                  float* scores) {
-  const WideBlock wide = tensor::cpu::AllocateScratch<PackedCodeQueries>(
-      [&](tensor::cpu::Scratch& scratch) {
+  const WideBlock wide =
+      tensor::cpu::AllocateScratch<PackedCodeQueries>([&](tensor::cpu::Scratch& scratch) {
         return WideBlock{.rows = scratch.Allocate<int16_t>(block.count * rows.width),
                          .scales = scratch.Allocate<float>(block.count)};
       });
@@ -132,8 +154,8 @@ HWY_INLINE void ScoreCodeBlockOf(const CodeRows& rows, const RowBlock& block,
   const size_t width = rows.width, columns = queries.columns();
   // A panel stays in the first-level cache for all rows.
   for (size_t n = 0; n < columns; n += PanelColumns()) {
-    Tile tile{wide.rows, width, wide.scales, queries.panels() + n * (width / 2), offsets + n,
-              scores + n, columns};
+    Tile tile{wide.rows,   width,      wide.scales, queries.panels() + n * (width / 2),
+              offsets + n, scores + n, columns};
     size_t row = 0;
     for (; row + kTileRows <= block.count; row += kTileRows) {
       MultiplyTile<kTileRows, kVnni>(tile);

@@ -12,7 +12,6 @@ namespace tandem::index::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using FloatTag = hn::CappedTag<float, 16>;
-using CodeTag = hn::CappedTag<int16_t, kRowUnit>;
 
 // Rows that are scored at once, so that each part of the query is loaded once for all of them, and
 // an addition need not wait for the one before.
@@ -96,6 +95,22 @@ void ScoreBf16RowsT(const Task<tensor::cpu::Bf16>& task, size_t count, float* sc
   ScoreAll<Bf16Row>(task, count, scores);
 }
 
+#if HWY_TARGET == HWY_SCALAR
+
+template <size_t kRows>
+HWY_INLINE void ScoreCodeGroup(const CodeRows& rows, const int16_t* query, float offset,
+                               float* scores) {
+  for (size_t r = 0; r < kRows; ++r) {
+    int32_t sum = 0;
+    for (size_t i = 0; i < rows.width; ++i) sum += rows.codes[r * rows.width + i] * query[i];
+    scores[r] = rows.scales[r] * (static_cast<float>(sum) + offset);
+  }
+}
+
+#else
+
+using CodeTag = hn::CappedTag<int16_t, kRowUnit>;
+
 template <size_t kRows>
 HWY_INLINE void ScoreCodeGroup(const CodeRows& rows, const int16_t* query, float offset,
                                float* scores) {
@@ -120,6 +135,8 @@ HWY_INLINE void ScoreCodeGroup(const CodeRows& rows, const int16_t* query, float
     scores[r] = rows.scales[r] * (static_cast<float>(sum) + offset);
   }
 }
+
+#endif
 
 void ScoreCodeRowsT(CodeRows rows, size_t count, const int16_t* query, float offset,
                     float* scores) {

@@ -5,15 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "index/padded_width.h"
 #include "tensor/kernels/cpu/bf16.h"
 
 namespace tandem::index {
-
-// What rows of codes and of bf16 values are padded to, with zeros: elements of the widest vector.
-inline constexpr size_t kRowUnit = 32;
-constexpr size_t PaddedWidth(size_t width) {
-  return (width + kRowUnit - 1) / kRowUnit * kRowUnit;
-}
 
 // scores[i] = row i * query + offset for rows [count, width] without gaps. Sums are floats, added
 // in an order of their own.
