@@ -1,5 +1,5 @@
-#include <cmath>
-#include <cstring>
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "index/batch_product.h"

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -227,8 +228,8 @@ class ExactIndex final : public VectorIndex {
       const std::unique_ptr<PreparedQuery> prepared = vectors_->Prepare(values);
       RowRanges ranges(rows_.count, vectors_->row_bytes());
       const int threads = ThreadsFor(query, ranges);
-      std::vector<Candidates> parts(static_cast<size_t>(threads),
-                                    NoCandidates(query.k, prepared->bound()));
+      std::vector<Candidates> parts;
+      for (int i = 0; i < threads; ++i) parts.push_back(NoCandidates(query.k, prepared->bound()));
       OnThreads(threads, [&](int thread) {
         QueryScan scan(*prepared, query.allowed, rows_.count, parts[static_cast<size_t>(thread)]);
         for (auto [first, end] = ranges.Take(); first < end; std::tie(first, end) = ranges.Take()) {

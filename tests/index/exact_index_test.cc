@@ -245,7 +245,7 @@ TEST(ExactMemory, CodesTakeAQuarter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ExactIndexTest, testing::Values("fp32", "bf16", "int8"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& kind) { return std::string(kind.param); });
 
 }  // namespace
 }  // namespace tandem::index

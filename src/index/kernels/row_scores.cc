@@ -88,11 +88,13 @@ HWY_INLINE void ScoreAll(Task<typename Row::Value> t, size_t count, float* score
   for (; i < count; ++i, t.rows += t.width) ScoreGroup<1, Row>(t, scores + i);
 }
 
-void ScoreFloatRowsT(const Task<float>& task, size_t count, float* scores) {
-  ScoreAll<FloatRow>(task, count, scores);
+void ScoreFloatRowsT(const float* rows, size_t width, size_t count, const float* query,
+                     float offset, float* scores) {
+  ScoreAll<FloatRow>({rows, width, query, offset}, count, scores);
 }
-void ScoreBf16RowsT(const Task<tensor::cpu::Bf16>& task, size_t count, float* scores) {
-  ScoreAll<Bf16Row>(task, count, scores);
+void ScoreBf16RowsT(const tensor::cpu::Bf16* rows, size_t width, size_t count, const float* query,
+                    float offset, float* scores) {
+  ScoreAll<Bf16Row>({rows, width, query, offset}, count, scores);
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -163,11 +165,11 @@ HWY_EXPORT(ScoreCodeRowsT);
 
 void ScoreFloatRows(const float* rows, size_t width, size_t count, const float* query, float offset,
                     float* scores) {
-  HWY_DYNAMIC_DISPATCH(ScoreFloatRowsT)({rows, width, query, offset}, count, scores);
+  HWY_DYNAMIC_DISPATCH(ScoreFloatRowsT)(rows, width, count, query, offset, scores);
 }
 void ScoreBf16Rows(const tensor::cpu::Bf16* rows, size_t width, size_t count, const float* query,
                    float offset, float* scores) {
-  HWY_DYNAMIC_DISPATCH(ScoreBf16RowsT)({rows, width, query, offset}, count, scores);
+  HWY_DYNAMIC_DISPATCH(ScoreBf16RowsT)(rows, width, count, query, offset, scores);
 }
 void ScoreCodeRows(const CodeRows& rows, size_t count, const int16_t* query, float offset,
                    float* scores) {
