@@ -1,4 +1,4 @@
-// Plain exact search: every float32 row is read for every query.
+// Exact search that reads the float32 rows themselves.
 #include "index/vector_index.h"
 
 namespace tandem::index {
