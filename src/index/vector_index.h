@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,15 @@ struct VectorQuery {
   size_t effort = 0;
 };
 
+// How well an approximate kind finds what exact search finds, as building has measured it with
+// disturbed copies of some of the rows as queries (index/calibrate.h).
+struct MeasuredRecall {
+  double recall = 0;   // share of the best 10 rows that it found
+  double wanted = 0;   // the recall that was asked for
+  size_t queries = 0;  // that it was measured with
+  size_t effort = 0;   // at this effort, which is what VectorQuery::effort = 0 spends
+};
+
 class VectorIndex {
  public:
   virtual ~VectorIndex() = default;
@@ -53,6 +63,8 @@ class VectorIndex {
   virtual void Search(const VectorQuery& query, std::span<std::vector<RowHit>> found) const = 0;
   // What searching keeps in memory, without pages of files that a search touches a few of.
   virtual uint64_t resident_bytes() const = 0;
+  // What building has measured of its own searches; nothing for exact kinds.
+  virtual std::optional<MeasuredRecall> measured() const { return std::nullopt; }
 };
 
 struct BuildOptions {
@@ -66,6 +78,10 @@ struct BuildOptions {
 struct KindCost {
   double resident_bytes = 0;  // of searching, all rows together
   double disk_bytes = 0;      // besides the float32 rows
+  // Of approximate kinds, from constants that docs/performance.md tells the measurement of: one
+  // query on one thread at the recall of the parameters, and building on one thread.
+  double query_seconds = 0;
+  double build_seconds = 0;
 };
 
 struct IndexKindInfo : config::EntryInfo {
