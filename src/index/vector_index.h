@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/interrupt.h"
@@ -84,8 +85,22 @@ struct KindCost {
   double build_seconds = 0;
 };
 
+// What a kind is: torch-free, for the catalogue, for choosing and for `tandem index info`.
 struct IndexKindInfo : config::EntryInfo {
   bool exact = true;  // finds what float32 finds, but for rounding that re-scoring undoes
+  KindCost (*cost)(size_t rows, size_t width, const config::Params& params);
+};
+
+// Every kind, exact ones first. The table is written from CMakeLists.txt.
+std::span<const IndexKindInfo* const> IndexKinds();
+// The same for `tandem list` and `tandem explain`.
+config::Catalogue IndexKindCatalogue();
+// Throws UsageError naming the known kinds and the nearest of them.
+const IndexKindInfo& FindIndexKind(std::string_view name);
+
+// What a kind does, with tensor kernels or FAISS: in the half that links them.
+struct IndexKindMaker {
+  const IndexKindInfo* info;
   // Writes the kind's files into `folder` (names of its own: "vectors.int8", "hnsw.faiss"); returns
   // these names. Null: nothing to write, the float32 rows are enough.
   std::vector<std::string> (*build)(const VectorRows& rows, const config::Params& params,
@@ -94,10 +109,10 @@ struct IndexKindInfo : config::EntryInfo {
   // Opens what `build` wrote; checksums have been verified. `rows` outlives the index.
   std::unique_ptr<VectorIndex> (*open)(const VectorRows& rows, const config::Params& params,
                                        const std::filesystem::path& folder);
-  KindCost (*cost)(size_t rows, size_t width, const config::Params& params);
 };
 
-// Every kind, exact ones first. The table is written from CMakeLists.txt.
-std::span<const IndexKindInfo* const> IndexKinds();
+// One for each of IndexKinds(), in any order.
+std::span<const IndexKindMaker* const> IndexKindMakers();
+const IndexKindMaker& MakerOf(const IndexKindInfo& kind);
 
 }  // namespace tandem::index
