@@ -24,19 +24,6 @@ std::filesystem::path WithoutTrailingSlash(std::filesystem::path path) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-// Makes the names inside a folder durable.
-void SyncFolder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw OutputError(folder.native(), "cannot be opened", errno);
-  const int result = ::fsync(descriptor);
-  const int error_number = errno;
-  ::close(descriptor);
-  // Some file systems have no way to flush a folder; that is no loss of data.
-  if (result != 0 && error_number != EINVAL && error_number != EROFS) {
-    throw OutputError(folder.native(), "cannot be flushed", error_number);
-  }
-}
-
 void SyncTree(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.is_directory()) SyncFolder(entry.path());

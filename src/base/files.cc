@@ -170,6 +170,18 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
   file.Commit();
 }
 
+void SyncFolder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw OutputError(folder.native(), "cannot be opened", errno);
+  const int result = ::fsync(descriptor);
+  const int error_number = errno;
+  ::close(descriptor);
+  // Some file systems have no way to flush a folder; that is no loss of data.
+  if (result != 0 && error_number != EINVAL && error_number != EROFS) {
+    throw OutputError(folder.native(), "cannot be flushed", error_number);
+  }
+}
+
 void MakeFolder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

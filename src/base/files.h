@@ -59,6 +59,9 @@ class AtomicFile {
 // Writes `bytes` through an AtomicFile.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
+// Makes the names inside a folder durable. Throws OutputError.
+void SyncFolder(const std::filesystem::path& folder);
+
 // Makes `path` and its parents; fine when it exists as a folder. Throws OutputError.
 void MakeFolder(const std::filesystem::path& path);
 

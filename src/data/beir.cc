@@ -129,9 +129,13 @@ Dataset Judge(const fs::path& qrels_file, const Qrels& qrels, const BeirTexts& t
 
 }  // namespace
 
+fs::path FindBeirTexts(const fs::path& folder, TextRole role) {
+  return RequireFile(folder, role == TextRole::kDocument ? "corpus.jsonl" : "queries.jsonl");
+}
+
 BeirFiles FindBeirFiles(const fs::path& folder) {
-  BeirFiles files{.corpus = RequireFile(folder, "corpus.jsonl"),
-                  .queries = RequireFile(folder, "queries.jsonl"),
+  BeirFiles files{.corpus = FindBeirTexts(folder, TextRole::kDocument),
+                  .queries = FindBeirTexts(folder, TextRole::kQuery),
                   .splits = {}};
   for (const std::string& split : SplitsOf(folder / "qrels")) {
     files.splits.push_back({split, RequireSplit(folder, split)});
@@ -140,11 +144,11 @@ BeirFiles FindBeirFiles(const fs::path& folder) {
 }
 
 Texts LoadBeirCorpus(const fs::path& folder, Warnings* warnings) {
-  return ReadTexts(RequireFile(folder, "corpus.jsonl"), TextRole::kDocument, warnings);
+  return ReadTexts(FindBeirTexts(folder, TextRole::kDocument), TextRole::kDocument, warnings);
 }
 
 Texts LoadBeirQueries(const fs::path& folder, Warnings* warnings) {
-  return ReadTexts(RequireFile(folder, "queries.jsonl"), TextRole::kQuery, warnings);
+  return ReadTexts(FindBeirTexts(folder, TextRole::kQuery), TextRole::kQuery, warnings);
 }
 
 Qrels LoadBeirQrels(const fs::path& folder, std::string_view split, Warnings* warnings) {
@@ -161,8 +165,8 @@ Dataset LoadBeirSplit(const fs::path& folder, std::string_view split, const Beir
 Dataset LoadBeir(const fs::path& folder, std::string_view split, Warnings* warnings) {
   WarningScope scope(warnings);
   // Looks for all three files before it reads the first, so that a wrong split shows at once.
-  const fs::path corpus = RequireFile(folder, "corpus.jsonl");
-  const fs::path queries = RequireFile(folder, "queries.jsonl");
+  const fs::path corpus = FindBeirTexts(folder, TextRole::kDocument);
+  const fs::path queries = FindBeirTexts(folder, TextRole::kQuery);
   const fs::path qrels_file = RequireSplit(folder, split);
   const Qrels qrels = ReadQrels(qrels_file, &scope.get());
   BeirTexts texts;

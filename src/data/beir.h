@@ -8,6 +8,7 @@
 
 #include "data/dataset.h"
 #include "data/qrels.h"
+#include "data/text_role.h"
 #include "data/texts.h"
 #include "data/warnings.h"
 
@@ -35,6 +36,8 @@ struct BeirFiles {
 };
 // Throws DataError as LoadBeir does, except for what is wrong with splits.
 BeirFiles FindBeirFiles(const std::filesystem::path& folder);
+// The folder's corpus or its queries. Throws DataError where it has none, or both forms.
+std::filesystem::path FindBeirTexts(const std::filesystem::path& folder, TextRole role);
 
 // Documents and queries of a folder that were read before.
 struct BeirTexts {

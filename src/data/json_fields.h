@@ -16,6 +16,9 @@ namespace tandem::data {
 std::string_view RequireId(const LineReader& reader, std::span<const JsonField> fields,
                            std::string_view key);
 
+// Throws DataError for an id that is empty or holds a control character; `key` is where it stands.
+void CheckId(const LineReader& reader, std::string_view id, std::string_view key);
+
 // The string under `key` of the object with that id. Throws DataError where it is missing or of
 // another type.
 std::string_view RequireText(const LineReader& reader, std::span<const JsonField> fields,
@@ -30,6 +33,10 @@ struct DocumentText {
 // "title text" where there is a title that is not empty, else "text"; a null title, as some
 // exporters write it, is none. `joined` holds a text that was put together.
 DocumentText RequireDocumentText(const LineReader& reader, std::span<const JsonField> fields,
-                                 std::string_view id, std::string* joined);
+                                 std::string_view id, std::string* joined,
+                                 std::string_view text_key = "text");
+
+// The two joined; without a title the text alone.
+DocumentText JoinTitle(std::string_view title, std::string_view text, std::string* joined);
 
 }  // namespace tandem::data

@@ -37,6 +37,7 @@ class Digits {
 
 struct JsonLineParser::State {
   simdjson::dom::parser parser;
+  simdjson::dom::object root;  // of the last line
   Digits digits;
 };
 
@@ -150,6 +151,23 @@ class FieldReader {
   Digits& digits_;
 };
 
+// Reads the members of `object` into the first of `fields` and returns how many there are. Throws
+// DataError for more than kMaxKeys and for a key that comes twice.
+size_t ReadObject(const LineReader& reader, simdjson::dom::object object, Digits& digits,
+                  std::span<JsonField> fields) {
+  if (object.size() > kMaxKeys) throw reader.Error(fmt::format("has more than {} keys", kMaxKeys));
+  FieldReader field_reader(digits);
+  size_t used = 0;
+  for (const simdjson::dom::key_value_pair& pair : object) {
+    if (FindField(fields.subspan(0, used), pair.key) != nullptr) {
+      throw reader.Error(fmt::format("has the key {} twice", pair.key));
+    }
+    field_reader.Set(pair, fields[used]);
+    ++used;
+  }
+  return used;
+}
+
 }  // namespace
 
 std::span<const JsonField> JsonLineParser::Parse(const LineReader& reader, std::string_view line) {
@@ -162,24 +180,23 @@ std::span<const JsonField> JsonLineParser::Parse(const LineReader& reader, std::
   if (error != simdjson::SUCCESS) {
     throw reader.Error(fmt::format("is not valid JSON: {}", simdjson::error_message(error)));
   }
-  simdjson::dom::object object;
-  if (root.get(object) != simdjson::SUCCESS) {
+  if (root.get(state_->root) != simdjson::SUCCESS) {
     throw reader.Error("is not a JSON object; expected one object per line");
   }
-  used_ = 0;
   state_->digits.Clear();
-  if (object.size() > kMaxKeys) {
-    throw reader.Error(fmt::format("has more than {} keys", kMaxKeys));
-  }
-  FieldReader fields(state_->digits);
-  for (const simdjson::dom::key_value_pair& pair : object) {
-    if (FindField({fields_.data(), used_}, pair.key) != nullptr) {
-      throw reader.Error(fmt::format("has the key {} twice", pair.key));
-    }
-    fields.Set(pair, fields_[used_]);
-    ++used_;
-  }
+  used_ = ReadObject(reader, state_->root, state_->digits, fields_);
   return {fields_.data(), used_};
+}
+
+std::span<const JsonField> JsonLineParser::Members(const LineReader& reader, std::string_view key) {
+  simdjson::dom::element found;
+  if (state_->root[key].get(found) != simdjson::SUCCESS || found.is_null()) return {};
+  simdjson::dom::object object;
+  if (found.get(object) != simdjson::SUCCESS) {
+    throw reader.Error(fmt::format("\"{}\" is no object; expected one", key));
+  }
+  if (members_.size() < object.size()) members_.resize(object.size());
+  return {members_.data(), ReadObject(reader, object, state_->digits, members_)};
 }
 
 const JsonField* FindField(std::span<const JsonField> fields, std::string_view key) {

@@ -49,11 +49,17 @@ class JsonLineParser {
   // key that comes twice.
   std::span<const JsonField> Parse(const LineReader& reader, std::string_view line);
 
+  // The fields of the object under `key` of the line that was parsed last; none where the key is
+  // missing or null. Valid until the next call of Parse or Members. Throws DataError where
+  // something else stands there, and for a key that comes twice in it.
+  std::span<const JsonField> Members(const LineReader& reader, std::string_view key);
+
  private:
   struct State;  // keeps simdjson out of this header
   std::unique_ptr<State> state_;
   std::vector<JsonField> fields_;
   size_t used_ = 0;  // fields of the current line; later ones are kept to reuse their memory
+  std::vector<JsonField> members_;
 };
 
 // The field of that name, or null.

@@ -91,16 +91,21 @@ bool LineReader::NextRaw(std::string_view* line) {
   return true;
 }
 
+bool LineReader::NextWithBlank(std::string_view* line) {
+  if (!NextRaw(line)) return false;
+  if (line_number_ == 1 && line->starts_with(kByteOrderMark)) {
+    line->remove_prefix(kByteOrderMark.size());
+    warnings_->Count(file_, "byte order marks, ignored", line_number_);
+  }
+  if (line->ends_with('\r')) {
+    line->remove_suffix(1);
+    warnings_->Count(file_, "lines that end in CR LF, read as LF", line_number_);
+  }
+  return true;
+}
+
 bool LineReader::Next(std::string_view* line) {
-  while (NextRaw(line)) {
-    if (line_number_ == 1 && line->starts_with(kByteOrderMark)) {
-      line->remove_prefix(kByteOrderMark.size());
-      warnings_->Count(file_, "byte order marks, ignored", line_number_);
-    }
-    if (line->ends_with('\r')) {
-      line->remove_suffix(1);
-      warnings_->Count(file_, "lines that end in CR LF, read as LF", line_number_);
-    }
+  while (NextWithBlank(line)) {
     if (!IsBlank(*line)) return true;
     warnings_->Count(file_, "blank lines, skipped", line_number_);
   }

@@ -33,6 +33,8 @@ class LineReader {
   // The next line that is not blank; valid until the next call and followed by kPadding readable
   // bytes. False at the end. Throws DataError for a broken gzip stream and for lines above 256 MiB.
   bool Next(std::string_view* line);
+  // The same, but a blank line counts as any other.
+  bool NextWithBlank(std::string_view* line);
 
   int64_t line_number() const { return line_number_; }  // of the line that Next gave, from 1
   const std::string& file() const { return file_; }

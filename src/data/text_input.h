@@ -14,24 +14,27 @@
 #include <string_view>
 #include <vector>
 
+#include "data/input_files.h"
 #include "data/metadata.h"
-#include "data/texts_file.h"
+#include "data/text_role.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
 
 struct TextInputOptions {
   // Files, also .gz; BEIR folders (their corpus.jsonl, or queries.jsonl for queries), glob
-  // patterns, and "-", standard input. Read in this order; what a pattern matches, in the order of
-  // bytes. A pattern that matches nothing is a UsageError.
+  // patterns (*, ?, [...]; a file of that very name wins), and "-", standard input. Read in this
+  // order; what a pattern matches, in the order of bytes. A pattern that matches nothing is a
+  // UsageError.
   std::vector<std::string> inputs;
-  // "auto" goes by the file's name (.jsonl, .tsv, .txt, each also with .gz; standard input is
-  // jsonl). "jsonl", "tsv" (the first line names the columns), "lines" (each line is a text; its id
-  // is its number over all files, from 1).
+  // "auto" goes by the file's name: .tsv is tsv, .txt is lines (each also with .gz), all others and
+  // standard input are jsonl. "jsonl", "tsv" (the first line names the columns, tabs separate them,
+  // nothing is quoted), "lines" (each line is a text, blank ones too; its id is its number among
+  // the texts of all files, from 1).
   std::string format = "auto";
   TextRole role = TextRole::kDocument;
-  std::string id_field = "_id";     // "": ids are numbers over all files, from 1
-  std::string text_field = "text";  // `title` stands before it where the role is kDocument
+  std::string id_field = "_id";       // "": ids are such numbers in all formats
+  std::string text_field = "text";    // `title` stands before it where the role is kDocument
   std::vector<MetadataField> fields;  // wanted of each text; jsonl and tsv only
 };
 
@@ -52,16 +55,20 @@ class TextInput {
   TextInput& operator=(const TextInput&) = delete;
   ~TextInput();
 
-  // False at the end. Views are valid until the next call. Throws DataError naming file and line;
-  // ids that come twice are the caller's to find.
+  // False at the end. Views are valid until the next call. Throws DataError naming file and line,
+  // also at the end where no file had a text; one empty file among others is counted. Empty texts
+  // come as they are and are not counted; ids that come twice are the caller's to find.
   bool Next(InputText* text);
 
-  // Skips `count` texts without handing them out, for a caller that goes on where it stopped.
-  // Throws DataError where there are fewer.
+  // Skips `count` texts without looking at them, for a caller that goes on where it stopped. Throws
+  // DataError where there are fewer.
   void Skip(uint64_t count);
 
+  // All files, in the order in which they are read.
+  std::span<const InputFile> files() const;
+
   // A hash of what decides which texts come: resolved files with sizes and times of change, format,
-  // fields. "-" cannot be resumed and makes it 0.
+  // fields. "-" and pipes cannot be resumed and make it 0.
   uint64_t SourceHash() const;
 
  private:

@@ -2,26 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <span>
 #include <utility>
 
 #include "data/empty_text.h"
-#include "data/json_fields.h"
 
 namespace tandem::data {
-namespace {
-
-std::string_view IdOf(const LineReader& reader, std::span<const JsonField> fields) {
-  if (FindField(fields, "_id") == nullptr && FindField(fields, "id") != nullptr) {
-    throw reader.Error(R"(has "id" where BEIR's files have "_id"; rename the key)");
-  }
-  if (FindField(fields, "_id") == nullptr) {
-    throw reader.Error(R"(has no "_id"; expected {"_id": ..., "text": ...})");
-  }
-  return RequireId(reader, fields, "_id");
-}
-
-}  // namespace
 
 bool TextStream::Next(std::string_view* id, std::string_view* text) {
   std::string_view line;
@@ -31,11 +16,8 @@ bool TextStream::Next(std::string_view* id, std::string_view* text) {
                     role_ == TextRole::kDocument ? "holds no document" : "holds no query");
   }
   any_ = true;
-  const std::span<const JsonField> fields = parser_.Parse(reader_, line);
-  *id = IdOf(reader_, fields);
-  const DocumentText read = role_ == TextRole::kDocument
-                                ? RequireDocumentText(reader_, fields, *id, &joined_)
-                                : DocumentText{RequireText(reader_, fields, "text", *id)};
+  const JsonText read = texts_.Read(reader_, line);
+  *id = read.id;
   *text = read.text;
   title_bytes_ = read.title_bytes;
   if (IsEmptyText(*text)) {

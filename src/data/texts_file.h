@@ -8,23 +8,21 @@
 #include <string_view>
 #include <vector>
 
-#include "data/json_line.h"
+#include "data/json_texts.h"
 #include "data/line_reader.h"
+#include "data/text_role.h"
 #include "data/texts.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
-
-// Documents have titles: text = title + " " + text where the title is not empty. A query's title,
-// if any, is no part of its text.
-enum class TextRole { kDocument, kQuery };
 
 // The texts of an open reader, one by one. The same id may come twice; everything else is checked
 // and counted as in ReadTexts.
 class TextStream {
  public:
   // `reader` must outlive the stream.
-  TextStream(LineReader& reader, TextRole role) : reader_(reader), role_(role) {}
+  TextStream(LineReader& reader, TextRole role)
+      : reader_(reader), role_(role), texts_({.role = role}) {}
 
   // False at the end. The views are valid until the next call. Throws DataError, also at the end of
   // a file without any text.
@@ -35,8 +33,7 @@ class TextStream {
  private:
   LineReader& reader_;
   TextRole role_;
-  JsonLineParser parser_;
-  std::string joined_;
+  JsonTexts texts_;
   size_t title_bytes_ = 0;
   bool any_ = false;
 };

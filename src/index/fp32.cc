@@ -1,0 +1,17 @@
+// Plain exact search: every float32 row is read for every query.
+#include "index/vector_index.h"
+
+namespace tandem::index {
+namespace {
+
+KindCost Cost(size_t rows, size_t width, const config::Params&) {
+  return {.resident_bytes = static_cast<double>(rows) * static_cast<double>(width) * sizeof(float),
+          .disk_bytes = 0};
+}
+
+}  // namespace
+
+extern const IndexKindInfo kFp32{
+    {.name = "fp32", .summary = "exact: compares a query with every float32 vector"}, true, Cost};
+
+}  // namespace tandem::index
