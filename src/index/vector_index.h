@@ -79,16 +79,22 @@ struct BuildOptions {
 struct KindCost {
   double resident_bytes = 0;  // of searching, all rows together
   double disk_bytes = 0;      // besides the float32 rows
-  // Of approximate kinds, from constants that docs/performance.md tells the measurement of: one
-  // query on one thread at the recall of the parameters, and building on one thread.
+  // Of approximate kinds, at the recall of the parameters, with constants whose measurement
+  // docs/performance.md describes: one query on one thread with all files in memory; what it reads
+  // of the files that are not resident; building, by one thread; the most recall that can be had.
   double query_seconds = 0;
+  double query_bytes = 0;
   double build_seconds = 0;
+  double best_recall = 1;
 };
 
 // What a kind is: torch-free, for the catalogue, for choosing and for `tandem index info`.
 struct IndexKindInfo : config::EntryInfo {
   bool exact = true;  // finds what float32 finds, but for rounding that re-scoring undoes
   KindCost (*cost)(size_t rows, size_t width, const config::Params& params);
+  // The parameters that suit so many rows and the recall, written out where their defaults stand
+  // for what depends on the rows. Null: the defaults.
+  config::Params (*suited)(size_t rows, size_t width, double recall) = nullptr;
 };
 
 // Every kind, exact ones first. The table is written from CMakeLists.txt.
