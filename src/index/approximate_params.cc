@@ -39,7 +39,8 @@ KindCost ListsCost(const VectorRows& shape, size_t lists, double code_bytes, dou
           .disk_bytes = n * (4 + code_bytes) + l * (4 * e + 8),
           .query_seconds = l * kSecondsOfCentroid + codes * seconds_of_code,
           .query_bytes = codes * (4 + code_bytes),
-          .build_seconds = n * l * 2 * e / kFlops};
+          .build_seconds = n * l * 2 * e / kFlops,
+          .best_recall = 0.9999};
 }
 
 }  // namespace tandem::index

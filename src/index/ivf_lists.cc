@@ -49,12 +49,15 @@ RowList IvfLists::List(size_t list) const {
 
 std::vector<RowHit> IvfLists::NearestLists(const float* query, size_t count) const {
   const Int8Query codes(query, rows_.width);
-  std::vector<RowHit> order(lists());
+  std::vector<RowHit> order;
+  order.reserve(lists());
   for (size_t list = 0; list < lists(); ++list) {
-    order[list] = {static_cast<uint32_t>(list),
-                   codes.Score(small_centroids_.data() + list * rows_.width, scales_[list])};
+    // Of rows that are equal, k-means makes lists that stay empty beside the one that holds them.
+    if (starts_[list] == starts_[list + 1]) continue;
+    order.push_back({static_cast<uint32_t>(list),
+                     codes.Score(small_centroids_.data() + list * rows_.width, scales_[list])});
   }
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(count, lists()));
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()));
   std::partial_sort(order.begin(), middle, order.end(), Better);
   return order;
 }
@@ -63,11 +66,14 @@ std::vector<RowHit> IvfLists::SearchOne(const float* query, const VectorQuery& o
                                         const Probe& probe, ListScanner& scanner) const {
   if (probe.scan_allowed) return ScanAllowed(rows_, query, options.allowed, options.k);
   scanner.SetQuery(query);
-  const std::vector<RowHit> order = NearestLists(query, probe.lists);
+  std::vector<RowHit> order = NearestLists(query, probe.lists);
   BestRows best(Candidates(options.k));
   const size_t wanted = std::min(options.k, probe.allowed);
   // Behind the lists that it was to read, a search goes on until it has found as many as wanted.
   for (size_t i = 0; i < order.size() && (i < probe.lists || best.size() < wanted); ++i) {
+    if (i == probe.lists) {
+      std::sort(order.begin() + static_cast<std::ptrdiff_t>(i), order.end(), Better);
+    }
     scanner.Scan(List(order[i].row), options.allowed, best);
   }
   return ScoreExactly(rows_, query, best.Take(), options.k);

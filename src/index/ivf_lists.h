@@ -66,7 +66,7 @@ class IvfLists : public VectorIndex {
  private:
   struct Probe;
   RowList List(size_t list) const;
-  // The nearest lists first, at least `count` of them where there are so many.
+  // The lists that have rows, the nearest `count` of them in front and in order.
   std::vector<RowHit> NearestLists(const float* query, size_t count) const;
   std::vector<RowHit> SearchOne(const float* query, const VectorQuery& options, const Probe& probe,
                                 ListScanner& scanner) const;

@@ -248,7 +248,7 @@ TEST_P(ApproximateTest, SearchesOfDamagedFilesStayInTheirRows) {
   const std::string whole = ReadFile(File());
   RandomStream random({.seed = 1, .purpose = "damage"});
   size_t refused = 0, searched = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 100; ++i) {
     std::string damaged = whole;
     const size_t at = random.Below(i % 2 ? sizeof(KindHeader) : whole.size());
     for (size_t j = at; j < std::min(at + 8, whole.size()); ++j) {
