@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,15 @@ struct VectorQuery {
   size_t effort = 0;
 };
 
+// How well an approximate kind finds what exact search finds, as building has measured it with
+// disturbed copies of some of the rows as queries (index/calibrate.h).
+struct MeasuredRecall {
+  double recall = 0;   // share of the best 10 rows that it found
+  double wanted = 0;   // the recall that was asked for
+  size_t queries = 0;  // that it was measured with
+  size_t effort = 0;   // at this effort, which is what VectorQuery::effort = 0 spends
+};
+
 class VectorIndex {
  public:
   virtual ~VectorIndex() = default;
@@ -54,6 +64,8 @@ class VectorIndex {
   virtual void Search(const VectorQuery& query, std::span<std::vector<RowHit>> found) const = 0;
   // What searching keeps in memory, without pages of files that a search touches a few of.
   virtual uint64_t resident_bytes() const = 0;
+  // What building has measured of its own searches; nothing for exact kinds.
+  virtual std::optional<MeasuredRecall> measured() const { return std::nullopt; }
 };
 
 struct BuildOptions {
@@ -67,12 +79,22 @@ struct BuildOptions {
 struct KindCost {
   double resident_bytes = 0;  // of searching, all rows together
   double disk_bytes = 0;      // besides the float32 rows
+  // Of approximate kinds, at the recall of the parameters, with constants whose measurement
+  // docs/performance.md describes: one query on one thread with all files in memory; what it reads
+  // of the files that are not resident; building, by one thread; the most recall that can be had.
+  double query_seconds = 0;
+  double query_bytes = 0;
+  double build_seconds = 0;
+  double best_recall = 1;
 };
 
 // What a kind is: torch-free, for the catalogue, for choosing and for `tandem index info`.
 struct IndexKindInfo : config::EntryInfo {
   bool exact = true;  // finds what float32 finds, but for rounding that re-scoring undoes
   KindCost (*cost)(size_t rows, size_t width, const config::Params& params);
+  // The parameters that suit so many rows and the recall, written out where their defaults stand
+  // for what depends on the rows. Null: the defaults.
+  config::Params (*suited)(size_t rows, size_t width, double recall) = nullptr;
 };
 
 // Every kind, exact ones first. The table is written from CMakeLists.txt.

@@ -1,0 +1,12 @@
+#include "index/faiss_threads.h"
+
+#include <omp.h>
+
+namespace tandem::index {
+
+FaissThreads::FaissThreads(int threads) : before_(omp_get_max_threads()) {
+  omp_set_num_threads(threads);
+}
+FaissThreads::~FaissThreads() { omp_set_num_threads(before_); }
+
+}  // namespace tandem::index

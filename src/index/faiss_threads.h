@@ -1,0 +1,20 @@
+// How many threads FAISS works on.
+#pragma once
+
+namespace tandem::index {
+
+// While it lives, FAISS and the BLAS that it calls work on so many threads where the calling thread
+// is the one that made it. OpenMP's number of threads belongs to the calling thread, so that others
+// are not concerned.
+class FaissThreads {
+ public:
+  explicit FaissThreads(int threads);
+  FaissThreads(const FaissThreads&) = delete;
+  FaissThreads& operator=(const FaissThreads&) = delete;
+  ~FaissThreads();
+
+ private:
+  int before_;
+};
+
+}  // namespace tandem::index
