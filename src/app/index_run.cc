@@ -23,9 +23,6 @@
 namespace tandem::app {
 namespace {
 
-// More than so many small segments become one.
-constexpr size_t kMostSmallSegments = 8;
-
 index::ChangeOptions ChangeOptionsOf(const std::string& memory) {
   return {.threads = Threads(), .memory = MemoryOf(memory), .stop = SignalWatch::Received};
 }
@@ -111,7 +108,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
                        ? std::string()
                        : fmt::format("; {} took the place of ones with their id", report.updated)));
   const index::MergeReport joined =
-      index::JoinSmallSegments(options.index, kMostSmallSegments, change);
+      index::JoinSmallSegments(options.index, index::kMostSmallSegments, change);
   if (joined.segments > 0) {
     Note(fmt::format("{} small segments became one of {} documents", joined.segments,
                      joined.documents));

@@ -54,7 +54,7 @@ struct LoadedModel {
 };
 
 LoadedModel LoadModelOf(const index::IndexInfo& info, const ModelFlags& flags) {
-  tensor::SetUpProcess(Threads());
+  tensor::SetUpProcess(GlobalOptions().threads);
   model::LoadOptions options = index::LoadOptionsOf(info.model);
   options.max_query_tokens = flags.max_query_tokens;
   options.chosen_query_prompt = flags.prompt;

@@ -37,7 +37,7 @@ std::vector<ShownHit> Highlighted(std::string_view text, size_t begin, size_t en
 
 TEST(HitsText, APassageStandsBelowItsText) {
   const std::string text = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my";
-  EXPECT_EQ(HitsText(Highlighted(text, 6, 53), {.columns = 48}),
+  EXPECT_EQ(HitsText(Highlighted(text, 6, 56), {.columns = 48}),
             "   1  0.5000  d  alpha beta gamma delta epsilon…\n"
             "      » beta gamma delta epsilon zeta eta theta\n"
             "        iota kappa\n");

@@ -386,6 +386,20 @@ TEST_F(DocumentIndexTest, ASegmentThatNobodyNamesIsTakenUpAgain) {
   EXPECT_EQ(FilesOf(Index()), whole);
 }
 
+TEST_F(DocumentIndexTest, ManySmallSegmentsBecomeOne) {
+  Documents documents = {{"a", {"alpha", {}, "en"}}};
+  Build(documents);
+  for (size_t i = 1; i <= kMostSmallSegments; ++i) {
+    EXPECT_EQ(JoinSmallSegments(Index(), kMostSmallSegments, {}).segments, 0u);
+    const Documents one = {{fmt::format("b{}", i), {"beta", {}, "en"}}};
+    AddDocuments(Encoder(), Index(), SourceOf(one), false, {});
+  }
+  const MergeReport report = JoinSmallSegments(Index(), kMostSmallSegments, {});
+  EXPECT_EQ(report.segments, kMostSmallSegments + 1);
+  EXPECT_EQ(report.documents, kMostSmallSegments + 1);
+  EXPECT_EQ(ReadManifest(Index()).segments.size(), 1u);
+}
+
 // Standard input may be another one than the first time.
 TEST_F(DocumentIndexTest, DocumentsOfAnUnknownSourceAreReadAnew) {
   const Documents first = {{"a", {"alpha", {}, "en"}}}, second = {{"b", {"beta", {}, "en"}}};

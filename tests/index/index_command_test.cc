@@ -100,20 +100,6 @@ TEST_F(IndexCommandTest, BuildsAddsRemovesAndCompacts) {
   EXPECT_EQ(Info()["segments"].size(), 1u);
 }
 
-TEST_F(IndexCommandTest, ManySmallSegmentsBecomeOne) {
-  WriteDocuments("a.jsonl", 3);
-  ASSERT_EQ(Run(BuildArguments("a.jsonl")).exit_code, 0);
-  ProgramResult last;
-  for (size_t i = 1; i <= 8; ++i) {
-    WriteDocuments("b.jsonl", 1, 10 + i);
-    last = Run({"add", Path("index"), Path("b.jsonl")});
-    ASSERT_EQ(last.exit_code, 0) << last.err;
-  }
-  EXPECT_THAT(last.err, HasSubstr("9 small segments became one of 11 documents"));
-  EXPECT_EQ(Info()["segments"].size(), 1u);
-  EXPECT_EQ(Info()["documents"], 11);
-}
-
 TEST_F(IndexCommandTest, AnIndexWithItsModelCanBeMoved) {
   WriteDocuments("a.jsonl", 3);
   std::vector<std::string> arguments = BuildArguments("a.jsonl");
