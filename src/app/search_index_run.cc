@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/globals.h"
 #include "app/hits_output.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
