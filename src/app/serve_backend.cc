@@ -1,8 +1,10 @@
 #include "app/serve_backend.h"
 
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +13,11 @@
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "base/error.h"
+#include "index/answers.h"
+#include "index/document_index.h"
+#include "index/filter.h"
+#include "index/index_folder.h"
+#include "index/index_model.h"
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
 #include "tensor/precision.h"
@@ -33,12 +40,20 @@ struct Pass {
   std::vector<float*> rows;
 };
 
+// What is served: a model as flags and, for an index, the index say.
+struct Served {
+  std::unique_ptr<model::DualEncoder> model;
+  ModelFlags flags;  // `model` is the folder that it was loaded from
+  std::shared_ptr<const index::DocumentIndex> index;  // null: none
+};
+
 class ModelBackend final : public serve::Backend {
  public:
-  explicit ModelBackend(const ServeCommandOptions& options)
-      : model_(LoadModel(options.model)),
+  ModelBackend(Served served, const std::string& name)
+      : model_(std::move(served.model)),
+        index_(std::move(served.index)),
         precision_(BulkOptions().precision),
-        calibration_(CalibrationOf(*model_, options.model)) {
+        calibration_(CalibrationOf(*model_, served.flags)) {
     for (const auto kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
       model_->Prepare(kind, precision_, tensor::Passes::kForward);
       prompt_tokens_.push_back(
@@ -46,13 +61,14 @@ class ModelBackend final : public serve::Backend {
               .Of(model_->prompt(kind)));
     }
     const std::string& precision = GlobalOptions().precision;
-    info_ = {.model = options.name.empty() ? FolderName(options.model.model) : options.name,
+    info_ = {.model = name.empty() ? FolderName(served.flags.model) : name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
              .precision = precision.empty() ? "fp32" : precision,
              .max_query_tokens = model_->max_tokens(model::TextKind::kQuery),
              .max_document_tokens = model_->max_tokens(model::TextKind::kDocument),
-             .calibrated = calibration_.has_value()};
+             .calibrated = calibration_.has_value(),
+             .index = index_ ? std::optional(Description(index_->info())) : std::nullopt};
   }
 
   const serve::BackendInfo& info() const override { return info_; }
@@ -84,13 +100,54 @@ class ModelBackend final : public serve::Backend {
     return calibration_ ? std::optional(calibration_->Probability(score)) : std::nullopt;
   }
 
-  void CheckSearch(const serve::SearchOptions&) const override {}
-  std::vector<std::vector<serve::Found>> Search(const float*, size_t, const serve::SearchOptions&,
-                                                const serve::EmbedTexts&) const override {
-    throw UsageError("this server has no index");
+  void CheckSearch(const serve::SearchOptions& options) const override {
+    if (options.min_probability && !calibration_) {
+      throw UsageError(
+          "`min_probability` needs a calibrated model (tandem calibrate), which this one is not");
+    }
+    FilterOf(options);
+  }
+
+  std::vector<std::vector<serve::Found>> Search(const float* queries, size_t count,
+                                                const serve::SearchOptions& options,
+                                                const serve::EmbedTexts& embed) const override {
+    const index::AnswerOptions answer{.k = options.k,
+                                      .min_score = options.min_score,
+                                      .min_probability = options.min_probability,
+                                      .filter = FilterOf(options),
+                                      .highlight = options.highlight,
+                                      .threads = Threads()};
+    const std::vector<std::vector<index::Answer>> answers = index::FindAnswers(
+        *index_, queries, count, answer, calibration_ ? &*calibration_ : nullptr, embed);
+    std::vector<std::vector<serve::Found>> results(answers.size());
+    for (size_t q = 0; q < answers.size(); ++q) {
+      for (const index::Answer& one : answers[q]) {
+        serve::Found& found = results[q].emplace_back();
+        found = {.id = index_->id(one.document),
+                 .score = one.score,
+                 .probability = one.probability,
+                 .text = index_->text(one.document)};
+        if (one.highlight) found.highlight = {one.highlight->begin, one.highlight->end};
+      }
+    }
+    return results;
   }
 
  private:
+  static serve::IndexDescription Description(const index::IndexInfo& info) {
+    serve::IndexDescription description{
+        .kind = info.kind, .documents = info.documents, .texts = info.texts};
+    for (const data::MetadataField& field : info.fields) {
+      description.fields.push_back({field.name, std::string(data::MetadataTypeName(field.type))});
+    }
+    return description;
+  }
+
+  index::Filter FilterOf(const serve::SearchOptions& options) const {
+    if (options.filter.empty()) return {};
+    return index::FilterFromJson(options.filter, index_->info().fields);
+  }
+
   // Encodes the items of one kind, or of both together where they share the encoder.
   void EncodeItems(std::span<const serve::EncodeItem> batch, std::optional<serve::TextKind> kind) {
     Pass pass;
@@ -125,18 +182,52 @@ class ModelBackend final : public serve::Backend {
   }
 
   std::unique_ptr<model::DualEncoder> model_;
+  std::shared_ptr<const index::DocumentIndex> index_;
   tensor::Precision precision_;
   std::optional<weights::Calibration> calibration_;
   std::vector<int32_t> prompt_tokens_;  // of queries, of documents
   serve::BackendInfo info_;
 };
 
+// The index and the model that it was made with, or refuses another one.
+Served OpenIndex(const ServeCommandOptions& options) {
+  ModelFlags flags = options.model;
+  if (flags.max_document_tokens || flags.dimensions) {
+    throw UsageError(
+        "the documents of an index are encoded already; --max-document-tokens and --dimensions are "
+        "for a model");
+  }
+  tensor::SetUpProcess(GlobalOptions().threads);
+  auto opened = index::DocumentIndex::Open(options.source);
+  const index::IndexInfo& info = opened->info();
+  model::LoadOptions load = index::LoadOptionsOf(info.model);
+  load.max_query_tokens = flags.max_query_tokens;
+  load.chosen_query_prompt = flags.prompt;
+  auto model = index::LoadIndexModel(info, load, flags.model);
+  if (flags.model.empty()) {
+    // A model that was copied into the index goes by the index's name.
+    const bool copied = std::filesystem::path(info.model.path).is_relative();
+    flags.model = copied ? options.source : info.model.path;
+  }
+  return {std::move(model), std::move(flags), std::move(opened)};
+}
+
+Served OpenModel(const ServeCommandOptions& options) {
+  if (!options.model.model.empty()) {
+    throw UsageError(fmt::format("{} is no index: --model is for an index whose model has moved",
+                                 options.source));
+  }
+  ModelFlags flags = options.model;
+  flags.model = options.source;
+  auto model = LoadModel(flags);
+  return {std::move(model), std::move(flags), nullptr};
+}
+
 }  // namespace
 
 std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options) {
-  ServeCommandOptions of_model = options;
-  of_model.model.model = options.source;
-  return std::make_shared<ModelBackend>(of_model);
+  return std::make_shared<ModelBackend>(
+      index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name);
 }
 
 }  // namespace tandem::app

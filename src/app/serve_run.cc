@@ -1,8 +1,10 @@
 // The work of `tandem serve`.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 
 #include "app/globals.h"
 #include "app/serve_backend.h"
@@ -13,6 +15,19 @@
 
 namespace tandem::app {
 namespace {
+
+// Files that the server needs besides its connections.
+constexpr size_t kOtherFiles = 128;
+
+// Lets the process have as many files as there may be connections.
+void RaiseFileLimit(size_t connections) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = connections + kOtherFiles;
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 serve::ServiceOptions ServiceOptionsOf(const ServeCommandOptions& options) {
   serve::ServiceOptions service;
@@ -52,10 +67,12 @@ std::string WhatIsServed(const serve::BackendInfo& info) {
 }  // namespace
 
 void RunServe(const ServeCommandOptions& options) {
+  std::signal(SIGHUP, SIG_IGN);  // one that comes before there is anything to open again
   // What can be wrong besides the model is said before it is loaded.
   const serve::ServiceOptions service_options = ServiceOptionsOf(options);
   const serve::ServerOptions server_options = ServerOptionsOf(options);
   serve::CheckAddress(server_options);
+  RaiseFileLimit(options.max_connections);
   serve::Service service([&options] { return OpenServeBackend(options); }, service_options);
   serve::Server server(service, server_options);
   if (service_options.tokens.empty() && options.host != "localhost" &&

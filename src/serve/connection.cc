@@ -30,6 +30,8 @@ constexpr size_t kLingerBytes = size_t{64} << 20;
 // A client that sends no more may have gone away. A request with more texts left is dropped then.
 constexpr size_t kHalfClosedTexts = 32;
 constexpr milliseconds kDrainGrace{1000};
+// An answer that is not read by then is read slowly.
+constexpr milliseconds kSlowRead{1000};
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -68,6 +70,10 @@ void Connection::Start() {
 bool Connection::evictable() const {
   return phase_ == Phase::kIdle || phase_ == Phase::kHead || phase_ == Phase::kBody ||
          phase_ == Phase::kLingering;
+}
+
+size_t Connection::slowly_read(Clock::time_point now) const {
+  return phase_ == Phase::kWriting && now - since_ > kSlowRead ? held_ : 0;
 }
 
 void Connection::CancelWork() {

@@ -42,6 +42,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool evictable() const;
   bool idle() const { return phase_ == Phase::kIdle; }
   Clock::time_point since() const { return since_; }
+  // Bytes of an answer that its client is slow to read; 0: there is none.
+  size_t slowly_read(Clock::time_point now) const;
 
  private:
   enum class Phase {

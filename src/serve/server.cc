@@ -1,7 +1,6 @@
 #include "serve/server.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,18 +26,6 @@ using Clock = Connection::Clock;
 
 // How often deadlines are looked at.
 constexpr std::chrono::milliseconds kSweep{100};
-// Files that a server needs besides its connections.
-constexpr size_t kOtherFiles = 128;
-
-// Lets the process have as many files as there may be connections.
-void RaiseFileLimit(size_t connections) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = connections + kOtherFiles;
-  if (limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 tcp::endpoint Resolve(asio::io_context& io, std::string host, uint16_t port) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
@@ -83,7 +70,6 @@ class Server::Impl {
         sweep_(io_),
         accept_pause_(io_),
         signals_(io_) {
-    RaiseFileLimit(options_.max_connections);
     Listen(io_, acceptor_, options_);
     endpoint_ = acceptor_.local_endpoint();
     service.SetConnectionGauges([this](Gauges* gauges) {
@@ -169,8 +155,26 @@ class Server::Impl {
     return true;
   }
 
+  // Where memory is full, answers that are read slowly give way, the longest first.
+  void ShedAnswers(Clock::time_point now) {
+    while (host_.held_bytes > options_.held_bytes) {
+      std::shared_ptr<Connection> longest;
+      size_t most = 0;
+      for (const auto& connection : connections_) {
+        const size_t bytes = connection->slowly_read(now);
+        if (bytes <= most) continue;
+        most = bytes;
+        longest = connection;
+      }
+      if (!longest) return;
+      longest->Close();
+      host_.service.metrics().CountEvicted();
+    }
+  }
+
   void Sweep() {
     const Clock::time_point now = Clock::now();
+    ShedAnswers(now);
     for (auto it = connections_.begin(); it != connections_.end();) {
       const std::shared_ptr<Connection> connection = *it;
       if (host_.stopping) connection->Drain(now);

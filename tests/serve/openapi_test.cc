@@ -74,7 +74,7 @@ TEST(OpenApiTest, ItsExamplesOfMembersAreTaken) {
   std::string text = embed.dump();
   EXPECT_NO_THROW(ParseEmbed(&text, {}));
   json similarity = body_of(members("/similarity"));
-  similarity["pairs"] = {{"q", "d"}};
+  similarity["pairs"] = json::array({json::array({"q", "d"})});
   text = similarity.dump();
   EXPECT_NO_THROW(ParseSimilarity(&text, {}));
   json search = body_of(members("/search"));
