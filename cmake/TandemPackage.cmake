@@ -9,7 +9,10 @@ add_custom_command(
   DEPENDS tandem_cli "${PROJECT_SOURCE_DIR}/cmake/WriteDocumentation.cmake"
   COMMENT "Writing manual pages and completions"
   VERBATIM)
-add_custom_target(tandem_documentation ALL DEPENDS "${documentation}/complete")
+add_custom_target(tandem_documentation DEPENDS "${documentation}/complete")
+if(NOT TANDEM_SANITIZE) # such a build is not installed
+  set_target_properties(tandem_documentation PROPERTIES EXCLUDE_FROM_ALL FALSE)
+endif()
 
 set(doc_folder "${CMAKE_INSTALL_DATADIR}/doc/tandem")
 install(DIRECTORY "${documentation}/man1" DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT runtime)

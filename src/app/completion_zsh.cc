@@ -33,7 +33,7 @@ std::string Action(const FlagDescription& flag) {
     case Kind::kWords:
       return fmt::format("({})", words.empty() ? "" : words.substr(1));
     case Kind::kList:
-      return fmt::format("_values -s , {}{}", Escaped(flag.names.front()), words);
+      return fmt::format("_values -s , {}{}", flag.value, words);
     case Kind::kKeys:
       return fmt::format("{{compadd -S \"\" --{}}}", words);
     case Kind::kFiles:

@@ -1,0 +1,43 @@
+# Run by ctest: installs what the Debian package holds from BUILD into SCRATCH and compares the list of its
+# files with what it must have and must not have. WITH_TORCH: whether there are two programs.
+file(REMOVE_RECURSE "${SCRATCH}")
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component runtime --prefix ${SCRATCH}
+                COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+file(GLOB_RECURSE files RELATIVE "${SCRATCH}" "${SCRATCH}/*")
+
+set(expected
+    bin/tandem
+    lib/systemd/system/tandem@.service
+    share/bash-completion/completions/tandem
+    share/doc/tandem/copyright
+    share/doc/tandem/changelog.gz
+    share/doc/tandem/serving.md
+    share/fish/vendor_completions.d/tandem.fish
+    share/man/man1/tandem.1.gz
+    share/zsh/vendor-completions/_tandem)
+if(WITH_TORCH)
+  list(APPEND expected libexec/tandem/tandem-torch)
+endif()
+execute_process(COMMAND ${SCRATCH}/bin/tandem list commands --format tsv OUTPUT_VARIABLE commands
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "(^|\n)[a-z_-]+" names "${commands}")
+list(LENGTH names count)
+if(count LESS 20)
+  message(FATAL_ERROR "tandem list commands printed ${count} commands:\n${commands}")
+endif()
+foreach(name IN LISTS names)
+  string(STRIP "${name}" name)
+  list(APPEND expected share/man/man1/tandem-${name}.1.gz)
+endforeach()
+foreach(file IN LISTS expected)
+  if(NOT file IN_LIST files)
+    message(FATAL_ERROR "the package has no ${file}")
+  endif()
+endforeach()
+
+# What is for developers.
+foreach(file IN LISTS files)
+  if(file MATCHES "\\.(a|h|cmake)$" OR file MATCHES "^include/")
+    message(FATAL_ERROR "the package has ${file}")
+  endif()
+endforeach()
