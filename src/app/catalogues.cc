@@ -6,6 +6,7 @@
 #include "app/explain_encoder.h"
 #include "app/explain_objective.h"
 #include "eval/measure.h"
+#include "index/vector_index.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
@@ -14,13 +15,11 @@ namespace tandem::app {
 
 std::span<const config::Catalogue> AllCatalogues() {
   static const std::vector<config::Catalogue> all = [] {
-    std::vector<config::Catalogue> catalogues = {sampling::SamplerCatalogue(),
-                                                 objective::ObjectiveCatalogue(),
-                                                 optim::OptimizerCatalogue(),
-                                                 optim::ScheduleCatalogue(),
-                                                 eval::MeasureCatalogue(),
-                                                 EncoderCatalogue(),
-                                                 CommandCatalogue()};
+    std::vector<config::Catalogue> catalogues = {
+        sampling::SamplerCatalogue(), objective::ObjectiveCatalogue(),
+        optim::OptimizerCatalogue(),  optim::ScheduleCatalogue(),
+        eval::MeasureCatalogue(),     EncoderCatalogue(),
+        index::IndexKindCatalogue(),  CommandCatalogue()};
     for (config::Catalogue& catalogue : catalogues) {
       if (catalogue.name == "objectives") catalogue.details = ExplainObjective;
     }

@@ -8,8 +8,8 @@
 
 namespace tandem::app {
 
-// Samplers, objectives, optimizers, schedules, measures, encoders and commands, in the order in
-// which the parts of a run come.
+// Samplers, objectives, optimizers, schedules, measures, encoders, kinds of indexes and commands,
+// in the order in which the parts of a run come.
 std::span<const config::Catalogue> AllCatalogues();
 
 }  // namespace tandem::app

@@ -56,9 +56,33 @@ std::string Suggestion(const CLI::App& app, const std::string& word) {
   return DidYouMean(word, views);
 }
 
+// The command that was named, or its part.
 const CLI::App& ActiveApp(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
-  return chosen.empty() ? app : *chosen.front();
+  return chosen.empty() ? app : ActiveApp(*chosen.front());
+}
+
+// " index build", as it stands behind `tandem`.
+std::string CommandWords(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? "" : CommandWords(*parent) + " " + app.get_name();
+}
+
+void AddCommand(const Command& command, CLI::App& parent, std::function<void()>* run) {
+  CLI::App* sub = parent.add_subcommand(std::string(command.name), std::string(command.summary));
+  if (command.parts != nullptr) {
+    sub->require_subcommand(0, 1);
+    sub->parse_complete_callback([run, sub] {
+      if (sub->get_subcommands().empty()) *run = [sub] { std::cout << sub->help(); };
+    });
+    for (const Command* part : command.parts()) AddCommand(*part, *sub, run);
+    sub->footer(
+        fmt::format("`tandem {} COMMAND --help` prints the flags of a command.", command.name));
+    return;
+  }
+  Flags flags(*sub);
+  sub->parse_complete_callback([run, ready = command.configure(flags)] { *run = ready; });
+  AddGlobalFlags(flags);
 }
 
 int ReportUsage(const CLI::App& app, std::string message) {
@@ -69,15 +93,14 @@ int ReportUsage(const CLI::App& app, std::string message) {
     const std::string& word = extras.front();
     const bool flag = word.rfind('-', 0) == 0;
     const std::string name = word.substr(0, word.find('='));
-    const bool command = !flag && &active == &app;
+    const bool command = !flag && !active.get_subcommands({}).empty();
     message = fmt::format("unknown {} {}{}", flag ? "flag" : (command ? "command" : "argument"),
                           name, flag || command ? Suggestion(active, name) : "");
   }
   Terminal::Get().Error(message);
-  std::fputs(fmt::format("Run `tandem{} --help` for what there is.\n",
-                         &active == &app ? "" : " " + active.get_name())
-                 .c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("Run `tandem{} --help` for what there is.\n", CommandWords(active)).c_str(),
+      stderr);
   return static_cast<int>(ExitCode::kUsage);
 }
 
@@ -118,12 +141,7 @@ int RunCommandLine(int argc, const char* const* argv) {
       "Print the versions of Tandem and its libraries, and what the processor can do, and exit");
   app.require_subcommand(0, 1);
   std::function<void()> run;
-  for (const Command* command : Commands()) {
-    CLI::App* sub = app.add_subcommand(std::string(command->name), std::string(command->summary));
-    Flags flags(*sub);
-    sub->parse_complete_callback([&run, ready = command->configure(flags)] { run = ready; });
-    AddGlobalFlags(flags);
-  }
+  for (const Command* command : Commands()) AddCommand(*command, app, &run);
   // Set last, because the commands would inherit it.
   app.footer("`tandem COMMAND --help` prints the flags of a command.");
   try {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace tandem::app {
 
 config::Catalogue CommandCatalogue() {
@@ -11,7 +13,14 @@ config::Catalogue CommandCatalogue() {
           .summary = "what tandem does: tandem COMMAND --help",
           .entries = config::EntriesOf(Commands()),
           .details = [](const config::EntryInfo& entry) {
-            return fmt::format("flags: tandem {} --help\n", entry.name);
+            std::string text;
+            const Command* command = config::FindEntry(Commands(), entry.name);
+            if (command != nullptr && command->parts != nullptr) {
+              for (const Command* part : command->parts()) {
+                text += fmt::format("tandem {} {}: {}\n", entry.name, part->name, part->summary);
+              }
+            }
+            return text + fmt::format("flags: tandem {} --help\n", entry.name);
           }};
 }
 

@@ -16,8 +16,11 @@ namespace tandem::app {
 class Flags;  // app/flags.h
 
 struct Command : config::EntryInfo {  // its summary stands in `tandem --help`
-  // Adds the command's flags and returns what runs once they are parsed.
+  // Adds the command's flags and returns what runs once they are parsed. Null where `parts` do the
+  // work.
   std::function<void()> (*configure)(Flags& flags);
+  // Commands of their own behind this one's name: `tandem index build`. Null: none.
+  std::span<const Command* const> (*parts)() = nullptr;
 };
 
 // Every command in the order of `tandem --help`. The table is written from CMakeLists.txt.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "weights/tandem_file.h"
 
@@ -24,6 +25,15 @@ std::optional<weights::Calibration> CalibrationOf(const model::DualEncoder& mode
                     file));
   }
   return calibration;
+}
+
+void CheckProbabilities(const std::optional<weights::Calibration>& calibration,
+                        std::optional<double> min_probability, const std::string& folder) {
+  if (!min_probability || calibration) return;
+  throw UsageError(fmt::format(
+      "{0}: its scores are not known to be probabilities, which --min-probability needs; fit them "
+      "to judgements: tandem calibrate {0} --dataset DATA --split dev",
+      folder));
 }
 
 }  // namespace tandem::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "app/model_flags.h"
 #include "model/dual_encoder.h"
@@ -14,5 +15,10 @@ namespace tandem::app {
 // than those that it was fitted to: they still are those of the same texts, so that it is used.
 std::optional<weights::Calibration> CalibrationOf(const model::DualEncoder& model,
                                                   const ModelFlags& flags);
+
+// Throws UsageError where a least probability is asked of a model, of this folder, that has no
+// calibration.
+void CheckProbabilities(const std::optional<weights::Calibration>& calibration,
+                        std::optional<double> min_probability, const std::string& folder);
 
 }  // namespace tandem::app

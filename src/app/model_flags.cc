@@ -16,6 +16,10 @@ void AddEmbeddingsFlag(Flags& flags, std::string& folder) {
 void AddLengthFlags(Flags& flags, ModelFlags& model) {
   flags.Add("--max-query-tokens", model.max_query_tokens,
             "Cut queries at this many tokens; 0: what the encoder takes (default: the model's)");
+  AddDocumentLengthFlags(flags, model);
+}
+
+void AddDocumentLengthFlags(Flags& flags, ModelFlags& model) {
   flags.Add("--max-document-tokens", model.max_document_tokens,
             "Cut documents at this many tokens; 0: what the encoder takes (default: the model's)");
   flags

@@ -27,6 +27,8 @@ void AddEmbeddingsFlag(Flags& flags, std::string& folder);
 
 // --max-query-tokens, --max-document-tokens and --dimensions; --model is the command's own.
 void AddLengthFlags(Flags& flags, ModelFlags& model);
+// The same without --max-query-tokens, where only documents are encoded.
+void AddDocumentLengthFlags(Flags& flags, ModelFlags& model);
 
 // --prompt, for `texts`: "queries", "the texts".
 void AddPromptFlag(Flags& flags, ModelFlags& model, std::string_view texts);

@@ -1,40 +1,35 @@
 // The work of `tandem search`.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/hit_filter.h"
+#include "app/hits_output.h"
 #include "app/hits_text.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/output_style.h"
 #include "app/search_command.h"
-#include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "data/beir.h"
 #include "data/judged_data.h"
 #include "data/texts_file.h"
 #include "data/trec_run.h"
-#include "report/one_line.h"
+#include "index/hit_filter.h"
 #include "search/retrieve.h"
 
 namespace tandem::app {
 namespace {
 
-constexpr size_t kQueryColumns = 100;  // of a query that stands before its hits, as TSV
-
 // The hits that `filter` keeps, with their probabilities where the model has a calibration.
 std::vector<ShownHit> HitsOf(const search::QueryHits& found, const data::Texts& documents,
-                             const HitFilter& filter) {
+                             const index::HitFilter& filter) {
   std::vector<ShownHit> hits;
   for (const search::Hit& hit : found.hits) {
     if (!filter.Keeps(hit.score)) continue;
@@ -46,76 +41,29 @@ std::vector<ShownHit> HitsOf(const search::QueryHits& found, const data::Texts& 
   return hits;
 }
 
-// A fifth value, the probability, where the model has a calibration. Scores have single precision.
-void PrintTsv(const std::string& query, const std::vector<ShownHit>& hits) {
-  size_t rank = 0;
-  for (const ShownHit& hit : hits) {
-    std::cout << fmt::format("{}\t{}\t{}\t{}", report::OneLine(query, kQueryColumns), ++rank,
-                             hit.id, static_cast<float>(hit.score));
-    if (hit.probability) std::cout << fmt::format("\t{}", *hit.probability);
-    std::cout << "\n";
-  }
-}
-
-nlohmann::ordered_json ToJson(const std::string& query, const std::vector<ShownHit>& shown) {
-  nlohmann::ordered_json hits = nlohmann::ordered_json::array();
-  for (const ShownHit& hit : shown) {
-    nlohmann::ordered_json row = {{"document", hit.id}, {"score", hit.score}};
-    if (hit.probability) row["probability"] = *hit.probability;
-    row["text"] = hit.text;
-    hits.push_back(std::move(row));
-  }
-  return {{"query", query}, {"hits", hits}};
-}
-
-HitFilter FilterOf(const SearchOptions& options, const model::DualEncoder& model) {
-  HitFilter filter{.min_score = options.min_score,
-                   .min_probability = options.min_probability,
-                   .calibration = CalibrationOf(model, options.model)};
-  if (options.min_probability && !filter.calibration) {
-    throw UsageError(fmt::format(
-        "{}: its scores are not known to be probabilities, which --min-probability needs; fit them "
-        "to judgements: tandem calibrate {} --dataset DATA --split dev",
-        options.model.model, options.model.model));
-  }
-  return filter;
-}
-
-// What hits must have, for a person.
-std::string WhatIsAsked(const HitFilter& filter) {
-  std::vector<std::string> asked;
-  if (filter.min_score) asked.push_back(fmt::format("a score of at least {}", *filter.min_score));
-  if (filter.min_probability) {
-    asked.push_back(fmt::format("a probability of at least {}", *filter.min_probability));
-  }
-  return fmt::format("{}", fmt::join(asked, " and "));
+// `calibration` must outlive the filter.
+index::HitFilter FilterOf(const SearchOptions& options,
+                          const std::optional<weights::Calibration>& calibration) {
+  CheckProbabilities(calibration, options.min_probability, options.model.model);
+  return {.min_score = options.min_score,
+          .min_probability = options.min_probability,
+          .calibration = calibration ? &*calibration : nullptr};
 }
 
 void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
   const auto model = LoadModel(options.model);
-  const HitFilter filter = FilterOf(options, *model);
+  const auto calibration = CalibrationOf(*model, options.model);
+  const index::HitFilter filter = FilterOf(options, calibration);
   const data::Texts documents = data::LoadBeirCorpus(options.dataset);
   const std::vector<search::QueryHits> found =
       search::RetrieveForTexts(*model, documents, options.queries, retrieve);
-  const size_t columns = OutputStyle().columns;
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  HitsOutput output(
+      {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
+      [](std::string_view text) { std::cout << text; });
   for (size_t q = 0; q < found.size(); ++q) {
-    const std::vector<ShownHit> hits = HitsOf(found[q], documents, filter);
-    if (options.format == "json") {
-      all.push_back(ToJson(options.queries[q], hits));
-    } else if (options.format == "tsv") {
-      PrintTsv(options.queries[q], hits);
-    } else {
-      std::cout << (q > 0 ? "\n" : "") << options.queries[q] << "\n" << HitsText(hits, columns);
-      if (hits.empty() && filter.active()) {
-        std::cout << fmt::format("no document has {}\n", WhatIsAsked(filter));
-      }
-    }
+    output.Add({.query = options.queries[q], .hits = HitsOf(found[q], documents, filter)});
   }
-  using Json = nlohmann::ordered_json;
-  if (options.format == "json") {
-    std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  }
+  output.Finish();
 }
 
 // What is searched for: all queries of a file, or those of the split that are judged.
@@ -141,7 +89,7 @@ void CheckIds(const data::Dataset& dataset, const std::string& file) {
 }
 
 // Leaves out of `run` what the filter does not keep, and says how much that is.
-void Filter(const HitFilter& filter, data::Run* run) {
+void Filter(const index::HitFilter& filter, const std::string& asked, data::Run* run) {
   if (!filter.active()) return;
   size_t left_out = 0, without = 0;
   std::vector<std::string_view> queries;
@@ -153,8 +101,8 @@ void Filter(const HitFilter& filter, data::Run* run) {
     });
     without += results.empty();
   }
-  Note(fmt::format("hits without {}, left out: {}; queries that have no other: {} of {}",
-                   WhatIsAsked(filter), left_out, without, queries.size()));
+  Note(fmt::format("hits without {}, left out: {}; queries that have no other: {} of {}", asked,
+                   left_out, without, queries.size()));
 }
 
 void WriteRun(const std::string& output, const data::Run& run) {
@@ -168,11 +116,12 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
   std::optional<AtomicFile> writable;  // fails before the work where the path cannot be written
   if (options.output != "-") writable.emplace(options.output);
   const auto model = LoadModel(options.model);
-  const HitFilter filter = FilterOf(options, *model);
+  const auto calibration = CalibrationOf(*model, options.model);
+  const index::HitFilter filter = FilterOf(options, calibration);
   const data::Dataset dataset = ReadQueries(options);
   CheckIds(dataset, options.output);
   search::Retrieved retrieved = search::Retrieve(*model, dataset, retrieve);
-  Filter(filter, &retrieved.run);
+  Filter(filter, WhatIsAsked(options), &retrieved.run);
   WriteRun(options.output, retrieved.run);
   Note(fmt::format("{} queries against {} documents -> {}", retrieved.run.queries().size(),
                    dataset.documents.size(),

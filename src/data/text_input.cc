@@ -82,6 +82,7 @@ bool TextInput::Next(InputText* text) {
     ++state.in_file;
     ++state.number;
     text->file = state.reader->file();
+    text->file_number = state.next_file - 1;
     text->line = state.reader->line_number();
     return true;
   }

@@ -44,6 +44,7 @@ struct InputText {
   size_t title_bytes = 0;                   // of `text`, as in Texts
   std::span<const MetadataValue> metadata;  // [fields]
   std::string_view file;
+  size_t file_number = 0;  // of TextInput::files()
   int64_t line = 0;
 };
 

@@ -10,6 +10,14 @@ namespace {
 
 constexpr size_t kShownBytes = 40;  // of a string, in a message
 
+// At most kShownBytes of a valid text.
+std::string Quoted(std::string_view text) {
+  if (text.size() <= kShownBytes) return fmt::format("\"{}\"", text);
+  size_t end = kShownBytes;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
+  return fmt::format("\"{}...\"", text.substr(0, end));
+}
+
 class JsonLines final : public TextLines {
  public:
   JsonLines(const TextKeys& keys, const std::vector<MetadataField>& fields)
@@ -50,8 +58,7 @@ class JsonLines final : public TextLines {
   static std::string Description(const JsonField& field) {
     if (field.is_number()) return fmt::format("{}", field.number);
     if (field.kind != JsonField::Kind::kString) return std::string(KindName(field.kind));
-    return fmt::format("\"{}\"{}", field.text.substr(0, kShownBytes),
-                       field.text.size() > kShownBytes ? "..." : "");
+    return Quoted(field.text);
   }
 
   JsonTexts texts_;

@@ -12,6 +12,7 @@
 
 #include "index/document_index.h"
 #include "index/filter.h"
+#include "index/passages.h"
 #include "weights/calibration.h"
 
 namespace tandem::index {
@@ -26,11 +27,6 @@ struct AnswerOptions {
   int threads = 1;
 };
 
-struct Passage {  // bytes of the text; whole UTF-8 characters
-  size_t begin = 0;
-  size_t end = 0;
-};
-
 struct Answer {
   uint32_t document = 0;
   float score = 0;
@@ -42,15 +38,12 @@ struct Answer {
 using EmbedDocuments = std::function<std::vector<float>(std::span<const std::string_view> texts)>;
 
 // answers[q] of queries [count, E]. `calibration` null: there are no probabilities (min_probability
-// is then a UsageError). `embed` is used for highlights only. A document that is short enough to be
-// one passage is highlighted whole.
+// is then a UsageError). `embed` is used for highlights only, once for each query: of the passages
+// of its answers (index/passages.h), in the first 16 KiB of each text. A document that is short
+// enough to be one passage is highlighted whole, and one without a text not at all.
 std::vector<std::vector<Answer>> FindAnswers(const DocumentIndex& index, const float* queries,
                                              size_t count, const AnswerOptions& options,
                                              const weights::Calibration* calibration,
                                              const EmbedDocuments& embed);
-
-// The passages of a text that highlighting chooses from: sentences, joined up to about
-// `target_bytes`; never cuts a UTF-8 character.
-std::vector<Passage> SplitPassages(std::string_view text, size_t target_bytes = 320);
 
 }  // namespace tandem::index

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_parts.h"
 #include "base/mix_words.h"
 #include "base/threads.h"
 
@@ -95,18 +96,10 @@ class ReadOnlyFile {
     return static_cast<uint64_t>(status.st_size);
   }
 
-  // Fills `to`, or as much of it as the file has behind `offset`; returns how much.
-  size_t Read(uint64_t offset, std::span<char> to) const {
-    size_t done = 0;
-    while (done < to.size()) {
-      const ssize_t count = ::pread(descriptor_, to.data() + done, to.size() - done,
-                                    static_cast<off_t>(offset + done));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) Fail();
-      if (count == 0) break;
-      done += static_cast<size_t>(count);
-    }
-    return done;
+  // Fills `to` with what the file has at `offset`.
+  void Read(uint64_t offset, std::span<char> to) const {
+    errno = 0;  // where the file has become shorter
+    if (!ReadPart(descriptor_, offset, to.data(), to.size())) Fail();
   }
 
  private:
@@ -157,9 +150,9 @@ Checksum ChecksumOfFile(const std::filesystem::path& path, uint64_t bytes, int t
     std::vector<char> buffer(std::min<uint64_t>(kPieceBytes, bytes));
     for (size_t piece = begin; piece < end; ++piece) {
       const uint64_t offset = piece * kPieceBytes;
-      const size_t read =
-          file.Read(offset, std::span(buffer).first(std::min(kPieceBytes, bytes - offset)));
-      pieces[piece] = ChecksumOfPiece({buffer.data(), read});
+      const size_t size = std::min<uint64_t>(kPieceBytes, bytes - offset);
+      file.Read(offset, std::span(buffer).first(size));
+      pieces[piece] = ChecksumOfPiece({buffer.data(), size});
     }
   });
   return Join(pieces, bytes);

@@ -50,9 +50,9 @@ class Fp32Index final : public VectorIndex {
       for (size_t row = begin; row < end; ++row) {
         if (query.allowed != nullptr && !(*query.allowed)[row]) continue;
         for (size_t q = 0; q < query.count; ++q) {
-          own[q].Offer({static_cast<uint32_t>(row), Dot(query.queries + q * rows_.width,
-                                                        rows_.values + row * rows_.width,
-                                                        rows_.width)});
+          own[q].Offer(
+              {static_cast<uint32_t>(row), Dot(query.queries + q * rows_.width,
+                                               rows_.values + row * rows_.width, rows_.width)});
         }
       }
       const std::lock_guard lock(mutex);

@@ -15,7 +15,8 @@
 namespace tandem::index {
 
 inline constexpr std::string_view kIdColumn = "ids";
-// "ids.hashes": uint64 [N], TextHash of the ids, ascending. "ids.rows": uint32 [N], the row of each.
+// "ids.hashes": uint64 [N], TextHash of the ids, ascending. "ids.rows": uint32 [N], the row of
+// each.
 std::vector<std::string> IdLookupFiles();
 
 struct IdLookupOptions {

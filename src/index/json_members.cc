@@ -16,8 +16,9 @@ constexpr int kMostLevels = 16;
 JsonMembers::JsonMembers(std::string_view file, std::string path, const nlohmann::json& json)
     : file_(file), path_(std::move(path)), json_(json) {
   if (!json.is_object()) {
-    throw DataError(file_, 0, "",
-                    path_.empty() ? "is not a JSON object" : fmt::format("`{}` is no object", path_));
+    throw DataError(
+        file_, 0, "",
+        path_.empty() ? "is not a JSON object" : fmt::format("`{}` is no object", path_));
   }
 }
 

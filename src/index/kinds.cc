@@ -13,8 +13,7 @@ config::Catalogue IndexKindCatalogue() {
 
 const IndexKindInfo& FindIndexKind(std::string_view name) {
   if (const IndexKindInfo* info = config::FindEntry(IndexKinds(), name)) return *info;
-  throw UsageError("kind of index " +
-                   config::UnknownName(name, config::EntryNames(IndexKinds())));
+  throw UsageError("kind of index " + config::UnknownName(name, config::EntryNames(IndexKinds())));
 }
 
 }  // namespace tandem::index

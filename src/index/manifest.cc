@@ -204,9 +204,9 @@ std::vector<data::MetadataField> ReadFields(const JsonMembers& from, std::string
   ForEach(from, file, "fields", kMostFields, [&](const JsonMembers& item) {
     const std::string& type = item.Text("type");
     if (type != "number" && type != "string") item.Fail("type", "neither number nor string");
-    fields.push_back({.name = item.Text("name"),
-                      .type = type == "number" ? data::MetadataType::kNumber
-                                               : data::MetadataType::kString});
+    fields.push_back(
+        {.name = item.Text("name"),
+         .type = type == "number" ? data::MetadataType::kNumber : data::MetadataType::kString});
   });
   return fields;
 }
@@ -275,8 +275,7 @@ std::string FormatManifest(const Manifest& manifest) {
                {"segments", Json::array()},
                {"model_files", JsonOf(manifest.model_files)}};
   for (const data::MetadataField& field : manifest.fields) {
-    json["fields"].push_back(
-        {{"name", field.name}, {"type", data::MetadataTypeName(field.type)}});
+    json["fields"].push_back({{"name", field.name}, {"type", data::MetadataTypeName(field.type)}});
   }
   for (const SegmentRecord& segment : manifest.segments) {
     json["segments"].push_back(JsonOf(segment));
@@ -299,9 +298,8 @@ Manifest ParseManifest(std::string_view text, std::string_view file) {
                     .texts = members.Truth("texts"),
                     .segments = {},
                     .model_files = ReadFiles(members, file, "model_files", IsPlainPath)};
-  ForEach(members, file, "segments", kMostSegments, [&](const JsonMembers& item) {
-    manifest.segments.push_back(ReadSegment(item, file));
-  });
+  ForEach(members, file, "segments", kMostSegments,
+          [&](const JsonMembers& item) { manifest.segments.push_back(ReadSegment(item, file)); });
   if (manifest.rows() > kMostRows) {
     members.Fail("segments", fmt::format("of more than {} rows together", kMostRows));
   }

@@ -1,7 +1,7 @@
 // The metadata of a segment's documents: a column for each field.
 //
-// Field n (from 0) of numbers is "field-n.numbers", float64 [N], not a number where a document lacks
-// the field. One of strings is a text column "field-n" and "field-n.present", a bit a row.
+// Field n (from 0) of numbers is "field-n.numbers", float64 [N], not a number where a document
+// lacks the field. One of strings is a text column "field-n" and "field-n.present", a bit a row.
 #pragma once
 
 #include <cstdint>

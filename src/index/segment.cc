@@ -82,9 +82,8 @@ void CheckFiles(const std::filesystem::path& folder, const std::vector<IndexFile
                       fmt::format("cannot be read: {}; {}", error.message(), kWhatToDo));
     }
     if (bytes != file.bytes) {
-      throw DataError(
-          path.native(), 0, "",
-          fmt::format("has {} bytes, expected {}; {}", bytes, file.bytes, kWhatToDo));
+      throw DataError(path.native(), 0, "",
+                      fmt::format("has {} bytes, expected {}; {}", bytes, file.bytes, kWhatToDo));
     }
     if (checksums && ChecksumOfFile(path, file.bytes, threads) != file.checksum) {
       throw DataError(
@@ -92,6 +91,14 @@ void CheckFiles(const std::filesystem::path& folder, const std::vector<IndexFile
           fmt::format("is not as it was written (its checksum differs); {}", kWhatToDo));
     }
   }
+}
+
+void CheckAllFiles(const std::filesystem::path& folder, const Manifest& manifest, bool checksums,
+                   int threads) {
+  for (const SegmentRecord& segment : manifest.segments) {
+    CheckFiles(folder / segment.name, segment.files, checksums, threads);
+  }
+  CheckFiles(folder, manifest.model_files, checksums, threads);
 }
 
 SegmentIds::SegmentIds(const std::filesystem::path& folder, const SegmentRecord& record)

@@ -1,10 +1,8 @@
 #include "search/embedding_cache.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <memory>
@@ -15,13 +13,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/running_hash.h"
 #include "base/text_hash.h"
-#include "model/fingerprint.h"
 #include "search/distinct_texts.h"
 #include "search/embedding_file.h"
-#include "tensor/kernels/cpu/products.h"
-#include "tensor/precision.h"
+#include "search/encoding_source.h"
 
 namespace tandem::search {
 namespace {
@@ -29,24 +24,11 @@ namespace {
 // Texts that are sorted by length and encoded together, and what an interruption can lose. More
 // would make batches of more equal length, which this many already are but for 1 % of their time.
 constexpr size_t kBlockRows = 4096;
-// Raise it when the same version of the libraries makes other bytes of the same input.
-constexpr int kRevision = 1;
 
-// Everything that decides the bytes, as lines. Batches, and with them the rounding, depend on the
-// number of threads.
+// Everything that decides the bytes, as lines. Prompts of their own are in the hash of the texts.
 std::string SourceLines(model::DualEncoder& model, model::TextKind kind,
                         const DistinctTexts& distinct, const EncodeOptions& options) {
-  return fmt::format(
-      "model {:016x}\nkind {}\ntexts {:016x}\ntokenizer {:016x}\nprompt {:016x}\n"
-      "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}\n"
-      "made by revision {}, {}, libtorch {}\n",
-      model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
-      distinct.hash, model.tokenizer(kind).fingerprint(),
-      // Prompts of their own are in the hash of the texts.
-      options.prompt ? 0 : TextHash(model.prompt(kind)), model.max_tokens(kind),
-      options.batch_tokens, options.thread_batch_tokens, tensor::PrecisionName(options.precision),
-      tensor::IsaName(), at::get_num_threads(), kRevision, tensor::cpu::ProductLibraryVersion(),
-      TORCH_VERSION);
+  return fmt::format("texts {:016x}\n{}", distinct.hash, EncodingSource(model, kind, options));
 }
 
 // Encodes the distinct texts of a call, some blocks at a time.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_parts.h"
 #include "base/log.h"
 #include "base/running_hash.h"
 #include "base/threads.h"
@@ -75,37 +76,9 @@ class OpenFile {
   int descriptor_;
 };
 
-// False where the file ends before, or cannot be read.
-bool ReadAt(int descriptor, size_t offset, void* to, size_t size) {
-  auto* at = static_cast<char*>(to);
-  while (size > 0) {
-    const ssize_t count = ::pread(descriptor, at, size, static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    offset += static_cast<size_t>(count);
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
-
-// False with errno where it cannot be written.
-bool WriteAt(int descriptor, size_t offset, const void* from, size_t size) {
-  const auto* at = static_cast<const char*>(from);
-  while (size > 0) {
-    const ssize_t count = ::pwrite(descriptor, at, size, static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    at += count;
-    offset += static_cast<size_t>(count);
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
-
 std::vector<uint64_t> ReadHashes(int descriptor, const EmbeddingLayout& layout) {
   std::vector<uint64_t> hashes(layout.blocks());
-  if (!ReadAt(descriptor, kPage, hashes.data(), hashes.size() * sizeof(uint64_t))) hashes.clear();
+  if (!ReadPart(descriptor, kPage, hashes.data(), hashes.size() * sizeof(uint64_t))) hashes.clear();
   return hashes;
 }
 
@@ -118,7 +91,7 @@ std::vector<bool> WholeBlocks(int descriptor, const EmbeddingLayout& layout,
     for (size_t block = begin; block < end; ++block) {
       if (hashes[block] == 0) continue;
       bytes.resize(BytesOf(layout, block));
-      whole[block] = ReadAt(descriptor, OffsetOf(layout, block), bytes.data(), bytes.size()) &&
+      whole[block] = ReadPart(descriptor, OffsetOf(layout, block), bytes.data(), bytes.size()) &&
                      HashOf(block, bytes) == hashes[block];
     }
   });
@@ -127,7 +100,7 @@ std::vector<bool> WholeBlocks(int descriptor, const EmbeddingLayout& layout,
 
 std::string ReadHeader(int descriptor) {
   std::string header(kPage, '\0');
-  return ReadAt(descriptor, 0, header.data(), kPage) ? header : "";
+  return ReadPart(descriptor, 0, header.data(), kPage) ? header : "";
 }
 
 std::optional<size_t> SizeOf(int descriptor) {
@@ -193,7 +166,7 @@ void Fill(int descriptor, const std::filesystem::path& path, const EmbeddingLayo
   }
   const std::string header = HeaderOf(layout);
   const bool sized = error == 0 || ::ftruncate(descriptor, size) == 0;
-  if (!sized || !WriteAt(descriptor, 0, header.data(), header.size()) || ::fsync(descriptor) != 0) {
+  if (!sized || !WritePart(descriptor, 0, header.data(), header.size()) || ::fsync(descriptor) != 0) {
     throw OutputError(path.native(), "cannot be written", errno);
   }
 }
@@ -316,9 +289,9 @@ void EmbeddingWriter::Write(size_t block, std::span<const float> values) {
   }
   const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   const uint64_t hash = HashOf(block, bytes);
-  if (!WriteAt(descriptor_, OffsetOf(layout_, block), bytes.data(), bytes.size()) ||
+  if (!WritePart(descriptor_, OffsetOf(layout_, block), bytes.data(), bytes.size()) ||
       ::fdatasync(descriptor_) != 0 ||
-      !WriteAt(descriptor_, kPage + block * sizeof hash, &hash, sizeof hash)) {
+      !WritePart(descriptor_, kPage + block * sizeof hash, &hash, sizeof hash)) {
     throw OutputError(path_.native(), "cannot be written", errno);
   }
   has_[block] = true;

@@ -108,7 +108,9 @@ class Encoding {
         prompt_lengths_(model.tokenizer(kind), model.max_tokens(kind)) {
     model.Prepare(kind, options.precision, tensor::Passes::kForward);
     if (!options.label.empty()) {
-      progress_.emplace(ProgressOptions{.label = options.label, .total = total});
+      const size_t before = options.encoded_before;
+      progress_.emplace(ProgressOptions{
+          .label = options.label, .total = total == 0 ? 0 : before + total, .first = before});
     }
   }
 
@@ -140,7 +142,8 @@ class Encoding {
       tokens_done += batch_tokens;
       // Long texts come first: the share of tokens is the share of the work.
       const size_t tokens = std::max<size_t>(1, texts.ids.size());
-      if (progress_) progress_->Update(first + size * tokens_done / tokens);
+      if (progress_)
+        progress_->Update(options_.encoded_before + first + size * tokens_done / tokens);
     };
     ForLengthBatches(texts, {options_.batch_tokens, options_.thread_batch_tokens}, encode);
     return rows;

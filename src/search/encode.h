@@ -28,7 +28,8 @@ struct EncodeOptions {
   size_t window_texts = 16384;              // whose ids and embeddings are in memory at a time
   size_t window_bytes = size_t{256} << 20;  // of text that a stream holds at a time
   std::string label;                        // of the progress bar; empty: none
-  PromptSource prompt;                      // null: the model's, for all texts
+  size_t encoded_before = 0;  // texts that an earlier process has encoded: progress counts them
+  PromptSource prompt;        // null: the model's, for all texts
 };
 
 struct EncodeCounts {

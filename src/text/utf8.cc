@@ -26,8 +26,8 @@ Lead LeadOf(unsigned char byte) {
   return {0, 0, 0};
 }
 
-// Bytes of the well-formed character at the start of `bytes`, or minus the length of the maximal
-// invalid subpart there.
+}  // namespace
+
 int CharacterLength(std::string_view bytes) {
   const auto at = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const Lead lead = LeadOf(at(0));
@@ -40,8 +40,6 @@ int CharacterLength(std::string_view bytes) {
   }
   return lead.length;
 }
-
-}  // namespace
 
 bool IsValidUtf8(std::string_view bytes) {
   return bytes.empty() || simdjson::validate_utf8(bytes.data(), bytes.size());

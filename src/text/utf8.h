@@ -8,6 +8,10 @@ namespace tandem::text {
 
 bool IsValidUtf8(std::string_view bytes);
 
+// Bytes of the well-formed character at the start of `bytes`, which are not empty, or minus the
+// length of the maximal invalid subpart there.
+int CharacterLength(std::string_view bytes);
+
 // `bytes` with each maximal invalid subpart replaced by one U+FFFD (The Unicode Standard, section
 // 3.9; the same as WHATWG's and Python's decoders): "\xE2\x82" is one, "\xFF\xFF" two.
 std::string RepairUtf8(std::string_view bytes);

@@ -5,17 +5,17 @@
 
 #include "weights/calibration.h"
 
-namespace tandem::app {
+namespace tandem::index {
 
 struct HitFilter {
   std::optional<double> min_score;
-  std::optional<double> min_probability;            // needs a calibration
-  std::optional<weights::Calibration> calibration;  // of the model; none: it has none
+  std::optional<double> min_probability;              // needs a calibration
+  const weights::Calibration* calibration = nullptr;  // of the model; null: it has none
 
   bool active() const { return min_score || min_probability; }
   // None where the model has no calibration.
   std::optional<double> Probability(double score) const {
-    return calibration ? std::optional(calibration->Probability(score)) : std::nullopt;
+    return calibration != nullptr ? std::optional(calibration->Probability(score)) : std::nullopt;
   }
   // Equal is enough. Models score in single precision: what is printed as 0.41 is kept by 0.41.
   bool Keeps(float score) const {
@@ -24,4 +24,4 @@ struct HitFilter {
   }
 };
 
-}  // namespace tandem::app
+}  // namespace tandem::index

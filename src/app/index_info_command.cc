@@ -1,0 +1,123 @@
+// `tandem index info`.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/command.h"
+#include "app/flags.h"
+#include "app/globals.h"
+#include "base/byte_size.h"
+#include "index/index_info.h"
+#include "index/manifest.h"
+#include "index/segment.h"
+
+namespace tandem::app {
+namespace {
+
+struct InfoOptions {
+  std::string index;
+  std::string format = "text";
+  bool verify = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json FieldsOf(const index::IndexInfo& info) {
+  Json fields = Json::array();
+  for (const data::MetadataField& field : info.fields) {
+    fields.push_back({{"name", field.name}, {"type", data::MetadataTypeName(field.type)}});
+  }
+  return fields;
+}
+
+Json SegmentsOf(const index::Manifest& manifest) {
+  Json segments = Json::array();
+  for (const index::SegmentRecord& segment : manifest.segments) {
+    segments.push_back({{"name", segment.name},
+                        {"kind", segment.choice.kind->name},
+                        {"documents", segment.live()},
+                        {"removed", segment.removed}});
+  }
+  return segments;
+}
+
+void PrintJson(const index::IndexInfo& info, const index::Manifest& manifest) {
+  const index::IndexModel& model = info.model;
+  Json described = {{"path", model.path},
+                    {"fingerprint", fmt::format("{:016x}", model.fingerprint)},
+                    {"similarity", model.similarity},
+                    {"width", model.width},
+                    {"precision", model.precision}};
+  if (model.max_document_tokens) described["max_document_tokens"] = *model.max_document_tokens;
+  if (model.dimensions) described["dimensions"] = *model.dimensions;
+  const Json json = {{"model", described},
+                     {"kind", info.kind},
+                     {"parameters", info.parameters},
+                     {"fields", FieldsOf(info)},
+                     {"texts", info.texts},
+                     {"documents", info.documents},
+                     {"removed", info.removed},
+                     {"file_bytes", info.file_bytes},
+                     {"resident_bytes", info.resident_bytes},
+                     {"segments", SegmentsOf(manifest)}};
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+void PrintText(const index::IndexInfo& info, const index::Manifest& manifest) {
+  const auto line = [](std::string_view name, std::string_view value) {
+    std::cout << fmt::format("{:<12} {}\n", name, value);
+  };
+  line("documents", info.removed == 0
+                        ? fmt::format("{}", info.documents)
+                        : fmt::format("{} ({} removed ones are in the files; tandem index compact "
+                                      "drops them)",
+                                      info.documents, info.removed));
+  line("kind",
+       info.parameters.empty() ? info.kind : fmt::format("{} ({})", info.kind, info.parameters));
+  line("model", fmt::format("{} ({:016x})", info.model.path, info.model.fingerprint));
+  line("vectors", fmt::format("{} numbers, {}, encoded in {}", info.model.width,
+                              info.model.similarity, info.model.precision));
+  line("texts", info.texts ? "kept" : "not kept");
+  std::string fields;
+  for (const data::MetadataField& field : info.fields) {
+    fields += fmt::format("{}{}:{}", fields.empty() ? "" : ", ", field.name,
+                          data::MetadataTypeName(field.type));
+  }
+  if (!fields.empty()) line("fields", fields);
+  line("on disk", FormatByteSize(info.file_bytes));
+  line("in memory", fmt::format("{} while searching", FormatByteSize(info.resident_bytes)));
+  for (const index::SegmentRecord& segment : manifest.segments) {
+    line(segment.name, fmt::format("{}, {} documents, {} removed", segment.choice.kind->name,
+                                   segment.live(), segment.removed));
+  }
+}
+
+void Run(const InfoOptions& options) {
+  const index::Manifest manifest = index::ReadManifest(options.index);
+  if (options.verify) index::CheckAllFiles(options.index, manifest, true, Threads());
+  const index::IndexInfo info = index::InfoOf(options.index, manifest);
+  if (options.format == "json") {
+    PrintJson(info, manifest);
+  } else {
+    PrintText(info, manifest);
+  }
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<InfoOptions>();
+  flags.Add("index", options->index, "Index, a folder").Required();
+  flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
+  flags.AddSwitch("--verify", options->verify, "Compare all files with their checksums");
+  return [options] { Run(*options); };
+}
+
+}  // namespace
+
+extern const Command kIndexInfoCommand{{.name = "info", .summary = "Show what an index is"},
+                                       Configure};
+
+}  // namespace tandem::app

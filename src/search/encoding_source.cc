@@ -1,0 +1,36 @@
+#include "search/encoding_source.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include "base/text_hash.h"
+#include "model/fingerprint.h"
+#include "tensor/kernels/cpu/products.h"
+#include "tensor/precision.h"
+
+namespace tandem::search {
+namespace {
+
+// Raise it when the same version of the libraries makes other bytes of the same input.
+constexpr int kRevision = 1;
+
+}  // namespace
+
+std::string EncodingSource(model::DualEncoder& model, model::TextKind kind,
+                           const EncodeOptions& options) {
+  // Batches, and with them the rounding, depend on the number of threads.
+  return fmt::format(
+      "model {:016x}\nkind {}\ntokenizer {:016x}\nprompt {:016x}\n"
+      "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}\n"
+      "made by revision {}, {}, libtorch {}\n",
+      model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
+      model.tokenizer(kind).fingerprint(),
+      // Prompts of their own are the caller's to tell apart.
+      options.prompt ? 0 : TextHash(model.prompt(kind)), model.max_tokens(kind),
+      options.batch_tokens, options.thread_batch_tokens, tensor::PrecisionName(options.precision),
+      tensor::IsaName(), at::get_num_threads(), kRevision, tensor::cpu::ProductLibraryVersion(),
+      TORCH_VERSION);
+}
+
+}  // namespace tandem::search
