@@ -18,6 +18,10 @@ namespace {
 // All that can be refused before the model is loaded.
 void Check(const IndexBuildCommandOptions& options) {
   MemoryOf(options.memory);
+  if (options.recall && !(*options.recall > 0 && *options.recall <= 1)) {
+    throw UsageError(
+        fmt::format("--recall must be above 0 and at most 1, found {}", *options.recall));
+  }
   data::ParseMetadataFields(options.input.fields);
   if (!options.kind.empty()) {
     KindParamsOf(index::FindIndexKind(options.kind), options.set);
@@ -31,14 +35,18 @@ void Check(const IndexBuildCommandOptions& options) {
 void AddKindFlags(Flags& flags, IndexBuildCommandOptions& options) {
   flags
       .Add("--kind", options.kind,
-           fmt::format("{} (tandem list indexes)",
+           fmt::format("{} (tandem list indexes; default: what suits --recall and --memory)",
                        fmt::join(config::EntryNames(index::IndexKinds()), ", ")))
       .Takes("KIND");
+  flags.Add("--recall", options.recall,
+            "Share of the best 10 documents that a search is to find, up to 1 (default: 0.95)");
   flags
       .Add("--set", options.set,
            "NAME=VALUE: a parameter of the kind (tandem explain KIND); may be given several times")
       .OneValueEachTime();
-  flags.Add("--memory", options.memory, "For work, besides what the kind itself holds")
+  flags
+      .Add("--memory", options.memory,
+           "For work, besides what the kind itself holds; without --kind, for searching too")
       .ShowDefault();
 }
 

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "app/command.h"
@@ -12,6 +14,7 @@
 #include "app/globals.h"
 #include "base/byte_size.h"
 #include "index/index_info.h"
+#include "index/kind_file.h"
 #include "index/manifest.h"
 #include "index/segment.h"
 
@@ -34,18 +37,36 @@ Json FieldsOf(const index::IndexInfo& info) {
   return fields;
 }
 
-Json SegmentsOf(const index::Manifest& manifest) {
+// What building measured of an approximate segment.
+std::optional<index::MeasuredRecall> MeasuredOf(const std::string& folder,
+                                                const index::SegmentRecord& segment) {
+  if (segment.choice.kind->exact) return std::nullopt;
+  for (const index::IndexFile& file : segment.files) {
+    const auto measured =
+        index::ReadMeasured(std::filesystem::path(folder) / segment.name / file.name);
+    if (measured) return measured;
+  }
+  return std::nullopt;
+}
+
+Json SegmentsOf(const std::string& folder, const index::Manifest& manifest) {
   Json segments = Json::array();
   for (const index::SegmentRecord& segment : manifest.segments) {
-    segments.push_back({{"name", segment.name},
-                        {"kind", segment.choice.kind->name},
-                        {"documents", segment.live()},
-                        {"removed", segment.removed}});
+    Json described = {{"name", segment.name},
+                      {"kind", segment.choice.kind->name},
+                      {"documents", segment.live()},
+                      {"removed", segment.removed}};
+    if (const auto measured = MeasuredOf(folder, segment)) {
+      described["recall_at_10"] = measured->recall;
+      described["effort"] = measured->effort;
+    }
+    segments.push_back(described);
   }
   return segments;
 }
 
-void PrintJson(const index::IndexInfo& info, const index::Manifest& manifest) {
+void PrintJson(const std::string& folder, const index::IndexInfo& info,
+               const index::Manifest& manifest) {
   const index::IndexModel& model = info.model;
   Json described = {{"path", model.path},
                     {"fingerprint", fmt::format("{:016x}", model.fingerprint)},
@@ -63,11 +84,12 @@ void PrintJson(const index::IndexInfo& info, const index::Manifest& manifest) {
                      {"removed", info.removed},
                      {"file_bytes", info.file_bytes},
                      {"resident_bytes", info.resident_bytes},
-                     {"segments", SegmentsOf(manifest)}};
+                     {"segments", SegmentsOf(folder, manifest)}};
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
-void PrintText(const index::IndexInfo& info, const index::Manifest& manifest) {
+void PrintText(const std::string& folder, const index::IndexInfo& info,
+               const index::Manifest& manifest) {
   const auto line = [](std::string_view name, std::string_view value) {
     std::cout << fmt::format("{:<12} {}\n", name, value);
   };
@@ -91,8 +113,13 @@ void PrintText(const index::IndexInfo& info, const index::Manifest& manifest) {
   line("on disk", FormatByteSize(info.file_bytes));
   line("in memory", fmt::format("{} while searching", FormatByteSize(info.resident_bytes)));
   for (const index::SegmentRecord& segment : manifest.segments) {
-    line(segment.name, fmt::format("{}, {} documents, {} removed", segment.choice.kind->name,
-                                   segment.live(), segment.removed));
+    std::string recall;
+    if (const auto measured = MeasuredOf(folder, segment)) {
+      recall =
+          fmt::format(", recall {:.3f} measured at effort {}", measured->recall, measured->effort);
+    }
+    line(segment.name, fmt::format("{}, {} documents, {} removed{}", segment.choice.kind->name,
+                                   segment.live(), segment.removed, recall));
   }
 }
 
@@ -101,9 +128,9 @@ void Run(const InfoOptions& options) {
   if (options.verify) index::CheckAllFiles(options.index, manifest, true, Threads());
   const index::IndexInfo info = index::InfoOf(options.index, manifest);
   if (options.format == "json") {
-    PrintJson(info, manifest);
+    PrintJson(options.index, info, manifest);
   } else {
-    PrintText(info, manifest);
+    PrintText(options.index, info, manifest);
   }
 }
 

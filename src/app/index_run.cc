@@ -9,11 +9,13 @@
 #include "app/index_command.h"
 #include "app/load_model.h"
 #include "app/signal_watch.h"
+#include "base/error.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "data/text_input.h"
 #include "data/warnings.h"
 #include "index/build.h"
+#include "index/choose.h"
 #include "index/index_info.h"
 #include "index/index_model.h"
 #include "index/merge.h"
@@ -22,6 +24,8 @@
 
 namespace tandem::app {
 namespace {
+
+constexpr double kDefaultRecall = 0.95;
 
 index::ChangeOptions ChangeOptionsOf(const std::string& memory) {
   return {.threads = Threads(), .memory = MemoryOf(memory), .stop = SignalWatch::Received};
@@ -53,6 +57,26 @@ void Report(const index::BuildReport& report, const model::DualEncoder& model) {
   search::ReportCounts(report.counts, "documents", model.max_tokens(model::TextKind::kDocument));
 }
 
+// The kind that is named, or one that suits the recall and the memory; the latter is said.
+index::KindChoice ChooseKind(const IndexBuildCommandOptions& options, size_t rows, size_t width) {
+  if (options.kind.empty()) {
+    const index::Choice choice = index::Choose({.rows = rows,
+                                                .width = width,
+                                                .recall = options.recall.value_or(kDefaultRecall),
+                                                .memory = MemoryOf(options.memory)},
+                                               index::IndexKinds());
+    Note(choice.sentence);
+    return {choice.kind, choice.params};
+  }
+  const index::IndexKindInfo& kind = index::FindIndexKind(options.kind);
+  config::Params params = KindParamsOf(kind, options.set);
+  if (options.recall && params.Knows("recall")) {
+    const std::string problem = params.Set("recall", *options.recall);
+    if (!problem.empty()) throw UsageError("--recall " + problem);
+  }
+  return {&kind, params};
+}
+
 }  // namespace
 
 void RunIndexBuild(const IndexBuildCommandOptions& options) {
@@ -64,12 +88,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const index::NewIndex wanted{
       .fields = source.fields,
       .texts = !options.no_texts,
-      .choose =
-          [&](size_t, size_t) {
-            const index::IndexKindInfo& kind =
-                index::FindIndexKind(options.kind.empty() ? "fp32" : options.kind);
-            return index::KindChoice{&kind, KindParamsOf(kind, options.set)};
-          },
+      .choose = [&](size_t rows, size_t width) { return ChooseKind(options, rows, width); },
       .copy_model = options.with_model,
       .replace = options.replace};
   const index::BuildReport report = UntilStopped(options.output, kGoesOn, [&] {

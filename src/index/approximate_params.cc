@@ -22,8 +22,7 @@ size_t ProductCodeBytes(size_t width, size_t wanted) {
 double EffortFactor(double recall) { return std::sqrt(0.05 / std::max(1 - recall, 1e-4)); }
 
 double ListsRead(size_t lists, double recall) {
-  // Measured with a million rows in 4,000 lists. Nearest rows are in as many lists of twice as
-  // many.
+  // An estimate. Nearest rows are in about as many lists of twice as many.
   constexpr double kAtRecall95 = 30;
   return std::min(kAtRecall95 * EffortFactor(recall), static_cast<double>(lists));
 }

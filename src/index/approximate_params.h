@@ -16,7 +16,7 @@ inline constexpr config::ParamInfo kRecallParam =
                    0.95, {0.5, 0.9999});
 
 // What a query costs at this recall, where it costs 1 at 0.95: the effort grows about as the rows
-// that are missed become fewer (docs/performance.md).
+// that are missed become fewer. An estimate.
 double EffortFactor(double recall);
 
 inline constexpr config::ParamInfo kListsParam =

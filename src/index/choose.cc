@@ -18,6 +18,9 @@ namespace {
 constexpr double kMemoryRate = 10e9;
 constexpr double kDiskRate = 200e6;
 
+// Among kinds that are quicker than this the first is taken: exact, and with no files of its own.
+constexpr double kNobodyWaits = 1e-3;
+
 struct Candidate {
   const IndexKindInfo* kind = nullptr;
   config::Params params;
@@ -139,7 +142,8 @@ Choice Choose(const ChoiceRequest& request, std::span<const IndexKindInfo* const
   for (const Candidate& candidate : all) {
     if (!Fits(candidate, request) || !Reaches(candidate, request)) continue;
     if (!best || rank(candidate) < rank(*best) ||
-        (rank(candidate) == rank(*best) && candidate.seconds < best->seconds)) {
+        (rank(candidate) == rank(*best) && candidate.seconds < best->seconds &&
+         best->seconds > kNobodyWaits)) {
       best = &candidate;
     }
   }

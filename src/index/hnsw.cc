@@ -26,7 +26,7 @@ constexpr config::ParamInfo kParams[] = {
     kRecallParam};
 
 // Of a query at recall 0.95 and of a row, on one thread, for a million rows of 384 numbers; both
-// grow with the logarithm of the rows (docs/performance.md).
+// grow with the logarithm of the rows. Estimates.
 constexpr double kQuerySeconds = 0.2e-3;
 constexpr double kBuildSeconds = 0.4e-3;
 

@@ -12,7 +12,7 @@ constexpr config::ParamInfo kParams[] = {
     kListsParam, config::Choice("codes", "what the lists hold of a row", "int8", kCodes),
     kRecallParam};
 
-// Of one number of a row, on one thread; measured for rows of 384 numbers (docs/performance.md).
+// Of one number of a row, on one thread. Estimates.
 constexpr double kSecondsOfInt8 = 0.06e-9;
 constexpr double kSecondsOfFloat = 0.16e-9;
 

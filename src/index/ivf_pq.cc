@@ -21,7 +21,7 @@ constexpr config::ParamInfo kParams[] = {
         .Elsewhere("FAISS: `k_factor` of IndexRefine"),
     kRecallParam};
 
-// Of one byte of a code, and of a row that is scored again, on one thread (docs/performance.md).
+// Of one byte of a code, and of a row that is scored again, on one thread. Estimates.
 constexpr double kSecondsOfByte = 0.6e-9;
 constexpr double kSecondsOfRow = 0.4e-6;
 constexpr double kPage = 4096;  // bytes that a row from the disk takes at least
