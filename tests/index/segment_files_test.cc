@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 std::string Pattern(size_t bytes) {
   std::string text(bytes, '\0');
-  for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i * 2654435761u >> 13);
+  for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i * 2654435761u >> 24);
   return text;
 }
 
