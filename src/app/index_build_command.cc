@@ -18,7 +18,7 @@ namespace {
 // All that can be refused before the model is loaded.
 void Check(const IndexBuildCommandOptions& options) {
   MemoryOf(options.memory);
-  data::ParseMetadataFields(options.fields);
+  data::ParseMetadataFields(options.input.fields);
   if (!options.kind.empty()) {
     KindParamsOf(index::FindIndexKind(options.kind), options.set);
   } else if (!options.set.empty()) {
@@ -41,11 +41,8 @@ void AddKindFlags(Flags& flags, IndexBuildCommandOptions& options) {
 }
 
 void AddContentFlags(Flags& flags, IndexBuildCommandOptions& options) {
-  flags
-      .Add("--field", options.fields,
-           "NAME:number or NAME:string: a key or column of the documents that searches can filter "
-           "by; may be given several times")
-      .OneValueEachTime();
+  AddTextInputFlags(flags, options.input);
+  AddFieldFlag(flags, options.input);
   flags.AddSwitch("--no-texts", options.no_texts,
                   "Keep no texts: answers then have ids and scores alone");
   flags.AddSwitch("--with-model", options.with_model,
@@ -56,7 +53,7 @@ std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<IndexBuildCommandOptions>();
   options->model.prompts_documents = true;
   flags.Add("model", options->model.model, "Model folder").Required();
-  AddDocumentFlags(flags, options->documents);
+  AddDocumentsArgument(flags, options->documents);
   flags.Add("--output", options->output, "Folder of the index")
       .Folder("an index is several files")
       .Required();

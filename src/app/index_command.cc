@@ -28,7 +28,8 @@ namespace {
 std::function<void()> ConfigureAdd(Flags& flags) {
   const auto options = std::make_shared<IndexAddCommandOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
-  AddDocumentFlags(flags, options->documents);
+  AddDocumentsArgument(flags, options->documents);
+  AddTextInputFlags(flags, options->input);
   flags.AddSwitch("--update", options->update,
                   "A document whose id is there takes the place of that one");
   flags.Add("--model", options->model, "Where the index's model is now (default: where it was)");

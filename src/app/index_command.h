@@ -8,18 +8,19 @@
 
 #include "app/index_flags.h"
 #include "app/model_flags.h"
+#include "app/text_input_flags.h"
 
 namespace tandem::app {
 
 struct IndexBuildCommandOptions {
   ModelFlags model;
-  DocumentFlags documents;
+  std::vector<std::string> documents;  // files, folders, patterns
+  TextInputFlags input;
   std::string output;            // the index
   std::string kind;              // "" : chosen by recall and memory
   std::vector<std::string> set;  // "m=32": parameters of the kind
   std::optional<double> recall;
   std::string memory = "2GiB";
-  std::vector<std::string> fields;  // "year:number"
   bool no_texts = false;
   bool with_model = false;
   bool replace = false;
@@ -27,8 +28,9 @@ struct IndexBuildCommandOptions {
 
 struct IndexAddCommandOptions {
   std::string index;
-  std::string model;  // folder, where the index's model has moved
-  DocumentFlags documents;
+  std::string model;                   // folder, where the index's model has moved
+  std::vector<std::string> documents;  // files, folders, patterns
+  TextInputFlags input;
   std::string memory = "2GiB";
   bool update = false;
 };

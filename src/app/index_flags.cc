@@ -31,32 +31,11 @@ config::Value ValueOf(std::string_view text) {
 
 }  // namespace
 
-void AddDocumentFlags(Flags& flags, DocumentFlags& documents) {
+void AddDocumentsArgument(Flags& flags, std::vector<std::string>& documents) {
   flags
-      .Add("documents", documents.inputs,
+      .Add("documents", documents,
            "Files, also .gz, patterns as \"notes/*.jsonl\", BEIR folders, or - for standard input")
       .Required();
-  flags
-      .Add("--format", documents.format,
-           "JSON lines, columns with a first line that names them, or a text on each line; auto: "
-           "by the file's name")
-      .OneOf({"auto", "jsonl", "tsv", "lines"})
-      .ShowDefault();
-  flags
-      .Add("--id-field", documents.id_field,
-           "Key or column of the ids; empty: documents are numbered from 1")
-      .ShowDefault();
-  flags.Add("--text-field", documents.text_field, "Key or column of the texts").ShowDefault();
-}
-
-data::TextInputOptions InputOptionsOf(const DocumentFlags& documents,
-                                      const std::vector<data::MetadataField>& fields) {
-  return {.inputs = documents.inputs,
-          .format = documents.format,
-          .role = data::TextRole::kDocument,
-          .id_field = documents.id_field,
-          .text_field = documents.text_field,
-          .fields = fields};
 }
 
 uint64_t MemoryOf(const std::string& text) {

@@ -7,27 +7,14 @@
 #include <vector>
 
 #include "config/params.h"
-#include "data/metadata.h"
-#include "data/text_input.h"
 #include "index/vector_index.h"
 
 namespace tandem::app {
 
 class Flags;  // app/flags.h
 
-// Where documents come from (data/text_input.h).
-struct DocumentFlags {
-  std::vector<std::string> inputs;
-  std::string format = "auto";
-  std::string id_field = "_id";
-  std::string text_field = "text";
-};
-
-// The argument `documents`, --format, --id-field and --text-field.
-void AddDocumentFlags(Flags& flags, DocumentFlags& documents);
-
-data::TextInputOptions InputOptionsOf(const DocumentFlags& documents,
-                                      const std::vector<data::MetadataField>& fields);
+// The argument `documents`.
+void AddDocumentsArgument(Flags& flags, std::vector<std::string>& documents);
 
 // --memory, as bytes. Throws UsageError.
 uint64_t MemoryOf(const std::string& text);

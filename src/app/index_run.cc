@@ -23,9 +23,6 @@
 namespace tandem::app {
 namespace {
 
-// More than so many small segments become one.
-constexpr size_t kMostSmallSegments = 8;
-
 index::ChangeOptions ChangeOptionsOf(const std::string& memory) {
   return {.threads = Threads(), .memory = MemoryOf(memory), .stop = SignalWatch::Received};
 }
@@ -60,11 +57,12 @@ void Report(const index::BuildReport& report, const model::DualEncoder& model) {
 
 void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const auto model = LoadModel(options.model);
-  const std::vector<data::MetadataField> fields = data::ParseMetadataFields(options.fields);
   data::Warnings warnings;
-  data::TextInput input(InputOptionsOf(options.documents, fields), warnings);
+  const data::TextInputOptions source =
+      TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
+  data::TextInput input(source, warnings);
   const index::NewIndex wanted{
-      .fields = fields,
+      .fields = source.fields,
       .texts = !options.no_texts,
       .choose =
           [&](size_t, size_t) {
@@ -92,7 +90,10 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
   tensor::SetUpProcess(GlobalOptions().threads);
   const auto model = index::LoadIndexModel(info, index::LoadOptionsOf(info.model), options.model);
   data::Warnings warnings;
-  data::TextInput input(InputOptionsOf(options.documents, info.fields), warnings);
+  data::TextInputOptions source =
+      TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
+  source.fields = info.fields;
+  data::TextInput input(source, warnings);
   const index::ChangeOptions change = ChangeOptionsOf(options.memory);
   const index::BuildReport report = UntilStopped(options.index, kGoesOn, [&] {
     return index::AddDocuments(
@@ -107,7 +108,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
                        ? std::string()
                        : fmt::format("; {} took the place of ones with their id", report.updated)));
   const index::MergeReport joined =
-      index::JoinSmallSegments(options.index, kMostSmallSegments, change);
+      index::JoinSmallSegments(options.index, index::kMostSmallSegments, change);
   if (joined.segments > 0) {
     Note(fmt::format("{} small segments became one of {} documents", joined.segments,
                      joined.documents));

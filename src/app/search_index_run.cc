@@ -13,16 +13,19 @@
 #include <utility>
 #include <vector>
 
+#include "app/globals.h"
 #include "app/hits_output.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/output_style.h"
 #include "app/query_source.h"
 #include "app/search_command.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "index/answers.h"
 #include "index/index_model.h"
+#include "index/manifest.h"
 #include "search/encode.h"
 #include "tensor/process.h"
 
@@ -34,6 +37,16 @@ using model::TextKind;
 // Queries that are encoded and searched together.
 constexpr size_t kBlock = 256;
 
+// An index with files of so many bytes is compared with its checksums each time, which takes less
+// than a tenth of a second. Of a larger one only the sizes of its files are; `tandem index info
+// --verify` compares all.
+constexpr uint64_t kVerifiedBytes = uint64_t{256} << 20;
+
+std::shared_ptr<const index::DocumentIndex> OpenIndex(const std::string& folder) {
+  const bool verify = index::ReadManifest(folder).file_bytes() <= kVerifiedBytes;
+  return index::DocumentIndex::Open(folder, verify);
+}
+
 // The model with the folder that it came from.
 struct LoadedModel {
   std::string folder;
@@ -41,7 +54,7 @@ struct LoadedModel {
 };
 
 LoadedModel LoadModelOf(const index::IndexInfo& info, const ModelFlags& flags) {
-  tensor::SetUpProcess(Threads());
+  tensor::SetUpProcess(GlobalOptions().threads);
   model::LoadOptions options = index::LoadOptionsOf(info.model);
   options.max_query_tokens = flags.max_query_tokens;
   options.chosen_query_prompt = flags.prompt;
@@ -132,7 +145,7 @@ index::AnswerOptions AnswerOptionsOf(const SearchOptions& options, const index::
   return answers;
 }
 
-HitsStyle StyleOf(const SearchOptions& options, const Output&) {
+HitsStyle StyleOf(const SearchOptions& options) {
   const bool to_file = !options.output.empty() && options.output != "-";
   return {.format = options.format,
           .text = to_file ? report::TextStyle{} : OutputStyle(),
@@ -205,7 +218,7 @@ class Search {
 
 void RunIndexSearch(const SearchOptions& options) {
   Output output(options.output);  // fails before the work where the path cannot be written
-  const auto index = index::DocumentIndex::Open(options.index, /*verify=*/false);
+  const auto index = OpenIndex(options.index);
   const index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
   if (options.highlight && !index->info().texts) {
     throw UsageError(
@@ -217,7 +230,7 @@ void RunIndexSearch(const SearchOptions& options) {
   const std::optional<weights::Calibration> calibration = CalibrationOf(*loaded.model, flags);
   CheckProbabilities(calibration, options.min_probability, loaded.folder);
   const std::unique_ptr<QuerySource> source = SourceOf(options);
-  HitsOutput hits(StyleOf(options, output), [&](std::string_view text) { output.Write(text); });
+  HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });
   Search search(*index, *loaded.model, answers, calibration);
   search.Run(*source, hits, output);
   hits.Finish();

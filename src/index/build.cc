@@ -119,7 +119,7 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
                     .segments = {},
                     .model_files = {}};
   const std::filesystem::path work =
-      TakeWorkFolder(folder, SourceLines(encoder, source, "build"), before);
+      TakeWorkFolder(folder, SourceLines(encoder, source, "build"), source.hash != 0, before);
   BuildReport report;
   {
     const StagedDocuments staged = Stage(work, source, index.fields, options);
@@ -134,6 +134,7 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
       FinishSegment(folder, work, manifest, {report.documents, manifest.choice}, options));
   WriteManifest(folder, manifest);
   RemoveUnnamed(folder, manifest);
+  RemoveWork(folder);
   return report;
 }
 
@@ -146,7 +147,7 @@ BuildReport AddDocuments(IndexEncoder encoder, const std::filesystem::path& fold
   Manifest manifest = before;
   ++manifest.generation;
   const std::filesystem::path work =
-      TakeWorkFolder(folder, SourceLines(encoder, source, "add"), before);
+      TakeWorkFolder(folder, SourceLines(encoder, source, "add"), source.hash != 0, before);
   RemovalMarks marks(folder, before);
   BuildReport report;
   {
@@ -169,6 +170,7 @@ BuildReport AddDocuments(IndexEncoder encoder, const std::filesystem::path& fold
   manifest.segments.push_back(std::move(record));
   WriteManifest(folder, manifest);
   RemoveUnnamed(folder, manifest);
+  RemoveWork(folder);
   return report;
 }
 

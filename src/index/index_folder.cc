@@ -99,8 +99,13 @@ void RemoveUnnamed(const std::filesystem::path& folder, const Manifest& manifest
     RemoveOthers(folder / segment.name,
                  [&](const std::string& name) { return files.contains(name); });
   }
-  RemoveOthers(folder,
-               [&](const std::string& name) { return !IsOurs(name) || named.contains(name); });
+  RemoveOthers(folder, [&](const std::string& name) {
+    return !IsOurs(name) || name.starts_with(kWorkPrefix) || named.contains(name);
+  });
+}
+
+void RemoveWork(const std::filesystem::path& folder) {
+  RemoveOthers(folder, [](const std::string& name) { return !name.starts_with(kWorkPrefix); });
 }
 
 }  // namespace tandem::index

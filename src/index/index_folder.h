@@ -44,9 +44,10 @@ std::string SegmentName(uint64_t generation);
 std::string RemovalName(uint64_t generation);
 std::string WorkName(uint64_t key);
 
-// Removes what the index does not name: segments of before, work that was left, marks of before,
-// files that a segment needed while it was made. Files of other names stay. Errors are ignored: the
-// next change tries again.
+// Removes what the index does not name: segments and marks of before, files that a segment needed
+// while it was made. Files of other names stay. Errors are ignored: the next change tries again.
 void RemoveUnnamed(const std::filesystem::path& folder, const Manifest& manifest);
+// Removes the work of changes that did not come to their end.
+void RemoveWork(const std::filesystem::path& folder);
 
 }  // namespace tandem::index

@@ -1,6 +1,7 @@
 // Making one segment of several: compacting, and joining small segments.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 
@@ -20,6 +21,9 @@ struct MergeReport {
 // where another process changes the index, DataError for damaged files and where no document would
 // be left, OutputError, Interrupted; the index then stays as it was.
 MergeReport CompactIndex(const std::filesystem::path& folder, const ChangeOptions& options);
+
+// More than so many small segments become one when documents are added.
+inline constexpr size_t kMostSmallSegments = 8;
 
 // Joins the small segments (kSmallSegmentRows) where there are more than `most` of them. Throws as
 // CompactIndex.

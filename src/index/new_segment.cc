@@ -62,25 +62,25 @@ std::vector<std::string> BuildKind(const std::filesystem::path& work, const Mani
   if (build == nullptr) return {};
   const size_t width = manifest.model.width;
   const ArrayFile<float> vectors(work / kVectorsName, plan.rows * width);
-  constexpr uint64_t kSteps = 1000;
-  Progress progress({.label = fmt::format("build {}", plan.choice.kind->name),
-                     .unit = "thousandths",
-                     .total = kSteps});
+  constexpr uint64_t kPercent = 100;
+  Progress progress(
+      {.label = fmt::format("build {}", plan.choice.kind->name), .unit = "%", .total = kPercent});
   return build(
       {vectors.values().data(), plan.rows, width}, plan.choice.params, work,
       {.threads = options.threads,
        .memory = options.memory,
-       .progress = [&](double share) { progress.Update(static_cast<uint64_t>(share * kSteps)); },
+       .progress = [&](double share) { progress.Update(static_cast<uint64_t>(share * kPercent)); },
        .stop = options.stop});
 }
 
 }  // namespace
 
 std::filesystem::path TakeWorkFolder(const std::filesystem::path& folder, const std::string& source,
-                                     const Manifest& manifest) {
+                                     bool resumable, const Manifest& manifest) {
   const std::filesystem::path work = folder / WorkName(TextHash(source));
-  if (HasSource(work, source)) return work;
-  const std::filesystem::path left = FindUnnamedSegment(folder, source, manifest);
+  if (resumable && HasSource(work, source)) return work;
+  const std::filesystem::path left =
+      resumable ? FindUnnamedSegment(folder, source, manifest) : std::filesystem::path();
   if (!left.empty()) {
     Rename(left, work);
     return work;

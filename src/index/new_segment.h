@@ -20,9 +20,10 @@ struct ChangeOptions {
 
 // The folder in which a change that `source` describes (lines of text that decide its bytes) is
 // made. One that an earlier process left is taken up again, also where it has its segment's name
-// already. Sources of several changes have several folders. Throws OutputError.
+// already; unless `resumable`, it is made anew. Sources of several changes have several folders.
+// Throws OutputError.
 std::filesystem::path TakeWorkFolder(const std::filesystem::path& folder, const std::string& source,
-                                     const Manifest& manifest);
+                                     bool resumable, const Manifest& manifest);
 
 // Makes an empty folder for a change that cannot be taken up again.
 std::filesystem::path MakeWorkFolder(const std::filesystem::path& folder);

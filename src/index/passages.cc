@@ -249,7 +249,9 @@ std::vector<Piece> CutLong(std::string_view text, std::vector<Piece> sentences, 
       while (sentence.size() > target) {
         const size_t cut = CutOf(text, sentence.bytes, target, is_valid);
         pieces.push_back({{sentence.bytes.begin, cut}, sentence.starts_paragraph});
-        sentence = {{Skip(text, cut, IsBlank), sentence.bytes.end}, false};
+        // Behind a sentence of one character that is cut off whole, there may be blanks.
+        const size_t end = sentence.bytes.end;
+        sentence = {{std::min(end, Skip(text, cut, IsBlank)), end}, false};
       }
     }
     if (sentence.size() > 0) pieces.push_back(sentence);

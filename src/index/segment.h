@@ -73,6 +73,8 @@ void CheckAllFiles(const std::filesystem::path& folder, const Manifest& manifest
 class SegmentIds {
  public:
   SegmentIds(const std::filesystem::path& folder, const SegmentRecord& record);
+  SegmentIds(const SegmentIds&) = delete;  // the look-up refers to the ids
+  SegmentIds& operator=(const SegmentIds&) = delete;
 
   size_t rows() const { return rows_; }
   std::string_view id(size_t row) const { return ids_[row]; }

@@ -67,7 +67,8 @@ TEST(CommandLine, ValuesOutOfRange) {
   ExpectUsageError({"encode", "--max-query-tokens", "-3"},
                    "--max-query-tokens is -3; expected a whole number of at least 0");
   ExpectUsageError({"inspect", "m", "--format", "xml"}, "--format is xml; expected text or json");
-  ExpectUsageError({"search", "--format", "xml"}, "--format is xml; expected text, json or tsv");
+  ExpectUsageError({"search", "--format", "xml"},
+                   "--format is xml; expected text, json, tsv or trec");
 }
 
 TEST(CommandLine, MissingAndSuperfluousValues) {

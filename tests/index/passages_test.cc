@@ -100,6 +100,7 @@ TEST(SplitPassages, DegenerateTexts) {
   EXPECT_THAT(Split("..."), ElementsAre("..."));
   EXPECT_THAT(Split("\xff\xfe \xe2\x82"), ElementsAre("\xff\xfe \xe2\x82"));
   EXPECT_EQ(Split("abc", 0).size(), 3);
+  EXPECT_THAT(Split("\u65e5 \u65e5", 1), ElementsAre("\u65e5", "\u65e5"));
   EXPECT_EQ(Split(std::string(5000, '\xff'), 320).size(), 16);
 }
 
