@@ -24,8 +24,9 @@ constexpr size_t kBlockRows = 256;  // that are scored for one query before any 
 constexpr size_t kTileRows = 64;    // the same for a batch: with its scores, a second-level cache
 constexpr size_t kBatchQueries = 256;
 // What a thread reads before it takes a new range: long against the time that taking one costs,
-// short against a search.
-constexpr size_t kRangeBytes = size_t{1} << 20;
+// short against a search, of which each thread then has some.
+constexpr size_t kMostRangeBytes = size_t{1} << 20, kLeastRangeBytes = size_t{1} << 17;
+constexpr size_t kRangesOfThread = 8;
 
 // Calls work(thread) on up to `threads` threads, and rethrows the first exception.
 template <typename Work>
@@ -47,9 +48,11 @@ void OnThreads(int threads, const Work& work) {
 // Ranges of rows that threads take, whole words of a mask.
 class RowRanges {
  public:
-  RowRanges(size_t rows, size_t row_bytes)
-      : rows_(rows),
-        range_(std::max<size_t>(1, kRangeBytes / row_bytes / kBlockRows) * kBlockRows) {}
+  RowRanges(size_t rows, size_t row_bytes, int threads) : rows_(rows) {
+    const size_t wanted = rows * row_bytes / (kRangesOfThread * static_cast<size_t>(threads));
+    const size_t bytes = std::clamp(wanted, kLeastRangeBytes, kMostRangeBytes);
+    range_ = std::max<size_t>(1, bytes / row_bytes / kBlockRows) * kBlockRows;
+  }
 
   size_t count() const { return (rows_ + range_ - 1) / range_; }
   // An empty range: there are none left.
@@ -60,7 +63,7 @@ class RowRanges {
 
  private:
   size_t rows_;
-  size_t range_;
+  size_t range_ = 0;
   std::atomic<size_t> next_{0};
 };
 
@@ -226,7 +229,7 @@ class ExactIndex final : public VectorIndex {
     for (size_t q = 0; q < query.count; ++q) {
       const float* values = query.queries + q * rows_.width;
       const std::unique_ptr<PreparedQuery> prepared = vectors_->Prepare(values);
-      RowRanges ranges(rows_.count, vectors_->row_bytes());
+      RowRanges ranges = RangesFor(query);
       const int threads = ThreadsFor(query, ranges);
       std::vector<Candidates> parts;
       for (int i = 0; i < threads; ++i) parts.push_back(NoCandidates(query.k, prepared->bound()));
@@ -244,7 +247,7 @@ class ExactIndex final : public VectorIndex {
 
   void SearchBatch(const VectorQuery& query, std::span<std::vector<RowHit>> found) const {
     const std::unique_ptr<PreparedBatch> batch = vectors_->PrepareBatch(query.queries, query.count);
-    RowRanges ranges(rows_.count, vectors_->row_bytes());
+    RowRanges ranges = RangesFor(query);
     const int threads = ThreadsFor(query, ranges);
     std::vector<std::unique_ptr<BatchScan>> scans(static_cast<size_t>(threads));
     OnThreads(threads, [&](int thread) {
@@ -277,6 +280,9 @@ class ExactIndex final : public VectorIndex {
     return none;
   }
 
+  RowRanges RangesFor(const VectorQuery& query) const {
+    return {rows_.count, vectors_->row_bytes(), std::max(1, query.threads)};
+  }
   // No more than there are ranges to take.
   static int ThreadsFor(const VectorQuery& query, const RowRanges& ranges) {
     return static_cast<int>(std::min(static_cast<size_t>(std::max(1, query.threads)),

@@ -94,10 +94,12 @@ std::vector<RowHit> Reference(const Vectors& rows, const float* query, size_t k,
     hits.push_back(
         {static_cast<uint32_t>(i), tensor::cpu::DotProduct(rows.row(i), query, rows.width)});
   }
-  std::sort(hits.begin(), hits.end(), [](const RowHit& a, const RowHit& b) {
-    return a.score != b.score ? a.score > b.score : a.row < b.row;
-  });
-  if (hits.size() > k) hits.resize(k);
+  k = std::min(k, hits.size());
+  std::partial_sort(hits.begin(), hits.begin() + static_cast<std::ptrdiff_t>(k), hits.end(),
+                    [](const RowHit& a, const RowHit& b) {
+                      return a.score != b.score ? a.score > b.score : a.row < b.row;
+                    });
+  hits.resize(k);
   return hits;
 }
 
@@ -146,12 +148,12 @@ TEST_P(ExactIndexTest, FindsWhatALoopFinds) {
     const size_t most = width > 100 ? 700 : 3001;
     for (const size_t count : {size_t{0}, size_t{1}, size_t{65}, most}) {
       const Vectors rows = Make(Look::kUnit, count, width, 1);
-      const Vectors queries = Make(Look::kUnit, 40, width, 2);
+      const Vectors queries = Make(Look::kUnit, 17, width, 2);
       const std::unique_ptr<VectorIndex> index = Index(rows);
       const std::string what = std::to_string(count) + " rows of " + std::to_string(width);
       for (const size_t k : {size_t{0}, size_t{1}, size_t{10}, count + 5}) {
         ExpectFindsWithMasks(*index, rows, queries, {.count = 1, .k = k}, what);
-        ExpectFindsWithMasks(*index, rows, queries, {.count = 40, .k = k}, what + ", batch");
+        ExpectFindsWithMasks(*index, rows, queries, {.count = 17, .k = k}, what + ", batch");
       }
     }
   }
@@ -159,25 +161,25 @@ TEST_P(ExactIndexTest, FindsWhatALoopFinds) {
 
 TEST_P(ExactIndexTest, FindsInRowsOfEveryLook) {
   for (const Look look : kLooks) {
-    const Vectors rows = Make(look, 1000, 48, 4);
+    const Vectors rows = Make(look, 700, 48, 4);
     const std::unique_ptr<VectorIndex> index = Index(rows);
     for (const Look of_query : kLooks) {
-      const Vectors queries = Make(of_query, 20, 48, 5);
+      const Vectors queries = Make(of_query, 9, 48, 5);
       const std::string what = "look " + std::to_string(static_cast<int>(look)) + " by " +
                                std::to_string(static_cast<int>(of_query));
       ExpectFindsWithMasks(*index, rows, queries, {.count = 1, .k = 10}, what);
-      ExpectFindsWithMasks(*index, rows, queries, {.count = 20, .k = 10}, what + ", batch");
+      ExpectFindsWithMasks(*index, rows, queries, {.count = 9, .k = 10}, what + ", batch");
     }
   }
 }
 
 TEST_P(ExactIndexTest, ThreadsAndBatchesChangeNothing) {
-  const Vectors rows = Make(Look::kLengths, 9000, 40, 6);
+  const Vectors rows = Make(Look::kLengths, 12000, 40, 6);
   const Vectors queries = Make(Look::kUnit, 300, 40, 7);
   const std::unique_ptr<VectorIndex> index = Index(rows);
   for (const int threads : {1, 3}) {
-    for (const size_t count : {2, 3, 4, 5, 6, 17, 257, 300}) {
-      ExpectFinds(*index, rows, queries, {.count = count, .k = 100, .threads = threads},
+    for (const size_t count : {2, 17, 300}) {
+      ExpectFinds(*index, rows, queries, {.count = count, .k = 30, .threads = threads},
                   std::to_string(count) + " queries on " + std::to_string(threads) + " threads");
     }
   }
