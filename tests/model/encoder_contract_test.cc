@@ -24,6 +24,12 @@ namespace {
 // Of embeddings in int8 with those in fp32, of untrained weights.
 constexpr double kLeastCosine = 0.98;
 
+// Other shapes are computed by reference operations, which round nothing.
+bool FitsKernels(const weights::EncoderSpec& spec) {
+  return spec.hidden_size % 16 == 0 && spec.intermediate_size % 16 == 0 &&
+         spec.heads * spec.head_width % 16 == 0;
+}
+
 class EncoderContract : public testing::TestWithParam<EncoderCase> {
  protected:
   void SetUp() override { tensor::SetUpProcess(0); }
@@ -104,7 +110,6 @@ TEST_P(EncoderContract, ANeighbourNeverMatters) {
   }
 }
 
-// Dropout changes what an encoder with a rate computes, and rate 0 is no dropout.
 constexpr tensor::Precision kInt8 = tensor::Precision::kInt8;
 
 TEST_P(EncoderContract, InEightBitsTextsAreNearAndNeighboursNeverMatter) {
@@ -113,6 +118,7 @@ TEST_P(EncoderContract, InEightBitsTextsAreNearAndNeighboursNeverMatter) {
   std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
   const tensor::PackedTokens tokens = PackTexts(texts);
   const at::Tensor fp32 = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  const bool fits = FitsKernels(SpecOf(GetParam()));
   const ForwardOptions options{.precision = kInt8};
   const at::Tensor before = PooledRows(TokenRows(encoder.get(), tokens, options), tokens);
   for (int32_t& id : texts[2]) id = 3 + (id + 11) % 50;
@@ -121,7 +127,7 @@ TEST_P(EncoderContract, InEightBitsTextsAreNearAndNeighboursNeverMatter) {
   for (int64_t b = 0; b < before.size(0); ++b) {
     const double length = (fp32[b].norm() * before[b].norm()).item<double>();
     EXPECT_GT((fp32[b] * before[b]).sum().item<double>(), kLeastCosine * length) << b;
-    EXPECT_FALSE(at::equal(before[b], fp32[b])) << b;
+    EXPECT_TRUE(!fits || !at::equal(before[b], fp32[b])) << b;
     EXPECT_EQ(at::equal(before[b], after[b]), b != 2) << b;
   }
 }
@@ -137,6 +143,7 @@ TEST_P(EncoderContract, EightBitsAreForForwardPassesOnly) {
   EXPECT_THROW(encoder->Forward(tokens, {.precision = kInt8}), std::logic_error);
 }
 
+// Dropout changes what an encoder with a rate computes, and rate 0 is no dropout.
 TEST_P(EncoderContract, DropoutIsOfTrainingOnly) {
   const at::NoGradGuard no_gradient;
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
