@@ -97,7 +97,7 @@ void HttpParser::Fail(int status, std::string message) {
   error_message_ = std::move(message);
 }
 
-void HttpParser::ReadHead() {
+void HttpParser::ReadFields() {
   const Fields& fields = beast_->parser->get();
   head_.method = MethodOf(fields.method());
   const auto method = fields.method_string();
@@ -105,15 +105,20 @@ void HttpParser::ReadHead() {
   const auto target = fields.target();
   head_.path = PathOf({target.data(), target.size()});
   head_.version = static_cast<int>(fields.version());
-  head_.keep_alive = beast_->parser->keep_alive();
-  head_.chunked = beast_->parser->chunked();
-  if (const auto length = beast_->parser->content_length()) head_.content_length = *length;
   head_.authorization = Value(fields, http::field::authorization);
   head_.content_type = Value(fields, http::field::content_type);
   head_.origin = Value(fields, http::field::origin);
   head_.preflight_method = Value(fields, http::field::access_control_request_method);
   head_.if_none_match = Value(fields, http::field::if_none_match);
   if (!limits_.client_header.empty()) head_.client = Value(fields, limits_.client_header);
+}
+
+void HttpParser::ReadHead() {
+  ReadFields();
+  const Fields& fields = beast_->parser->get();
+  head_.keep_alive = beast_->parser->keep_alive();
+  head_.chunked = beast_->parser->chunked();
+  if (const auto length = beast_->parser->content_length()) head_.content_length = *length;
   const std::string expect = Value(fields, http::field::expect);
   if (const std::string_view name = Repeated(fields); !name.empty()) {
     return Fail(400, fmt::format("the header {} comes twice", name));
@@ -145,7 +150,7 @@ size_t HttpParser::Feed(std::string_view bytes) {
     if (error == http::error::header_limit) {
       Fail(431, fmt::format("the headers are longer than {} bytes", limits_.header_bytes));
     } else if (error == http::error::body_limit) {
-      ReadHead();
+      ReadFields();  // Beast does not say more of a head that it refuses
       Fail(413, fmt::format("the body is longer than {} bytes", limits_.body_bytes));
     } else if (error == http::error::bad_version) {
       Fail(505, "this server speaks HTTP/1.0 and HTTP/1.1");

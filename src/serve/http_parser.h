@@ -49,7 +49,8 @@ class HttpParser {
  private:
   struct Beast;
   void Fail(int status, std::string message);
-  void ReadHead();
+  void ReadFields();  // what of the head is method, target and headers
+  void ReadHead();    // all of it, once it is complete; refuses what is ambiguous
 
   HttpLimits limits_;
   std::unique_ptr<Beast> beast_;
