@@ -81,7 +81,7 @@ TEST(Completion, EveryFlagOfEveryCommandInEveryShell) {
       const std::string& name = flag.names.back();
       if (flag.argument) continue;
       EXPECT_THAT(in_bash, testing::ContainsRegex("[ ']" + name + "[ ']")) << command.name;
-      EXPECT_THAT(in_zsh, testing::ContainsRegex("[',]" + name + "['}[]")) << command.name;
+      EXPECT_THAT(in_zsh, testing::ContainsRegex("[',*]" + name + "['}[]")) << command.name;
       EXPECT_THAT(fish,
                   testing::ContainsRegex(fmt::format("{}[^\n]* -l {} ", in_fish, name.substr(2))))
           << command.name;

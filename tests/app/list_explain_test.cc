@@ -50,7 +50,7 @@ TEST(List, SuggestsTheNearestCatalogue) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err,
             "error: catalogue objectivs is unknown; known are samplers, objectives, optimizers, "
-            "schedules, measures, encoders, commands, keys; did you mean objectives?\n");
+            "schedules, measures, encoders, indexes, commands, keys; did you mean objectives?\n");
 }
 
 TEST(Explain, KnowsEveryEntryAndEveryKey) {
