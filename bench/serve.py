@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--words", type=int, nargs="+", default=[12, 80])
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--seconds", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     arguments = parser.parse_args()
     environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads), HF_HUB_OFFLINE="1",
                        DO_NOT_TRACK="1", INFINITY_ANONYMOUS_USAGE_STATS="0")
@@ -124,6 +124,7 @@ def main():
                     for clients in arguments.clients:
                         results[name, words, clients] = load(url, "/v1/embeddings", bodies, clients,
                                                              arguments.seconds, work)
+                        print(name, words, clients, results[name, words, clients], file=sys.stderr, flush=True)
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=60)
