@@ -1,5 +1,6 @@
 # Run by ctest: installs what the Debian package holds from BUILD into SCRATCH and compares the list of its
 # files with what it must have and must not have. WITH_TORCH: whether there are two programs.
+cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${SCRATCH}")
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component runtime --prefix ${SCRATCH}
                 COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
