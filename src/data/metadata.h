@@ -1,4 +1,5 @@
-// Metadata of documents: fields of a JSON line or columns of a TSV line that a search can filter by.
+// Metadata of documents: fields of a JSON line or columns of a TSV line that a search can filter
+// by.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,7 @@ struct IndexInfo {
   std::string kind;        // a name of IndexKinds()
   std::string parameters;  // of the kind, as "m=32, ef_construction=200"
   std::vector<data::MetadataField> fields;
-  bool texts = true;  // whether the documents' texts are kept
+  bool texts = true;       // whether the documents' texts are kept
   uint64_t documents = 0;  // that can be found
   uint64_t removed = 0;    // marked, still in the files
   size_t segments = 0;

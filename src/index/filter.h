@@ -26,7 +26,8 @@ using Filter = std::vector<Condition>;
 
 // "year>=2020", "lang=en", "lang!=en", "year<2000". Whether a value is a number or a string is
 // decided by the index's fields. Throws UsageError for what is no condition, for a field that is
-// not among `fields` (naming those that are), and for a value that is no number where one is wanted.
+// not among `fields` (naming those that are), and for a value that is no number where one is
+// wanted.
 Condition ParseCondition(std::string_view text, const std::vector<data::MetadataField>& fields);
 
 // Of JSON: {"lang": "en", "year": {">=": 2020, "<": 2030}}, for the server. Throws as above.

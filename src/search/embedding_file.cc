@@ -166,7 +166,8 @@ void Fill(int descriptor, const std::filesystem::path& path, const EmbeddingLayo
   }
   const std::string header = HeaderOf(layout);
   const bool sized = error == 0 || ::ftruncate(descriptor, size) == 0;
-  if (!sized || !WritePart(descriptor, 0, header.data(), header.size()) || ::fsync(descriptor) != 0) {
+  if (!sized || !WritePart(descriptor, 0, header.data(), header.size()) ||
+      ::fsync(descriptor) != 0) {
     throw OutputError(path.native(), "cannot be written", errno);
   }
 }
