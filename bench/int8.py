@@ -2,7 +2,7 @@
 """What eight bits cost and bring: nDCG@10 and speed of encoding, beside OpenVINO's int8.
 
     PYTHON bench/int8.py --program build/release/tandem --model FOLDER --data FOLDER [--data FOLDER]...
-        [--documents N] [--timed N] [--work FOLDER] [--update docs/performance.md]
+        [--documents N] [--timed N] [--work FOLDER]
 
 PYTHON has numpy, openvino, nncf, tokenizers and safetensors (no torch; see peer_openvino_int8.py).
 FOLDER of --data is a BEIR folder with split test. With --documents only that many of its documents
@@ -26,8 +26,6 @@ import tempfile
 import time
 
 import numpy as np
-
-TITLE = "## Eight bits"
 
 
 def note(text):
