@@ -21,7 +21,7 @@ struct RecallProbe {
 // Up to `queries` queries, each a row that is spread over the corpus with a disturbance of
 // `kDisturbance` times its length: as near to that row as a question is to its answer, rather than
 // on it. Reads all rows once. Throws Interrupted.
-inline constexpr float kDisturbance = 0.75F;  // a cosine of 0.8 with the row
+inline constexpr float kDisturbance = 1.33F;  // a cosine of 0.6 with the row
 inline constexpr size_t kProbeQueries = 200;  // recall is measured to within about 0.01
 RecallProbe MakeRecallProbe(const VectorRows& rows, size_t queries, const BuildOptions& options);
 
