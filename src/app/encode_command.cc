@@ -1,26 +1,97 @@
 #include "app/encode_command.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <memory>
 
 #include "app/command.h"
 #include "app/flags.h"
 #include "app/torch_half.h"
+#include "base/error.h"
 
 namespace tandem::app {
 namespace {
 
+constexpr int64_t kMostBlockTexts = 1'000'000'000;
+
+// Words without a flag: the model, unless --model names it, then inputs.
+struct Words {
+  std::string first;
+  std::vector<std::string> others;
+};
+
+void Assign(const Words& words, EncodeCommandOptions* options) {
+  std::vector<std::string> inputs;
+  if (!words.first.empty()) {
+    if (options->model.model.empty()) {
+      options->model.model = words.first;
+    } else {
+      inputs.push_back(words.first);
+    }
+  }
+  inputs.insert(inputs.end(), words.others.begin(), words.others.end());
+  options->inputs.insert(options->inputs.begin(), inputs.begin(), inputs.end());
+  if (options->model.model.empty()) throw UsageError("name a model, or give --model");
+  if (options->inputs.empty()) throw UsageError("name files of texts, or give --input");
+}
+
+// All that can be refused before the model is loaded.
+void Check(EncodeCommandOptions* options) {
+  const bool to_stdout = options->output == "-";
+  if (!to_stdout && !options->output_format.empty()) {
+    throw UsageError("--output-format is for --output -; files are .npy");
+  }
+  if (!to_stdout) return;
+  if (options->resume) throw UsageError("--resume is for files; --output - leaves none");
+  if (options->output_format.empty()) options->output_format = "jsonl";
+  if (options->output_format != "jsonl" && ::isatty(STDOUT_FILENO) != 0) {
+    throw UsageError(fmt::format(
+        "--output-format {} is binary, and standard output a terminal; lead it into a program or a "
+        "file, or take jsonl",
+        options->output_format));
+  }
+}
+
+void AddInputFlags(Flags& flags, EncodeCommandOptions& options, Words& words) {
+  flags.Add("folder", words.first, "Model folder").Takes("MODEL");
+  flags
+      .Add("texts", words.others,
+           "Files of texts, also .gz, patterns as \"notes/*.jsonl\", BEIR folders, or - for "
+           "standard input")
+      .Takes("INPUT");
+  flags.Add("--model", options.model.model, "Model folder, where it does not stand first");
+  flags.Add("--input", options.inputs, "The same as INPUT; lines {\"_id\", \"text\"[, \"title\"]}");
+  AddTextInputFlags(flags, options.texts);
+}
+
+void AddOutputFlags(Flags& flags, EncodeCommandOptions& options) {
+  flags
+      .Add("--output", options.output,
+           "NAME.npy (float32 [N, E], in input order) beside NAME.ids.txt; else a folder for "
+           "embeddings.npy and ids.txt; - for standard output")
+      .Required();
+  flags
+      .Add(
+          "--output-format", options.output_format,
+          "On standard output: jsonl ({\"id\", \"embedding\"}), npy (files only, which are counted "
+          "first), or raw (float32 without a header)")
+      .OneOf({"jsonl", "npy", "raw"})
+      .ShowDefault("jsonl");
+  flags.AddSwitch("--resume", options.resume,
+                  "Go on where an interrupted run of the same command stopped, to the same bytes");
+  flags
+      .Add("--block-texts", options.block_texts,
+           "Texts that are encoded and written together; an interruption loses one block")
+      .Between(1, kMostBlockTexts)
+      .ShowDefault();
+}
+
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<EncodeCommandOptions>();
-  flags.Add("--model", options->model.model, "Model folder").Required();
-  flags
-      .Add("--input", options->input,
-           "JSON lines {\"_id\", \"text\"[, \"title\"]}, also .gz; - for standard input")
-      .Required();
-  flags
-      .Add("--output", options->output,
-           "Folder for embeddings.npy (float32 [N, E]) and ids.txt, in input order")
-      .Folder("embeddings and ids are two files")
-      .Required();
+  const auto words = std::make_shared<Words>();
+  AddInputFlags(flags, *options, *words);
+  AddOutputFlags(flags, *options);
   flags
       .Add("--kind", options->kind,
            "document or query: which encoder, prompt and length limit texts get")
@@ -28,7 +99,9 @@ std::function<void()> Configure(Flags& flags) {
       .ShowDefault();
   AddPromptFlag(flags, options->model, "the texts");
   AddLengthFlags(flags, options->model);
-  return [options] {
+  return [options, words] {
+    Assign(*words, options.get());
+    Check(options.get());
     options->model.prompts_documents = options->kind == "document";
     RunEncode(*options);
   };

@@ -1,17 +1,24 @@
 // `tandem encode`: texts to embeddings.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "app/model_flags.h"
+#include "app/text_input_flags.h"
 
 namespace tandem::app {
 
 struct EncodeCommandOptions {
   ModelFlags model;
-  std::string input;              // JSONL file, or "-"
-  std::string output;             // folder
-  std::string kind = "document";  // or "query"
+  std::vector<std::string> inputs;  // files, folders, patterns, or "-"
+  TextInputFlags texts;             // how they are read
+  std::string output;               // folder, .npy file, or "-"
+  std::string output_format;        // on standard output: jsonl, npy or raw
+  std::string kind = "document";    // or "query"
+  size_t block_texts = 4096;        // that are encoded and written together
+  bool resume = false;
 };
 
 // The work, in encode_run.cc. Needs tensors.

@@ -13,20 +13,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t kHeaderBytes = 128;  // room for 20-digit counts; a multiple of 64 as NumPy asks
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
-
-std::string Header(size_t rows, size_t columns) {
-  std::string text =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
-  const size_t length = kHeaderBytes - kMagic.size() - 2;
-  text.resize(length - 1, ' ');
-  text += '\n';
-  std::string header(kMagic);
-  header += static_cast<char>(length & 0xFF);
-  header += static_cast<char>(length >> 8);
-  return header + text;
-}
 
 // Reads the number at the start of `text` and removes it from there.
 size_t ReadNumber(std::string_view& text, const std::filesystem::path& path) {
@@ -45,9 +32,21 @@ size_t ReadNumber(std::string_view& text, const std::filesystem::path& path) {
 
 }  // namespace
 
+std::string NpyHeader(size_t rows, size_t columns) {
+  std::string text =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  const size_t length = kNpyHeaderBytes - kMagic.size() - 2;
+  text.resize(length - 1, ' ');
+  text += '\n';
+  std::string header(kMagic);
+  header += static_cast<char>(length & 0xFF);
+  header += static_cast<char>(length >> 8);
+  return header + text;
+}
+
 NpyWriter::NpyWriter(const std::filesystem::path& path, size_t columns)
     : file_(path), columns_(columns) {
-  file_.Write(Header(0, columns));
+  file_.Write(NpyHeader(0, columns));
 }
 
 void NpyWriter::Append(std::span<const float> values) {
@@ -59,7 +58,7 @@ void NpyWriter::Append(std::span<const float> values) {
 }
 
 void NpyWriter::Commit() {
-  file_.WriteAt(0, Header(rows_, columns_));
+  file_.WriteAt(0, NpyHeader(rows_, columns_));
   file_.Commit();
 }
 

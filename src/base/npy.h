@@ -5,10 +5,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "base/files.h"
 
 namespace tandem {
+
+// The first bytes of a file of float32 [rows, columns]; as many for any numbers, so that they can
+// be written anew once the rows are counted.
+std::string NpyHeader(size_t rows, size_t columns);
+inline constexpr size_t kNpyHeaderBytes = 128;  // room for 20-digit counts; NumPy asks for 64s
 
 // Writes rows as they come and fills in their number at the end. Throws OutputError.
 class NpyWriter {

@@ -1,5 +1,5 @@
-// JSON lines {"_id", "text"[, "title"]}: BEIR's corpus.jsonl and queries.jsonl, and what
-// `tandem encode` reads. Also gzip-compressed.
+// JSON lines {"_id", "text"[, "title"]}: BEIR's corpus.jsonl and queries.jsonl. Also
+// gzip-compressed.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "model/prompt_lengths.h"
@@ -114,29 +115,18 @@ class Encoding {
     }
   }
 
-  // Encodes texts first .. first + size as they were numbered over all windows.
-  at::Tensor Window(size_t first, size_t size, const TextSource& text) {
+  // Encodes texts first .. first + size as they were numbered over all windows; adds to `counts`.
+  at::Tensor Window(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
     const WindowTokens window{Tokenize(model_, kind_, first, size, text, options_),
                               PromptTokens(first, size)};
     const EncodedTexts& texts = window.texts;
-    counts_.texts += size;
-    counts_.tokens += texts.ids.size();
-    counts_.truncated += texts.truncated;
-    for (size_t i = 0; i < size; ++i) {
-      const size_t empty = empty_lengths_.Of(PromptOf(model_, kind_, options_, first + i));
-      if (texts[i].empty()) {
-        ++counts_.tokenless;
-        continue;
-      }
-      counts_.empty += texts[i].size() <= empty ? 1 : 0;
-      if (window.prompts.empty()) continue;
-      counts_.only_prompt += texts[i].size() <= static_cast<size_t>(window.prompts[i]) ? 1 : 0;
-    }
+    Count(window, first, counts);
     const at::Tensor rows =
         at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
     std::mutex mutex;  // of progress
     size_t tokens_done = 0;
     const auto encode = [&](std::span<const size_t> batch, size_t batch_tokens) {
+      if (const int signal = StopSignal(options_.stop)) throw Interrupted(signal, "interrupted");
       EncodeBatch(model_, window, batch, kind_, options_.precision, rows);
       const std::lock_guard lock(mutex);
       tokens_done += batch_tokens;
@@ -149,9 +139,24 @@ class Encoding {
     return rows;
   }
 
-  const EncodeCounts& counts() const { return counts_; }
-
  private:
+  void Count(const WindowTokens& window, size_t first, EncodeCounts* counts) {
+    const EncodedTexts& texts = window.texts;
+    counts->texts += texts.size();
+    counts->tokens += texts.ids.size();
+    counts->truncated += texts.truncated;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const size_t empty = empty_lengths_.Of(PromptOf(model_, kind_, options_, first + i));
+      if (texts[i].empty()) {
+        ++counts->tokenless;
+        continue;
+      }
+      counts->empty += texts[i].size() <= empty ? 1 : 0;
+      if (window.prompts.empty()) continue;
+      counts->only_prompt += texts[i].size() <= static_cast<size_t>(window.prompts[i]) ? 1 : 0;
+    }
+  }
+
   // Of each text; empty where pooling takes prompts in.
   std::vector<int32_t> PromptTokens(size_t first, size_t size) {
     std::vector<int32_t> tokens;
@@ -168,7 +173,6 @@ class Encoding {
   EmptyLengths empty_lengths_;
   model::PromptLengths prompt_lengths_;
   std::optional<Progress> progress_;
-  EncodeCounts counts_;
 };
 
 }  // namespace
@@ -178,34 +182,33 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
                          const EmbeddingSink& sink) {
   const at::NoGradGuard no_gradient;
   Encoding encoding(model, kind, options, count);
+  EncodeCounts counts;
   for (size_t first = 0; first < count; first += options.window_texts) {
-    sink(first, encoding.Window(first, std::min(options.window_texts, count - first), text));
+    const size_t size = std::min(options.window_texts, count - first);
+    sink(first, encoding.Window(first, size, text, &counts));
   }
   tensor::TrimTensorArena();
-  return encoding.counts();
+  return counts;
 }
 
-EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const NextText& next,
-                          const EncodeOptions& options, const EmbeddingSink& sink) {
+struct StreamEncoder::State {
+  Encoding encoding;
+  size_t texts = 0;  // of all windows so far
+};
+
+StreamEncoder::StreamEncoder(model::DualEncoder& model, model::TextKind kind,
+                             const EncodeOptions& options, size_t total)
+    : state_(new State{Encoding(model, kind, options, total)}) {}
+
+StreamEncoder::~StreamEncoder() { tensor::TrimTensorArena(); }
+
+at::Tensor StreamEncoder::Encode(std::span<const std::string> texts, EncodeCounts* counts) {
   const at::NoGradGuard no_gradient;
-  Encoding encoding(model, kind, options, 0);
-  bool more = true;
-  for (size_t first = 0; more;) {
-    std::vector<std::string> window;
-    size_t bytes = 0;
-    std::string_view text;
-    while (window.size() < options.window_texts && bytes < options.window_bytes &&
-           (more = next(&text))) {
-      window.emplace_back(text);
-      bytes += text.size();
-    }
-    if (window.empty()) break;
-    sink(first, encoding.Window(first, window.size(),
-                                [&](size_t i) -> std::string_view { return window[i - first]; }));
-    first += window.size();
-  }
-  tensor::TrimTensorArena();
-  return encoding.counts();
+  const size_t first = state_->texts;
+  state_->texts += texts.size();
+  *counts = {};
+  return state_->encoding.Window(
+      first, texts.size(), [&](size_t i) -> std::string_view { return texts[i - first]; }, counts);
 }
 
 at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,

@@ -5,12 +5,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/interrupt.h"
 #include "data/texts.h"
 #include "model/dual_encoder.h"
+#include "search/encode_counts.h"
 
 namespace tandem::search {
 
@@ -25,22 +28,12 @@ struct EncodeOptions {
   // second.
   size_t batch_tokens = 4096;
   size_t thread_batch_tokens = 768;
-  size_t window_texts = 16384;              // whose ids and embeddings are in memory at a time
-  size_t window_bytes = size_t{256} << 20;  // of text that a stream holds at a time
-  std::string label;                        // of the progress bar; empty: none
-  size_t encoded_before = 0;  // texts that an earlier process has encoded: progress counts them
-  PromptSource prompt;        // null: the model's, for all texts
-};
-
-struct EncodeCounts {
-  size_t texts = 0;
-  size_t tokens = 0;
-  size_t truncated = 0;  // texts longer than the model's limit
-  size_t empty = 0;      // texts without a token of their own: encoded as their special tokens
-  size_t tokenless = 0;  // texts without any token: their embeddings are those of zeros
-  // Where the prompt is left out of pooling: texts that are cut inside their prompt, so that no
-  // token is left to pool (tensor::Pool).
-  size_t only_prompt = 0;
+  size_t window_texts = 16384;  // whose ids and embeddings are in memory at a time
+  std::string label;            // of the progress bar; empty: none
+  size_t encoded_before = 0;    // texts that an earlier process has encoded: progress counts them
+  PromptSource prompt;          // null: the model's, for all texts
+  // Asked between forward passes; the window under way is thrown away then (Interrupted).
+  StopRequest stop;
 };
 
 // Returns the text with this index.
@@ -56,12 +49,25 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink);
 
-// Sets `text`, valid until the next call, and returns true; returns false after the last text.
-using NextText = std::function<bool(std::string_view* text)>;
+// The same for texts that come one by one, in windows that the caller chooses: memory holds one
+// window of them, however many there are.
+class StreamEncoder {
+ public:
+  // `total` texts are to come, for the progress; 0 where that is not known. `model` and `options`
+  // must outlive the encoder; the window of the options is not used.
+  StreamEncoder(model::DualEncoder& model, model::TextKind kind, const EncodeOptions& options,
+                size_t total);
+  StreamEncoder(const StreamEncoder&) = delete;
+  StreamEncoder& operator=(const StreamEncoder&) = delete;
+  ~StreamEncoder();
 
-// The same for texts that come one by one: memory holds one window of them, however many there are.
-EncodeCounts EncodeStream(model::DualEncoder& model, model::TextKind kind, const NextText& next,
-                          const EncodeOptions& options, const EmbeddingSink& sink);
+  // The embeddings of the next texts, float32 [N, E]. Sets `counts` to those of these texts.
+  at::Tensor Encode(std::span<const std::string> texts, EncodeCounts* counts);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Encodes all of `texts` and returns their embeddings, float32 [N, E].
 at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,

@@ -101,30 +101,43 @@ TEST_F(EncodeTest, PoolingLeavesOutThePromptOfEachText) {
   EXPECT_GT((rows[1] - whole[1]).abs().max().item<double>(), 1e-3);
 }
 
-TEST_F(EncodeTest, AStreamGivesTheSameRowsInWindowsOfTextsOrBytes) {
+TEST_F(EncodeTest, AStreamGivesTheSameRowsAndCountsInWindowsOfAnySize) {
   const auto model = Load();
   const data::Texts texts = SomeTexts(57);
-  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {});
-  for (const EncodeOptions& options :
-       {EncodeOptions{}, EncodeOptions{.window_texts = 5}, EncodeOptions{.window_bytes = 100}}) {
-    size_t read = 0, written = 0;
-    const EncodeCounts counts = EncodeStream(
-        *model, model::TextKind::kDocument,
-        [&](std::string_view* text) {
-          if (read == texts.size()) return false;
-          *text = texts.text(read++);
-          return true;
-        },
-        options,
-        [&](size_t first, const at::Tensor& rows) {
-          EXPECT_EQ(first, written);
-          written += static_cast<size_t>(rows.size(0));
-          const at::Tensor want = whole.narrow(0, static_cast<int64_t>(first), rows.size(0));
-          EXPECT_LE((rows - want).abs().max().item<double>(), 1e-6);
-        });
-    EXPECT_EQ(written, 57U);
-    EXPECT_EQ(counts.texts, 57U);
+  EncodeCounts wanted;
+  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {}, &wanted);
+  for (const size_t size : {1U, 5U, 57U, 100U}) {
+    const EncodeOptions options;
+    StreamEncoder encoder(*model, model::TextKind::kDocument, options, texts.size());
+    EncodeCounts counts;
+    for (size_t first = 0; first < texts.size(); first += size) {
+      std::vector<std::string> window;
+      for (size_t i = first; i < std::min(first + size, texts.size()); ++i) {
+        window.emplace_back(texts.text(i));
+      }
+      EncodeCounts of_window;
+      const at::Tensor rows = encoder.Encode(window, &of_window);
+      EXPECT_EQ(of_window.texts, window.size());
+      counts += of_window;
+      const at::Tensor want = whole.narrow(0, static_cast<int64_t>(first), rows.size(0));
+      EXPECT_LE((rows - want).abs().max().item<double>(), 1e-6);
+    }
+    EXPECT_EQ(counts, wanted);
   }
+}
+
+TEST_F(EncodeTest, StopsBetweenPasses) {
+  const auto model = Load();
+  const data::Texts texts = SomeTexts(57);
+  size_t asked = 0;
+  const EncodeOptions options{.batch_tokens = 64, .stop = [&] { return ++asked > 2 ? 15 : 0; }};
+  try {
+    EncodeAll(*model, model::TextKind::kDocument, texts, options);
+    FAIL() << "went on to the end";
+  } catch (const Interrupted& stopped) {
+    EXPECT_EQ(static_cast<int>(stopped.exit_code()), 128 + 15);
+  }
+  EXPECT_EQ(asked, 3U);
 }
 
 TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {

@@ -1,0 +1,180 @@
+#include "app/encode_journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace tandem::app {
+namespace {
+
+constexpr std::string_view kFirstLine = "tandem encode 1";
+constexpr std::string_view kBlocks = "blocks";
+constexpr std::string_view kBlock = "block ";
+constexpr std::string_view kEnd = "end ";
+
+// The next line of `rest` without its end, which goes from there; nothing where none is whole.
+std::optional<std::string_view> TakeLine(std::string_view* rest) {
+  const size_t end = rest->find('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view line = rest->substr(0, end);
+  rest->remove_prefix(end + 1);
+  return line;
+}
+
+// The numbers of a block in the order of its line.
+template <typename Block>
+auto NumbersOf(Block& block) {
+  auto& counts = block.counts;
+  return std::array{&counts.texts,     &block.texts_hash,  &block.rows_hash,  &block.ids_hash,
+                    &block.ids_bytes,  &counts.tokens,     &counts.truncated, &counts.empty,
+                    &counts.tokenless, &counts.only_prompt};
+}
+
+std::string LineOf(const EncodedBlock& block) {
+  std::string line(kBlock.substr(0, kBlock.size() - 1));
+  for (const auto* number : NumbersOf(block)) line += fmt::format(" {}", *number);
+  return line + "\n";
+}
+
+std::optional<EncodedBlock> BlockOf(std::string_view line) {
+  if (!line.starts_with(kBlock)) return std::nullopt;
+  const char* at = line.data() + kBlock.size() - 1;
+  const char* const end = line.data() + line.size();
+  EncodedBlock block;
+  for (auto* number : NumbersOf(block)) {
+    if (at == end || *at != ' ') return std::nullopt;
+    const auto [stop, error] = std::from_chars(at + 1, end, *number);
+    if (error != std::errc()) return std::nullopt;
+    at = stop;
+  }
+  return at == end && block.rows() > 0 ? std::optional(block) : std::nullopt;
+}
+
+// What a user knows a setting by.
+struct Setting {
+  std::string_view key;     // its line's first word
+  std::string_view name;    // in a message
+  std::string_view remedy;  // what makes it the same again
+  bool is_number = true;    // whether its value says something to a person
+};
+
+// Those first that change others: a model of another width has another fingerprint too.
+constexpr Setting kSettings[] = {
+    {"kind", "--kind", "give the same --kind"},
+    {"id_field", "--id-field", "give the same --id-field"},
+    {"text_field", "--text-field", "give the same --text-field"},
+    {"block", "--block-texts", "give the same --block-texts"},
+    {"precision", "precision", "give the same --precision"},
+    {"width", "numbers an embedding", "give the same --dimensions and model"},
+    {"max_tokens", "tokens a text", "give the same --max-document-tokens or --max-query-tokens"},
+    {"prompt", "prompt", "give the same --prompt", false},
+    {"threads", "threads", "give the same --threads"},
+    {"instructions", "instructions", "go on with a processor of the same kind"},
+    {"made", "version", "go on with the same version"},
+    {"batch", "batches", "go on with the same version"},
+    {"tokenizer", "tokenizer", "give the same model", false},
+    {"model", "model", "give the same model", false},
+};
+
+// The value behind `key` in `settings`.
+std::string_view ValueOf(std::string_view settings, std::string_view key) {
+  while (const auto line = TakeLine(&settings)) {
+    if (line->starts_with(key) && line->substr(key.size()).starts_with(' ')) {
+      return line->substr(key.size() + 1);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+uint64_t EncodeJournal::rows() const {
+  uint64_t rows = 0;
+  for (const EncodedBlock& block : blocks) rows += block.rows();
+  return rows;
+}
+
+std::optional<EncodeJournal> ReadEncodeJournal(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  const std::string text = ReadFile(path);
+  std::string_view rest = text;
+  const auto first = TakeLine(&rest);
+  const size_t blocks = rest.find(fmt::format("\n{}\n", kBlocks));
+  if (first != kFirstLine || blocks == std::string_view::npos) {
+    throw DataError(path.native(), 0, "",
+                    "is no journal of this version of Tandem; encode without --resume");
+  }
+  EncodeJournal journal{.settings = std::string(rest.substr(0, blocks + 1)), .blocks = {}};
+  rest.remove_prefix(blocks + kBlocks.size() + 2);
+  while (const auto line = TakeLine(&rest)) {
+    if (*line == fmt::format("{}{}", kEnd, journal.rows())) {
+      journal.complete = true;
+      break;
+    }
+    const auto block = BlockOf(*line);
+    if (!block) break;
+    journal.blocks.push_back(*block);
+  }
+  return journal;
+}
+
+void CheckSameSettings(const EncodeJournal& journal, std::string_view wanted,
+                       std::string_view output) {
+  for (const Setting& setting : kSettings) {
+    const std::string_view was = ValueOf(journal.settings, setting.key);
+    const std::string_view is = ValueOf(wanted, setting.key);
+    if (was == is) continue;
+    const std::string message =
+        setting.is_number
+            ? fmt::format(
+                  "was encoded with {} {}, and now it is {}; {}, or encode without --resume",
+                  setting.name, was, is, setting.remedy)
+            : fmt::format("was encoded with another {}; {}, or encode without --resume",
+                          setting.name, setting.remedy);
+    if (setting.key == "model" || setting.key == "tokenizer") throw ModelError(output, "", message);
+    throw UsageError(fmt::format("{}: {}", output, message));
+  }
+  if (journal.settings != wanted) {
+    throw UsageError(fmt::format(
+        "{}: was encoded by another version of Tandem; encode without --resume", output));
+  }
+}
+
+EncodeJournalWriter::EncodeJournalWriter(std::filesystem::path path, const EncodeJournal& journal)
+    : path_(std::move(path)) {
+  std::string text = fmt::format("{}\n{}{}\n", kFirstLine, journal.settings, kBlocks);
+  for (const EncodedBlock& block : journal.blocks) text += LineOf(block);
+  WriteFileAtomically(path_, text);
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ < 0) throw OutputError(path_.native(), "cannot be opened for writing", errno);
+}
+
+EncodeJournalWriter::~EncodeJournalWriter() { ::close(descriptor_); }
+
+void EncodeJournalWriter::Write(std::string_view line) {
+  while (!line.empty()) {
+    const ssize_t written = ::write(descriptor_, line.data(), line.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw OutputError(path_.native(), "cannot be written", errno);
+    line.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void EncodeJournalWriter::Append(const EncodedBlock& block) { Write(LineOf(block)); }
+
+void EncodeJournalWriter::End(uint64_t rows) {
+  Write(fmt::format("{}{}\n", kEnd, rows));
+  if (::fdatasync(descriptor_) != 0) throw OutputError(path_.native(), "cannot be written", errno);
+}
+
+}  // namespace tandem::app
