@@ -23,8 +23,12 @@ void Check(const IndexBuildCommandOptions& options) {
         fmt::format("--recall must be above 0 and at most 1, found {}", *options.recall));
   }
   data::ParseMetadataFields(options.input.fields);
+  if (options.input.fields.size() > index::kMostFields) {
+    throw UsageError(fmt::format("--field is given {} times; an index has at most {} fields",
+                                 options.input.fields.size(), index::kMostFields));
+  }
   if (!options.kind.empty()) {
-    KindParamsOf(index::FindIndexKind(options.kind), options.set);
+    KindParamsOf(index::FindIndexKind(options.kind), options.set, options.recall);
   } else if (!options.set.empty()) {
     throw UsageError("--set gives parameters to the kind that --kind names");
   }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,8 +11,9 @@
 #include "app/flags.h"
 #include "app/torch_half.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/log.h"
+#include "data/line_reader.h"
+#include "data/warnings.h"
 #include "index/removal.h"
 
 namespace tandem::app {
@@ -55,14 +55,10 @@ struct RemoveOptions {
 
 std::vector<std::string> LinesOf(const std::string& path) {
   std::vector<std::string> lines;
-  const std::string text = ReadFile(path);
-  for (std::string_view rest = text; !rest.empty();) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.empty()) lines.emplace_back(line);
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-  }
+  data::Warnings warnings;
+  data::LineReader reader(path, warnings);
+  for (std::string_view line; reader.Next(&line);) lines.emplace_back(line);
+  warnings.Report();
   return lines;
 }
 
@@ -84,7 +80,8 @@ std::function<void()> ConfigureRemove(Flags& flags) {
   flags.Add("index", options->index, "Index, a folder").Required();
   flags.Add("--id", options->ids, "Id of a document; may be given several times")
       .OneValueEachTime();
-  flags.Add("--ids", options->ids_file, "File with an id on each line");
+  flags.Add("--ids", options->ids_file,
+            "File with an id on each line, also .gz; - for standard input");
   flags.AddSwitch("--ignore-missing", options->ignore_missing,
                   "Ids that are no document's are counted; without it they are an error, and "
                   "nothing is removed");

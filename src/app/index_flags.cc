@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <optional>
 #include <system_error>
 
 #include "app/flags.h"
@@ -43,7 +42,8 @@ uint64_t MemoryOf(const std::string& text) {
   throw UsageError(fmt::format("--memory is {}; expected an amount as 2GiB or 500MiB", text));
 }
 
-config::Params KindParamsOf(const index::IndexKindInfo& kind, const std::vector<std::string>& set) {
+config::Params KindParamsOf(const index::IndexKindInfo& kind, const std::vector<std::string>& set,
+                            std::optional<double> recall) {
   config::Params params(kind.params);
   std::vector<std::string_view> known;
   for (const config::ParamInfo& info : kind.params) known.push_back(info.name);
@@ -62,6 +62,12 @@ config::Params KindParamsOf(const index::IndexKindInfo& kind, const std::vector<
     }
     const std::string problem = params.Set(name, ValueOf(assignment.substr(sign + 1)));
     if (!problem.empty()) throw UsageError(fmt::format("--set {}: {}", name, problem));
+  }
+  if (recall && params.Knows("recall")) {
+    const std::string problem = params.Set("recall", *recall);
+    if (!problem.empty()) {
+      throw UsageError(fmt::format("--recall of {} {}", kind.name, problem));
+    }
   }
   if (kind.problem != nullptr) {
     const config::ParamProblem problem = kind.problem(params);

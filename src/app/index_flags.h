@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,10 @@ void AddDocumentsArgument(Flags& flags, std::vector<std::string>& documents);
 // --memory, as bytes. Throws UsageError.
 uint64_t MemoryOf(const std::string& text);
 
-// The defaults of `kind`, changed by flags "m=32". Throws UsageError for what is no parameter of
-// the kind and for a value that it cannot have.
-config::Params KindParamsOf(const index::IndexKindInfo& kind, const std::vector<std::string>& set);
+// The defaults of `kind`, changed by flags "m=32" and, where the kind has one, by the wished
+// recall. Throws UsageError for what is no parameter of the kind and for a value that it cannot
+// have.
+config::Params KindParamsOf(const index::IndexKindInfo& kind, const std::vector<std::string>& set,
+                            std::optional<double> recall);
 
 }  // namespace tandem::app

@@ -19,6 +19,7 @@
 #include "index/index_info.h"
 #include "index/index_model.h"
 #include "index/merge.h"
+#include "index/segment.h"
 #include "search/encode.h"
 #include "tensor/process.h"
 
@@ -51,7 +52,11 @@ auto UntilStopped(const std::string& folder, std::string_view what_next, const C
   }
 }
 
-constexpr std::string_view kGoesOn = "the same command goes on where this one stopped";
+// What becomes of the work on `input` that a signal ended.
+std::string_view WhatNext(const data::TextInput& input) {
+  return input.SourceHash() == 0 ? "what was done is done anew, since the input is no file"
+                                 : "the same command goes on where this one stopped";
+}
 
 void Report(const index::BuildReport& report, const model::DualEncoder& model) {
   search::ReportCounts(report.counts, "documents", model.max_tokens(model::TextKind::kDocument));
@@ -69,12 +74,20 @@ index::KindChoice ChooseKind(const IndexBuildCommandOptions& options, size_t row
     return {choice.kind, choice.params};
   }
   const index::IndexKindInfo& kind = index::FindIndexKind(options.kind);
-  config::Params params = KindParamsOf(kind, options.set);
-  if (options.recall && params.Knows("recall")) {
-    const std::string problem = params.Set("recall", *options.recall);
-    if (!problem.empty()) throw UsageError("--recall " + problem);
+  return {&kind, KindParamsOf(kind, options.set, options.recall)};
+}
+
+void JoinSegments(const std::string& folder, const index::ChangeOptions& change) {
+  try {
+    const index::MergeReport joined =
+        index::JoinSmallSegments(folder, index::kMostSmallSegments, change);
+    if (joined.segments == 0) return;
+    Note(fmt::format("{} small segments became one of {} documents", joined.segments,
+                     joined.documents));
+  } catch (const UsageError&) {
+    // Another process has begun to change the index since. The documents are in it, and the next
+    // addition joins the segments.
   }
-  return {&kind, params};
 }
 
 }  // namespace
@@ -91,7 +104,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
       .choose = [&](size_t rows, size_t width) { return ChooseKind(options, rows, width); },
       .copy_model = options.with_model,
       .replace = options.replace};
-  const index::BuildReport report = UntilStopped(options.output, kGoesOn, [&] {
+  const index::BuildReport report = UntilStopped(options.output, WhatNext(input), [&] {
     return index::BuildIndex(
         EncoderOf(*model, options.model.model, options.model.dimensions), options.output,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()}, wanted,
@@ -107,6 +120,9 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
   const index::Manifest manifest = index::ReadManifest(options.index);
   const index::IndexInfo info = index::InfoOf(options.index, manifest);
   tensor::SetUpProcess(GlobalOptions().threads);
+  if (options.model.empty()) {
+    index::CheckFiles(options.index, manifest.model_files, true, Threads());
+  }
   const auto model = index::LoadIndexModel(info, index::LoadOptionsOf(info.model), options.model);
   data::Warnings warnings;
   data::TextInputOptions source =
@@ -114,7 +130,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
   source.fields = info.fields;
   data::TextInput input(source, warnings);
   const index::ChangeOptions change = ChangeOptionsOf(options.memory);
-  const index::BuildReport report = UntilStopped(options.index, kGoesOn, [&] {
+  const index::BuildReport report = UntilStopped(options.index, WhatNext(input), [&] {
     return index::AddDocuments(
         EncoderOf(*model, info.model.path, info.model.dimensions), options.index,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()},
@@ -126,12 +142,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
                    report.updated == 0
                        ? std::string()
                        : fmt::format("; {} took the place of ones with their id", report.updated)));
-  const index::MergeReport joined =
-      index::JoinSmallSegments(options.index, index::kMostSmallSegments, change);
-  if (joined.segments > 0) {
-    Note(fmt::format("{} small segments became one of {} documents", joined.segments,
-                     joined.documents));
-  }
+  JoinSegments(options.index, change);
 }
 
 void RunIndexCompact(const IndexCompactCommandOptions& options) {

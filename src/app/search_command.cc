@@ -36,7 +36,6 @@ std::string_view FlagOfIndexes(const SearchOptions& options) {
   if (!options.filters.empty()) return "--filter";
   if (options.highlight) return "--highlight";
   if (options.effort > 0) return "--effort";
-  if (options.format == "trec") return "--format trec";
   return "";
 }
 
@@ -56,6 +55,12 @@ void RunInDataset(SearchOptions options) {
   if (free_text && !options.split.empty()) {
     throw UsageError("--query searches for the text given; it excludes --split");
   }
+  if (!free_text && !options.format.empty() && options.format != "trec") {
+    throw UsageError(
+        fmt::format("the queries of --split and --queries become a TREC run; --format {} is for "
+                    "--query, or for an index",
+                    options.format));
+  }
   if (!options.queries_file.empty() && (free_text || !options.split.empty())) {
     throw UsageError("--queries says which queries are searched; it excludes --query and --split");
   }
@@ -66,7 +71,8 @@ void RunInDataset(SearchOptions options) {
   CheckThresholds(options);
   if (options.split.empty()) options.split = "test";
   if (options.format.empty()) options.format = "text";
-  if (options.top_k == 0) options.top_k = free_text ? kFreeTextDepth : kRunDepth;
+  const bool is_run = !free_text || options.format == "trec";
+  if (options.top_k == 0) options.top_k = is_run ? kRunDepth : kFreeTextDepth;
   RunSearch(options);
 }
 
@@ -150,7 +156,9 @@ std::function<void()> Configure(Flags& flags) {
   AddEmbeddingsFlag(flags, options->embeddings);
   flags
       .Add("--format", options->format,
-           "Format of the hits (default text; trec with --output; --dataset: of --query)")
+           "Format of the hits (default text; trec with --output, and all that the queries of "
+           "--split "
+           "and --queries become with --dataset)")
       .OneOf({"text", "json", "tsv", "trec"});
   AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);

@@ -61,7 +61,9 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
       {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
       [](std::string_view text) { std::cout << text; });
   for (size_t q = 0; q < found.size(); ++q) {
-    output.Add({.query = options.queries[q], .hits = HitsOf(found[q], documents, filter)});
+    output.Add({.id = fmt::format("q{}", q + 1),
+                .query = options.queries[q],
+                .hits = HitsOf(found[q], documents, filter)});
   }
   output.Finish();
 }

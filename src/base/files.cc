@@ -114,6 +114,11 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   if (std::filesystem::is_directory(path_, ignored)) {
     throw OutputError(path_.native(), "cannot be written as a file", EISDIR);
   }
+  if (std::filesystem::exists(path_, ignored) &&
+      !std::filesystem::is_regular_file(path_, ignored)) {
+    // Renaming would put a file in the place of /dev/null.
+    throw OutputError(path_.native(), "is no regular file, and is not replaced by one", EINVAL);
+  }
   temporary_ = path_;
   temporary_ += fmt::format(".tmp{}", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -89,6 +89,11 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
       });
 }
 
+// What can be known before the work of hours.
+void CheckChoice(const KindChoice& choice, size_t width) {
+  if (choice.kind->check != nullptr) choice.kind->check(width, choice.params);
+}
+
 // Documents whose id the index has: errors, or rows to mark.
 void FindIdsThatAreThere(const StagedDocuments& staged, bool update, RemovalMarks* marks) {
   for (size_t row = 0; row < staged.rows(); ++row) {
@@ -109,6 +114,7 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
                        const DocumentSource& source, const NewIndex& index,
                        const ChangeOptions& options) {
   CheckOnlyIndexFiles(folder);
+  if (!index.copy_model) CheckModelIsElsewhere(folder, encoder.description.path);
   const IndexLock lock(folder);
   CheckReplaceable(folder, index.replace);
   const Manifest before = IsIndex(folder) ? ReadManifest(folder) : Manifest();
@@ -125,11 +131,11 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
     const StagedDocuments staged = Stage(work, source, index.fields, options);
     report.documents = staged.rows();
     manifest.choice = index.choose(staged.rows(), manifest.model.width);
+    CheckChoice(manifest.choice, manifest.model.width);
     Encode(encoder, staged, work, options, &report);
   }
   report.choice = manifest.choice;
-  if (index.copy_model)
-    CopyModel(folder, encoder.description.path, before, &manifest, options.threads);
+  if (index.copy_model) CopyModel(folder, encoder.description.path, &manifest, options.threads);
   manifest.segments.push_back(
       FinishSegment(folder, work, manifest, {report.documents, manifest.choice}, options));
   WriteManifest(folder, manifest);

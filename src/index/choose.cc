@@ -21,6 +21,8 @@ constexpr double kDiskRate = 200e6;
 // Among kinds that are quicker than this the first is taken: exact, and with no files of its own.
 constexpr double kNobodyWaits = 1e-3;
 
+constexpr double kLeastShown = 0.5e-4;  // seconds; less would be shown as 0.0 ms
+
 struct Candidate {
   const IndexKindInfo* kind = nullptr;
   config::Params params;
@@ -33,6 +35,7 @@ std::string Bytes(double bytes) { return FormatByteSize(static_cast<uint64_t>(by
 // "1.2 s", "35 ms", "0.4 ms"
 std::string Seconds(double seconds) {
   if (seconds >= 1) return fmt::format("{:.1f} s", seconds);
+  if (seconds < kLeastShown) return "less than 0.1 ms";
   return seconds >= 0.01 ? fmt::format("{:.0f} ms", 1e3 * seconds)
                          : fmt::format("{:.1f} ms", 1e3 * seconds);
 }
@@ -101,10 +104,10 @@ std::string Because(const Candidate& chosen, std::span<const Candidate> all,
 
 std::string Sentence(const Candidate& chosen, std::span<const Candidate> all,
                      const ChoiceRequest& request) {
-  std::string sentence =
-      fmt::format("{} for {} documents: {} of the {} of memory, about {} a query on one thread",
-                  Named(chosen), request.rows, Bytes(chosen.cost.resident_bytes),
-                  FormatByteSize(request.memory), Seconds(chosen.seconds));
+  std::string sentence = fmt::format(
+      "{} for {} documents: {} of the {} of memory, {}{} a query on one thread", Named(chosen),
+      request.rows, Bytes(chosen.cost.resident_bytes), FormatByteSize(request.memory),
+      chosen.seconds < kLeastShown ? "" : "about ", Seconds(chosen.seconds));
   if (!chosen.kind->exact) {
     sentence += fmt::format(", {} on disk, with the effort that recall {} is measured to take",
                             Bytes(chosen.cost.disk_bytes), request.recall);

@@ -18,11 +18,28 @@ namespace {
 constexpr const char* kLockName = "lock";
 constexpr std::string_view kSegmentPrefix = "segment-";
 constexpr std::string_view kWorkPrefix = "work-";
-constexpr std::string_view kModelPrefix = "model";
+constexpr std::string_view kModelPrefix = "model-";
+constexpr std::string_view kTemporaryPrefix = "index.json.tmp";  // of an AtomicFile
+constexpr size_t kGenerationDigits = 6;
+constexpr size_t kKeyDigits = 16;
 
-bool IsOurs(const std::string& name) {
-  return name == kLockName || name.starts_with(kManifestName) || name.starts_with(kSegmentPrefix) ||
-         name.starts_with(kWorkPrefix) || name.starts_with(kModelPrefix);
+// Whether `name` is the prefix and then `least` or more of `digits`.
+bool IsNumbered(std::string_view name, std::string_view prefix, size_t least,
+                std::string_view digits = "0123456789") {
+  if (!name.starts_with(prefix)) return false;
+  name.remove_prefix(prefix.size());
+  return name.size() >= least && name.find_first_not_of(digits) == std::string_view::npos;
+}
+
+bool IsWork(std::string_view name) {
+  return IsNumbered(name, kWorkPrefix, kKeyDigits, "0123456789abcdef");
+}
+
+// Whole names, not beginnings: what has another name may be its user's, and is never removed.
+bool IsOurs(std::string_view name) {
+  return name == kLockName || name == kManifestName || IsNumbered(name, kTemporaryPrefix, 1) ||
+         IsNumbered(name, kSegmentPrefix, kGenerationDigits) ||
+         IsNumbered(name, kModelPrefix, kGenerationDigits) || IsWork(name);
 }
 
 std::string FirstPart(const std::string& path) { return path.substr(0, path.find('/')); }
@@ -65,13 +82,27 @@ bool IsIndex(const std::filesystem::path& folder) {
 
 void CheckOnlyIndexFiles(const std::filesystem::path& folder) {
   std::error_code error;
+  const bool was_begun = IsIndex(folder) || std::filesystem::exists(folder / kLockName, error);
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().native();
-    if (IsOurs(name)) continue;
+    if (was_begun && IsOurs(name)) continue;
     throw UsageError(
         fmt::format("{}: holds {}, which belongs to no index; give a new folder for the index",
                     folder.native(), name));
   }
+}
+
+void CheckModelIsElsewhere(const std::filesystem::path& folder,
+                           const std::filesystem::path& model) {
+  std::error_code error;
+  const std::filesystem::path within =
+      std::filesystem::weakly_canonical(model, error)
+          .lexically_relative(std::filesystem::weakly_canonical(folder, error));
+  if (error || within.empty() || *within.begin() == "..") return;
+  throw UsageError(fmt::format(
+      "{}: the model lies in the folder of the index, where building removes what was before; "
+      "--with-model copies it into the new index",
+      model.native()));
 }
 
 void CheckReplaceable(const std::filesystem::path& folder, bool replace) {
@@ -87,6 +118,9 @@ std::string SegmentName(uint64_t generation) {
 std::string RemovalName(uint64_t generation) {
   return fmt::format("removed-{:06}.bits", generation);
 }
+std::string ModelName(uint64_t generation) {
+  return fmt::format("{}{:06}", kModelPrefix, generation);
+}
 std::string WorkName(uint64_t key) { return fmt::format("{}{:016x}", kWorkPrefix, key); }
 
 void RemoveUnnamed(const std::filesystem::path& folder, const Manifest& manifest) {
@@ -100,12 +134,12 @@ void RemoveUnnamed(const std::filesystem::path& folder, const Manifest& manifest
                  [&](const std::string& name) { return files.contains(name); });
   }
   RemoveOthers(folder, [&](const std::string& name) {
-    return !IsOurs(name) || name.starts_with(kWorkPrefix) || named.contains(name);
+    return !IsOurs(name) || IsWork(name) || named.contains(name);
   });
 }
 
 void RemoveWork(const std::filesystem::path& folder) {
-  RemoveOthers(folder, [](const std::string& name) { return !name.starts_with(kWorkPrefix); });
+  RemoveOthers(folder, [](const std::string& name) { return !IsWork(name); });
 }
 
 }  // namespace tandem::index

@@ -33,15 +33,21 @@ class IndexLock {
 bool IsIndex(const std::filesystem::path& folder);
 
 // Throws UsageError where the folder holds anything that no index and no interrupted building of
-// one would have there: an index must not be built among other files.
+// one would have there: an index must not be built among other files. Names alone are not trusted
+// where neither the lock nor index.json is there.
 void CheckOnlyIndexFiles(const std::filesystem::path& folder);
+
+// Throws UsageError where the model's folder is in that of the index, such as the copy of the index
+// that is to be replaced, which goes with it.
+void CheckModelIsElsewhere(const std::filesystem::path& folder, const std::filesystem::path& model);
 
 // Throws UsageError where there is an index and `replace` is false.
 void CheckReplaceable(const std::filesystem::path& folder, bool replace);
 
-// "segment-000004", "removed-000004.bits", "work-0123456789abcdef".
+// "segment-000004", "removed-000004.bits", "model-000004", "work-0123456789abcdef".
 std::string SegmentName(uint64_t generation);
 std::string RemovalName(uint64_t generation);
+std::string ModelName(uint64_t generation);
 std::string WorkName(uint64_t key);
 
 // Removes what the index does not name: segments and marks of before, files that a segment needed

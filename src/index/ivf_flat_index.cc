@@ -106,6 +106,7 @@ std::vector<std::string> BuildIvfFlat(const VectorRows& rows, const config::Para
   header.measured =
       Calibrate(MakeRecallProbe(rows, kProbeQueries, options), index,
                 EffortsBetween(1, std::max<size_t>(lists, 1)), params.Number("recall"), options);
+  WarnOfRecall(kKind, header.measured, int8 ? "codes = fp32 finds more" : "that is all lists");
   ReplaceHeader(folder / kFile, header);
   if (options.progress) options.progress(1);
   return {kFile};

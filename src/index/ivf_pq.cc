@@ -1,5 +1,10 @@
 // Codes of some bytes a row in lists by their nearest centroid, on disk: the smallest kind, for
 // corpora that no other holds.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
 #include "index/approximate_params.h"
 
 namespace tandem::index {
@@ -35,6 +40,16 @@ config::Params Suited(size_t rows, size_t width, double) {
   return params;
 }
 
+void Check(size_t width, const config::Params& params) {
+  const size_t bytes = ProductCodeBytes(width, static_cast<size_t>(params.Integer("code_bytes")));
+  if (bytes <= width && width % bytes == 0) return;
+  size_t below = std::min(bytes, width);
+  while (width % below != 0) --below;
+  throw UsageError(
+      fmt::format("code_bytes must divide the width of the embeddings, {}; found {}, try {}", width,
+                  bytes, below));
+}
+
 KindCost Cost(size_t rows, size_t width, const config::Params& params) {
   const size_t bytes = ProductCodeBytes(width, static_cast<size_t>(params.Integer("code_bytes")));
   const size_t lists = ListCount(rows, static_cast<size_t>(params.Integer("lists")));
@@ -60,6 +75,7 @@ extern const IndexKindInfo kIvfPq{
      .params = kParams},
     false,
     Cost,
-    Suited};
+    Suited,
+    Check};
 
 }  // namespace tandem::index

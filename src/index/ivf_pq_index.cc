@@ -74,16 +74,6 @@ class IvfPqIndex final : public IvfLists {
   size_t refine_;
 };
 
-void CheckCodeBytes(size_t bytes, size_t width) {
-  if (bytes <= width && width % bytes == 0) return;
-  size_t below = std::min(bytes, width);
-  while (width % below != 0) --below;
-  throw UsageError(
-      fmt::format("code_bytes must divide the width of the embeddings, {}; found {}, "
-                  "try {}",
-                  width, bytes, below));
-}
-
 // Codebooks for the differences of rows to the centroids of their lists.
 std::vector<float> TrainResidualCodebooks(const VectorRows& rows, std::span<const float> centroids,
                                           size_t parts, const BuildOptions& options) {
@@ -126,9 +116,9 @@ MeasuredRecall MeasureEffort(IvfPqIndex& index, const RecallProbe& probe, double
 std::vector<std::string> BuildIvfPq(const VectorRows& rows, const config::Params& params,
                                     const std::filesystem::path& folder,
                                     const BuildOptions& options) {
+  FindIndexKind(kKind).check(rows.width, params);
   const size_t parts =
       ProductCodeBytes(rows.width, static_cast<size_t>(params.Integer("code_bytes")));
-  CheckCodeBytes(parts, rows.width);
   const size_t lists = ListCount(rows.count, static_cast<size_t>(params.Integer("lists")));
   const std::vector<float> centroids = TrainCentroids(rows, lists, PartOf(options, 0, 0.5));
   const std::vector<float> codebooks = TrainResidualCodebooks(rows, centroids, parts, options);

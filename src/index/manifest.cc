@@ -1,6 +1,7 @@
 #include "index/manifest.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <cctype>
@@ -22,7 +23,6 @@ constexpr std::string_view kFormatName = "tandem index";
 constexpr uintmax_t kMostBytes = uintmax_t{16} << 20;  // a real one has kilobytes
 constexpr size_t kMostSegments = 10'000;
 constexpr size_t kMostFiles = 1000;  // of a segment, or of a model
-constexpr size_t kMostFields = 256;
 constexpr uint64_t kMostWidth = 65536;
 constexpr std::string_view kBeforeChecksum = ",\n \"checksum\": \"";
 constexpr std::string_view kAfterChecksum = "\"\n}\n";
@@ -92,14 +92,8 @@ bool IsPlainName(std::string_view name) {
          });
 }
 
-// Plain names between slashes.
-bool IsPlainPath(std::string_view path) {
-  while (true) {
-    const size_t slash = path.find('/');
-    if (!IsPlainName(path.substr(0, slash))) return false;
-    if (slash == std::string_view::npos) return true;
-    path.remove_prefix(slash + 1);
-  }
+bool HasControlCharacter(std::string_view name) {
+  return std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20; });
 }
 
 config::Value ValueOf(const nlohmann::json& json) {
@@ -173,6 +167,10 @@ SegmentRecord ReadSegment(const JsonMembers& from, std::string_view file) {
   if ((segment.removed > 0) != !segment.removal.empty()) {
     from.Fail("removal", "there without removed rows, or missing with them");
   }
+  const bool is_file =
+      std::any_of(segment.files.begin(), segment.files.end(),
+                  [&](const IndexFile& one) { return one.name == segment.removal; });
+  if (!segment.removal.empty() && !is_file) from.Fail("removal", "none of the segment's files");
   return segment;
 }
 
@@ -224,6 +222,12 @@ void CheckFormat(const JsonMembers& from, std::string_view file) {
   }
 }
 
+void CheckSize(uintmax_t size, const std::filesystem::path& path) {
+  if (size <= kMostBytes) return;
+  throw DataError(path.native(), 0, "",
+                  fmt::format("has {} bytes; at most {} are expected", size, kMostBytes));
+}
+
 // The text must end with the checksum of what stands before it.
 void CheckOwnChecksum(std::string_view text, std::string_view file) {
   const size_t at = text.rfind(kBeforeChecksum);
@@ -241,6 +245,20 @@ void CheckOwnChecksum(std::string_view text, std::string_view file) {
 }
 
 }  // namespace
+
+bool IsModelPath(std::string_view path) {
+  constexpr size_t kMostNameBytes = 255;
+  if (!simdjson::validate_utf8(path.data(), path.size())) return false;  // JSON cannot say it
+  while (true) {
+    const size_t slash = path.find('/');
+    const std::string_view name = path.substr(0, slash);
+    const bool is_plain = !name.empty() && name.size() <= kMostNameBytes && name.front() != '.' &&
+                          !HasControlCharacter(name);
+    if (!is_plain) return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
 
 uint64_t Manifest::rows() const {
   uint64_t sum = 0;
@@ -297,7 +315,7 @@ Manifest ParseManifest(std::string_view text, std::string_view file) {
                     .fields = ReadFields(members, file),
                     .texts = members.Truth("texts"),
                     .segments = {},
-                    .model_files = ReadFiles(members, file, "model_files", IsPlainPath)};
+                    .model_files = ReadFiles(members, file, "model_files", IsModelPath)};
   ForEach(members, file, "segments", kMostSegments,
           [&](const JsonMembers& item) { manifest.segments.push_back(ReadSegment(item, file)); });
   if (manifest.rows() > kMostRows) {
@@ -317,16 +335,17 @@ Manifest ReadManifest(const std::filesystem::path& folder) {
                             "the same `tandem index build` goes on"
                           : "there is no such folder; an index was expected");
   }
-  if (size > kMostBytes) {
-    throw DataError(path.native(), 0, "",
-                    fmt::format("has {} bytes; at most {} are expected", size, kMostBytes));
-  }
+  CheckSize(size, path);
   return ParseManifest(ReadFile(path), path.native());
 }
 
 void WriteManifest(const std::filesystem::path& folder, const Manifest& manifest) {
+  const std::filesystem::path path = folder / kManifestName;
+  const std::string text = FormatManifest(manifest);
+  CheckSize(text.size(), path);
+  ParseManifest(text, path.native());
   SyncFolder(folder);  // segments have their names
-  WriteFileAtomically(folder / kManifestName, FormatManifest(manifest));
+  WriteFileAtomically(path, text);
   SyncFolder(folder);
 }
 

@@ -31,6 +31,8 @@ namespace tandem::index {
 
 inline constexpr std::string_view kManifestName = "index.json";
 inline constexpr int64_t kFormatVersion = 1;
+// Fields that an index can have.
+inline constexpr size_t kMostFields = 256;
 // Documents are numbered with 32 bits over all segments, those removed counted.
 inline constexpr uint64_t kMostRows = UINT32_MAX;
 
@@ -70,6 +72,11 @@ struct Manifest {
   uint64_t file_bytes() const;  // of all files, index.json not counted
 };
 
+// Whether a file of the model's folder can be one of `model_files`: plain names between slashes,
+// which may have blanks and letters of any script, as UTF-8. Names that begin with a dot are left
+// out.
+bool IsModelPath(std::string_view path);
+
 // The text of index.json, and back. `file` is what errors name. Throws DataError for whatever is
 // not such a text: a later version, another checksum, an unknown kind, names that leave the folder,
 // sizes out of range. Any bytes may be given.
@@ -78,7 +85,8 @@ Manifest ParseManifest(std::string_view text, std::string_view file);
 
 // Throws DataError also where there is no index.
 Manifest ReadManifest(const std::filesystem::path& folder);
-// Flushes the folder, then replaces index.json in one step and flushes again. Throws OutputError.
+// Flushes the folder, then replaces index.json in one step and flushes again. Throws OutputError,
+// and DataError for what ParseManifest would not read again: the old index.json then stays.
 void WriteManifest(const std::filesystem::path& folder, const Manifest& manifest);
 
 // "m=32, ef_construction=200": as IndexInfo and messages show parameters.

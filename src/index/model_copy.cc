@@ -36,9 +36,9 @@ std::set<std::string> FilesOf(const std::filesystem::path& model) {
     const std::string name = entry->path().filename().native();
     if (entry->is_directory()) {
       if (name.starts_with('.') || Has(kSkipped, name)) entry.disable_recursion_pending();
-    } else if (entry->is_regular_file() && !name.starts_with('.') &&
-               Has(kCopied, entry->path().extension().native())) {
-      files.insert(entry->path().lexically_relative(model).native());
+    } else if (entry->is_regular_file() && Has(kCopied, entry->path().extension().native())) {
+      const std::string path = entry->path().lexically_relative(model).native();
+      if (IsModelPath(path)) files.insert(path);
     }
   }
   return files;
@@ -53,9 +53,8 @@ void CopyFile(const std::filesystem::path& from, const std::filesystem::path& to
 }  // namespace
 
 void CopyModel(const std::filesystem::path& folder, const std::filesystem::path& model,
-               const Manifest& before, Manifest* manifest, int threads) {
-  const std::string name =
-      before.generation == 0 ? "model" : fmt::format("model-{:06}", manifest->generation);
+               Manifest* manifest, int threads) {
+  const std::string name = ModelName(manifest->generation);
   const std::filesystem::path target = folder / name;
   std::error_code ignored;
   std::filesystem::remove_all(target, ignored);  // of a change that did not come to its end

@@ -8,9 +8,9 @@
 namespace tandem::index {
 
 // Copies what Tandem reads of the model folder (settings, tokenizer, safetensors) into the index
-// and names it in `manifest`: files and path. `before` is the index that `folder` has now, whose
-// copy stays. Throws OutputError.
+// and names it in `manifest`: files and path. The copy of an index that is there stays: its folder
+// has another generation. Throws OutputError.
 void CopyModel(const std::filesystem::path& folder, const std::filesystem::path& model,
-               const Manifest& before, Manifest* manifest, int threads);
+               Manifest* manifest, int threads);
 
 }  // namespace tandem::index

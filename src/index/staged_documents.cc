@@ -106,6 +106,7 @@ void StageDocuments(const std::filesystem::path& folder, const NextDocument& nex
     writer.Add({.id = document.id, .text = document.text, .metadata = document.metadata});
   }
   const size_t rows = writer.rows();
+  if (options.progress) options.progress(rows);
   if (rows == 0) throw DataError(folder.native(), 0, "", "there is no document to index");
   places.Commit();
   writer.Commit({.rows_at_a_time = options.rows_at_a_time,

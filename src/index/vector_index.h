@@ -95,6 +95,8 @@ struct IndexKindInfo : config::EntryInfo {
   // The parameters that suit so many rows and the recall, written out where their defaults stand
   // for what depends on the rows. Null: the defaults.
   config::Params (*suited)(size_t rows, size_t width, double recall) = nullptr;
+  // Throws UsageError for parameters that do not fit embeddings of this width. Null: all fit.
+  void (*check)(size_t width, const config::Params& params) = nullptr;
 };
 
 // Every kind, exact ones first. The table is written from CMakeLists.txt.

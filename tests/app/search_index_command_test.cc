@@ -87,6 +87,18 @@ TEST_F(SearchIndexTest, FindsWhatASearchInTheCorpusFinds) {
   }
 }
 
+TEST_F(SearchIndexTest, TextsBecomeARunInACorpusToo) {
+  std::filesystem::create_directories(Path("corpus"));
+  Write("corpus/corpus.jsonl", ReadFile(Path("documents.jsonl")));
+  const ProgramResult corpus =
+      RunTandem({"search", "--model", Path("model"), "--dataset", Path("corpus"), "--query",
+                 "alpha beta", "gamma", "--format", "trec", "--quiet"});
+  EXPECT_EQ(corpus.exit_code, 0) << corpus.err;
+  EXPECT_EQ(std::count(corpus.out.begin(), corpus.out.end(), '\n'), 24);  // at most 100 each
+  EXPECT_THAT(corpus.out, testing::ContainsRegex("^q1 Q0 d[0-9]+ 1 [-.0-9e]+ tandem\n"));
+  EXPECT_THAT(corpus.out, testing::ContainsRegex("\nq2 Q0 d[0-9]+ 12 [-.0-9e]+ tandem\n$"));
+}
+
 TEST_F(SearchIndexTest, FiltersByFields) {
   const auto found = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"alpha", "--format", "json", "--k", "100"};
@@ -167,7 +179,9 @@ TEST_F(SearchIndexTest, HighlightsPassages) {
       EXPECT_THAT(passage, HasSubstr("Alpha alpha alpha."));
     }
   }
-  EXPECT_THAT(SearchIndex({"alpha", "--highlight"}).out, HasSubstr("\n      » "));
+  const ProgramResult shown = SearchIndex({"alpha", "", "--highlight"});
+  EXPECT_THAT(shown.out, HasSubstr("\n      » "));
+  EXPECT_THAT(shown.err, HasSubstr("1 of 2 queries are empty"));
 }
 
 TEST_F(SearchIndexTest, RefusesWhatCannotBe) {
@@ -198,6 +212,12 @@ TEST_F(SearchIndexTest, RefusesWhatCannotBe) {
   const ProgramResult corpus = RunTandem(
       {"search", "--model", "m", "--dataset", "d", "--query", "x", "--filter", "year>2000"});
   EXPECT_EQ(corpus.err, "error: --filter needs an index (tandem index build)\n");
+  const ProgramResult format = RunTandem(
+      {"search", "--model", "m", "--dataset", "d", "--output", "run.trec", "--format", "json"});
+  EXPECT_EQ(format.exit_code, 2);
+  EXPECT_EQ(format.err,
+            "error: the queries of --split and --queries become a TREC run; --format json is for "
+            "--query, or for an index\n");
   EXPECT_EQ(RunTandem({"search"}).err, "error: name an index, or give --model and --dataset\n");
 }
 

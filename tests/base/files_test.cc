@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -35,6 +36,19 @@ TEST(AtomicFile, WriteAtOverwritesWhatIsThere) {
   file.Write(" more");
   file.Commit();
   EXPECT_EQ(ReadFile(path), "0042 rows more");
+}
+
+// Whoever is root would have a file in the place of /dev/null.
+TEST(AtomicFile, WhatIsNoRegularFileIsNotReplaced) {
+  const TemporaryFolder folder;
+  const std::filesystem::path pipe = folder.path() / "pipe", link = folder.path() / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", link);
+  for (const std::filesystem::path& path : {pipe, link}) {
+    EXPECT_THROW(WriteFileAtomically(path, "text"), OutputError) << path;
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
 TEST(AtomicFile, APathUnderAFileIsAUsageError) {

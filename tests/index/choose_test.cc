@@ -18,6 +18,8 @@ TEST(ChooseTest, TakesExactSearchWhileItIsFastEnough) {
   const Choice choice = Of(50'000, 0.95, kGiB);
   EXPECT_TRUE(choice.kind->exact) << choice.sentence;
   EXPECT_TRUE(Of(0, 0.95, kMiB).kind->exact);
+  EXPECT_THAT(Of(3, 0.95, kMiB).sentence,
+              testing::EndsWith("less than 0.1 ms a query on one thread"));
 }
 
 TEST(ChooseTest, TakesTheGraphWhereMemoryHoldsIt) {

@@ -380,6 +380,7 @@ TEST_F(DocumentIndexTest, ASegmentThatNobodyNamesIsTakenUpAgain) {
   const auto whole = FilesOf(Index());
   std::filesystem::remove_all(Index());
   std::filesystem::create_directories(Index());
+  WriteFileAtomically(Index() / "lock", "");  // the first thing that a change makes
   std::filesystem::rename(folder_.path() / "kept", Index() / SegmentName(1));
   // The source is not asked: its documents have been read.
   BuildIndex(Encoder(), Index(), {[](data::InputText*) { return false; }, 1}, Wanted(), {});
@@ -448,6 +449,92 @@ TEST_F(DocumentIndexTest, OneWriterAtATime) {
   }
   EXPECT_THROW(CompactIndex(Index(), {}), UsageError);
   EXPECT_THROW(AddDocuments(Encoder(), Index(), SourceOf(documents), true, {}), UsageError);
+}
+
+// A folder with nothing but a model in it is no index that was begun, and what its user puts into
+// the folder of an index stays.
+TEST_F(DocumentIndexTest, AModelInTheFolderOfTheIndexStays) {
+  const Documents documents = {{"a", {"alpha", {}, "en"}}};
+  for (const char* name : {"model", "model-000001", "segment-000007"}) {
+    std::filesystem::remove_all(Index());
+    WriteTinyModel(Index() / name);
+    EXPECT_THROW(Build(documents), UsageError) << name;
+    EXPECT_TRUE(std::filesystem::exists(Index() / name / "config.json")) << name;
+  }
+  std::filesystem::remove_all(Index());
+  Build(documents);
+  for (const char* name : {"model", "model-old", "segments", "work-mine"}) {
+    WriteTinyModel(Index() / name);
+  }
+  AddDocuments(Encoder(), Index(), SourceOf({{"b", {"beta", {}, "en"}}}), false, {});
+  CompactIndex(Index(), {});
+  for (const char* name : {"model", "model-old", "segments", "work-mine"}) {
+    EXPECT_TRUE(std::filesystem::exists(Index() / name / "config.json")) << name;
+  }
+}
+
+// Kinds that cannot take rows out leave the marked ones out of what they find.
+TEST_F(DocumentIndexTest, ApproximateKindsForgetWhatIsRemoved) {
+  for (const char* kind : {"hnsw", "ivf_flat", "ivf_pq"}) {
+    std::filesystem::remove_all(Index());
+    NewIndex wanted = Wanted();
+    wanted.choose = [kind](size_t, size_t) {
+      const IndexKindInfo& info = FindIndexKind(kind);
+      return KindChoice{&info, config::Params(info.params)};
+    };
+    Documents documents;
+    for (int i = 0; i < 300; ++i) documents[fmt::format("d{}", i)] = RandomDocument();
+    BuildIndex(Encoder(), Index(), SourceOf(documents), wanted, {});
+    std::vector<std::string> ids;
+    for (int i = 0; i < 300; i += 3) ids.push_back(fmt::format("d{}", i));
+    RemoveDocuments(Index(), ids, false);
+    for (const std::string& id : ids) documents.erase(id);
+    ExpectSearch(documents, 1000, {});
+    ExpectSearch(documents, 1000, {{"lang", Comparison::kEqual, std::string("en")}});
+    const Documents more = {{"d3", {"alpha", {}, "en"}}, {"new", {"beta", {}, "en"}}};
+    AddDocuments(Encoder(), Index(), SourceOf(more), false, {});
+    documents.insert(more.begin(), more.end());
+    ExpectSearch(documents, 1000, {});
+    EXPECT_EQ(ReadManifest(Index()).segments.back().choice.kind->name, "fp32");
+    CompactIndex(Index(), {});
+    EXPECT_EQ(ReadManifest(Index()).segments.front().choice.kind->name, kind);
+    ExpectSearch(documents, 1000, {});
+    if (HasFailure()) FAIL() << kind;
+  }
+}
+
+TEST_F(DocumentIndexTest, ParametersThatDoNotFitTheModelAreRefusedBeforeEncoding) {
+  const Documents documents = {{"a", {"alpha", {}, "en"}}};
+  NewIndex wanted = Wanted();
+  wanted.choose = [](size_t, size_t) {
+    const IndexKindInfo& kind = FindIndexKind("ivf_pq");
+    config::Params params(kind.params);
+    EXPECT_EQ(params.Set("code_bytes", int64_t{5}), "");
+    return KindChoice{&kind, params};
+  };
+  EXPECT_THROW(BuildIndex(Encoder(), Index(), SourceOf(documents), wanted, {}), UsageError);
+  for (const auto& [name, bytes] : FilesOf(Index())) EXPECT_THAT(name, Not(HasSubstr("vectors")));
+}
+
+TEST_F(DocumentIndexTest, TheModelOfAnIndexThatIsReplacedIsCopiedOrRefused) {
+  const Documents documents = {{"a", {"alpha", {}, "en"}}};
+  NewIndex wanted = Wanted();
+  wanted.copy_model = true;
+  WriteFileAtomically(folder_.path() / "model" / "how it was made (é).md", "well");
+  BuildIndex(Encoder(), Index(), SourceOf(documents), wanted, {});
+  const std::filesystem::path copy = DocumentIndex::Open(Index())->info().model.path;
+  EXPECT_EQ(ReadFile(copy / "how it was made (é).md"), "well");
+  const IndexEncoder of_copy{*model_, {}, DescribeModel(*model_, copy, {}, {})};
+  wanted.replace = true;
+  wanted.copy_model = false;
+  EXPECT_THROW(BuildIndex(of_copy, Index(), SourceOf(documents), wanted, {}), UsageError);
+  EXPECT_TRUE(std::filesystem::exists(copy / "config.json"));
+  wanted.copy_model = true;
+  BuildIndex(of_copy, Index(), SourceOf(documents), wanted, {});
+  const IndexInfo info = DocumentIndex::Open(Index())->info();
+  EXPECT_NE(info.model.path, copy.native());
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  EXPECT_NO_THROW(LoadIndexModel(info, LoadOptionsOf(info.model)));
 }
 
 TEST_F(DocumentIndexTest, AFolderOfOtherThingsIsLeftAlone) {

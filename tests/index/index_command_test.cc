@@ -89,8 +89,11 @@ TEST_F(IndexCommandTest, BuildsAddsRemovesAndCompacts) {
   const ProgramResult missing = Run({"remove", Path("index"), "--id", "d1", "--id", "x"});
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_THAT(missing.err, HasSubstr("no document has this id"));
-  WriteFileAtomically(Path("ids"), "d1\nd2\r\n");
+  WriteFileAtomically(Path("ids"),
+                      "\xEF\xBB\xBF"
+                      "d2\r\n");
   ASSERT_EQ(Run({"remove", Path("index"), "--ids", Path("ids")}).exit_code, 0);
+  ASSERT_EQ(RunTandem({"index", "remove", Path("index"), "--ids", "-"}, "d1\n\n").exit_code, 0);
   EXPECT_EQ(Info()["documents"], 41);
   EXPECT_EQ(Info()["removed"], 4);
   EXPECT_EQ(Info()["segments"].size(), 2u);
@@ -98,6 +101,33 @@ TEST_F(IndexCommandTest, BuildsAddsRemovesAndCompacts) {
   EXPECT_EQ(Info()["documents"], 41);
   EXPECT_EQ(Info()["removed"], 0);
   EXPECT_EQ(Info()["segments"].size(), 1u);
+}
+
+TEST_F(IndexCommandTest, RecallAndMemoryChooseAKindWhoseRecallIsMeasured) {
+  WriteDocuments("a.jsonl", 2000);
+  const auto build = [&](const std::string& recall) {
+    return Run({"build", Path("model"), Path("a.jsonl"), "--output", Path("index"), "--recall",
+                recall, "--memory", "35KiB"});
+  };
+  const ProgramResult nothing = build("1");  // float32 vectors take 250 KiB
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("no kind of index finds 1 of the best 10 of 2000 documents "
+                                     "with 32 numbers each in 35.0 KiB of memory; what can be "
+                                     "had: fp32 finds all in 250.0 KiB, "));
+  const ProgramResult built = build("0.9");
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_THAT(built.err, HasSubstr("ivf_flat (lists=125"));
+  EXPECT_THAT(built.err, HasSubstr("with the effort that recall 0.9 is measured to take; "));
+  EXPECT_THAT(built.err, HasSubstr("2000 documents -> " + Path("index") + ", kind ivf_flat"));
+  const nlohmann::json info = Info(), segment = info["segments"][0];
+  EXPECT_EQ(info["kind"], "ivf_flat");
+  EXPECT_LE(info["resident_bytes"], 35 << 10);
+  EXPECT_GE(segment["recall_at_10"], 0.9);
+  EXPECT_GE(segment["effort"], 1);
+  EXPECT_THAT(
+      Run({"info", Path("index")}).out,
+      HasSubstr(fmt::format("recall {:.3f} measured at effort {}",
+                            segment["recall_at_10"].get<double>(), segment["effort"].get<int>())));
 }
 
 TEST_F(IndexCommandTest, AnIndexWithItsModelCanBeMoved) {
@@ -110,6 +140,11 @@ TEST_F(IndexCommandTest, AnIndexWithItsModelCanBeMoved) {
   WriteDocuments("b.jsonl", 1, 10);
   const ProgramResult added = Run({"add", Path("moved"), Path("b.jsonl")});
   EXPECT_EQ(added.exit_code, 0) << added.err;
+  const std::string settings = Path("moved/model-000001/config.json");
+  WriteFileAtomically(settings, ReadFile(settings) + " ");
+  const ProgramResult altered = Run({"add", Path("moved"), Path("b.jsonl")});
+  EXPECT_EQ(altered.exit_code, 3);
+  EXPECT_THAT(altered.err, HasSubstr("model-000001/config.json: has "));
 }
 
 TEST_F(IndexCommandTest, KilledAtAnyMomentItEndsInTheSameBytes) {
@@ -173,6 +208,11 @@ TEST_F(IndexCommandTest, MistakesAreSaidBeforeAnythingIsLoaded) {
   expect({"build", m, a, "--output", i, "--kind", "fp23"}, 2, "did you mean fp32?");
   expect({"build", m, a, "--output", i, "--kind", "fp32", "--set", "m=3"}, 2, "has no parameters");
   expect({"build", m, a, "--output", i, "--field", "year:date"}, 2, "year:date");
+  expect({"build", m, a, "--output", i, "--kind", "hnsw", "--recall", "1"}, 2,
+         "--recall of hnsw must be from 0.5 to 0.9999, found 1");
+  std::vector<std::string> fields = {"build", m, a, "--output", i};
+  for (int n = 0; n < 257; ++n) fields.insert(fields.end(), {"--field", fmt::format("f{}", n)});
+  expect(fields, 2, "--field is given 257 times; an index has at most 256 fields");
   expect({"biuld"}, 2, "unknown command biuld; did you mean build?");
   expect({"info", i}, 3, "there is no such folder; an index was expected");
   expect({"remove", i}, 2, "no ids are given");

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 
 namespace tandem::index {
 namespace {
@@ -106,6 +107,9 @@ TEST(ManifestTest, WhatCannotBeIsAnError) {
   expect([](ordered_json& j) { j["segments"][0]["rows"] = 5000000000; }, "`segments.1.rows` is no");
   expect([](ordered_json& j) { j["segments"][0]["removed"] = 11; }, "`segments.1.removed` is no");
   expect([](ordered_json& j) { j["segments"][0]["removal"] = ""; }, "`segments.1.removal` is");
+  expect([](ordered_json& j) { j["segments"][0]["removal"] = "../../removed"; },
+         "`segments.1.removal` is none of the segment's files");
+  expect([](ordered_json& j) { j["model_files"][0]["name"] = "model/a\nb"; }, "no name of a file");
   expect([](ordered_json& j) { j["kind"] = "later"; }, "which this program does not know");
   expect([](ordered_json& j) { j["parameters"]["m"] = 3; }, "`parameters.m` is a parameter that");
   expect([](ordered_json& j) { j["model"]["width"] = 0; }, "`model.width` is 0");
@@ -121,6 +125,26 @@ TEST(ManifestTest, WhatCannotBeIsAnError) {
         }
       },
       "of more than 4294967295 rows together");
+}
+
+TEST(ManifestTest, WhatCouldNotBeReadAgainIsNotWritten) {
+  const TemporaryFolder folder;
+  Manifest manifest = Example();
+  WriteManifest(folder.path(), manifest);
+  manifest.fields.resize(kMostFields + 1, {"year", data::MetadataType::kNumber});
+  EXPECT_THROW(WriteManifest(folder.path(), manifest), DataError);
+  manifest = Example();
+  for (int i = 0; i < 20'000; ++i) manifest.segments.push_back(manifest.segments.front());
+  EXPECT_THROW(WriteManifest(folder.path(), manifest), DataError);
+  EXPECT_EQ(ReadManifest(folder.path()).segments.size(), 1u);
+}
+
+TEST(ManifestTest, FilesOfAModelMayHaveAnyOrdinaryName) {
+  EXPECT_TRUE(IsModelPath("model-000001/1_Pooling/config.json"));
+  EXPECT_TRUE(IsModelPath("model/how it was made (é).md"));
+  for (const char* path : {"", "/", "a//b", "../a", "a/../b", "a/.hidden", "a\nb", "a\xff"}) {
+    EXPECT_FALSE(IsModelPath(path)) << path;
+  }
 }
 
 }  // namespace

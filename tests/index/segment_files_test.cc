@@ -180,7 +180,10 @@ TEST(StagedDocumentsTest, RememberWhereTheyCameFrom) {
   const std::vector<std::string> ids = {"a", "b", "c", "d", "e"};
   size_t at = 0;
   EXPECT_FALSE(StagedDocuments::AreIn(folder.path()));
-  StageDocuments(folder.path(), SourceOf(ids, &at), {});
+  uint64_t progress = 0;
+  StageDocuments(folder.path(), SourceOf(ids, &at),
+                 {.progress = [&](uint64_t rows) { progress = rows; }});
+  EXPECT_EQ(progress, 5u);
   ASSERT_TRUE(StagedDocuments::AreIn(folder.path()));
   const StagedDocuments staged(folder.path());
   ASSERT_EQ(staged.rows(), 5u);
