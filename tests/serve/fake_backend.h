@@ -35,7 +35,9 @@ class FakeBackend : public Backend {
     info_.max_document_tokens = kMaxTokens;
     info_.calibrated = true;
     if (with_index) {
-      info_.index = IndexDescription{.kind = "flat", .documents = documents_.size(), .fields = {}};
+      info_.index = IndexDescription{.kind = "flat",
+                                     .documents = documents_.size(),
+                                     .fields = {{"lang", "string"}, {"year", "number"}}};
     }
   }
 

@@ -153,6 +153,18 @@ TEST(ServerTest, AnswersSimilarityAndSearch) {
   EXPECT_EQ(ErrorCode(without.Ask(PostRequest("/search", R"({"query": "a"})"))), "no_index");
 }
 
+// As src/serve/page/page.js reads it.
+TEST(ServerTest, DescribesModelIndexAndLimits) {
+  Running running({}, {.limits = {.texts = 7, .queries = 5, .k = 3}});
+  const json info = json::parse(running.Ask(GetRequest("/info")).body);
+  EXPECT_EQ(info["model"]["name"], "fake");
+  EXPECT_EQ(info["model"]["calibrated"], true);
+  EXPECT_EQ(info["index"]["documents"], 3);
+  EXPECT_EQ(info["index"]["fields"], json::parse(R"([{"name": "lang", "type": "string"},
+                            {"name": "year", "type": "number"}])"));
+  EXPECT_EQ(info["limits"], json::parse(R"({"texts": 7, "queries": 5, "k": 3})"));
+}
+
 TEST(ServerTest, SaysWhatIsWrongWithTheRightStatus) {
   Running running({.http = {.body_bytes = 1000}});
   const auto status = [&](const std::string& request) { return running.Ask(request).status; };
