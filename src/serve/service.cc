@@ -9,6 +9,7 @@
 #include "serve/answers.h"
 #include "serve/api_error.h"
 #include "serve/bearer_tokens.h"
+#include "serve/client_network.h"
 #include "serve/exchange.h"
 #include "serve/openapi.h"
 #include "serve/page_assets.h"
@@ -59,18 +60,6 @@ Response Json(std::string body) {
   return response;
 }
 
-// The /64 network of an IPv6 address, since one customer has all of it.
-std::string Network(const std::string& address) {
-  size_t colon = 0;
-  if (address.find("::") != std::string::npos) return address;  // short ones stand for themselves
-  for (int group = 0; group < 4; ++group) {
-    colon = address.find(':', colon);
-    if (colon == std::string::npos) return address;
-    ++colon;
-  }
-  return address.substr(0, colon) + ":/64";
-}
-
 }  // namespace
 
 Service::Service(OpenBackend open, ServiceOptions options)
@@ -116,7 +105,7 @@ std::string Service::ClientOf(const RequestHead& head, const std::string& addres
       return fmt::format("token {}", *token + 1);
     }
   }
-  return Network(address);
+  return ClientNetwork(address);
 }
 
 bool Service::AllowsOrigin(std::string_view origin) const {
