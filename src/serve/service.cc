@@ -20,6 +20,9 @@ namespace {
 // Before anything is measured, and where the encoder is very slow.
 constexpr size_t kFewestQueueTokens = 16384;
 constexpr double kLongestRetry = 60;  // seconds
+// Most of them wait for the encoder, with the passages of their highlights.
+constexpr size_t kSearchers = 16;
+constexpr size_t kSearchersOfClient = 8;
 // A browser asks again for what other pages may do after this many seconds.
 constexpr const char* kPreflightAge = "600";
 constexpr size_t kShownPath = 100;  // of an unknown path, in the error
@@ -67,8 +70,10 @@ Service::Service(OpenBackend open, ServiceOptions options)
       options_(std::move(options)),
       openapi_(OpenApiDocument(!options_.tokens.empty())),
       backend_(open_()),
-      workers_(std::max<size_t>(1, options_.workers)),
-      searchers_(std::max<size_t>(1, options_.searchers)),
+      memory_(options_.work_bytes),
+      slots_(std::max<size_t>(1, options_.searches)),
+      workers_(std::max<size_t>(1, options_.workers), options_.workers),
+      searchers_(kSearchers, kSearchersOfClient),
       batcher_(std::make_unique<Batcher>(queue_, metrics_)) {}
 
 Service::~Service() {
@@ -162,6 +167,7 @@ std::string Service::MetricsText() const {
   Gauges gauges{.queued_texts = queue_.texts(),
                 .queued_tokens = queue_.tokens(),
                 .queued_clients = queue_.clients(),
+                .work_bytes = memory_.bytes(),
                 .draining = draining_};
   if (fill_gauges_) fill_gauges_(&gauges);
   return metrics_.Text(gauges);

@@ -186,6 +186,14 @@ TEST(ServerTest, SaysWhatIsWrongWithTheRightStatus) {
             "out_of_range");
 }
 
+TEST(ServerTest, AnAnswerOfLongTextsIsRefusedBeforeItIsMade) {
+  Running running({}, {.limits = {.answer_bytes = 200}});
+  const ClientResponse refused = running.Ask(PostRequest("/search", R"({"query": "a"})"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(ErrorCode(refused), "answer_too_long");
+  EXPECT_EQ(running.Ask(PostRequest("/search", R"({"query": "a", "k": 1})")).status, 200);
+}
+
 TEST(ServerTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
   Running running;
   HttpClient client(running.port());
@@ -393,6 +401,58 @@ TEST(ServerTest, WorkOfClientsThatWentAwayIsDropped) {
   EXPECT_EQ(few.Read().status, 200);  // may have closed its sending side only
   EXPECT_TRUE(few.Ended());
 }
+// Short texts of which a queue has room for many.
+TEST(ServerTest, MemoryOfEmbeddingsIsBounded) {
+  Gated gated({}, {.queue_tokens = 1'000'000, .work_bytes = 500'000});
+  HttpClient first(gated.running.port()), second(gated.running.port()), third(gated.running.port());
+  first.Send(PostRequest("/embed", R"({"texts": "a"})"));
+  gated.gate.AwaitWaiting();
+  second.Send(Bulk(2000));
+  auto& queue = gated.running.service().queue();
+  ASSERT_TRUE(Eventually([&] { return queue.texts() == 2000; }));
+  const ClientResponse refused = third.Ask(Bulk(2000));
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(ErrorCode(refused), "memory_full");
+  EXPECT_TRUE(refused.headers.contains("Retry-After"));
+  EXPECT_EQ(queue.texts(), 2000u);
+  gated.gate.Open();
+  EXPECT_EQ(second.Read().status, 200);
+  EXPECT_EQ(third.Ask(Bulk(2000)).status, 200);
+  EXPECT_THAT(third.Ask(GetRequest("/metrics")).body, HasSubstr("tandem_work_bytes 0\n"));
+}
+
+// 50,000 passages of 5 tokens each, at a gate.
+TEST(ServerTest, PassagesOfASearchDoNotFillTheQueueForOthers) {
+  Gated gated;
+  gated.running.backend().passages = 50'000;
+  gated.running.backend().before_batch = [&](std::span<const EncodeItem> batch) {
+    if (batch.size() > 1) gated.gate.Wait();
+  };
+  HttpClient client(gated.running.port());
+  client.Send(PostRequest("/search", R"({"query": "a"})"));
+  gated.gate.AwaitWaiting();
+  EXPECT_TRUE(gated.running.service().queue().Takes("another client", 100, 16'384));
+  gated.gate.Open();
+  EXPECT_EQ(client.Read().status, 200);
+  EXPECT_GE(gated.running.backend().texts_encoded, 50'001u);
+}
+
+TEST(ServerTest, SearchesThatWaitForPassagesHoldUpNoOthers) {
+  Running running({.http = {.client_header = "X-Client"}});
+  running.backend().passages = 20'000;
+  running.backend().nanoseconds_per_token = 5'000;  // half a second for a search
+  std::vector<std::unique_ptr<HttpClient>> greedy;
+  for (int i = 0; i < 20; ++i) {
+    greedy.push_back(std::make_unique<HttpClient>(running.port()));
+    greedy.back()->Send(PostRequest("/search", R"({"query": "a"})", "X-Client: greedy\r\n"));
+  }
+  ASSERT_TRUE(Eventually([&] { return running.backend().texts_encoded > 100; }));
+  const ClientResponse quick = running.Ask(
+      PostRequest("/search", R"({"query": "a", "highlight": false})", "X-Client: other\r\n"));
+  EXPECT_EQ(quick.status, 200);
+  EXPECT_LT(running.backend().texts_encoded, 20'000u);  // before a search of the other is done
+}
+
 
 TEST(ServerTest, ARequestThatTakesTooLongGetsAnAnswer) {
   Gated gated({.answer = 200ms});
@@ -417,6 +477,22 @@ TEST(ServerTest, DrainsWhenItStops) {
   ASSERT_EQ(idle.Ask(GetRequest("/health")).status, 200);
   busy.Send(PostRequest("/embed", R"({"texts": "a"})"));
   gated.gate.AwaitWaiting();
+TEST(ServerTest, PassagesOfClientsThatWentAwayAreDropped) {
+  Gated gated;
+  gated.running.backend().passages = 50'000;
+  gated.running.backend().before_batch = [&](std::span<const EncodeItem> batch) {
+    if (batch.size() > 1) gated.gate.Wait();
+  };
+  HttpClient client(gated.running.port());
+  client.Send(PostRequest("/search", R"({"query": "a"})"));
+  gated.gate.AwaitWaiting();
+  client.EndSending();  // as close() looks like from here
+  EXPECT_TRUE(client.Ended());
+  gated.gate.Open();
+  EXPECT_TRUE(Eventually([&] { return gated.running.service().queue().texts() == 0; }));
+  EXPECT_LT(gated.running.backend().texts_encoded, 10'000u);
+}
+
   gated.running.server().Stop();
   ASSERT_TRUE(Eventually([&] { return gated.running.service().draining(); }));
   const ClientResponse late = idle.Ask(GetRequest("/health"));
