@@ -44,8 +44,9 @@ void RunChecked(const ServeCommandOptions& options) {
 void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags
       .Add("--max-connections", options.max_connections,
-           "Open connections; one more closes the "
-           "one that has kept the server waiting longest")
+           "Open connections; one more closes one of the client that has most, the one that has "
+           "kept "
+           "the server waiting longest")
       .Between(1, 1'000'000)
       .ShowDefault();
   flags.Add("--max-body", options.max_body_bytes, "Bytes of a request's body")

@@ -246,7 +246,8 @@ void Service::Finish(const RequestHead& head, double seconds, Response* response
   response->headers.emplace_back("Access-Control-Expose-Headers", "Retry-After");
   if (head.method == Method::kOptions && !head.preflight_method.empty()) {
     response->headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
-    response->headers.emplace_back("Access-Control-Allow-Headers", "authorization, content-type");
+    response->headers.emplace_back("Access-Control-Allow-Headers",
+                                   "authorization, content-type, *");
     response->headers.emplace_back("Access-Control-Max-Age", kPreflightAge);
   }
 }
