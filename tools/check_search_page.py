@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 from check_pages import LOOK, SCHEMES, WIDTHS, Browser, picture, said, visit
 
@@ -32,7 +33,7 @@ LONG = ("\U0001f3ac FFmpeg is the leading multimedia framework. " * 12) + PASSAG
 
 
 # As src/serve/service.cc sends it.
-POLICY = ("default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
+POLICY = ("default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"),
          "/page.js": ("page.js", "text/javascript")}
@@ -116,7 +117,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.refuse(404, "there is nothing here")
 
     def information(self):
-        index = {"documents": 6000, "kind": "exact", "fields": ["section:string", "size:number"]}
+        index = {"documents": 6000, "kind": "exact", "texts": True,
+                 "fields": [{"name": "section", "type": "string"}, {"name": "size", "type": "number"}]}
         return {"model": {"name": "mann_whitney", "calibrated": self.server.calibrated},
                 "index": index if self.server.index else None, "limits": {"k": 50}}
 
@@ -385,9 +387,13 @@ def check_model(reader, server):
 
 def check_real(reader):
     """The first steps on a real server's page."""
+    with urllib.request.urlopen(reader.url + "info") as answer:
+        fields = json.load(answer)["index"]["fields"]
     for width in WIDTHS:
         for scheme in SCHEMES:
             reader.open(f"real server, {width} pixels, {scheme}", width, scheme)
+            reader.expect(f"document.querySelectorAll('#fields fieldset').length === {len(fields)}",
+                          f"the index's fields can be filtered by: {fields}")
             reader.type("convert a video to another format")
             reader.until(f"{KEPT} > 0", "documents are found", seconds=20)
             reader.expect("document.querySelector('#kept mark') !== null", "a passage is marked")

@@ -17,6 +17,13 @@ std::string TextOf(const CLI::Option& option, bool takes_value) {
   return text;
 }
 
+std::string Capitals(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return text;
+}
+
+}  // namespace
+
 FlagDescription DescribeFlag(const CLI::Option& option) {
   const bool takes_value = option.get_items_expected_max() > 0;
   FlagDescription flag{.argument = option.get_positional(),
@@ -33,11 +40,13 @@ FlagDescription DescribeFlag(const CLI::Option& option) {
   return flag;
 }
 
-}  // namespace
-
 std::string FlagDescription::Synopsis() const {
+  if (argument) {
+    const bool any = value.empty() || value == "TEXT" || value == "INT" || value == "NUMBER";
+    return any ? Capitals(names.front()) : value;
+  }
   const std::string joined = fmt::format("{}", fmt::join(names, ", "));
-  return argument || value.empty() ? joined : joined + " " + value;
+  return value.empty() ? joined : joined + " " + value;
 }
 
 std::string CommandDescription::ShortName() const { return name.substr(name.rfind(' ') + 1); }

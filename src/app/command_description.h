@@ -7,6 +7,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }  // namespace CLI
 
 namespace tandem::app {
@@ -20,7 +21,8 @@ struct FlagDescription {
   std::string value;      // what its help shows for a value: "TEXT", "text|json"; "" for a switch
   std::string text;       // with default and "(required)"
 
-  // "-q, --quiet", "--format text|json", "recipe".
+  // "-q, --quiet", "--format text|json"; of an argument what stands for it: "RECIPE", or the value
+  // where it says more, "MODEL|INDEX".
   std::string Synopsis() const;
 };
 
@@ -36,6 +38,8 @@ struct CommandDescription {
   // " index build": what is typed behind the program's name; "" for the program.
   std::string Route() const;
 };
+
+FlagDescription DescribeFlag(const CLI::Option& option);
 
 // `name` is what precedes the app's own commands.
 CommandDescription DescribeCommand(const CLI::App& app, const std::string& name);

@@ -72,7 +72,7 @@ ValueCompletion CompletionOf(const FlagDescription& flag) {
   if (std::any_of(value.begin(), value.end(), [](char c) { return c >= 'a' && c <= 'z'; })) {
     return {Kind::kWords, Split(value)};
   }
-  if (value == "FOLDER") return {Kind::kFolders, {}};
+  if (value == "FOLDER" || value == "MODEL|INDEX") return {Kind::kFolders, {}};
   if (value == "CATALOGUE") return {Kind::kWords, CatalogueNames()};
   if (value == "NAME") return {Kind::kWords, ExplainedNames()};
   if (value == "KEY=VALUE") return {Kind::kKeys, RecipeKeys("=")};

@@ -30,10 +30,10 @@ struct ValueCompletion {
   std::vector<std::string> words;
 };
 
-// By what the help shows for the value: "text|json" are words, INT and NUMBER numbers, FOLDER a
-// folder, the name of a catalogue's entry in capitals (COMMAND) those entries, its plural
-// (MEASURES) a list of them; CATALOGUE, NAME and KEY=VALUE are what `tandem list`, `tandem explain`
-// and recipes know. Everything else may be a file.
+// By what the help shows for the value: "text|json" are words, INT and NUMBER numbers, FOLDER
+// and MODEL|INDEX a folder, the name of a catalogue's entry in capitals (COMMAND) those entries,
+// its plural (MEASURES) a list of them; CATALOGUE, NAME and KEY=VALUE are what `tandem list`,
+// `tandem explain` and recipes know. Everything else may be a file.
 ValueCompletion CompletionOf(const FlagDescription& flag);
 
 // CommandDescription::Route of all commands below `command`, each in double quotes.

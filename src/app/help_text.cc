@@ -45,8 +45,9 @@ std::string UsageLine(const CommandDescription& command) {
   std::string line = "Usage: " + command.name;
   if (!command.commands.empty()) line += " COMMAND";
   for (const FlagDescription& flag : command.flags) {
-    if (flag.required) line += " " + flag.Synopsis();
-    if (!flag.required && flag.argument) line += fmt::format(" [{}]", flag.Synopsis());
+    const std::string more = flag.argument && flag.repeated ? "..." : "";
+    if (flag.required) line += " " + flag.Synopsis() + more;
+    if (!flag.required && flag.argument) line += fmt::format(" [{}{}]", flag.Synopsis(), more);
   }
   return line + " [flags]\n";
 }

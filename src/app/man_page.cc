@@ -36,7 +36,7 @@ std::string Heading(const CommandDescription& command) {
 
 // "--format text|json": names are typed as they stand, words in capitals stand for others.
 std::string FlagLine(const FlagDescription& flag) {
-  if (flag.argument) return Italic(flag.names.front());
+  if (flag.argument) return Italic(flag.Synopsis());
   std::string line;
   for (const std::string& name : flag.names) line += (line.empty() ? "" : ", ") + Bold(name);
   return flag.value.empty() ? line : line + " " + Italic(flag.value);

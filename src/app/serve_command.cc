@@ -44,8 +44,9 @@ void RunChecked(const ServeCommandOptions& options) {
 void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags
       .Add("--max-connections", options.max_connections,
-           "Open connections; one more closes the "
-           "one that has kept the server waiting longest")
+           "Open connections; one more closes one of the client that has most, the one that has "
+           "kept "
+           "the server waiting longest")
       .Between(1, 1'000'000)
       .ShowDefault();
   flags.Add("--max-body", options.max_body_bytes, "Bytes of a request's body")
@@ -75,7 +76,9 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
 
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<ServeCommandOptions>();
-  flags.Add("source", options->source, "Model folder, or index (tandem index build)").Required();
+  flags.Add("source", options->source, "Model folder, or index (tandem index build)")
+      .Takes("MODEL|INDEX")
+      .Required();
   flags.Add("--model", options->model.model,
             "Model folder of an index whose model has moved; it must be the same model");
   flags.Add("--name", options->name,
@@ -99,7 +102,7 @@ std::function<void()> Configure(Flags& flags) {
   AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);
   flags.SetFooter(
-      "SIGTERM answers what is under way and ends (exit 0); SIGHUP opens the model or index again "
+      "SIGTERM answers what is under way and ends (exit 0); SIGHUP opens the model or index again\n"
       "and swaps it in. TLS is a proxy's work.");
   return [options] { RunChecked(*options); };
 }

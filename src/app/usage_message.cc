@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <string_view>
 
+#include "app/command_description.h"
+
 namespace tandem::app {
 namespace {
 
@@ -12,7 +14,9 @@ namespace {
 std::string MissingFlag(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_required() && option->count() == 0) {
-      return fmt::format("{} is required", option->get_name());
+      return fmt::format("{} is required", option->get_positional()
+                                               ? DescribeFlag(*option).Synopsis()
+                                               : option->get_name());
     }
   }
   return "something required is missing";

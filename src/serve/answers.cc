@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "serve/api_error.h"
 #include "serve/json_writer.h"
 
 namespace tandem::serve {
@@ -12,6 +13,10 @@ namespace {
 
 // Rows of models that end in Normalize are this near to length 1 in bf16, too.
 constexpr double kUnitLength = 0.01;
+// Of an answer with embeddings, about: what stands around a row, and one number.
+constexpr size_t kRowFrameBytes = 64;
+constexpr size_t kBase64Bytes = 6;
+constexpr size_t kNumberBytes = 14;  // "-0.0123456789,"
 
 std::span<const float> Row(const EncodedRows& encoded, size_t index) {
   return encoded.rows.subspan(index * encoded.width, encoded.width);
@@ -73,9 +78,16 @@ void AppendHighlight(std::string* out, const Found& found) {
 }
 
 void AppendResults(std::string* out, const SearchRequest& request,
-                   const std::vector<Found>& results) {
+                   const std::vector<Found>& results, size_t most_bytes) {
   *out += '[';
   for (const Found& found : results) {
+    if (out->size() + (request.texts ? found.text.size() : 0) > most_bytes) {
+      throw ApiError(
+          400, "answer_too_long",
+          fmt::format("the answer would be longer than {} bytes; ask for fewer documents "
+                      "or queries, or with \"texts\": false",
+                      most_bytes));
+    }
     if (&found != results.data()) *out += ',';
     *out += "{\"id\":";
     AppendJsonText(out, found.id);
@@ -105,6 +117,11 @@ std::vector<float> CutRow(std::span<const float> row, size_t dimensions) {
     for (float& value : cut) value = static_cast<float>(value / length);
   }
   return cut;
+}
+
+size_t EmbeddingAnswerBytes(const EmbeddingRequest& request, size_t texts, size_t width) {
+  const size_t numbers = request.dimensions > 0 ? std::min(request.dimensions, width) : width;
+  return texts * (kRowFrameBytes + numbers * (request.base64 ? kBase64Bytes : kNumberBytes));
 }
 
 std::string OpenAiEmbeddingsAnswer(const EmbeddingRequest& request, const EncodedRows& encoded,
@@ -160,12 +177,12 @@ std::string SimilarityAnswer(const SimilarityRequest& request, const EncodedRows
 
 std::string SearchAnswer(const SearchRequest& request,
                          const std::vector<std::vector<Found>>& results, const EncodedRows& encoded,
-                         double milliseconds) {
+                         double milliseconds, size_t most_bytes) {
   std::string out = "{\"results\":";
   if (!request.single) out += '[';
   for (const std::vector<Found>& found : results) {
     if (&found != results.data()) out += ',';
-    AppendResults(&out, request, found);
+    AppendResults(&out, request, found, most_bytes);
   }
   if (!request.single) out += ']';
   AppendCounts(&out, encoded);

@@ -30,9 +30,13 @@ std::string EmbedAnswer(const EmbeddingRequest& request, const EncodedRows& enco
 std::string SimilarityAnswer(const SimilarityRequest& request, const EncodedRows& encoded,
                              const Backend& backend);
 
+// About how long the answer of embeddings will be.
+size_t EmbeddingAnswerBytes(const EmbeddingRequest& request, size_t texts, size_t width);
+
+// Throws ApiError for an answer of more than `most_bytes`.
 std::string SearchAnswer(const SearchRequest& request,
                          const std::vector<std::vector<Found>>& results, const EncodedRows& encoded,
-                         double milliseconds);
+                         double milliseconds, size_t most_bytes);
 
 std::string ModelsAnswer(const BackendInfo& info);
 std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "serve/api_error.h"
+#include "serve/client_network.h"
 
 namespace tandem::serve {
 namespace {
@@ -40,6 +41,7 @@ Connection::Connection(ConnectionHost& host, tcp::socket socket, std::string add
     : host_(host),
       socket_(std::move(socket)),
       address_(std::move(address)),
+      network_(ClientNetwork(address_)),
       parser_(host.options.http) {}
 
 Connection::~Connection() {
@@ -177,7 +179,7 @@ void Connection::Advance() {
     input_.erase(0, taken);
     const HttpParser::State state = parser_.state();
     if (state == HttpParser::State::kHead) {
-      if (phase_ == Phase::kIdle && !input_.empty()) {
+      if (phase_ == Phase::kIdle && (taken > 0 || !input_.empty())) {
         Enter(Phase::kHead, host_.options.head);
         head_end_ = since_;
       }
@@ -274,7 +276,9 @@ void Connection::Send(Response response) {
   const double seconds = std::chrono::duration<double>(Clock::now() - head_end_).count();
   host_.service.Finish(head_, std::max(0.0, seconds), &response);
   if (host_.options.log_requests) Log(response, seconds);
-  keep_alive_ = head_.keep_alive && !response.close && !half_closed_ && !host_.stopping;
+  // A client that sends no more may have sent several requests before.
+  const bool last = half_closed_ && input_.empty();
+  keep_alive_ = head_.keep_alive && !response.close && !last && !host_.stopping;
   output_head_ = ResponseHead(response, head_.version, keep_alive_);
   output_body_ = head_.method == Method::kHead ? std::string() : std::move(response.body);
   Hold(output_body_.size());

@@ -41,6 +41,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Whether it keeps the server waiting, so that it may be closed to make room, and since when.
   bool evictable() const;
   bool idle() const { return phase_ == Phase::kIdle; }
+  const std::string& network() const { return network_; }  // of its client (client_network.h)
   Clock::time_point since() const { return since_; }
   // Bytes of an answer that its client is slow to read; 0: there is none.
   size_t slowly_read(Clock::time_point now) const;
@@ -78,6 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ConnectionHost& host_;
   boost::asio::ip::tcp::socket socket_;
   const std::string address_;
+  const std::string network_;
   HttpParser parser_;
   std::string input_;  // what has been read and not parsed
   Phase phase_ = Phase::kIdle;

@@ -18,6 +18,9 @@ namespace {
 // Bytes of texts that a worker tokenises before others have their turn: some milliseconds.
 constexpr size_t kTurnBytes = size_t{64} << 10;
 constexpr std::chrono::milliseconds kCancelCheck{20};
+// Passages that wait for the encoder at a time, of a search: a full batch. More would fill the
+// queue for others.
+constexpr size_t kPassageTokens = 8192;
 
 }  // namespace
 
@@ -32,15 +35,26 @@ Service::Exchange::Exchange(Service& service, Start start)
   job_->client = std::move(start.client);
 }
 
+Service::Exchange::~Exchange() { service_.memory_.Give(reserved_); }
+
+void Service::Exchange::Reserve(size_t bytes) {
+  if (!service_.memory_.Take(bytes, reserved_)) {
+    throw ApiError(429, "memory_full", "too much is in memory; come again later");
+  }
+  reserved_ += bytes;
+}
+
 void Service::Exchange::Begin() { Go(service_.workers_, &Exchange::Parse); }
 
 void Service::Exchange::Go(WorkerPool& pool, void (Exchange::*step)()) {
-  pool.Post([self = shared_from_this(), step] {
+  pool.Post(job_->client, [self = shared_from_this(), step] {
     if (self->cancelled_) return;
     try {
       (*self.*step)();
     } catch (const ApiError& error) {
-      self->Respond(ErrorResponse(error.status(), error.code(), error.what()));
+      Response response = ErrorResponse(error.status(), error.code(), error.what());
+      if (error.status() == 429) response.headers.emplace_back("Retry-After", "1");
+      self->Respond(std::move(response));
     } catch (const UsageError& error) {
       self->Respond(ErrorResponse(400, "invalid_value", error.what()));
     } catch (const std::bad_alloc&) {
@@ -63,7 +77,10 @@ void Service::Exchange::Cancel() {
   if (passages_) service_.queue_.Drop(passages_);
 }
 
-size_t Service::Exchange::texts_left() const { return job_->waiting; }
+size_t Service::Exchange::texts_left() const {
+  const std::lock_guard lock(mutex_);
+  return job_->waiting + (passages_ ? passages_->waiting.load() : 0);
+}
 
 void Service::Exchange::Respond(Response response) {
   const std::lock_guard lock(answering_);
@@ -138,7 +155,11 @@ void Service::Exchange::Tokenize() {
 }
 
 void Service::Exchange::Queue() {
-  job_->rows.resize(job_->texts.size() * backend_->info().width);
+  const size_t texts = job_->texts.size(), width = backend_->info().width;
+  const bool embeddings = route_ == RouteName::kOpenAiEmbeddings || route_ == RouteName::kEmbed;
+  Reserve(texts * width * sizeof(float) +
+          (embeddings ? EmbeddingAnswerBytes(embedding_, texts, width) : 0));
+  job_->rows.resize(texts * width);
   job_->done = [self = weak_from_this()](bool encoded) {
     const std::shared_ptr<Exchange> exchange = self.lock();
     if (!exchange) return;
@@ -179,44 +200,63 @@ void Service::Exchange::Write() {
 }
 
 void Service::Exchange::Search() {
+  const SearchSlots::Search slot(service_.slots_);
   const EncodedRows encoded = Encoded();
   const auto embed = [this](std::span<const std::string_view> texts) { return Embed(texts); };
   const std::vector<std::vector<Found>> found =
       backend_->Search(encoded.rows.data(), search_.queries.size(), search_.options, embed);
   const double milliseconds =
       std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-  RespondBody(SearchAnswer(search_, found, encoded, milliseconds));
+  RespondBody(
+      SearchAnswer(search_, found, encoded, milliseconds, service_.options_.limits.answer_bytes));
 }
 
 std::vector<float> Service::Exchange::Embed(std::span<const std::string_view> texts) {
-  if (texts.empty()) return {};
-  const auto job = std::make_shared<EncodeJob>();
-  job->backend = backend_;
-  job->client = job_->client;
-  job->kinds.assign(texts.size(), TextKind::kDocument);
-  for (const std::string_view text : texts) {
-    backend_->Tokenize(text, TextKind::kDocument, &job->texts);
+  const size_t width = backend_->info().width;
+  const size_t bytes = texts.size() * width * sizeof(float);
+  if (bytes > passage_bytes_) {  // those of the query before are no longer there
+    Reserve(bytes - passage_bytes_);
+    passage_bytes_ = bytes;
   }
-  job->rows.resize(texts.size() * backend_->info().width);
+  const SearchSlots::Pause pause(service_.slots_);
+  std::vector<float> rows;
+  rows.reserve(texts.size() * width);
+  for (size_t done = 0; done < texts.size();) {
+    const auto passages = std::make_shared<EncodeJob>();
+    while (done < texts.size() && passages->texts.ids.size() < kPassageTokens) {
+      backend_->Tokenize(texts[done++], TextKind::kDocument, &passages->texts);
+    }
+    EncodePassages(passages);
+    rows.insert(rows.end(), passages->rows.begin(), passages->rows.end());
+  }
+  return rows;
+}
+
+void Service::Exchange::EncodePassages(const std::shared_ptr<EncodeJob>& passages) {
+  passages->backend = backend_;
+  // Turns of their own: the search has waited for its query behind the client's other texts, and
+  // must not wait again with a thread that others could use.
+  passages->client = job_->client + " passages";
+  passages->kinds.assign(passages->texts.size(), TextKind::kDocument);
+  passages->rows.resize(passages->texts.size() * backend_->info().width);
   const auto promise = std::make_shared<std::promise<bool>>();
   std::future<bool> encoded = promise->get_future();
-  job->done = [promise](bool good) { promise->set_value(good); };
+  passages->done = [promise](bool good) { promise->set_value(good); };
   {
     const std::lock_guard lock(mutex_);
-    passages_ = job;
+    passages_ = passages;
   }
   // The request has been let in; its passages are part of it.
-  if (!service_.queue_.Push(job, std::numeric_limits<size_t>::max() / 2)) {
+  if (!service_.queue_.Push(passages, std::numeric_limits<size_t>::max() / 2)) {
     throw ApiError(503, "draining", "the server ends");
   }
   while (encoded.wait_for(kCancelCheck) != std::future_status::ready) {
     if (cancelled_) {
-      service_.queue_.Drop(job);
+      service_.queue_.Drop(passages);
       throw ApiError(503, "cancelled", "nobody waits for this answer");
     }
   }
   if (!encoded.get()) throw ApiError(500, "encoding_failed", "passages could not be encoded");
-  return std::move(job->rows);
 }
 
 }  // namespace tandem::serve

@@ -24,6 +24,7 @@ class Service::Exchange final : public PendingRequest,
     Responder respond;
   };
   Exchange(Service& service, Start start);
+  ~Exchange() override;
 
   // Begins on a worker.
   void Begin();
@@ -45,8 +46,13 @@ class Service::Exchange final : public PendingRequest,
   EncodedRows Encoded() const;
   void Respond(Response response);
   void RespondBody(std::string body);
+  // Counts bytes that this request is about to take, until its end; throws ApiError where there are
+  // too many of all requests.
+  void Reserve(size_t bytes);
   // For highlights: waits until the encoder has done these, too.
   std::vector<float> Embed(std::span<const std::string_view> texts);
+  // Waits until the encoder has done a part of them. Throws where nobody waits for the answer.
+  void EncodePassages(const std::shared_ptr<EncodeJob>& passages);
 
   using Clock = std::chrono::steady_clock;
 
@@ -63,10 +69,12 @@ class Service::Exchange final : public PendingRequest,
   std::vector<std::string> texts_;  // to tokenise
   size_t tokenized_ = 0;
   std::shared_ptr<EncodeJob> job_;
+  size_t reserved_ = 0;       // bytes
+  size_t passage_bytes_ = 0;  // of these, for embeddings of the passages of one query
 
   std::mutex answering_;  // no answer once Cancel has returned
   std::atomic<bool> cancelled_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::shared_ptr<EncodeJob> passages_;  // of Embed
 };
 

@@ -18,6 +18,10 @@ namespace http = boost::beast::http;
 using Parser = http::request_parser<http::string_body>;
 using Fields = http::request<http::string_body>;
 
+// "0\r\n\r\n": every chunked body has at least these bytes still to come. Beast asserts that it
+// gets no fewer once it has seen the 0.
+constexpr size_t kLastChunkBytes = 5;
+
 Method MethodOf(http::verb verb) {
   switch (verb) {
     case http::verb::get:
@@ -132,12 +136,19 @@ void HttpParser::ReadHead() {
   if (fields.count(http::field::transfer_encoding) > 0 && !head_.chunked) {
     return Fail(501, "the only transfer encoding that this server reads is chunked");
   }
+  if (head_.version == 10 && head_.chunked) {
+    // A proxy of HTTP/1.0 would not know where the body ends.
+    return Fail(400, "HTTP/1.0 has no chunked bodies; give Content-Length");
+  }
   head_.expect_continue = !expect.empty() && head_.version == 11;
 }
 
 size_t HttpParser::Feed(std::string_view bytes) {
   size_t taken = 0;
   while (state_ == State::kHead || state_ == State::kBody) {
+    if (state_ == State::kBody && head_.chunked && bytes.size() - taken < kLastChunkBytes) {
+      return taken;
+    }
     boost::system::error_code error;
     Parser& parser = *beast_->parser;
     const size_t now =

@@ -17,6 +17,7 @@ struct RequestLimits {
   size_t texts = 2048;   // of one request, as at OpenAI; pairs too
   size_t queries = 128;  // of one search
   size_t k = 1000;
+  size_t answer_bytes = size_t{64} << 20;  // of a search's answer, which has documents' texts
 };
 
 struct EmbeddingRequest {

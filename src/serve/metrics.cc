@@ -134,6 +134,8 @@ std::string Metrics::Text(const Gauges& gauges) const {
             "Requests whose client went away before the answer.", gone_.load());
   AppendOne(&out, "tandem_held_bytes", "gauge", "Bytes of bodies and responses in memory.",
             gauges.held_bytes);
+  AppendOne(&out, "tandem_work_bytes", "gauge",
+            "Bytes of embeddings and answers that are being made.", gauges.work_bytes);
   AppendHelp(&out, "tandem_reloads_total", "counter", "Models and indexes taken in on SIGHUP.");
   fmt::format_to(to, "tandem_reloads_total{{result=\"done\"}} {}\n", reloads_);
   fmt::format_to(to, "tandem_reloads_total{{result=\"failed\"}} {}\n", failed_reloads_);

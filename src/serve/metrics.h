@@ -37,6 +37,7 @@ struct Gauges {
   size_t queued_clients = 0;
   size_t connections = 0;
   size_t held_bytes = 0;  // of bodies and responses
+  size_t work_bytes = 0;  // of embeddings and answers that are being made
   bool draining = false;
 };
 

@@ -10,7 +10,10 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <string_view>
 #include <thread>
+#include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -107,12 +110,9 @@ class Server::Impl {
   void Accept() {
     if (!acceptor_.is_open()) return;
     acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
+      if (!error) Admit(std::move(socket));  // also where the port has been closed meanwhile
       if (!acceptor_.is_open()) return;
-      if (!error) {
-        Admit(std::move(socket));
-        return Accept();
-      }
-      if (error == asio::error::connection_aborted || error == asio::error::interrupted) {
+      if (!error || error == asio::error::connection_aborted || error == asio::error::interrupted) {
         return Accept();
       }
       // No more files, for one: those that close make room.
@@ -137,15 +137,21 @@ class Server::Impl {
     connection->Start();
   }
 
-  // Closes the connection that has kept the server waiting longest, idle ones first.
+  // Of the client with most of them, closes the connection that has kept the server waiting
+  // longest, idle ones first: whoever opens a thousand closes none of another's.
   bool Evict() {
+    std::unordered_map<std::string_view, size_t> counts;
+    for (const auto& connection : connections_) {
+      if (connection->evictable()) ++counts[connection->network()];
+    }
+    const auto rank = [&](const Connection& connection) {
+      return std::tuple(counts[connection.network()], connection.idle(),
+                        -connection.since().time_since_epoch());
+    };
     std::shared_ptr<Connection> longest;
     for (const auto& connection : connections_) {
       if (!connection->evictable()) continue;
-      const bool better = !longest || (connection->idle() != longest->idle()
-                                           ? connection->idle()
-                                           : connection->since() < longest->since());
-      if (better) longest = connection;
+      if (!longest || rank(*connection) > rank(*longest)) longest = connection;
     }
     if (!longest) return false;
     host_.service.metrics().CountEvicted();
@@ -194,8 +200,14 @@ class Server::Impl {
     host_.stopping = true;
     host_.service.Drain();
     drain_end_ = Clock::now() + options_.drain;
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
+    // Those that came before hear that the server ends; closing the port would reset them.
+    boost::system::error_code error;
+    acceptor_.non_blocking(true, error);
+    while (!error) {
+      tcp::socket socket = acceptor_.accept(error);
+      if (!error) Admit(std::move(socket));
+    }
+    acceptor_.close(error);
     Note(fmt::format("ending: {} connections are open", connections_.size()));
   }
 
@@ -237,8 +249,8 @@ class Server::Impl {
   }
 
   ServerOptions options_;
+  ConnectionHost host_;  // outlives io_, whose last handlers have connections
   asio::io_context io_{1};
-  ConnectionHost host_;
   tcp::acceptor acceptor_;
   tcp::endpoint endpoint_;
   asio::steady_timer sweep_;

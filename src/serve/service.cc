@@ -9,6 +9,7 @@
 #include "serve/answers.h"
 #include "serve/api_error.h"
 #include "serve/bearer_tokens.h"
+#include "serve/client_network.h"
 #include "serve/exchange.h"
 #include "serve/openapi.h"
 #include "serve/page_assets.h"
@@ -19,6 +20,9 @@ namespace {
 // Before anything is measured, and where the encoder is very slow.
 constexpr size_t kFewestQueueTokens = 16384;
 constexpr double kLongestRetry = 60;  // seconds
+// Most of them wait for the encoder, with the passages of their highlights.
+constexpr size_t kSearchers = 16;
+constexpr size_t kSearchersOfClient = 8;
 // A browser asks again for what other pages may do after this many seconds.
 constexpr const char* kPreflightAge = "600";
 constexpr size_t kShownPath = 100;  // of an unknown path, in the error
@@ -59,18 +63,6 @@ Response Json(std::string body) {
   return response;
 }
 
-// The /64 network of an IPv6 address, since one customer has all of it.
-std::string Network(const std::string& address) {
-  size_t colon = 0;
-  if (address.find("::") != std::string::npos) return address;  // short ones stand for themselves
-  for (int group = 0; group < 4; ++group) {
-    colon = address.find(':', colon);
-    if (colon == std::string::npos) return address;
-    ++colon;
-  }
-  return address.substr(0, colon) + ":/64";
-}
-
 }  // namespace
 
 Service::Service(OpenBackend open, ServiceOptions options)
@@ -78,8 +70,10 @@ Service::Service(OpenBackend open, ServiceOptions options)
       options_(std::move(options)),
       openapi_(OpenApiDocument(!options_.tokens.empty())),
       backend_(open_()),
-      workers_(std::max<size_t>(1, options_.workers)),
-      searchers_(std::max<size_t>(1, options_.searchers)),
+      memory_(options_.work_bytes),
+      slots_(std::max<size_t>(1, options_.searches)),
+      workers_(std::max<size_t>(1, options_.workers), options_.workers),
+      searchers_(kSearchers, kSearchersOfClient),
       batcher_(std::make_unique<Batcher>(queue_, metrics_)) {}
 
 Service::~Service() {
@@ -116,7 +110,7 @@ std::string Service::ClientOf(const RequestHead& head, const std::string& addres
       return fmt::format("token {}", *token + 1);
     }
   }
-  return Network(address);
+  return ClientNetwork(address);
 }
 
 bool Service::AllowsOrigin(std::string_view origin) const {
@@ -173,6 +167,7 @@ std::string Service::MetricsText() const {
   Gauges gauges{.queued_texts = queue_.texts(),
                 .queued_tokens = queue_.tokens(),
                 .queued_clients = queue_.clients(),
+                .work_bytes = memory_.bytes(),
                 .draining = draining_};
   if (fill_gauges_) fill_gauges_(&gauges);
   return metrics_.Text(gauges);
@@ -251,7 +246,8 @@ void Service::Finish(const RequestHead& head, double seconds, Response* response
   response->headers.emplace_back("Access-Control-Expose-Headers", "Retry-After");
   if (head.method == Method::kOptions && !head.preflight_method.empty()) {
     response->headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
-    response->headers.emplace_back("Access-Control-Allow-Headers", "authorization, content-type");
+    response->headers.emplace_back("Access-Control-Allow-Headers",
+                                   "authorization, content-type, *");
     response->headers.emplace_back("Access-Control-Max-Age", kPreflightAge);
   }
 }

@@ -21,6 +21,8 @@
 #include "serve/json_request.h"
 #include "serve/metrics.h"
 #include "serve/routes.h"
+#include "serve/search_slots.h"
+#include "serve/work_memory.h"
 #include "serve/worker_pool.h"
 
 namespace tandem::serve {
@@ -28,10 +30,13 @@ namespace tandem::serve {
 struct ServiceOptions {
   RequestLimits limits;
   size_t workers = 2;
-  size_t searchers = 2;
+  size_t searches = 2;  // that look for documents at a time
   // A queue is full with more tokens than this. 0: what is encoded in queue_seconds, as measured.
   size_t queue_tokens = 0;
   double queue_seconds = 15;
+  // Of embeddings and answers that are being made, together; above it requests of more than a few
+  // texts are refused.
+  size_t work_bytes = size_t{512} << 20;
   std::vector<std::string> tokens;   // of clients; none: nobody needs one
   std::vector<std::string> origins;  // of pages that may ask from elsewhere; "*": all
 };
@@ -96,7 +101,6 @@ class Service {
   std::string MetricsText() const;
   size_t QueueLimit() const;
   Response QueueFull() const;
-  std::optional<size_t> TokenOf(std::string_view authorization) const;
   bool AllowsOrigin(std::string_view origin) const;
 
   OpenBackend open_;
@@ -109,6 +113,8 @@ class Service {
   std::function<void(Gauges*)> fill_gauges_;
   Metrics metrics_;
   BatchQueue queue_;
+  WorkMemory memory_;
+  SearchSlots slots_;
   WorkerPool workers_;
   WorkerPool searchers_;
   std::unique_ptr<Batcher> batcher_;

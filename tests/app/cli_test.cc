@@ -76,7 +76,8 @@ TEST(CommandLine, MissingAndSuperfluousValues) {
   ExpectUsageError({"train", "r.toml", "--threads="}, "--threads needs a value");
   ExpectUsageError({"train", "r.toml", "--set"}, "--set needs a value");
   ExpectUsageError({"train", "r.toml", "--quiet=x"}, "--quiet takes no value; found x");
-  ExpectUsageError({"train"}, "recipe is required");
+  ExpectUsageError({"train"}, "RECIPE is required");
+  ExpectUsageError({"serve"}, "MODEL|INDEX is required");
 }
 
 TEST(CommandLine, FlagsThatExcludeEachOther) {
@@ -166,9 +167,24 @@ TEST(CommandLine, HelpOfACommand) {
                         "  -h, --help                Print this help and exit\n\n"
                         "Reads texts from standard input, one per line (a line ends at \\n only), "
                         "and prints the\ntoken ids of each, separated by spaces.\n"));
-  EXPECT_THAT(RunTandem({"inspect", "--help"}).out, HasSubstr("\nArguments:\n  path  "));
-  std::istringstream lines(RunTandem({"evaluate", "--help"}).out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_THAT(RunTandem({"inspect", "--help"}).out, HasSubstr("\nArguments:\n  PATH  "));
+  for (const app::Command* command : app::Commands()) {
+    std::istringstream lines(RunTandem({"help", std::string(command->name)}).out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("Usage: ")) continue;  // one line, however long
+      EXPECT_LE(line.size(), 100U) << line;
+    }
+  }
+}
+
+TEST(CommandLine, HelpShowsArgumentsInCapitals) {
+  const auto usage = [](const std::string& line) { return HasSubstr("\nUsage: tandem " + line); };
+  EXPECT_THAT(RunTandem({"serve", "--help"}).out, usage("serve MODEL|INDEX [flags]\n"));
+  EXPECT_THAT(RunTandem({"train", "--help"}).out, usage("train RECIPE [flags]\n"));
+  EXPECT_THAT(RunTandem({"search", "--help"}).out, usage("search [INDEX] [TEXT...] [flags]\n"));
+  EXPECT_THAT(RunTandem({"index", "build", "--help"}).out,
+              usage("index build MODEL DOCUMENTS... --"));
+  EXPECT_THAT(RunTandem({"completion", "--help"}).out, usage("completion bash|zsh|fish [flags]\n"));
 }
 
 }  // namespace

@@ -171,6 +171,7 @@ TEST(Completion, BashOffersWhatFits) {
   EXPECT_THAT(BashOffers({"search", "--embeddings", "a_"}), ElementsAre("a_folder"));
   EXPECT_THAT(BashOffers({"encode", "--output", "a_"}),
               testing::UnorderedElementsAre("a_file", "a_folder"));
+  EXPECT_THAT(BashOffers({"serve", "a_"}), ElementsAre("a_folder"));
 }
 
 TEST(ManPage, HasEveryFlagOfEveryCommand) {
@@ -182,7 +183,7 @@ TEST(ManPage, HasEveryFlagOfEveryCommand) {
     ForEachCommand(command, [&](const CommandDescription& one) {
       for (const FlagDescription& flag : one.flags) {
         if (&one == &command && !command.commands.empty()) continue;  // only --help
-        const std::string name = ManText(flag.names.back());
+        const std::string name = ManText(flag.argument ? flag.Synopsis() : flag.names.back());
         EXPECT_THAT(page,
                     HasSubstr(flag.argument ? "\\fI" + name + "\\fR" : "\\fB" + name + "\\fR"))
             << one.name;

@@ -35,7 +35,9 @@ class FakeBackend : public Backend {
     info_.max_document_tokens = kMaxTokens;
     info_.calibrated = true;
     if (with_index) {
-      info_.index = IndexDescription{.kind = "flat", .documents = documents_.size(), .fields = {}};
+      info_.index = IndexDescription{.kind = "flat",
+                                     .documents = documents_.size(),
+                                     .fields = {{"lang", "string"}, {"year", "number"}}};
     }
   }
 
@@ -91,7 +93,9 @@ class FakeBackend : public Backend {
         found.push_back(hit);
       }
     }
-    if (options.highlight) embed(documents_);
+    if (options.highlight) {
+      embed(passages > 0 ? std::vector<std::string_view>(passages, "a b c d") : documents_);
+    }
     return results;
   }
 
@@ -115,6 +119,7 @@ class FakeBackend : public Backend {
   // Called before each batch, by the thread that encodes; may wait or throw.
   std::function<void(std::span<const EncodeItem>)> before_batch;
   uint64_t nanoseconds_per_token = 0;
+  size_t passages = 0;  // that a search with highlights encodes; 0: the documents
   std::atomic<size_t> texts_encoded = 0;
 
  private:

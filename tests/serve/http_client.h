@@ -23,10 +23,13 @@ struct ClientResponse {
 
 class HttpClient {
  public:
-  explicit HttpClient(uint16_t port) {
+  // `source`: the client's own address, of the loopback network.
+  explicit HttpClient(uint16_t port, const char* source = "127.0.0.1") {
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    ::inet_pton(AF_INET, source, &address.sin_addr);
+    ::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address));
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = ::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;

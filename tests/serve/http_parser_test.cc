@@ -69,6 +69,11 @@ TEST(HttpParserTest, ReadsChunkedBodies) {
     ASSERT_EQ(FeedInPieces(parser, request, piece), State::kDone) << piece;
     EXPECT_EQ(parser.TakeBody(), "abc0123456789abcdef");
   }
+  HttpParser parser({});
+  const std::string empty =
+      "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  EXPECT_EQ(FeedInPieces(parser, empty, 1), State::kDone);
+  EXPECT_EQ(parser.TakeBody(), "");
 }
 
 TEST(HttpParserTest, HoldsLimits) {
@@ -96,8 +101,9 @@ TEST(HttpParserTest, RefusesWhatIsAmbiguousOrBroken) {
   EXPECT_EQ(StatusOf(start + "Content-Length: -1\r\n\r\n"), 400);
   EXPECT_EQ(StatusOf(start + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
   EXPECT_EQ(StatusOf(start + "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n"), 400);
-  EXPECT_EQ(StatusOf(start + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), 400);
+  EXPECT_EQ(StatusOf(start + "Transfer-Encoding: chunked\r\n\r\nzz\r\n0\r\n\r\n"), 400);
   EXPECT_EQ(StatusOf(start + "Transfer-Encoding: gzip\r\n\r\n"), 501);
+  EXPECT_EQ(StatusOf("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400);
   EXPECT_EQ(StatusOf(start + "Expect: something\r\n\r\n"), 417);
   EXPECT_EQ(StatusOf(start + std::string("X: a\0b\r\n\r\n", 10)), 400);
   EXPECT_EQ(StatusOf("GET / HTTP/1.0\r\n\r\n"), 0);

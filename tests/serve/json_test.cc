@@ -177,7 +177,7 @@ TEST(AnswersTest, HighlightsCountCharacters) {
   const std::string text = "Ä b. Ünder it";
   const Found found{.id = "x", .score = 0.5F, .text = text, .highlight = FoundHighlight{6, 14}};
   const SearchRequest request{.queries = {"q"}, .single = true};
-  const auto answer = nlohmann::json::parse(SearchAnswer(request, {{found}}, {}, 1.5));
+  const auto answer = nlohmann::json::parse(SearchAnswer(request, {{found}}, {}, 1.5, 10'000));
   const auto& highlight = answer["results"][0]["highlight"];
   EXPECT_EQ(highlight["text"], "Ünder i");
   EXPECT_EQ(highlight["start"], 5);

@@ -153,6 +153,18 @@ TEST(ServerTest, AnswersSimilarityAndSearch) {
   EXPECT_EQ(ErrorCode(without.Ask(PostRequest("/search", R"({"query": "a"})"))), "no_index");
 }
 
+// As src/serve/page/page.js reads it.
+TEST(ServerTest, DescribesModelIndexAndLimits) {
+  Running running({}, {.limits = {.texts = 7, .queries = 5, .k = 3}});
+  const json info = json::parse(running.Ask(GetRequest("/info")).body);
+  EXPECT_EQ(info["model"]["name"], "fake");
+  EXPECT_EQ(info["model"]["calibrated"], true);
+  EXPECT_EQ(info["index"]["documents"], 3);
+  EXPECT_EQ(info["index"]["fields"], json::parse(R"([{"name": "lang", "type": "string"},
+                            {"name": "year", "type": "number"}])"));
+  EXPECT_EQ(info["limits"], json::parse(R"({"texts": 7, "queries": 5, "k": 3})"));
+}
+
 TEST(ServerTest, SaysWhatIsWrongWithTheRightStatus) {
   Running running({.http = {.body_bytes = 1000}});
   const auto status = [&](const std::string& request) { return running.Ask(request).status; };
@@ -174,6 +186,14 @@ TEST(ServerTest, SaysWhatIsWrongWithTheRightStatus) {
             "out_of_range");
 }
 
+TEST(ServerTest, AnAnswerOfLongTextsIsRefusedBeforeItIsMade) {
+  Running running({}, {.limits = {.answer_bytes = 200}});
+  const ClientResponse refused = running.Ask(PostRequest("/search", R"({"query": "a"})"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(ErrorCode(refused), "answer_too_long");
+  EXPECT_EQ(running.Ask(PostRequest("/search", R"({"query": "a", "k": 1})")).status, 200);
+}
+
 TEST(ServerTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
   Running running;
   HttpClient client(running.port());
@@ -190,6 +210,11 @@ TEST(ServerTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(client.Ask(GetRequest("/health", "Connection: close\r\n")).headers["Connection"],
             "close");
   EXPECT_TRUE(client.Ended());
+  HttpClient sender(running.port());
+  sender.Send(requests + "GET /health HTT");
+  sender.EndSending();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(sender.Read().status, 200) << i;
+  EXPECT_TRUE(sender.Ended());
   HttpClient old(running.port());
   EXPECT_EQ(old.Ask("GET /health HTTP/1.0\r\n\r\n").status, 200);
   EXPECT_TRUE(old.Ended());
@@ -254,6 +279,8 @@ TEST(ServerTest, OtherOriginsOnlyByChoice) {
   EXPECT_EQ(allowed.status, 204);
   EXPECT_EQ(allowed.headers.at("Access-Control-Allow-Origin"), "https://a.org");
   EXPECT_THAT(allowed.headers.at("Access-Control-Allow-Headers"), HasSubstr("authorization"));
+  // OpenAI's client for browsers sends headers of its own; * leaves out Authorization.
+  EXPECT_THAT(allowed.headers.at("Access-Control-Allow-Headers"), HasSubstr("*"));
   EXPECT_FALSE(open.Ask(GetRequest("/health", "Origin: https://b.org\r\n"))
                    .headers.contains("Access-Control-Allow-Origin"));
 }
@@ -264,7 +291,10 @@ TEST(ServerTest, SlowClientsAreCutOffAndOthersServed) {
   head.Send("POST /embed HT");
   const std::string request = PostRequest("/embed", R"({"texts": "a"})");
   body.Send(request.substr(0, request.size() - 3));
-  EXPECT_EQ(running.Ask(GetRequest("/health")).status, 200);
+  HttpClient second(running.port());
+  ASSERT_EQ(second.Ask(GetRequest("/health")).status, 200);
+  second.Send("GET /health HTTP/1.1\r\n");  // a whole line
+  EXPECT_EQ(second.Read().status, 408);
   EXPECT_EQ(head.Read().status, 408);
   EXPECT_EQ(body.Read().status, 408);
   EXPECT_EQ(silent.Read().status, 0);
@@ -323,6 +353,19 @@ TEST(ServerTest, AFullServerClosesTheConnectionThatWaitsLongest) {
   EXPECT_EQ(idle.back()->Ask(GetRequest("/health")).status, 200);
 }
 
+TEST(ServerTest, WhoOpensManyConnectionsClosesNoneOfAnothers) {
+  Running running({.max_connections = 4});
+  HttpClient other(running.port());
+  ASSERT_EQ(other.Ask(GetRequest("/health")).status, 200);
+  std::vector<std::unique_ptr<HttpClient>> greedy;
+  for (int i = 0; i < 8; ++i) {
+    greedy.push_back(std::make_unique<HttpClient>(running.port(), "127.0.0.2"));
+    ASSERT_EQ(greedy.back()->Ask(GetRequest("/health")).status, 200);
+  }
+  EXPECT_EQ(other.Ask(GetRequest("/health")).status, 200);
+  EXPECT_TRUE(greedy.front()->Ended());
+}
+
 // A server whose encoder waits at a gate.
 struct Gated {
   explicit Gated(ServerOptions options = {}, ServiceOptions service = {})
@@ -358,6 +401,58 @@ TEST(ServerTest, AFullQueueSaysWhenToComeAgain) {
   EXPECT_EQ(third.Ask(PostRequest("/embed", R"({"texts": "a"})")).status, 200);
 }
 
+// Short texts of which a queue has room for many.
+TEST(ServerTest, MemoryOfEmbeddingsIsBounded) {
+  Gated gated({}, {.queue_tokens = 1'000'000, .work_bytes = 500'000});
+  HttpClient first(gated.running.port()), second(gated.running.port()), third(gated.running.port());
+  first.Send(PostRequest("/embed", R"({"texts": "a"})"));
+  gated.gate.AwaitWaiting();
+  second.Send(Bulk(2000));
+  auto& queue = gated.running.service().queue();
+  ASSERT_TRUE(Eventually([&] { return queue.texts() == 2000; }));
+  const ClientResponse refused = third.Ask(Bulk(2000));
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(ErrorCode(refused), "memory_full");
+  EXPECT_TRUE(refused.headers.contains("Retry-After"));
+  EXPECT_EQ(queue.texts(), 2000u);
+  gated.gate.Open();
+  EXPECT_EQ(second.Read().status, 200);
+  EXPECT_EQ(third.Ask(Bulk(2000)).status, 200);
+  EXPECT_THAT(third.Ask(GetRequest("/metrics")).body, HasSubstr("tandem_work_bytes 0\n"));
+}
+
+// 50,000 passages of 5 tokens each, at a gate.
+TEST(ServerTest, PassagesOfASearchDoNotFillTheQueueForOthers) {
+  Gated gated;
+  gated.running.backend().passages = 50'000;
+  gated.running.backend().before_batch = [&](std::span<const EncodeItem> batch) {
+    if (batch.size() > 1) gated.gate.Wait();
+  };
+  HttpClient client(gated.running.port());
+  client.Send(PostRequest("/search", R"({"query": "a"})"));
+  gated.gate.AwaitWaiting();
+  EXPECT_TRUE(gated.running.service().queue().Takes("another client", 100, 16'384));
+  gated.gate.Open();
+  EXPECT_EQ(client.Read().status, 200);
+  EXPECT_GE(gated.running.backend().texts_encoded, 50'001u);
+}
+
+TEST(ServerTest, SearchesThatWaitForPassagesHoldUpNoOthers) {
+  Running running({.http = {.client_header = "X-Client"}});
+  running.backend().passages = 20'000;
+  running.backend().nanoseconds_per_token = 5'000;  // half a second for a search
+  std::vector<std::unique_ptr<HttpClient>> greedy;
+  for (int i = 0; i < 20; ++i) {
+    greedy.push_back(std::make_unique<HttpClient>(running.port()));
+    greedy.back()->Send(PostRequest("/search", R"({"query": "a"})", "X-Client: greedy\r\n"));
+  }
+  ASSERT_TRUE(Eventually([&] { return running.backend().texts_encoded > 100; }));
+  const ClientResponse quick = running.Ask(
+      PostRequest("/search", R"({"query": "a", "highlight": false})", "X-Client: other\r\n"));
+  EXPECT_EQ(quick.status, 200);
+  EXPECT_LT(running.backend().texts_encoded, 20'000u);  // before a search of the other is done
+}
+
 TEST(ServerTest, WorkOfClientsThatWentAwayIsDropped) {
   Gated gated;
   HttpClient first(gated.running.port());
@@ -380,6 +475,22 @@ TEST(ServerTest, WorkOfClientsThatWentAwayIsDropped) {
   EXPECT_EQ(first.Read().status, 200);
   EXPECT_EQ(few.Read().status, 200);  // may have closed its sending side only
   EXPECT_TRUE(few.Ended());
+}
+
+TEST(ServerTest, PassagesOfClientsThatWentAwayAreDropped) {
+  Gated gated;
+  gated.running.backend().passages = 50'000;
+  gated.running.backend().before_batch = [&](std::span<const EncodeItem> batch) {
+    if (batch.size() > 1) gated.gate.Wait();
+  };
+  HttpClient client(gated.running.port());
+  client.Send(PostRequest("/search", R"({"query": "a"})"));
+  gated.gate.AwaitWaiting();
+  client.EndSending();  // as close() looks like from here
+  EXPECT_TRUE(client.Ended());
+  gated.gate.Open();
+  EXPECT_TRUE(Eventually([&] { return gated.running.service().queue().texts() == 0; }));
+  EXPECT_LT(gated.running.backend().texts_encoded, 10'000u);
 }
 
 TEST(ServerTest, ARequestThatTakesTooLongGetsAnAnswer) {
@@ -417,6 +528,20 @@ TEST(ServerTest, DrainsWhenItStops) {
   EXPECT_EQ(last.status, 200);
   EXPECT_EQ(last.headers.at("Connection"), "close");
   EXPECT_TRUE(busy.Ended());
+}
+
+TEST(ServerTest, DrainingAnswersThoseThatWaitToBeAccepted) {
+  Service service([] { return std::make_shared<FakeBackend>(); }, {});
+  Server server(service, {.port = 0});
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(server.port()));
+    clients.back()->Send(GetRequest("/health"));
+  }
+  server.Stop();
+  std::thread thread([&] { server.Run(); });
+  for (const auto& client : clients) EXPECT_EQ(client->Read().status, 503);
+  thread.join();
 }
 
 TEST(ServerTest, SwapsWithoutALostRequest) {

@@ -205,12 +205,6 @@
     return input;
   };
 
-  // "year:number".
-  const fieldOf = (text) => {
-    const colon = text.lastIndexOf(":");
-    return { name: text.slice(0, colon), type: text.slice(colon + 1) };
-  };
-
   const makeFields = (fields) => {
     get("filters").hidden = fields.length === 0;
     get("fields").replaceChildren(...fields.map((field) => {
@@ -366,7 +360,7 @@
     get("search-form").hidden = !index;
     if (!index) return;
     get("threshold-name").textContent = byProbability ? "Lowest probability" : "Lowest score";
-    makeFields((index.fields ?? []).map(fieldOf));
+    makeFields(index.fields ?? []);
     const address = new URLSearchParams(location.search);
     get("question").value = address.get("q") ?? "";
     for (const option of get("count").options) option.disabled = Number(option.value) > (info.limits?.k ?? Infinity);
