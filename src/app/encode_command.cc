@@ -54,14 +54,13 @@ void Check(EncodeCommandOptions* options) {
 }
 
 void AddInputFlags(Flags& flags, EncodeCommandOptions& options, Words& words) {
-  flags.Add("folder", words.first, "Model folder").Takes("MODEL");
-  flags
-      .Add("texts", words.others,
-           "Files of texts, also .gz, patterns as \"notes/*.jsonl\", BEIR folders, or - for "
-           "standard input")
-      .Takes("INPUT");
+  flags.Add("model-folder", words.first, "Model folder");
+  flags.Add("inputs", words.others,
+            "Files of texts, also .gz, patterns as \"notes/*.jsonl\", BEIR folders, or - for "
+            "standard input");
   flags.Add("--model", options.model.model, "Model folder, where it does not stand first");
-  flags.Add("--input", options.inputs, "The same as INPUT; lines {\"_id\", \"text\"[, \"title\"]}");
+  flags.Add("--input", options.inputs,
+            "The same as `inputs`; lines {\"_id\", \"text\"[, \"title\"]}");
   AddTextInputFlags(flags, options.texts);
 }
 
