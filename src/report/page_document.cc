@@ -41,8 +41,8 @@ void AddHead(const ReportInput& input, Html& html) {
 void AddContents(const Page& page, Html& html) {
   html.In("nav", {{"aria-label", "Contents"}}, [&] {
     html.In("ul", [&] {
-      for (const auto& [id, title] : page.contents()) {
-        html.In("li", [&] { html.Element("a", {{"href", "#" + id}}, title); });
+      for (const auto& entry : page.contents()) {  // clang captures no parts of a binding
+        html.In("li", [&] { html.Element("a", {{"href", "#" + entry.first}}, entry.second); });
       }
       if (!page.missing().empty()) {
         html.In("li", [&] { html.Element("a", {{"href", "#missing"}}, "What is missing"); });

@@ -19,6 +19,8 @@ template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 deduces none by itself
 
 std::string KeyOf(const Column& column) {
   std::string key = column.key.empty() ? column.name : column.key;

@@ -113,8 +113,8 @@ class KilledChangesTest : public testing::Test {
     return names;
   }
 
-  // Kills `change` before each of its calls in turn; returns how often that was.
-  size_t KillEverywhere(const std::function<void(const std::filesystem::path&)>& change) {
+  // Kills `change` before each of its calls in turn.
+  void KillEverywhere(const std::function<void(const std::filesystem::path&)>& change) {
     const std::vector<std::string> old = Content(Path("before"));
     std::filesystem::copy(Path("before"), Path("after"), std::filesystem::copy_options::recursive);
     change(Path("after"));
@@ -122,8 +122,8 @@ class KilledChangesTest : public testing::Test {
     CompactIndex(Path("after"), {});
     const size_t names = Names(Path("after")).size();
     const uint64_t generation = ReadManifest(Path("before")).generation;
-    size_t kills = 0;
-    for (bool killed = true; killed; ++kills) {
+    bool killed = true;
+    for (size_t kills = 0; killed; ++kills) {
       std::filesystem::remove_all(Path("index"));
       std::filesystem::copy(Path("before"), Path("index"),
                             std::filesystem::copy_options::recursive);
@@ -137,30 +137,28 @@ class KilledChangesTest : public testing::Test {
       if (!is_new) change(Path("index"));
       CompactIndex(Path("index"), {});
       EXPECT_EQ(Content(Path("index")), changed) << "killed before call " << kills;
-      if (is_new && ReadManifest(Path("index")).generation == generation + 1) {
-        continue;  // compacting what is compact changes nothing, and so cleans nothing up
-      }
       EXPECT_EQ(Names(Path("index")).size(), names) << "killed before call " << kills;
       if (HasFailure()) break;
     }
-    return kills;
   }
 
   TemporaryFolder folder_;
-  size_t was_old_ = 0, was_new_ = 0;
+  size_t was_old_ = 0, was_new_ = 0;  // kills that left the one and the other
 };
 
 TEST_F(KilledChangesTest, CompactingLeavesTheOldIndexOrTheNewOne) {
-  const size_t kills =
-      KillEverywhere([](const std::filesystem::path& index) { CompactIndex(index, {}); });
-  std::printf("%zu kills, %zu old, %zu new\n", kills, was_old_, was_new_);
+  KillEverywhere([](const std::filesystem::path& index) { CompactIndex(index, {}); });
+  // Both while new files are made and while old ones are removed.
+  EXPECT_GE(was_old_, 10u);
+  EXPECT_GE(was_new_, 10u);
 }
 
 TEST_F(KilledChangesTest, RemovingLeavesTheOldIndexOrTheNewOne) {
-  const size_t kills = KillEverywhere([](const std::filesystem::path& index) {
+  KillEverywhere([](const std::filesystem::path& index) {
     RemoveDocuments(index, {"d5", "d35"}, false);
   });
-  std::printf("%zu kills, %zu old, %zu new\n", kills, was_old_, was_new_);
+  EXPECT_GE(was_old_, 4u);
+  EXPECT_GE(was_new_, 2u);
 }
 
 }  // namespace
