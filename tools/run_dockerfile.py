@@ -43,7 +43,7 @@ class Stage:
         self.folder, self.user = "/", None
         self.variables, self.entry, self.command, self.health = {}, [], [], None
         base = work / suite
-        subprocess.run(["sh", TOOLS / "bare_debian.sh", suite, base, "true"], check=True)
+        subprocess.run(["sh", TOOLS / "bare_debian.sh", suite, base, "true"], check=True, stdout=sys.stderr)
         shutil.rmtree(self.root, ignore_errors=True)
         subprocess.run(["cp", "-a", "--reflink=auto", base, self.root], check=True)
 
@@ -52,7 +52,9 @@ class Stage:
         return f"{sets}cd {shlex.quote(self.folder)}; {command}"
 
     def start(self, command, **options):
-        return subprocess.Popen(["sh", TOOLS / "bare_debian.sh", self.suite, self.root, self.line(command)], **options)
+        """What the command prints goes to stderr: stdout has the root alone."""
+        return subprocess.Popen(["sh", TOOLS / "bare_debian.sh", self.suite, self.root, self.line(command)],
+                                stdout=sys.stderr, **options)
 
     def run(self, command):
         return self.start(command).wait()
