@@ -10,6 +10,10 @@ threads; they run one after the other. Prints a table in Markdown, and ratios. i
 environment of its own:
 
     python3 -m venv V && V/bin/pip install 'infinity-emb[server,torch]' 'sentence-transformers<4' 'numpy<2'
+
+With --index, whose model is MODEL, clients send questions of --texts to POST /search instead (k = 10, with
+texts, once with and once without highlights), and the table has the server's memory (VmHWM and VmRSS less the
+pages of files); there is no peer.
 """
 import argparse
 import json
@@ -39,14 +43,14 @@ end
 
 
 def read_texts(path, words, count):
-    """The first `words` words of texts that have as many."""
+    """The first `words` words of texts that have as many; 1: whole texts."""
     texts = []
     with open(path, encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
             parts = (row.get("title", "") + " " + row["text"]).split()
             if len(parts) >= words:
-                texts.append(" ".join(parts[:words]))
+                texts.append(" ".join(parts if words == 1 else parts[:words]))
             if len(texts) == count:
                 break
     return texts
@@ -75,6 +79,40 @@ def load(url, path, bodies, clients, seconds, work):
     return {"rate": requests / duration * 1e6, "p50": p50 / 1e3, "p99": p99 / 1e3, "errors": int(errors)}
 
 
+def memory_of(process):
+    """Megabytes: the most that was resident, and what is not pages of files now."""
+    with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+        values = {line.split(":")[0]: line.split()[1] for line in file}
+    return int(values["VmHWM"]) / 1e3, int(values["RssAnon"]) / 1e3
+
+
+def search(arguments, environment):
+    url = "http://127.0.0.1:18431"
+    command = [arguments.program, "serve", arguments.index, "--port", "18431", "--threads", str(arguments.threads)]
+    rows = []
+    with tempfile.TemporaryDirectory() as work:
+        with open(f"{work}/log", "w", encoding="utf-8") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        try:
+            wait_for(f"{url}/health", process)
+            for highlight in (True, False):
+                with open(f"{work}/bodies", "w", encoding="utf-8") as file:
+                    for text in read_texts(arguments.texts, 1, 2000):
+                        file.write(json.dumps({"query": text, "k": 10, "highlight": highlight}) + "\n")
+                load(url, "/search", f"{work}/bodies", 8, 1, work)  # warms up
+                for clients in arguments.clients:
+                    row = load(url, "/search", f"{work}/bodies", clients, arguments.seconds, work)
+                    rows.append((highlight, clients, row, memory_of(process)))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)
+    print("| highlights | clients | requests/s | p50 ms | p99 ms | errors | most memory, MB | without files, MB |\n"
+          "|---|---|---|---|---|---|---|---|")
+    for highlight, clients, row, (most, own) in rows:
+        print(f"| {'yes' if highlight else 'no'} | {clients} | {row['rate']:.0f} | {row['p50']:.1f} | {row['p99']:.1f} | "
+              f"{row['errors']} | {most:.0f} | {own:.0f} |")
+
+
 def same_embedding(a, b):
     return max(abs(x - y) for x, y in zip(a, b, strict=True))
 
@@ -94,9 +132,13 @@ def main():
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--index", help="an index whose searches are measured instead")
     arguments = parser.parse_args()
     environment = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads), HF_HUB_OFFLINE="1",
                        DO_NOT_TRACK="1", INFINITY_ANONYMOUS_USAGE_STATS="0")
+    if arguments.index:
+        search(arguments, environment)
+        return
     servers = [("tandem", 18431, [arguments.program, "serve", arguments.model, "--port", "18431", "--name", "m",
                                   "--threads", str(arguments.threads)])]
     if arguments.infinity:
