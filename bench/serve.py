@@ -82,8 +82,8 @@ def load(url, path, bodies, clients, seconds, work):
 def memory_of(process):
     """Megabytes: the most that was resident, and what is not pages of files now."""
     with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
-        values = {line.split(":")[0]: line.split()[1] for line in file}
-    return int(values["VmHWM"]) / 1e3, int(values["RssAnon"]) / 1e3
+        values = {line.split(":")[0]: line.split(":")[1].split() for line in file}
+    return int(values["VmHWM"][0]) / 1e3, int(values["RssAnon"][0]) / 1e3
 
 
 def search(arguments, environment):
