@@ -80,8 +80,9 @@ struct KindCost {
   double resident_bytes = 0;  // of searching, all rows together
   double disk_bytes = 0;      // besides the float32 rows
   // Of approximate kinds, at the recall of the parameters, by constants that were measured on one
-  // machine; for choosing among kinds: one query on one thread with all files in memory; what it reads of the files that are not resident;
-  // building, by one thread; the most recall that can be had.
+  // machine; for choosing among kinds: one query on one thread with all files in memory; what it
+  // reads of the files that are not resident; building, by one thread; the most recall that can be
+  // had.
   double query_seconds = 0;
   double query_bytes = 0;
   double build_seconds = 0;
