@@ -24,12 +24,6 @@ bool HasPart(const EncodePaths& paths) {
   return !error && size > kNpyHeaderBytes;
 }
 
-uint64_t IdBytesOf(const EncodeJournal& journal) {
-  uint64_t bytes = 0;
-  for (const EncodedBlock& block : journal.blocks) bytes += block.ids_bytes;
-  return bytes;
-}
-
 }  // namespace
 
 EncodePaths EncodePathsOf(const std::string& output) {
@@ -95,7 +89,7 @@ void EncodeFiles::Begin(std::optional<uint64_t> total) {
     journal_.emplace(paths_.journal, kept_);
   }
   embeddings_.KeepRows(rows_);
-  ids_->CutTo(IdBytesOf(kept_));
+  ids_->CutTo(kept_.ids_bytes());
   if (total) embeddings_.TakeRoom(*total);
 }
 

@@ -103,6 +103,12 @@ uint64_t EncodeJournal::rows() const {
   return rows;
 }
 
+uint64_t EncodeJournal::ids_bytes() const {
+  uint64_t bytes = 0;
+  for (const EncodedBlock& block : blocks) bytes += block.ids_bytes;
+  return bytes;
+}
+
 std::optional<EncodeJournal> ReadEncodeJournal(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
@@ -150,23 +156,26 @@ void CheckSameSettings(const EncodeJournal& journal, std::string_view wanted,
   }
 }
 
-EncodeJournalWriter::EncodeJournalWriter(std::filesystem::path path, const EncodeJournal& journal)
-    : path_(std::move(path)) {
+namespace {
+
+// Writes the journal anew and opens it for what follows.
+int OpenNew(const std::filesystem::path& path, const EncodeJournal& journal) {
   std::string text = fmt::format("{}\n{}{}\n", kFirstLine, journal.settings, kBlocks);
   for (const EncodedBlock& block : journal.blocks) text += LineOf(block);
-  WriteFileAtomically(path_, text);
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor_ < 0) throw OutputError(path_.native(), "cannot be opened for writing", errno);
+  WriteFileAtomically(path, text);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) throw OutputError(path.native(), "cannot be opened for writing", errno);
+  return descriptor;
 }
 
-EncodeJournalWriter::~EncodeJournalWriter() { ::close(descriptor_); }
+}  // namespace
+
+EncodeJournalWriter::EncodeJournalWriter(std::filesystem::path path, const EncodeJournal& journal)
+    : path_(std::move(path)), file_(OpenNew(path_, journal)) {}
 
 void EncodeJournalWriter::Write(std::string_view line) {
-  while (!line.empty()) {
-    const ssize_t written = ::write(descriptor_, line.data(), line.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw OutputError(path_.native(), "cannot be written", errno);
-    line.remove_prefix(static_cast<size_t>(written));
+  if (!WriteAll(file_.number(), line)) {
+    throw OutputError(path_.native(), "cannot be written", errno);
   }
 }
 
@@ -174,7 +183,8 @@ void EncodeJournalWriter::Append(const EncodedBlock& block) { Write(LineOf(block
 
 void EncodeJournalWriter::End(uint64_t rows) {
   Write(fmt::format("{}{}\n", kEnd, rows));
-  if (::fdatasync(descriptor_) != 0) throw OutputError(path_.native(), "cannot be written", errno);
+  if (::fdatasync(file_.number()) != 0)
+    throw OutputError(path_.native(), "cannot be written", errno);
 }
 
 }  // namespace tandem::app

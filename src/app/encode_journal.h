@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_parts.h"
 #include "search/encode_counts.h"
 
 namespace tandem::app {
@@ -38,6 +39,7 @@ struct EncodeJournal {
   bool complete = false;  // no further block comes
 
   uint64_t rows() const;
+  uint64_t ids_bytes() const;
 };
 
 // Nothing where there is no such file. Throws DataError where it is no journal of this version.
@@ -53,9 +55,6 @@ class EncodeJournalWriter {
  public:
   // Writes the file anew, as `journal` is.
   EncodeJournalWriter(std::filesystem::path path, const EncodeJournal& journal);
-  EncodeJournalWriter(const EncodeJournalWriter&) = delete;
-  EncodeJournalWriter& operator=(const EncodeJournalWriter&) = delete;
-  ~EncodeJournalWriter();
 
   void Append(const EncodedBlock& block);
   // Adds the last line; returns when it has reached the disk.
@@ -65,7 +64,7 @@ class EncodeJournalWriter {
   void Write(std::string_view line);
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  FileDescriptor file_;
 };
 
 }  // namespace tandem::app

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <system_error>
 
@@ -23,32 +22,27 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-class OpenFile {
+// Looks at parts of a file; one that cannot be opened has none.
+class HashedFile {
  public:
-  explicit OpenFile(const fs::path& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
+  explicit HashedFile(const fs::path& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
   // Whether these bytes are there and have this hash.
   bool Has(uint64_t offset, uint64_t size, uint64_t hash) {
     bytes_.resize(size);
-    return descriptor_ >= 0 && ReadPart(descriptor_, offset, bytes_.data(), size) &&
+    return file_.number() >= 0 && ReadPart(file_.number(), offset, bytes_.data(), size) &&
            TextHash(bytes_) == hash;
   }
 
  private:
-  int descriptor_;
+  FileDescriptor file_;
   std::string bytes_;
 };
 
 // How many blocks, from the first, both files hold as the journal says.
 size_t WholeBlocks(const fs::path& embeddings, const fs::path& ids, const EncodeJournal& journal,
                    size_t width) {
-  OpenFile of_embeddings(embeddings), of_ids(ids);
+  HashedFile of_embeddings(embeddings), of_ids(ids);
   uint64_t row = 0, byte = 0;
   for (size_t i = 0; i < journal.blocks.size(); ++i) {
     const EncodedBlock& block = journal.blocks[i];
@@ -70,10 +64,8 @@ uint64_t SizeOf(const fs::path& path) {
 
 // Whether the finished files are all that the journal says, and nothing more.
 bool AreFinished(const EncodePaths& paths, const EncodeJournal& journal, size_t width) {
-  uint64_t ids = 0;
-  for (const EncodedBlock& block : journal.blocks) ids += block.ids_bytes;
   return SizeOf(paths.embeddings) == ResumableNpy::OffsetOf(journal.rows(), width) &&
-         SizeOf(paths.ids) == ids &&
+         SizeOf(paths.ids) == journal.ids_bytes() &&
          WholeBlocks(paths.embeddings, paths.ids, journal, width) == journal.blocks.size();
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/line_reader.h"
 #include "data/text_input.h"
 #include "data/trec_run.h"
 #include "data/warnings.h"
@@ -88,7 +89,6 @@ class LineQueries final : public QuerySource {
 
  private:
   static constexpr size_t kMostBytes = size_t{1} << 20;  // of a line
-  static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   static constexpr size_t kReadBytes = size_t{1} << 16;
 
   // False where what has been read has no further line.
@@ -105,7 +105,8 @@ class LineQueries final : public QuerySource {
   }
 
   void Add(std::string line, std::vector<SearchQuery>* queries) const {
-    if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+    if (number_ == 1 && line.starts_with(data::kByteOrderMark))
+      line.erase(0, data::kByteOrderMark.size());
     if (line.ends_with('\r')) line.pop_back();
     if (line.find_first_not_of(" \t\v\f") == std::string::npos) return;
     queries->push_back({fmt::format("q{}", number_), std::move(line)});

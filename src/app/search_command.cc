@@ -157,8 +157,7 @@ std::function<void()> Configure(Flags& flags) {
   flags
       .Add("--format", options->format,
            "Format of the hits (default text; trec with --output, and all that the queries of "
-           "--split "
-           "and --queries become with --dataset)")
+           "--split and --queries become with --dataset)")
       .OneOf({"text", "json", "tsv", "trec"});
   AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);

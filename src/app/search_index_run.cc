@@ -79,11 +79,7 @@ class Embedder {
           std::memcpy(rows.data() + first * width, contiguous.data_ptr<float>(),
                       static_cast<size_t>(contiguous.numel()) * sizeof(float));
         });
-    counts_.texts += counts.texts;
-    counts_.truncated += counts.truncated;
-    counts_.empty += counts.empty;
-    counts_.tokenless += counts.tokenless;
-    counts_.only_prompt += counts.only_prompt;
+    counts_ += counts;
     return rows;
   }
 

@@ -45,8 +45,7 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags
       .Add("--max-connections", options.max_connections,
            "Open connections; one more closes one of the client that has most, the one that has "
-           "kept "
-           "the server waiting longest")
+           "kept the server waiting longest")
       .Between(1, 1'000'000)
       .ShowDefault();
   flags.Add("--max-body", options.max_body_bytes, "Bytes of a request's body")

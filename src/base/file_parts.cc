@@ -1,10 +1,15 @@
 #include "base/file_parts.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 namespace tandem {
+
+FileDescriptor::~FileDescriptor() {
+  if (number_ >= 0) ::close(number_);
+}
 
 bool ReadPart(int descriptor, uint64_t offset, void* to, size_t size) {
   auto* at = static_cast<char*>(to);
@@ -30,6 +35,23 @@ bool WritePart(int descriptor, uint64_t offset, const void* from, size_t size) {
     size -= static_cast<size_t>(count);
   }
   return true;
+}
+
+bool WriteAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+bool IsStillAt(int descriptor, const std::filesystem::path& path) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
 }
 
 }  // namespace tandem

@@ -11,23 +11,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_parts.h"
 
 namespace tandem {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;  // few system calls, little memory
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(value_); }
-  int value() const { return value_; }
-
- private:
-  int value_;
-};
 
 int OpenForReading(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -48,27 +37,20 @@ struct stat StatOf(int descriptor, const std::filesystem::path& path) {
   return status;
 }
 
-void WriteAll(int descriptor, std::string_view bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw OutputError(path.native(), "cannot be written", errno);
-    }
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
+void WriteOrThrow(int descriptor, std::string_view bytes, const std::filesystem::path& path) {
+  if (!WriteAll(descriptor, bytes)) throw OutputError(path.native(), "cannot be written", errno);
 }
 
 }  // namespace
 
 std::string ReadFile(const std::filesystem::path& path) {
-  const Descriptor file(OpenForReading(path));
-  const struct stat status = StatOf(file.value(), path);
+  const FileDescriptor file(OpenForReading(path));
+  const struct stat status = StatOf(file.number(), path);
   std::string bytes;
   bytes.reserve(static_cast<size_t>(status.st_size));
   char chunk[1 << 16];
   for (;;) {
-    const ssize_t count = ::read(file.value(), chunk, sizeof chunk);
+    const ssize_t count = ::read(file.number(), chunk, sizeof chunk);
     if (count == 0) return bytes;
     if (count < 0) {
       if (errno == EINTR) continue;
@@ -80,11 +62,11 @@ std::string ReadFile(const std::filesystem::path& path) {
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const Descriptor file(OpenForReading(path));
-  const struct stat status = StatOf(file.value(), path);
+  const FileDescriptor file(OpenForReading(path));
+  const struct stat status = StatOf(file.number(), path);
   size_ = static_cast<size_t>(status.st_size);
   if (size_ == 0) return;
-  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value(), 0);
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (mapped == MAP_FAILED) {
     throw DataError(path.native(), 0, "",
                     fmt::format("cannot be mapped: {}", std::strerror(errno)));
@@ -109,16 +91,18 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+void CheckCanBeFile(const std::filesystem::path& path) {
   std::error_code ignored;  // what is wrong with the path shows when it is opened
-  if (std::filesystem::is_directory(path_, ignored)) {
-    throw OutputError(path_.native(), "cannot be written as a file", EISDIR);
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw OutputError(path.native(), "cannot be written as a file", EISDIR);
   }
-  if (std::filesystem::exists(path_, ignored) &&
-      !std::filesystem::is_regular_file(path_, ignored)) {
-    // Renaming would put a file in the place of /dev/null.
-    throw OutputError(path_.native(), "is no regular file, and is not replaced by one", EINVAL);
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    throw OutputError(path.native(), "is no regular file, and is not replaced by one", EINVAL);
   }
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  CheckCanBeFile(path_);
   temporary_ = path_;
   temporary_ += fmt::format(".tmp{}", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -132,7 +116,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::Flush() {
-  WriteAll(descriptor_, buffer_, path_);
+  WriteOrThrow(descriptor_, buffer_, path_);
   buffer_.clear();
 }
 
@@ -142,20 +126,13 @@ void AtomicFile::Write(std::string_view bytes) {
     return;
   }
   Flush();
-  WriteAll(descriptor_, bytes, path_);
+  WriteOrThrow(descriptor_, bytes, path_);
 }
 
 void AtomicFile::WriteAt(size_t offset, std::string_view bytes) {
   Flush();
-  while (!bytes.empty()) {
-    const ssize_t written =
-        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw OutputError(path_.native(), "cannot be written", errno);
-    }
-    offset += static_cast<size_t>(written);
-    bytes.remove_prefix(static_cast<size_t>(written));
+  if (!WritePart(descriptor_, offset, bytes.data(), bytes.size())) {
+    throw OutputError(path_.native(), "cannot be written", errno);
   }
 }
 

@@ -32,6 +32,10 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+// Throws OutputError where `path` is a folder, pipe or device: what is renamed to it would take its
+// place, were it /dev/null.
+void CheckCanBeFile(const std::filesystem::path& path);
+
 // A file that appears under its name only when it is complete: bytes go to NAME.tmpPID beside it,
 // `Commit` flushes it and renames it, the destructor of an uncommitted one removes it; the old file
 // then stays. Throws OutputError; a path that can hold no file shows in the constructor already.

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -17,14 +16,6 @@
 
 namespace tandem {
 namespace {
-
-// Whether both mean the same file, which is not so once another process has given it its name.
-bool IsStillAt(int descriptor, const std::filesystem::path& path) {
-  struct stat open {};
-  struct stat named {};
-  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
-}
 
 // A descriptor of `part` that holds the lock, made where there is none.
 int OpenLocked(const std::filesystem::path& path, const std::filesystem::path& part) {
@@ -47,10 +38,7 @@ std::filesystem::path PartFile::PartOf(const std::filesystem::path& path) {
 }
 
 PartFile::PartFile(std::filesystem::path path) : path_(std::move(path)), part_(PartOf(path_)) {
-  std::error_code ignored;  // what is wrong with the path shows when it is opened
-  if (std::filesystem::is_directory(path_, ignored)) {
-    throw OutputError(path_.native(), "cannot be written as a file", EISDIR);
-  }
+  CheckCanBeFile(path_);
   descriptor_ = OpenLocked(path_, part_);
   struct stat status {};
   if (::fstat(descriptor_, &status) == 0) size_ = static_cast<uint64_t>(status.st_size);

@@ -9,7 +9,6 @@ namespace tandem::data {
 namespace {
 
 constexpr size_t kStartBytes = size_t{1} << 18;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 class MemorySource final : public ByteSource {
  public:

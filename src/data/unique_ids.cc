@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_parts.h"
 #include "base/text_hash.h"
 
 namespace tandem::data {
@@ -126,16 +127,10 @@ std::optional<uint64_t> UniqueIds::Add(std::string_view id, uint64_t place) {
 void UniqueIds::Spill() {
   if (descriptor_ < 0) descriptor_ = MakeNamelessFile(folder_);
   std::sort(records_.begin(), records_.end());
-  const auto* from = reinterpret_cast<const char*>(records_.data());
-  size_t left = records_.size() * sizeof(Record);
-  while (left > 0) {
-    const ssize_t count = ::write(descriptor_, from, left);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw OutputError(folder_.native(), "cannot hold a file of the ids that were read", errno);
-    }
-    from += count;
-    left -= static_cast<size_t>(count);
+  const std::string_view bytes(reinterpret_cast<const char*>(records_.data()),
+                               records_.size() * sizeof(Record));
+  if (!WriteAll(descriptor_, bytes)) {
+    throw OutputError(folder_.native(), "cannot hold a file of the ids that were read", errno);
   }
   runs_.push_back(records_.size());
   records_.clear();

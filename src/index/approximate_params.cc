@@ -22,7 +22,7 @@ size_t ProductCodeBytes(size_t width, size_t wanted) {
 double EffortFactor(double recall) { return std::pow(0.05 / std::max(1 - recall, 1e-4), 1.5); }
 
 double ListsRead(size_t lists, double recall) {
-  // Measured with 4,000 lists of a million rows. Assumed: of more lists no more are read.
+  // Measured alike with 1,000 to 4,000 lists. Assumed: of more lists no more are read.
   constexpr double kAtRecall95 = 70;
   return std::min(kAtRecall95 * EffortFactor(recall), static_cast<double>(lists));
 }
@@ -30,7 +30,7 @@ double ListsRead(size_t lists, double recall) {
 KindCost ListsCost(const VectorRows& shape, size_t lists, double code_bytes, double seconds_of_code,
                    double recall) {
   constexpr double kSecondsOfCentroid = 12e-9;  // and its place in the order
-  constexpr double kFlops = 45e9;               // of one thread that assigns rows, training counted
+  constexpr double kFlops = 42e9;               // of one thread that assigns rows, training counted
   const double n = static_cast<double>(shape.count), e = static_cast<double>(shape.width);
   const double l = static_cast<double>(lists);
   const double codes = lists == 0 ? 0 : ListsRead(lists, recall) * n / l;

@@ -59,11 +59,7 @@ class BlockEncoder {
           if (options_.progress) options_.progress(done_);
           if (options_.between_blocks) options_.between_blocks();
         });
-    counts_.texts += counted.texts;
-    counts_.tokens += counted.tokens;
-    counts_.truncated += counted.truncated;
-    counts_.empty += counted.empty;
-    counts_.only_prompt += counted.only_prompt;
+    counts_ += counted;
   }
 
   const EncodeCounts& counts() const { return counts_; }

@@ -62,20 +62,6 @@ uint64_t HashOf(size_t block, std::string_view bytes) {
   return std::max<uint64_t>(1, hash.value());
 }
 
-class OpenFile {
- public:
-  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 std::vector<uint64_t> ReadHashes(int descriptor, const EmbeddingLayout& layout) {
   std::vector<uint64_t> hashes(layout.blocks());
   if (!ReadPart(descriptor, kPage, hashes.data(), hashes.size() * sizeof(uint64_t))) hashes.clear();
@@ -129,14 +115,6 @@ std::string DifferenceOf(std::string_view found, std::string_view wanted) {
   }
 }
 
-// Both names mean the same file, which is not the case once somebody has removed or replaced it.
-bool IsStillAt(int descriptor, const std::filesystem::path& path) {
-  struct stat open {};
-  struct stat named {};
-  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
-}
-
 [[noreturn]] void ThrowTooLarge(const std::filesystem::path& path, const EmbeddingLayout& layout,
                                 int error) {
   throw OutputError(path.native(),
@@ -176,12 +154,12 @@ void Fill(int descriptor, const std::filesystem::path& path, const EmbeddingLayo
 
 std::optional<MappedEmbeddings> ReadEmbeddings(const std::filesystem::path& path,
                                                const EmbeddingLayout& layout) {
-  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0 || SizeOf(file.get()) != FileSize(layout)) return std::nullopt;
-  if (ReadHeader(file.get()) != HeaderOf(layout)) return std::nullopt;
-  const std::vector<uint64_t> hashes = ReadHashes(file.get(), layout);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0 || SizeOf(file.number()) != FileSize(layout)) return std::nullopt;
+  if (ReadHeader(file.number()) != HeaderOf(layout)) return std::nullopt;
+  const std::vector<uint64_t> hashes = ReadHashes(file.number(), layout);
   if (std::find(hashes.begin(), hashes.end(), 0) != hashes.end()) return std::nullopt;
-  const std::vector<bool> whole = WholeBlocks(file.get(), layout, hashes);
+  const std::vector<bool> whole = WholeBlocks(file.number(), layout, hashes);
   if (std::find(whole.begin(), whole.end(), false) != whole.end()) return std::nullopt;
   MappedEmbeddings mapped{MappedFile(path), {}};
   const std::string_view bytes = mapped.file.bytes();
@@ -192,10 +170,10 @@ std::optional<MappedEmbeddings> ReadEmbeddings(const std::filesystem::path& path
 }
 
 size_t WholeRows(const std::filesystem::path& path, const EmbeddingLayout& layout) {
-  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0 || SizeOf(file.get()) != FileSize(layout)) return 0;
-  if (ReadHeader(file.get()) != HeaderOf(layout)) return 0;
-  return RowsOf(WholeBlocks(file.get(), layout, ReadHashes(file.get(), layout)), layout);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0 || SizeOf(file.number()) != FileSize(layout)) return 0;
+  if (ReadHeader(file.number()) != HeaderOf(layout)) return 0;
+  return RowsOf(WholeBlocks(file.number(), layout, ReadHashes(file.number(), layout)), layout);
 }
 
 void CheckRoom(const std::filesystem::path& path, const EmbeddingLayout& layout) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_parts.h"
 
 namespace tandem::train {
 
@@ -44,14 +45,8 @@ LineLog::~LineLog() {
 void LineLog::Write(const nlohmann::ordered_json& line) { Append(line.dump() + "\n"); }
 
 void LineLog::Append(std::string_view bytes) {
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw OutputError(path_.native(), "cannot be written", errno);
-    }
-    rest.remove_prefix(static_cast<size_t>(written));
+  if (!WriteAll(descriptor_, bytes)) {
+    throw OutputError(path_.native(), "cannot be written", errno);
   }
   bytes_ += bytes.size();
 }

@@ -50,6 +50,14 @@ class SearchIndexTest : public ModelCommandsTest {
     return RunTandem(arguments, standard_input);
   }
 
+  // The same documents without an index, asked two questions.
+  ProgramResult SearchCorpus(const std::string& format) const {
+    std::filesystem::create_directories(Path("corpus"));
+    Write("corpus/corpus.jsonl", ReadFile(Path("documents.jsonl")));
+    return RunTandem({"search", "--model", Path("model"), "--dataset", Path("corpus"), "--query",
+                      "alpha beta", "gamma", "--format", format, "--quiet"});
+  }
+
   void ExpectError(const std::vector<std::string>& more, int exit_code,
                    const std::string& message) const {
     const ProgramResult result = SearchIndex(more);
@@ -66,11 +74,7 @@ std::vector<std::string> Documents(const json& hits) {
 }
 
 TEST_F(SearchIndexTest, FindsWhatASearchInTheCorpusFinds) {
-  std::filesystem::create_directories(Path("corpus"));
-  Write("corpus/corpus.jsonl", ReadFile(Path("documents.jsonl")));
-  const ProgramResult corpus =
-      RunTandem({"search", "--model", Path("model"), "--dataset", Path("corpus"), "--query",
-                 "alpha beta", "gamma", "--format", "json", "--quiet"});
+  const ProgramResult corpus = SearchCorpus("json");
   const ProgramResult index = SearchIndex({"alpha beta", "gamma", "--format", "json"});
   ASSERT_EQ(index.exit_code, 0) << index.err;
   const json expected = json::parse(corpus.out), found = json::parse(index.out);
@@ -88,11 +92,7 @@ TEST_F(SearchIndexTest, FindsWhatASearchInTheCorpusFinds) {
 }
 
 TEST_F(SearchIndexTest, TextsBecomeARunInACorpusToo) {
-  std::filesystem::create_directories(Path("corpus"));
-  Write("corpus/corpus.jsonl", ReadFile(Path("documents.jsonl")));
-  const ProgramResult corpus =
-      RunTandem({"search", "--model", Path("model"), "--dataset", Path("corpus"), "--query",
-                 "alpha beta", "gamma", "--format", "trec", "--quiet"});
+  const ProgramResult corpus = SearchCorpus("trec");
   EXPECT_EQ(corpus.exit_code, 0) << corpus.err;
   EXPECT_EQ(std::count(corpus.out.begin(), corpus.out.end(), '\n'), 24);  // at most 100 each
   EXPECT_THAT(corpus.out, testing::ContainsRegex("^q1 Q0 d[0-9]+ 1 [-.0-9e]+ tandem\n"));

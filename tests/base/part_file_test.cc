@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -70,6 +71,9 @@ TEST_F(PartFileTest, PathsThatCanHoldNoFileShowAtOnce) {
   EXPECT_THROW(PartFile{path_}, OutputError);
   EXPECT_FALSE(std::filesystem::exists(part_));
   EXPECT_THROW(PartFile{folder_.path() / "none" / "f"}, OutputError);
+  const std::filesystem::path pipe = folder_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(PartFile{pipe}, OutputError);  // a file would take its place
 }
 
 // A limit of the file size stands for a full disk.

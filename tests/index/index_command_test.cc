@@ -16,6 +16,7 @@
 
 #include "app/run_tandem.h"
 #include "base/files.h"
+#include "base/files_of.h"
 #include "base/temporary_folder.h"
 #include "index/index_folder.h"
 #include "model/tiny_model.h"
@@ -24,16 +25,6 @@ namespace tandem::index {
 namespace {
 
 using testing::HasSubstr;
-
-// Paths and bytes of a folder.
-std::map<std::string, std::string> FilesOf(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    files[entry.path().lexically_relative(folder).native()] = ReadFile(entry.path());
-  }
-  return files;
-}
 
 class IndexCommandTest : public testing::Test {
  protected:

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/temporary_folder.h"
 #include "model/tiny_model.h"
+#include "search/embedding_cache.h"
 #include "tensor/process.h"
 #include "weights/pooling.h"
 
@@ -185,6 +186,9 @@ TEST_F(EncodeTest, AnEmptyTextWithoutSpecialTokensHasAnEmbeddingOfZeros) {
       const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, with, {}, &counts);
       EXPECT_EQ(counts.tokenless, 1U);
       EXPECT_EQ(counts.empty, 0U);
+      const CachedEmbeddings cached = EmbedDistinct(*model, model::TextKind::kDocument, with.size(),
+                                                    [&](size_t i) { return with.text(i); }, {});
+      EXPECT_EQ(cached.counts, counts);
       EXPECT_EQ(rows[1].abs().max().item<double>(), 0);
       const at::Tensor alone = EncodeAll(*model, model::TextKind::kDocument, without, {});
       EXPECT_LE((rows[0] - alone[0]).abs().max().item<double>(), 1e-6);
