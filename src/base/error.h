@@ -21,6 +21,7 @@ enum class ExitCode : int {
   kModel = 4,        // model folder, weights, checkpoint
   kDiverged = 5,     // a loss or gradient that is not finite
   kCheckFailed = 6,  // a check that the user asked for did not hold
+  kPeerLost = 7,     // another process of the same job is gone
 };
 
 // Base of every error that has an exit code of its own.
@@ -75,6 +76,12 @@ class NumericError : public Error {
 class CheckFailed : public Error {
  public:
   explicit CheckFailed(const std::string& message) : Error(ExitCode::kCheckFailed, message) {}
+};
+
+// Another process of the same job is gone, or does not answer. Exit code 7.
+class PeerLost : public Error {
+ public:
+  explicit PeerLost(const std::string& message) : Error(ExitCode::kPeerLost, message) {}
 };
 
 // A file or folder that cannot be written. Exit code 2 when the path itself is at fault (a file

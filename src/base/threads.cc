@@ -1,16 +1,21 @@
 #include "base/threads.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "base/error.h"
+#include "base/launch.h"
 
 namespace tandem {
 namespace {
@@ -41,11 +46,33 @@ double CgroupQuota() {
   return kNone;
 }
 
+// The processors that a launcher's processes on this machine have together, where it binds each to
+// some of them; 0: it binds none, or nobody knows.
+int ProcessorsOfAll(const Launch& launch) {
+  if (launch.launcher == "mpirun") return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  if (launch.launcher != "srun") return 0;
+  const char* given = std::getenv("SLURM_CPUS_ON_NODE");  // NOLINT(concurrency-mt-unsafe)
+  return given == nullptr ? 0 : std::atoi(given);
+}
+
+// How many processes share what this one may use. A launch that does not make sense is for those to
+// report that need it.
+int Sharing(int affinity) {
+  try {
+    const Launch launch = CurrentLaunch();
+    return affinity < ProcessorsOfAll(launch) ? 1 : launch.local_ranks;
+  } catch (const UsageError&) {
+    return 1;
+  }
+}
+
 }  // namespace
 
 int UsableThreads() {
+  const int affinity = AffinityThreads();
   const double quota = std::ceil(std::max(1.0, CgroupQuota()));
-  return static_cast<int>(std::min(static_cast<double>(AffinityThreads()), quota));
+  const int usable = static_cast<int>(std::min(static_cast<double>(affinity), quota));
+  return std::max(1, usable / Sharing(affinity));
 }
 
 void ParallelFor(size_t count, size_t grain, int threads,

@@ -7,7 +7,8 @@
 namespace tandem {
 
 // Threads that this process may use: the smaller of its CPU affinity and its cgroup's CPU quota
-// (rounded up), at least 1.
+// (rounded up), at least 1. Processes that a launcher started on this machine (base/launch.h) share
+// them evenly, unless srun or mpirun has bound each to processors of its own.
 int UsableThreads();
 
 // Calls `body(begin, end)` for consecutive ranges that together cover [0, count), on up to

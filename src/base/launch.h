@@ -1,0 +1,56 @@
+// Which of several processes this one is, as the launcher that started it says.
+//
+// torchrun, srun, mpirun and Kubernetes tell a process its rank in environment variables. This file
+// reads them and asks nobody: it opens no connection (dist/process_group.h does).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace tandem {
+
+struct Launch {
+  int rank = 0;         // of this process among all, from 0
+  int ranks = 1;        // of the job; 1: it is alone
+  int local_rank = 0;   // among those of this machine
+  int local_ranks = 1;  // on this machine
+  // Where rank 0 listens, a name or an address, and on which port; "" and 0 for a job of one.
+  std::string address;
+  int port = 0;
+  std::string launcher;  // "torchrun", "srun", "mpirun", "Kubernetes"; "": none
+  std::string job;       // tells one start of a job from another on the same port
+  int restarts = 0;      // how often the launcher has started this job again
+
+  bool alone() const { return ranks == 1; }
+};
+
+// Returns the value of an environment variable; none where it is not set.
+using Environment = std::function<std::optional<std::string>(const char* name)>;
+
+// What the environment says, by the first of these that it has:
+//
+//   torchrun     RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE; also set by hand
+//   Kubernetes   JOB_COMPLETION_INDEX (an indexed Job) with WORLD_SIZE
+//   srun         SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_TASKS_PER_NODE
+//   mpirun       OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE (Open MPI)
+//
+// Rank 0's address is MASTER_ADDR and MASTER_PORT (29500). Without MASTER_ADDR it is for srun the
+// first machine of the step, with a port that follows from the job's number, and for an mpirun of
+// one machine that machine. Under torchrun, whose agent has its own store at MASTER_PORT
+// (TORCHELASTIC_USE_AGENT_STORE), the port is the next one. Restarts are
+// TORCHELASTIC_RESTART_COUNT or SLURM_RESTART_COUNT. Throws UsageError for a variable that is
+// missing, no number or does not fit the others, naming it.
+Launch ReadLaunch(const Environment& environment);
+
+// ReadLaunch of this process's environment.
+Launch CurrentLaunch();
+
+// The first name of a Slurm list of machines: "node07" of "node[07-09,12],login1".
+std::string FirstSlurmNode(const std::string& list);
+
+// How many tasks a Slurm list such as "2(x3),1" gives the machine with this index; 0 where the list
+// does not reach it or cannot be read.
+int SlurmTasksOn(const std::string& list, int node);
+
+}  // namespace tandem

@@ -1,0 +1,18 @@
+// libtorch's collectives (c10d), and what differs between its versions (1.13 to 2.15).
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
+#include <vector>
+
+namespace tandem::dist {
+
+// What a collective operation that is under way is held by: c10d::Work, which libtorch 1.13 has
+// inside of c10d::ProcessGroup too.
+using WorkPointer = decltype(std::declval<c10d::ProcessGroupGloo&>().barrier());
+
+}  // namespace tandem::dist

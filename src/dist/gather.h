@@ -1,0 +1,36 @@
+// Rows that stand on several processes, brought together and their gradients brought back.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "dist/process_group.h"
+
+namespace tandem::dist {
+
+// Which rows of a matrix [N, E] are each process's.
+class RowExchange {
+ public:
+  // rows_of[r] are the rows of rank r, in the order in which that process has them; together they
+  // are 0 to N - 1, each once. The same on every process. `group` must outlive the exchange.
+  RowExchange(ProcessGroup& group, const std::vector<std::vector<int64_t>>& rows_of);
+
+  // The whole matrix [N, E] on every process, from its own rows [n, E]. Without gradient.
+  at::Tensor Gather(const at::Tensor& own) const;
+  // The gradient of this process's own rows [n, E] where every process has a part of the gradient
+  // of the matrix [N, E]: the parts' sum, added in the order of ranks.
+  at::Tensor AddUpOwn(const at::Tensor& gradient) const;
+  // The own rows [n, E] of a matrix [N, E].
+  at::Tensor Own(const at::Tensor& all) const;
+
+ private:
+  ProcessGroup& group_;
+  int64_t most_ = 0;   // rows of the process that has most
+  at::Tensor place_;   // int64 [N]: where row i stands among [ranks * most_]
+  at::Tensor row_of_;  // int64 [ranks * most_]: the row that stands there; N: none
+  at::Tensor own_;     // int64 [n]
+};
+
+}  // namespace tandem::dist

@@ -1,0 +1,95 @@
+// The processes of a job that work together, and what they exchange.
+//
+// A group is made of libtorch's collectives (c10d): Gloo between hosts' memories, NCCL between
+// GPUs. Every process calls the same functions in the same order. A group of one exchanges nothing:
+// every function returns at once what it was given.
+//
+// A process that is gone or does not answer ends the wait of all others within the timeout of the
+// group with PeerLost, which names it. No function can be called after that; the group's threads
+// may still wait for the lost process, so a program ends then without taking the group apart
+// (ExitCode::kPeerLost).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/launch.h"
+
+namespace tandem::dist {
+
+struct GroupOptions {
+  // How long the others may take to come, to answer, or to be as far as this process.
+  std::chrono::milliseconds timeout{300'000};
+};
+
+// A reduction that is under way; the tensor must not be touched until Wait has returned.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  virtual void Wait() = 0;
+};
+
+class ProcessGroup {
+ public:
+  // A group of this process alone.
+  static std::unique_ptr<ProcessGroup> Alone();
+  // Meets the other processes of the launch; Alone for a launch of one. Rank 0 listens on the
+  // launch's port. Throws UsageError where that port is taken, or a rank is there twice; PeerLost
+  // where a process does not come within the timeout, naming its rank.
+  static std::unique_ptr<ProcessGroup> Join(const Launch& launch, const GroupOptions& options = {});
+  virtual ~ProcessGroup() = default;
+
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+  bool alone() const { return ranks() == 1; }
+  bool leads() const { return rank() == 0; }
+
+  // The tensors of all processes, [ranks, ...]; all must have one shape and dtype.
+  virtual at::Tensor AllGather(const at::Tensor& tensor) = 0;
+  // tensor [ranks, ...]: row r goes to rank r. Row r of the result came from rank r.
+  at::Tensor AllToAll(const at::Tensor& tensor);
+  // The same, under way; `to` has the shape of `from`. Both must stay as they are meanwhile.
+  virtual std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) = 0;
+  // Adds up the tensors of all processes in place, in an order that is the same in every run.
+  virtual std::unique_ptr<Pending> AddUp(at::Tensor tensor) = 0;
+  // Rank 0's tensor, in place.
+  virtual void Broadcast(at::Tensor tensor) = 0;
+
+  // The bytes of every process, in the order of ranks.
+  std::vector<std::string> AllGatherBytes(std::string_view bytes);
+  // Rank 0's bytes.
+  std::string BroadcastBytes(std::string_view bytes);
+  // The largest of the numbers of all processes.
+  int64_t Largest(int64_t number);
+
+  // Calls `body` on every process. Where it throws on one, all processes throw: those where it did
+  // not fail an error of the same exit code that names the rank. So nobody waits for a process that
+  // has ended. `body` must not use the group, unless every process that fails does so before that
+  // use.
+  void Agree(const std::function<void()>& body);
+
+  // Tells the others that this process ends with an error, as far as they can still be told. To be
+  // called before the program ends with it.
+  virtual void Report(int exit_code, std::string_view message) = 0;
+  // Waits for all others and takes the group apart. Without it a destructor lets the others believe
+  // that this process was lost.
+  virtual void Leave() = 0;
+};
+
+// This process's even share of `count` things: [begin, end) of those of all ranks, in their order.
+struct Share {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+Share ShareOf(int64_t count, int rank, int ranks);
+
+}  // namespace tandem::dist

@@ -1,0 +1,73 @@
+// Runs the ranks of a group as threads of a test.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dist/process_group.h"
+
+namespace tandem::dist {
+
+// A port of this machine that nobody listens on.
+inline int FreePort() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  socklen_t size = sizeof address;
+  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+  close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+inline Launch LaunchOf(int rank, int ranks, int port) {
+  return {.rank = rank, .ranks = ranks, .address = "127.0.0.1", .port = port};
+}
+
+// Calls `body` for each launch on a thread of its own; returns what each threw, "" for nothing.
+inline std::vector<std::string> RunLaunches(const std::vector<Launch>& launches,
+                                            const GroupOptions& options,
+                                            const std::function<void(ProcessGroup& group)>& body) {
+  std::vector<std::string> errors(launches.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        const std::unique_ptr<ProcessGroup> group = ProcessGroup::Join(launches[i], options);
+        try {
+          body(*group);
+        } catch (const std::exception& error) {
+          group->Report(1, error.what());
+          throw;
+        }
+        group->Leave();
+      } catch (const std::exception& error) {
+        errors[i] = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+// The same for ranks 0 to ranks - 1 of one group.
+inline std::vector<std::string> RunRanks(
+    int ranks, const std::function<void(ProcessGroup& group)>& body,
+    std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+  std::vector<Launch> launches;
+  const int port = FreePort();
+  for (int rank = 0; rank < ranks; ++rank) launches.push_back(LaunchOf(rank, ranks, port));
+  return RunLaunches(launches, {.timeout = timeout}, body);
+}
+
+}  // namespace tandem::dist
