@@ -4,6 +4,7 @@
 
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/job_flags.h"
 #include "app/torch_half.h"
 #include "base/error.h"
 
@@ -67,6 +68,7 @@ std::function<void()> Configure(Flags& flags) {
                          .Excludes(output)
                          .Excludes(resume)
                          .Excludes(check);
+  AddTimeoutFlag(flags, options->timeout);
   AddProfileFlags(flags, *options, {output, resume, check, check_cache});
   return [options] {
     CheckFormat(*options);

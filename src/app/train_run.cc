@@ -8,11 +8,13 @@
 
 #include "app/catalogues.h"
 #include "app/globals.h"
+#include "app/job.h"
 #include "app/output_style.h"
 #include "app/signal_watch.h"
 #include "app/train_command.h"
 #include "app/version.h"
 #include "base/error.h"
+#include "base/launch.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
 #include "train/gradient_cache_check.h"
@@ -52,30 +54,48 @@ std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
 
 }  // namespace
 
-void RunTrain(const TrainOptions& options) {
-  config::LoadedRecipe loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
-  const std::vector<std::string> flags = ApplyGlobals(loaded.recipe);
-  tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
+namespace {
+
+// What one process of a job does.
+void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::string* profile) {
+  config::LoadedRecipe loaded;
+  std::vector<std::string> flags;
+  group.Agree([&] {
+    loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
+    flags = ApplyGlobals(loaded.recipe);
+    tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
+  });
+  const bool checks = options.check || options.check_gradient_cache;
+  if (checks && !group.leads()) return;
   if (options.check) {
-    const std::string report = train::CheckTraining(std::move(loaded));
-    std::fputs(report.c_str(), stdout);
+    *profile = train::CheckTraining(std::move(loaded));
     return;
   }
   if (options.check_gradient_cache) return CheckCache(std::move(loaded));
   const SignalWatch signals;
-  const std::string profile =
-      options.profile_steps > 0
-          ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format,
-                                   OutputStyle(), SignalWatch::Received)
-          : train::RunTraining(std::move(loaded),
-                               {.output = options.output,
-                                .resume = options.resume,
-                                .profile_format = options.profile ? options.format : "",
-                                .profile_style = OutputStyle(),
-                                .version = Version(),
-                                .flags = flags,
-                                .stop = SignalWatch::Received});
-  std::fputs(profile.c_str(), stdout);
+  *profile = options.profile_steps > 0
+                 ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format,
+                                          OutputStyle(), SignalWatch::Received, &group)
+                 : train::RunTraining(std::move(loaded),
+                                      {.output = options.output,
+                                       .resume = options.resume,
+                                       .profile_format = options.profile ? options.format : "",
+                                       .profile_style = OutputStyle(),
+                                       .version = Version(),
+                                       .flags = flags,
+                                       .stop = SignalWatch::Received,
+                                       .group = &group,
+                                       .restarted = CurrentLaunch().restarts > 0});
+}
+
+}  // namespace
+
+void RunTrain(const TrainOptions& options) {
+  RunInGroup(options.timeout, [&options](dist::ProcessGroup& group) {
+    std::string report;
+    RunInJob(options, group, &report);
+    if (group.leads()) std::fputs(report.c_str(), stdout);
+  });
 }
 
 }  // namespace tandem::app

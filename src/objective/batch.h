@@ -32,16 +32,19 @@ struct LabelledCells {
 struct Batch {
   int64_t queries = 0;    // Q
   int64_t documents = 0;  // D
+  // Queries that those of this batch compete with in the same tower: S, which is Q, or more where
+  // the rows are a part of a batch that several processes judge.
+  int64_t same_tower = 0;
 
   const double* query_document = nullptr;     // [Q, D]
-  const double* query_query = nullptr;        // [Q, Q]
+  const double* query_query = nullptr;        // [Q, S]
   const double* document_document = nullptr;  // [Q, Q]: own documents against own documents
 
   const int64_t* positive = nullptr;        // [Q]: column of each query's own document
   const double* own_grades = nullptr;       // [Q]: of own documents, in [0, 1]
   const double* own_teacher = nullptr;      // [Q]
   const bool* negative = nullptr;           // [Q, D]: may document j count as a negative of i?
-  const bool* query_negative = nullptr;     // [Q, Q]
+  const bool* query_negative = nullptr;     // [Q, S]
   const bool* document_negative = nullptr;  // [Q, Q]
 
   const double* weights = nullptr;  // [Q], 0 or more: of each query's loss; null: all are 1

@@ -57,13 +57,20 @@ void CheckShape(const at::Tensor& tensor, at::IntArrayRef shape, const char* nam
   if (tensor.sizes() != shape) throw std::logic_error(fmt::format("{} has a wrong shape", name));
 }
 
+int64_t SameTower(const Scores& scores) {
+  return scores.query_query.defined() ? scores.query_query.size(1) : scores.query_document.size(0);
+}
+
 void CheckShapes(const Scores& scores, const Labels& labels, const Needs& needs) {
   const int64_t q = scores.query_document.size(0);
   const int64_t d = scores.query_document.size(1);
   CheckShape(labels.positive, {q}, "labels.positive", true);
   CheckShape(labels.negative, {q, d}, "labels.negative", true);
-  CheckShape(scores.query_query, {q, q}, "scores.query_query", needs.query_query);
-  CheckShape(labels.query_negative, {q, q}, "labels.query_negative", needs.query_query);
+  if (needs.query_query) {
+    const int64_t s = SameTower(scores);
+    CheckShape(scores.query_query, {q, s}, "scores.query_query", true);
+    CheckShape(labels.query_negative, {q, s}, "labels.query_negative", true);
+  }
   CheckShape(scores.document_document, {q, q}, "scores.document_document", needs.document_document);
   CheckShape(labels.document_negative, {q, q}, "labels.document_negative", needs.document_document);
 }
@@ -154,6 +161,7 @@ BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const St
   CheckFinite(a.document_document, "document", "document");
   a.batch = {.queries = a.query_document.size(0),
              .documents = a.query_document.size(1),
+             .same_tower = SameTower(scores),
              .query_document = Doubles(a.query_document),
              .query_query = Doubles(a.query_query),
              .document_document = Doubles(a.document_document),

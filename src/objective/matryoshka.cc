@@ -19,15 +19,19 @@ std::vector<Width> WidthsOf(std::span<const int64_t> numbers, std::span<const do
 
 std::vector<WeighedScores> ScoresAtWidths(const at::Tensor& queries, const at::Tensor& documents,
                                           const Labels& labels, std::string_view kind,
-                                          const Needs& needs, std::span<const Width> widths) {
+                                          const Needs& needs, std::span<const Width> widths,
+                                          const at::Tensor& all_queries) {
   std::vector<WeighedScores> all;
-  const auto add = [&](const at::Tensor& q, const at::Tensor& d, double weight) {
-    all.push_back({SimilarityScores(q, d, labels.positive, kind, needs), weight});
+  const auto add = [&](const Width& width) {
+    const auto cut = [&width](const at::Tensor& rows) {
+      return rows.defined() ? rows.narrow(1, 0, width.numbers) : rows;
+    };
+    all.push_back({SimilarityScores(cut(queries), cut(documents), labels.positive, kind, needs,
+                                    cut(all_queries)),
+                   width.weight});
   };
-  if (widths.empty()) add(queries, documents, 1);
-  for (const Width& width : widths) {
-    add(queries.narrow(1, 0, width.numbers), documents.narrow(1, 0, width.numbers), width.weight);
-  }
+  if (widths.empty()) add({.numbers = queries.size(1)});
+  for (const Width& width : widths) add(width);
   return all;
 }
 

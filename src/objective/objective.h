@@ -17,17 +17,18 @@ namespace tandem::objective {
 struct Labels {
   at::Tensor positive;               // int64 [Q]: column of each query's own document
   at::Tensor negative;               // bool [Q, D]: may document j count as a negative of query i?
-  at::Tensor query_negative;         // bool [Q, Q]
+  at::Tensor query_negative;         // bool [Q, S]
   at::Tensor document_negative;      // bool [Q, Q], positives against positives
   LabelledCells labelled;            // where documents are labelled, with grades and teacher scores
   std::vector<double> weights = {};  // [Q], 0 or more: of each query's loss; empty: all are 1
 };
 
 // Similarities of a batch, one floating dtype. The last two are there only for objectives whose
-// descriptor asks for them.
+// descriptor asks for them. Where the rows are a part of a batch's queries, S is the number of all
+// of them; else Q.
 struct Scores {
   at::Tensor query_document;     // [Q, D]
-  at::Tensor query_query;        // [Q, Q]
+  at::Tensor query_query;        // [Q, S]
   at::Tensor document_document;  // [Q, Q]: own documents against own documents
 };
 

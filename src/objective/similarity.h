@@ -16,10 +16,12 @@ namespace tandem::objective {
 //
 //   queries    [Q, E], documents [D, E]: raw embeddings; positive int64 [Q]
 //   kind       "cosine" or "dot"
+//   all_queries  [S, E] that the queries are a part of; undefined: they are all
 //
 // The cosine with a zero vector is 0 and gives it no gradient.
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
-                        const at::Tensor& positive, std::string_view kind, const Needs& needs);
+                        const at::Tensor& positive, std::string_view kind, const Needs& needs,
+                        const at::Tensor& all_queries = {});
 
 // The same, but only query_document.
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,

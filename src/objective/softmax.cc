@@ -79,7 +79,7 @@ CandidateBlock Negatives(const Batch& batch, Gradient* gradient) {
 
 CandidateBlock SameTowerQueries(const Batch& batch, Gradient* gradient) {
   return {batch.query_query, batch.query_negative,
-          gradient == nullptr ? nullptr : gradient->query_query, batch.queries};
+          gradient == nullptr ? nullptr : gradient->query_query, batch.same_tower};
 }
 
 CandidateBlock SameTowerDocuments(const Batch& batch, Gradient* gradient) {

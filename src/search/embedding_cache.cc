@@ -2,14 +2,17 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -47,9 +50,69 @@ class BlockEncoder {
     encode_.prompt = [this](size_t i) { return options_.encode.prompt(distinct_.first[at_ + i]); };
   }
 
+  // Rank 0 of a group tells the others what it encodes, so that they take their shares (Follow).
+  void Encode(size_t first, size_t count, const EmbeddingSink& sink) {
+    if (shared()) Tell(first, count);
+    EncodeOwn(first, count, sink);
+  }
+  bool shared() const { return encode_.group != nullptr && !encode_.group->alone(); }
+  bool leads() const { return encode_.group->leads(); }
+
+  // Of rank 0, when it has all rows: gives the others those that they have not seen.
+  void Complete(const at::Tensor& rows) {
+    Tell(0, 0);
+    for (const auto& [first, count] : Unseen(static_cast<size_t>(rows.size(0)))) {
+      encode_.group->Broadcast(
+          rows.narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count)));
+    }
+  }
+  // Of the others: takes part in what rank 0 encodes, until that has all rows; returns these.
+  at::Tensor Follow(size_t count, int64_t width) {
+    const at::Tensor all = at::empty({static_cast<int64_t>(count), width}, at::kFloat);
+    while (true) {
+      const at::Tensor range = at::zeros({2}, at::kLong);
+      encode_.group->Broadcast(range);
+      const auto* told = range.data_ptr<int64_t>();
+      if (told[1] == 0) break;
+      const auto first = static_cast<size_t>(told[0]), size = static_cast<size_t>(told[1]);
+      seen_[first] = size;
+      EncodeOwn(first, size, [&](size_t at, const at::Tensor& rows) {
+        all.narrow(0, static_cast<int64_t>(at), rows.size(0)).copy_(rows);
+      });
+    }
+    for (const auto& [first, size] : Unseen(count)) {
+      encode_.group->Broadcast(
+          all.narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(size)));
+    }
+    return all;
+  }
+
+  const EncodeCounts& counts() const { return counts_; }
+
+ private:
+  void Tell(size_t first, size_t count) {
+    const at::Tensor range = at::empty({2}, at::kLong);
+    range.data_ptr<int64_t>()[0] = static_cast<int64_t>(first);
+    range.data_ptr<int64_t>()[1] = static_cast<int64_t>(count);
+    encode_.group->Broadcast(range);
+    if (count > 0) seen_[first] = count;
+  }
+
+  // The ranges of rows that were not encoded by all together: first row and number of rows.
+  std::vector<std::pair<size_t, size_t>> Unseen(size_t count) const {
+    std::vector<std::pair<size_t, size_t>> ranges;
+    size_t next = 0;
+    for (const auto& [first, size] : seen_) {
+      if (first > next) ranges.emplace_back(next, first - next);
+      next = first + size;
+    }
+    if (next < count) ranges.emplace_back(next, count - next);
+    return ranges;
+  }
+
   // Encodes texts first to first + count - 1, where `first` is a block's first text, and gives the
   // rows of one block after the other to `sink`.
-  void Encode(size_t first, size_t count, const EmbeddingSink& sink) {
+  void EncodeOwn(size_t first, size_t count, const EmbeddingSink& sink) {
     at_ = first;
     const EncodeCounts counted = EncodeTexts(
         model_, kind_, count, [&](size_t i) { return text_(distinct_.first[first + i]); }, encode_,
@@ -62,9 +125,6 @@ class BlockEncoder {
     counts_ += counted;
   }
 
-  const EncodeCounts& counts() const { return counts_; }
-
- private:
   model::DualEncoder& model_;
   model::TextKind kind_;
   const TextSource& text_;
@@ -73,7 +133,8 @@ class BlockEncoder {
   EncodeOptions encode_;
   size_t at_ = 0;  // the distinct text with which the call under way began
   EncodeCounts counts_;
-  size_t done_ = 0;  // texts
+  size_t done_ = 0;                // texts
+  std::map<size_t, size_t> seen_;  // ranges that all processes have encoded: first, count
 };
 
 at::Tensor EncodeInMemory(BlockEncoder& encoder, size_t count, int64_t width) {
@@ -158,13 +219,16 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
   const int64_t width = model.embedding_width();
   BlockEncoder encoder(model, kind, text, distinct, options);
   CachedEmbeddings cached;
-  if (options.folder.empty() || distinct.size() == 0) {
+  if (encoder.shared() && !encoder.leads()) {
+    cached.rows = encoder.Follow(distinct.size(), width);
+  } else if (options.folder.empty() || distinct.size() == 0) {
     cached.rows = EncodeInMemory(encoder, distinct.size(), width);
   } else {
     const CacheFile file = FileOf(model, kind, distinct, options);
     cached.file = file.path;
     cached.rows = FromFile(encoder, file.layout, file.path, options);
   }
+  if (encoder.shared() && encoder.leads()) encoder.Complete(cached.rows);
   cached.counts = encoder.counts();
   cached.row_of = std::move(distinct.row_of);
   return cached;

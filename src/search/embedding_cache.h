@@ -42,6 +42,9 @@ struct CachedEmbeddings {
   size_t distinct() const { return static_cast<size_t>(rows.size(0)); }
 };
 
+// In a group of processes (options.encode.group) only rank 0 uses the cache; the others get all
+// rows into their memory.
+//
 // The embeddings of the distinct texts among `count`, in the order in which they first occur, from
 // the cache or encoded with it. Says (Note) how many came from the cache, and warns of files that
 // are not what they should be (embedding_file.h). Needs memory for a block of texts, besides 40

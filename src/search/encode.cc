@@ -1,7 +1,9 @@
 #include "search/encode.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,6 +119,43 @@ class Encoding {
 
   // Encodes texts first .. first + size as they were numbered over all windows; adds to `counts`.
   at::Tensor Window(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
+    if (options_.group == nullptr || options_.group->alone()) {
+      return OwnWindow(first, size, text, counts);
+    }
+    dist::ProcessGroup& group = *options_.group;
+    const dist::Share share =
+        dist::ShareOf(static_cast<int64_t>(size), group.rank(), group.ranks());
+    EncodeCounts own;
+    const at::Tensor rows = OwnWindow(first + static_cast<size_t>(share.begin),
+                                      static_cast<size_t>(share.size()), text, &own);
+    *counts += AddUp(own, group);
+    return Gather(rows, static_cast<int64_t>(size), group);
+  }
+
+ private:
+  // The rows of all processes [size, E], from this one's share of them.
+  static at::Tensor Gather(const at::Tensor& rows, int64_t size, dist::ProcessGroup& group) {
+    const int64_t most = (size + group.ranks() - 1) / group.ranks();
+    const at::Tensor padded = at::zeros({most, rows.size(1)}, at::kFloat);
+    padded.narrow(0, 0, rows.size(0)).copy_(rows);
+    const at::Tensor all = group.AllGather(padded);
+    std::vector<at::Tensor> shares;
+    for (int rank = 0; rank < group.ranks(); ++rank) {
+      shares.push_back(all[rank].narrow(0, 0, dist::ShareOf(size, rank, group.ranks()).size()));
+    }
+    return at::cat(shares);
+  }
+
+  static EncodeCounts AddUp(const EncodeCounts& own, dist::ProcessGroup& group) {
+    EncodeCounts::Numbers numbers = own.AsNumbers();
+    const at::Tensor counts = at::empty({std::ssize(numbers)}, at::kLong);
+    std::copy(numbers.begin(), numbers.end(), counts.data_ptr<int64_t>());
+    const at::Tensor sums = group.AllGather(counts).sum(0).contiguous();
+    std::copy_n(sums.data_ptr<int64_t>(), numbers.size(), numbers.begin());
+    return EncodeCounts::FromNumbers(numbers);
+  }
+
+  at::Tensor OwnWindow(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
     const WindowTokens window{Tokenize(model_, kind_, first, size, text, options_),
                               PromptTokens(first, size)};
     const EncodedTexts& texts = window.texts;
@@ -139,7 +178,6 @@ class Encoding {
     return rows;
   }
 
- private:
   void Count(const WindowTokens& window, size_t first, EncodeCounts* counts) {
     const EncodedTexts& texts = window.texts;
     counts->texts += texts.size();

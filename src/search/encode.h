@@ -12,6 +12,7 @@
 
 #include "base/interrupt.h"
 #include "data/texts.h"
+#include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "search/encode_counts.h"
 
@@ -34,6 +35,9 @@ struct EncodeOptions {
   PromptSource prompt;          // null: the model's, for all texts
   // Asked between forward passes; the window under way is thrown away then (Interrupted).
   StopRequest stop;
+  // The processes that encode together, all of them the same texts: each encodes its share of a
+  // window, and all get all embeddings. Null, or a group of one: this one alone.
+  dist::ProcessGroup* group = nullptr;
 };
 
 // Returns the text with this index.

@@ -1,7 +1,9 @@
 // What was noticed while texts were encoded.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace tandem::search {
 
@@ -25,6 +27,23 @@ struct EncodeCounts {
     return *this;
   }
   bool operator==(const EncodeCounts&) const = default;
+
+  // All counts in a fixed order, to be sent and added up.
+  using Numbers = std::array<int64_t, 6>;
+  Numbers AsNumbers() const {
+    return {static_cast<int64_t>(texts),     static_cast<int64_t>(tokens),
+            static_cast<int64_t>(truncated), static_cast<int64_t>(empty),
+            static_cast<int64_t>(tokenless), static_cast<int64_t>(only_prompt)};
+  }
+  static EncodeCounts FromNumbers(const Numbers& numbers) {
+    const auto at = [&numbers](size_t i) { return static_cast<size_t>(numbers[i]); };
+    return {.texts = at(0),
+            .tokens = at(1),
+            .truncated = at(2),
+            .empty = at(3),
+            .tokenless = at(4),
+            .only_prompt = at(5)};
+  }
 };
 
 }  // namespace tandem::search

@@ -19,18 +19,20 @@ constexpr int kRevision = 1;
 
 std::string EncodingSource(model::DualEncoder& model, model::TextKind kind,
                            const EncodeOptions& options) {
-  // Batches, and with them the rounding, depend on the number of threads.
+  // Batches, and with them the rounding, depend on the number of threads and of processes.
+  const int ranks = options.group == nullptr ? 1 : options.group->ranks();
   return fmt::format(
       "model {:016x}\nkind {}\ntokenizer {:016x}\nprompt {:016x}\n"
-      "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}\n"
+      "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}{}\n"
       "made by revision {}, {}, libtorch {}\n",
       model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
       model.tokenizer(kind).fingerprint(),
       // Prompts of their own are the caller's to tell apart.
       options.prompt ? 0 : TextHash(model.prompt(kind)), model.max_tokens(kind),
       options.batch_tokens, options.thread_batch_tokens, tensor::PrecisionName(options.precision),
-      tensor::IsaName(), at::get_num_threads(), kRevision, tensor::cpu::ProductLibraryVersion(),
-      TORCH_VERSION);
+      tensor::IsaName(), at::get_num_threads(),
+      ranks == 1 ? "" : fmt::format(" in each of {} processes", ranks), kRevision,
+      tensor::cpu::ProductLibraryVersion(), TORCH_VERSION);
 }
 
 }  // namespace tandem::search

@@ -3,6 +3,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <numeric>
@@ -57,7 +58,11 @@ objective::LabelledCells LabelledCellsOf(const sampling::Examples& examples,
 tensor::PackedTokens TrainingBatch::Pack(int64_t begin, int64_t end) const {
   std::vector<std::span<const int32_t>> spans;
   std::vector<int64_t> keys(static_cast<size_t>(end - begin));
-  std::iota(keys.begin(), keys.end(), begin);
+  if (keys_.empty()) {
+    std::iota(keys.begin(), keys.end(), begin);
+  } else {
+    std::copy(keys_.begin() + begin, keys_.begin() + end, keys.begin());
+  }
   for (int64_t text = begin; text < end; ++text) {
     spans.emplace_back(ids_.data() + starts_[text], static_cast<size_t>(length(text)));
   }
@@ -66,6 +71,22 @@ tensor::PackedTokens TrainingBatch::Pack(int64_t begin, int64_t end) const {
     prompts = prompts.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   }
   return tensor::Pack(spans, keys, prompts);
+}
+
+TrainingBatch TrainingBatch::Part(dist::Share of_queries, dist::Share of_documents) const {
+  TrainingBatch part;
+  part.queries = of_queries.size();
+  part.documents = of_documents.size();
+  const auto add = [&](int64_t text) {
+    part.ids_.insert(part.ids_.end(), ids_.begin() + starts_[text],
+                     ids_.begin() + starts_[text + 1]);
+    part.starts_.push_back(std::ssize(part.ids_));
+    part.keys_.push_back(keys_.empty() ? text : keys_[text]);
+    if (!prompts_.empty()) part.prompts_.push_back(prompts_[text]);
+  };
+  for (int64_t q = of_queries.begin; q < of_queries.end; ++q) add(q);
+  for (int64_t d = of_documents.begin; d < of_documents.end; ++d) add(queries + d);
+  return part;
 }
 
 TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {

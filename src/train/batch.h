@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "dist/process_group.h"
 #include "objective/catalogue.h"
 #include "objective/objective.h"
 #include "sampling/examples.h"
@@ -27,12 +28,16 @@ class TrainingBatch {
   // Texts [begin, end) as one pack. A text's key for dropout is its index in the batch, whichever
   // pack it is in.
   tensor::PackedTokens Pack(int64_t begin, int64_t end) const;
+  // Some queries and some documents as a batch of their own, to be encoded: it has no labels, and
+  // dropout keys stay those of the whole.
+  TrainingBatch Part(dist::Share of_queries, dist::Share of_documents) const;
 
  private:
   friend class BatchMaker;
   std::vector<int32_t> ids_;           // [T]
   std::vector<int64_t> starts_ = {0};  // [texts + 1]
   std::vector<int32_t> prompts_;       // [texts]: tokens of prompts; empty: nobody asks
+  std::vector<int64_t> keys_;          // [texts]: for dropout; empty: the texts' indices
 };
 
 // Everything that batches are made of. The examples' queries are query_texts[q] of `queries`.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "train/checkpoint.h"
@@ -43,20 +46,98 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   state["data_fingerprint"] = fingerprints_.data;
   state["base_fingerprint"] = fingerprints_.base;
   if (fingerprints_.adapter != 0) state["adapter_fingerprint"] = fingerprints_.adapter;
+  if (loop.group() != nullptr) state["ranks"] = loop.group()->ranks();
   SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
                  loop.SamplerArrays());
   // A run without validation has no best step.
   folder_.Prune(plan_, step, state.value("/loop/best_step"_json_pointer, int64_t{0}));
 }
 
-void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step) {
-  const std::filesystem::path path = folder.Checkpoint(step);
-  const nlohmann::json state = ReadState(path);
+namespace {
+
+// A sampler's arrays as bytes, and back.
+nlohmann::json ToJson(const std::vector<sampling::StateArray>& arrays) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const sampling::StateArray& array : arrays) {
+    std::visit(
+        [&]<typename T>(const std::vector<T>& values) {
+          const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+          all.push_back({array.name, array.values.index(),
+                         nlohmann::json::binary({bytes, bytes + values.size() * sizeof(T)})});
+        },
+        array.values);
+  }
+  return all;
+}
+
+template <typename T>
+std::vector<T> ValuesOf(const std::vector<uint8_t>& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+std::vector<sampling::StateArray> ArraysOf(const nlohmann::json& all) {
+  std::vector<sampling::StateArray> arrays;
+  for (const nlohmann::json& one : all) {
+    const std::vector<uint8_t>& bytes = one.at(2).get_binary();
+    sampling::StateArray array{one.at(0).get<std::string>(), ValuesOf<float>(bytes)};
+    // The alternatives of sampling::StateArray, in their order.
+    if (one.at(1) == 1) array.values = ValuesOf<uint32_t>(bytes);
+    if (one.at(1) == 2) array.values = ValuesOf<uint8_t>(bytes);
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+void RestoreState(Loop& loop, const std::filesystem::path& path, const nlohmann::json& state,
+                  std::vector<sampling::StateArray> arrays) {
   try {
-    loop.RestoreState(state, LoadSamplerArrays(path));
+    loop.RestoreState(state, std::move(arrays));
   } catch (const nlohmann::json::exception& error) {
     throw ModelError(path.native(), "", fmt::format("state.json is broken: {}", error.what()));
   }
+}
+
+// Overwrites a tensor with rank 0's.
+void Share(dist::ProcessGroup& group, const at::Tensor& tensor) {
+  const at::Tensor values = tensor.detach();
+  group.Broadcast(values);
+  tensor.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+}
+
+void RestoreEverywhere(Loop& loop, const std::filesystem::path& path) {
+  dist::ProcessGroup& group = *loop.group();
+  nlohmann::json message;
+  group.Agree([&] {
+    if (!group.leads()) return;
+    const std::vector<sampling::StateArray> arrays = LoadSamplerArrays(path);
+    message = {ReadState(path), ToJson(arrays)};
+  });
+  std::string bytes;
+  if (group.leads()) {
+    const std::vector<uint8_t> packed = nlohmann::json::to_msgpack(message);
+    bytes.assign(packed.begin(), packed.end());
+  }
+  message = nlohmann::json::from_msgpack(group.BroadcastBytes(bytes));
+  group.Agree([&] {
+    RestoreState(loop, path, message.at(0), ArraysOf(message.at(1)));
+    if (!group.leads()) return;
+    LoadWeights(path, loop.SavedParameters());
+    LoadTensors(path, loop.StateTensors());
+  });
+  for (const model::NamedParameter& parameter : loop.SavedParameters()) {
+    Share(group, parameter.value);
+  }
+  for (const optim::StateTensor& tensor : loop.StateTensors()) Share(group, tensor.value);
+}
+
+}  // namespace
+
+void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step) {
+  const std::filesystem::path path = folder.Checkpoint(step);
+  if (loop.group() != nullptr) return RestoreEverywhere(loop, path);
+  RestoreState(loop, path, ReadState(path), LoadSamplerArrays(path));
   LoadWeights(path, loop.SavedParameters());
   LoadTensors(path, loop.StateTensors());
 }

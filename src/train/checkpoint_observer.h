@@ -39,8 +39,8 @@ class CheckpointObserver final : public LoopObserver {
   bool validated_ = false;  // since this process began
 };
 
-// Takes the loop, its observers, weights and optimizers back to the checkpoint of `step`. Throws
-// ModelError for a broken one.
+// Takes the loop, its observers, weights and optimizers back to the checkpoint of `step`. In a
+// group rank 0 reads it, and the others get it from there. Throws ModelError for a broken one.
 void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step);
 
 }  // namespace tandem::train

@@ -178,12 +178,20 @@ bool IsLonger(const RunPlan& plan, const config::Recipe& recipe, const Record& r
   return recipe.train.epochs > record.recipe.train.epochs;
 }
 
+// Whether several processes made the last checkpoint.
+bool WasMadeByGroup(const RunFolder& folder) {
+  const std::optional<int64_t> latest = folder.LatestCheckpoint();
+  return latest && ReadState(folder.Checkpoint(*latest)).value("ranks", 1) > 1;
+}
+
 }  // namespace
 
-Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
-  if (!std::filesystem::exists(folder.recipe())) return {folder.LatestCheckpoint()};
-  Record record{config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {},
-                                    setup.loaded.catalogues, config::IdleKeys::kAccept)
+Continuation CompareWithRecord(Setup& setup, const RunFolder& folder,
+                               const std::optional<std::string>& text) {
+  const bool leads = setup.group == nullptr || setup.group->leads();
+  if (!text) return {leads ? folder.LatestCheckpoint() : std::nullopt};
+  Record record{config::ParseRecipe(*text, folder.recipe().native(), {}, setup.loaded.catalogues,
+                                    config::IdleKeys::kAccept)
                     .recipe,
                 {}};
   record.plan = MakePlan(record.recipe, *setup.sampler);
@@ -199,6 +207,7 @@ Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
              (same_mining && key == "mining.every");
     });
   }
+  if (setup.group != nullptr || WasMadeByGroup(folder)) std::erase(changed, "threads");
   if (!changed.empty()) {
     throw setup.loaded.ErrorAt(
         changed.front(),
@@ -210,6 +219,7 @@ Continuation CompareWithRecord(Setup& setup, const RunFolder& folder) {
             BothValues(record.recipe, setup.recipe(), changed.front(), setup.loaded.catalogues),
             fmt::join(changed, ", ")));
   }
+  if (!leads) return {std::nullopt, extended};
   if (!extended) return {folder.LatestCheckpoint()};
   CheckCanBeLonger(setup, folder, record);
   return {CheckpointToExtend(setup, folder, record.plan), true};

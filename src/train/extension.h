@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "train/run_folder.h"
 #include "train/setup.h"
@@ -29,7 +30,12 @@ struct Continuation {
 // Throws RecipeError where the recipe differs in a key that may not change, where the run would
 // become shorter, where earlier steps would have had other rates, and where the run has stopped
 // early: the longer run would have stopped there too.
-Continuation CompareWithRecord(Setup& setup, const RunFolder& folder);
+//
+// In a group `record` is the text of the folder's recipe as rank 0 reads it, none where it has
+// none; the folder's checkpoints are looked at by rank 0 alone, whose continuation counts for all.
+// Another number of processes may have another number of threads.
+Continuation CompareWithRecord(Setup& setup, const RunFolder& folder,
+                               const std::optional<std::string>& record);
 
 // Removes the checkpoints after the one that the run goes on from.
 void ForgetEnd(const RunFolder& folder, const Continuation& continuation);

@@ -59,11 +59,13 @@ PairScoreOptions OptionsOf(const Setup& setup, const sampling::ScoreNeeds& needs
     throw setup.loaded.ErrorAt("sampling.score", kNoCandidates);
   }
   const std::filesystem::path cache = CacheFolder();
-  return {.consistency = needs.consistencies,
-          .seed = static_cast<uint64_t>(setup.recipe().seed),
-          .cache = {.folder = cache,
-                    .encode = {.precision = setup.precision, .threads = setup.threads},
-                    .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
+  return {
+      .consistency = needs.consistencies,
+      .seed = static_cast<uint64_t>(setup.recipe().seed),
+      .cache = {
+          .folder = cache,
+          .encode = {.precision = setup.precision, .threads = setup.threads, .group = setup.group},
+          .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
 }
 
 }  // namespace

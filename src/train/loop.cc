@@ -57,10 +57,15 @@ Next Loop::TellAll(const Call& call) {
   return state_.stopped_early ? Next::kStop : Next::kGoOn;
 }
 
+Next Loop::Agreed(Next next) const {
+  if (parts_.group == nullptr) return next;
+  return static_cast<Next>(parts_.group->Largest(static_cast<int64_t>(next)));
+}
+
 bool Loop::Run() {
   Next next = TellAll([this](LoopObserver& observer) { return observer.Begin(*this); });
   while (!done() && next != Next::kInterrupt) {
-    next = TellAll([this](LoopObserver& observer) { return observer.BeforeStep(*this); });
+    next = Agreed(TellAll([this](LoopObserver& observer) { return observer.BeforeStep(*this); }));
     if (next == Next::kGoOn) next = MineIfDue();
     if (next != Next::kGoOn) continue;
     const StepReport report = Step();
@@ -84,7 +89,8 @@ Next Loop::MineIfDue() {
                            for (LoopObserver* observer : observers_) {
                              go_on = observer->DuringMining(*this, stage) && go_on;
                            }
-                           return go_on;
+                           // Processes that mine together finish the round together.
+                           return go_on || parts_.group != nullptr;
                          });
   if (!mined) return Next::kInterrupt;
   parts_.sampler.set_mined(std::move(mined->pool));
@@ -156,7 +162,9 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
       .chunk_tokens = options_.chunk_tokens,
       .weight = weight,
       .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
-      .weights_stay = options_.accumulate > 1};
+      .weights_stay = options_.accumulate > 1,
+      .group = parts_.group,
+      .reducer = part + 1 == options_.accumulate ? parts_.reducer : nullptr};
   StepOutcome outcome =
       ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
   parts_.states = std::move(outcome.states);
@@ -176,7 +184,7 @@ bool Loop::TellDuringValidation(double share) const {
   for (LoopObserver* observer : observers_) {
     go_on = observer->DuringValidation(*this, share) && go_on;
   }
-  return go_on;
+  return Agreed(go_on ? Next::kGoOn : Next::kInterrupt) == Next::kGoOn;
 }
 
 void Loop::TellAfterValidation(const ValidationReport& report) const {

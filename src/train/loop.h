@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dist/gradient_reducer.h"
+#include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "optim/optimizer.h"
 #include "sampling/sampler.h"
@@ -33,6 +35,11 @@ struct LoopParts {
   sampling::Sampler& sampler;
   Updater& updater;
   NegativeMiner* miner = nullptr;  // null: nothing is mined
+  // The processes that run the loop together (train/shared_step.h), and what adds up their
+  // gradients. All of them make the same batches and come to the same weights. Null: this one
+  // alone.
+  dist::ProcessGroup* group = nullptr;
+  dist::GradientReducer* reducer = nullptr;
 };
 
 struct LoopOptions {
@@ -71,7 +78,11 @@ class Loop {
   const TrainingObjective& objective() const { return parts_.objective; }
   const ObjectiveStates& objective_states() const { return parts_.states; }
 
-  // Calls the observers during a validation and after it; the validating observer uses these.
+  // Null, or the processes that run the loop together.
+  dist::ProcessGroup* group() const { return parts_.group; }
+
+  // Calls the observers during a validation and after it; the validating observer uses these. In a
+  // group all processes call the first equally often, and stop where one of them is asked to.
   bool TellDuringValidation(double share) const;
   void TellAfterValidation(const ValidationReport& report) const;
 
@@ -95,6 +106,8 @@ class Loop {
   void CountProgress();  // from the sampler and the number of steps
   BatchSums RunBatches();
   void RunBatch(int64_t part, BatchSums& sums);
+  // What all processes do where this one would do `next`.
+  Next Agreed(Next next) const;
   // Calls all observers; the first that interrupts is the last that is called.
   template <typename Call>
   Next TellAll(const Call& call);

@@ -24,7 +24,8 @@ class LossValidator final : public Validator {
         sampler_options_(SamplerOptionsOf(recipe, objective.needs)),
         maker_(texts_, MaskRulesOf(recipe), objective.needs),
         step_{.forward = {.precision = options.precision},
-              .chunk_tokens = recipe.train.chunk_tokens} {
+              .chunk_tokens = recipe.train.chunk_tokens,
+              .group = options.group} {
     figures_.AddTo(sampler_options_);
   }
 

@@ -54,7 +54,8 @@ class MeasureValidator final : public Validator {
         prompts_(options.prompts),
         encode_{.precision = options.precision,
                 .threads = options.threads,
-                .window_texts = kWindowTexts} {
+                .window_texts = kWindowTexts,
+                .group = options.group} {
     if (corpus_.qrels == nullptr) judged_ = QrelsOf(corpus_);
     for (const eval::Measure& measure : measures_) CheckPositives(measure);
     if (!measures.pool) return;

@@ -140,7 +140,9 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   size_t done = 0;
   search::CacheOptions options{
       .folder = folder,
-      .encode = {.precision = options_.precision, .threads = options_.threads},
+      .encode = {.precision = options_.precision,
+                 .threads = options_.threads,
+                 .group = options_.group},
       .between_blocks = [&] { stage.Done(done); },  // also where another process is waited for
       .progress = [&](size_t count) { done = count; }};
   const search::PromptSource prompt = options_.prompts.Of(kind).Unless(model.prompt(kind));

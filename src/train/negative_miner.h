@@ -16,6 +16,7 @@
 
 #include "config/recipe_parse.h"
 #include "data/training_set.h"
+#include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "sampling/further_pool.h"
 #include "search/mined.h"
@@ -39,8 +40,9 @@ struct MinedRound {
 
 struct MinerOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
-  int threads = 1;     // of the tokenizer
-  RunPrompts prompts;  // of the texts of the set
+  int threads = 1;                      // of the tokenizer
+  RunPrompts prompts;                   // of the texts of the set
+  dist::ProcessGroup* group = nullptr;  // that encodes together; null: this process alone
 };
 
 class NegativeMiner {

@@ -12,8 +12,9 @@
 namespace tandem::train {
 
 std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::string_view format,
-                            const report::TextStyle& style, const StopRequest& stop) {
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = stop});
+                            const report::TextStyle& style, const StopRequest& stop,
+                            dist::ProcessGroup* group) {
+  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = stop, .group = group});
   SetSteps(*setup, steps + 1);  // the first warms up
   StepProfile profile;
   ProfileObserver profiler(profile);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -35,18 +36,23 @@
 namespace tandem::train {
 namespace {
 
-// The recipe that the run was started with.
-config::LoadedRecipe ResolvedRecipe(const RunFolder& folder,
-                                    const config::RecipeCatalogues& catalogues) {
-  return config::ParseRecipe(ReadFile(folder.recipe()), folder.recipe().native(), {}, catalogues,
-                             config::IdleKeys::kAccept);
+// The text of the recipe that the run was started with, as rank 0 of a group reads it.
+std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::ProcessGroup& group) {
+  std::string text;
+  group.Agree([&] {
+    if (group.leads() && std::filesystem::exists(folder.recipe())) text = ReadFile(folder.recipe());
+  });
+  text = group.BroadcastBytes(text);
+  if (text.empty()) return std::nullopt;
+  return text;
 }
 
 // A resumed run keeps what it began with where the recipe leaves the choice to Tandem: an earlier
 // version may have had other defaults for the objective's parameters, and took no negatives then.
-void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder) {
-  if (!std::filesystem::exists(folder.recipe())) return;
-  const config::Recipe begun = ResolvedRecipe(folder, loaded.catalogues).recipe;
+void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const std::string& record) {
+  const config::Recipe begun = config::ParseRecipe(record, folder.recipe().native(), {},
+                                                   loaded.catalogues, config::IdleKeys::kAccept)
+                                   .recipe;
   config::Recipe& recipe = loaded.recipe;
   if (!recipe.data.negatives) recipe.data.negatives = begun.data.negatives;
   if (recipe.objective.name != begun.objective.name) return;
@@ -198,21 +204,35 @@ bool IsFinished(const RunFolder& folder) {
   return finished != nullptr && finished->step == *checkpoint;
 }
 
-// The observers of a run, in the order in which the loop calls them.
+// The files that a run appends lines to.
+struct RunLogs {
+  RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoint)
+      : metrics(folder.metrics(), MetricsBytes(folder, checkpoint)),
+        timing(folder.timing(), std::nullopt) {}
+
+  LineLog metrics;
+  LineLog timing;
+};
+
+// The observers of a run, in the order in which the loop calls them. Those that write are rank 0's
+// alone.
 class RunObservers {
  public:
-  RunObservers(Setup& setup, const RunFolder& folder, LineLog& metrics, LineLog& timing,
-               const StopRequest& stop)
-      : signals_(stop),
-        metrics_(metrics, timing, setup.recipe().logging.every),
-        progress_(setup.recipe().logging.every),
-        checkpoints_(folder, setup.plan,
-                     {.data = setup.data.fingerprint,
-                      .base = setup.base_fingerprint,
-                      .adapter = setup.adapter_fingerprint}) {
-    if (setup.sampler->Prunes()) {
-      audit_.emplace(folder.sampling());
-      setup.sampler->set_audit(&*audit_);
+  // `logs` are rank 0's.
+  RunObservers(Setup& setup, const RunFolder& folder, RunLogs* logs, const StopRequest& stop)
+      : signals_(stop) {
+    if (logs != nullptr) {
+      metrics_.emplace(logs->metrics, logs->timing, setup.recipe().logging.every);
+      progress_.emplace(setup.recipe().logging.every);
+      warnings_.emplace();
+      checkpoints_.emplace(folder, setup.plan,
+                           InputFingerprints{.data = setup.data.fingerprint,
+                                             .base = setup.base_fingerprint,
+                                             .adapter = setup.adapter_fingerprint});
+      if (setup.sampler->Prunes()) {
+        audit_.emplace(folder.sampling());
+        setup.sampler->set_audit(&*audit_);
+      }
     }
     if (setup.validator == nullptr) return;
     validation_.emplace(*setup.validator, folder, setup.plan, setup.recipe().validation.patience);
@@ -220,10 +240,16 @@ class RunObservers {
 
   // The checkpoint observer follows all observers whose state it saves.
   std::vector<LoopObserver*> List() {
-    std::vector<LoopObserver*> list = {&signals_, &metrics_, &progress_, &warnings_};
-    if (audit_) list.push_back(&*audit_);
-    if (validation_) list.push_back(&*validation_);
-    list.push_back(&checkpoints_);
+    std::vector<LoopObserver*> list = {&signals_};
+    const auto add = [&list](auto& observer) {
+      if (observer) list.push_back(&*observer);
+    };
+    add(metrics_);
+    add(progress_);
+    add(warnings_);
+    add(audit_);
+    add(validation_);
+    add(checkpoints_);
     return list;
   }
   const ValidationState* validation() const {
@@ -232,12 +258,12 @@ class RunObservers {
 
  private:
   SignalObserver signals_;
-  MetricsObserver metrics_;
-  ProgressObserver progress_;
-  WarningObserver warnings_;
+  std::optional<MetricsObserver> metrics_;
+  std::optional<ProgressObserver> progress_;
+  std::optional<WarningObserver> warnings_;
   std::optional<AuditObserver> audit_;
   std::optional<ValidationObserver> validation_;
-  CheckpointObserver checkpoints_;
+  std::optional<CheckpointObserver> checkpoints_;
 };
 
 // Runs the loop to its end. A run that diverges says which checkpoint is left.
@@ -254,10 +280,12 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
   }
   if (complete) return;
   const int64_t step = loop.state().step;
-  throw Interrupted(StopSignal(stop),
-                    step > 0 ? fmt::format("interrupted; {} is saved, continue with --resume",
-                                           folder.Checkpoint(step).native())
-                             : "interrupted before the first step; start again with --resume");
+  // Another process of the group may have been asked to stop.
+  const int signal = StopSignal(stop) != 0 ? StopSignal(stop) : SIGTERM;
+  throw Interrupted(signal, step > 0
+                                ? fmt::format("interrupted; {} is saved, continue with --resume",
+                                              folder.Checkpoint(step).native())
+                                : "interrupted before the first step; start again with --resume");
 }
 
 void WriteRecords(const RunFolder& folder, const Setup& setup, const RunOptions& options,
@@ -291,18 +319,28 @@ report::StartRow StartOf(const Setup& setup, const std::optional<int64_t>& check
   return start;
 }
 
-// `profilers`: a ProfileObserver, or none.
-void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continuation,
-             const RunOptions& options, std::vector<LoopObserver*> profilers) {
-  const std::optional<int64_t> checkpoint = continuation.checkpoint;
+// Makes or takes over the files of the run folder, as rank 0.
+std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, Setup& setup,
+                                    const Continuation& continuation, const RunOptions& options) {
   folder.Prepare();
   if (continuation.extended) ForgetEnd(folder, continuation);
   WriteRecords(folder, setup, options, continuation.extended);
-  LineLog metrics(folder.metrics(), MetricsBytes(folder, checkpoint));
-  LineLog timing(folder.timing(), std::nullopt);
-  timing.Write(report::ToJson(StartOf(setup, checkpoint, options)));
-  RunObservers observers(setup, folder, metrics, timing, options.stop);
-  if (setup.miner) setup.miner->set_scratch(folder.mining());
+  auto logs = std::make_unique<RunLogs>(folder, continuation.checkpoint);
+  logs->timing.Write(report::ToJson(StartOf(setup, continuation.checkpoint, options)));
+  return logs;
+}
+
+// `profilers`: a ProfileObserver, or none.
+void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continuation,
+             const RunOptions& options, dist::ProcessGroup& group,
+             std::vector<LoopObserver*> profilers) {
+  const std::optional<int64_t> checkpoint = continuation.checkpoint;
+  std::unique_ptr<RunLogs> logs;  // rank 0's
+  group.Agree([&] {
+    if (group.leads()) logs = OpenFolder(folder, setup, continuation, options);
+  });
+  RunObservers observers(setup, folder, logs.get(), options.stop);
+  if (setup.miner && group.leads()) setup.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);
   Loop loop(PartsOf(setup), LoopOptionsOf(setup), list);
@@ -310,14 +348,101 @@ void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continua
     RestoreCheckpoint(loop, folder, *checkpoint);
     const ValidationState* validation = observers.validation();
     // A kill may have cut the pruning short.
-    folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
+    if (group.leads()) {
+      folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
+    }
   }
   RunLoop(loop, folder, options.stop);
+  if (!group.leads()) return;
   folder.RemoveMining();      // what a round left there that this process did not have to repeat
   tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
-  SaveModel(setup, folder, loop.state(), observers.validation(), metrics);
-  timing.Write(report::ToJson(report::EndRow{
+  SaveModel(setup, folder, loop.state(), observers.validation(), logs->metrics);
+  logs->timing.Write(report::ToJson(report::EndRow{
       .step = loop.state().step, .most_memory_bytes = static_cast<int64_t>(MostResidentMemory())}));
+}
+
+// The folder of a run while this process, rank 0, works in it.
+class UsedFolder {
+ public:
+  UsedFolder(const RunFolder& folder, const RunOptions& options)
+      : folder_(folder), resume_(options.resume) {
+    // A folder in which another process trains is not one to resume, nor one that "exists already".
+    if (std::filesystem::exists(folder.lock())) lock_.emplace(folder.lock());
+    if (options.restarted) resume_ = resume_ || std::filesystem::exists(folder.recipe());
+    folder.CheckUsable(resume_);
+    if (resume_ && !lock_) lock_.emplace(folder.lock());
+  }
+
+  bool resume() const { return resume_; }
+  // Nothing is written before model and data are read; another process may have begun meanwhile.
+  void Take() {
+    if (lock_) return;
+    MakeFolder(folder_.path());
+    lock_.emplace(folder_.lock());
+    folder_.CheckUsable(resume_);
+  }
+
+ private:
+  const RunFolder& folder_;
+  bool resume_;
+  std::optional<RunLock> lock_;
+};
+
+// What a resumed run goes on from, agreed upon; `finished` where there is nothing left to do.
+Continuation Continue(Setup& setup, const RunFolder& folder, dist::ProcessGroup& group,
+                      const std::optional<std::string>& record, bool* finished) {
+  Continuation continuation;
+  group.Agree([&] {
+    continuation = CompareWithRecord(setup, folder, record);
+    if (!group.leads()) return;
+    if (continuation.checkpoint) CheckSameInputs(setup, folder, *continuation.checkpoint);
+    *finished = !continuation.extended && IsFinished(folder);
+  });
+  const std::string told = group.BroadcastBytes(
+      nlohmann::json({continuation.checkpoint.value_or(-1), *finished}).dump());
+  const nlohmann::json facts = nlohmann::json::parse(told);
+  const auto checkpoint = facts.at(0).get<int64_t>();
+  if (checkpoint >= 0) continuation.checkpoint = checkpoint;
+  *finished = facts.at(1).get<bool>();
+  return continuation;
+}
+
+std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const RunOptions& options,
+                  dist::ProcessGroup& group) {
+  std::optional<UsedFolder> used;  // rank 0's
+  group.Agree([&] {
+    if (group.leads()) used.emplace(folder, options);
+  });
+  const bool resume = group.BroadcastBytes(used && used->resume() ? "yes" : "") == "yes";
+  std::optional<std::string> record;
+  if (resume) record = RecordedRecipe(folder, group);
+  if (record) group.Agree([&] { KeepChoices(loaded, folder, *record); });
+  const std::unique_ptr<Setup> setup =
+      MakeSetup(std::move(loaded),
+                {.stop = options.stop, .group = options.group, .version = options.version});
+  group.Agree([&] {
+    if (used) used->Take();
+  });
+  Continuation continuation;
+  if (resume) {
+    bool finished = false;
+    continuation = Continue(*setup, folder, group, record, &finished);
+    if (finished) {
+      Note(fmt::format("{}: this run is finished; its model is {}", folder.path().native(),
+                       folder.model().native()));
+      return "";
+    }
+  }
+  if (options.profile_format.empty()) {
+    TrainIn(folder, *setup, continuation, options, group, {});
+    return "";
+  }
+  StepProfile profile;
+  ProfileObserver profiler(profile);
+  TrainIn(folder, *setup, continuation, options, group, {&profiler});
+  return FormatProfile(
+      profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
+      options.profile_format, options.profile_style);
 }
 
 }  // namespace
@@ -329,40 +454,11 @@ std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) 
     throw UsageError("there is no run folder to write to: give --output, or output in the recipe");
   }
   if (output == "-") throw UsageError("--output - is no folder, and a run needs one: give a path");
-  const RunFolder folder(output);
-  std::optional<RunLock> lock;
-  // A folder in which another process trains is not one to resume, nor one that "exists already".
-  if (std::filesystem::exists(folder.lock())) lock.emplace(folder.lock());
-  folder.CheckUsable(options.resume);
-  if (options.resume && !lock) lock.emplace(folder.lock());
-  if (options.resume) KeepChoices(loaded, folder);
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = options.stop});
-  if (!lock) {
-    // Nothing is written before model and data are read; another process may have begun meanwhile.
-    MakeFolder(output);
-    lock.emplace(folder.lock());
-    folder.CheckUsable(options.resume);
+  if (options.group != nullptr) {
+    return Train(std::move(loaded), RunFolder(output), options, *options.group);
   }
-  Continuation continuation;
-  if (options.resume) {
-    continuation = CompareWithRecord(*setup, folder);
-    if (continuation.checkpoint) CheckSameInputs(*setup, folder, *continuation.checkpoint);
-    if (!continuation.extended && IsFinished(folder)) {
-      Note(fmt::format("{}: this run is finished; its model is {}", output.native(),
-                       folder.model().native()));
-      return "";
-    }
-  }
-  if (options.profile_format.empty()) {
-    TrainIn(folder, *setup, continuation, options, {});
-    return "";
-  }
-  StepProfile profile;
-  ProfileObserver profiler(profile);
-  TrainIn(folder, *setup, continuation, options, {&profiler});
-  return FormatProfile(
-      profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
-      options.profile_format, options.profile_style);
+  const std::unique_ptr<dist::ProcessGroup> alone = dist::ProcessGroup::Alone();
+  return Train(std::move(loaded), RunFolder(output), options, *alone);
 }
 
 }  // namespace tandem::train

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/recipe_parse.h"
+#include "dist/process_group.h"
 #include "report/table.h"
 #include "train/interrupt.h"
 
@@ -21,6 +22,11 @@ struct RunOptions {
   std::string version;             // of the program, for the run folder's records
   std::vector<std::string> flags;  // that went over the recipe beside --set: "--seed 7"
   StopRequest stop;                // empty: nothing stops the run before its end
+  // The processes that train together; null, or a group of one: this one alone. Only rank 0 reads
+  // and writes the run folder.
+  dist::ProcessGroup* group = nullptr;
+  // Resume where the folder holds a run, else begin one: the launcher has started the job again.
+  bool restarted = false;
 };
 
 // Trains and writes the run folder (docs/training.md). Reads everything before it writes anything.
@@ -38,7 +44,9 @@ std::string CheckTraining(config::LoadedRecipe recipe);
 
 // `tandem train --profile-steps`: one step to warm up and `steps` more, neither validated nor
 // saved; returns the profile of these. Throws Interrupted where `stop` asks for it.
+// In a group of processes it is the profile of this one.
 std::string ProfileTraining(config::LoadedRecipe recipe, int64_t steps, std::string_view format,
-                            const report::TextStyle& style, const StopRequest& stop);
+                            const report::TextStyle& style, const StopRequest& stop,
+                            dist::ProcessGroup* group = nullptr);
 
 }  // namespace tandem::train

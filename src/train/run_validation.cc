@@ -33,7 +33,8 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
   const ValidatorOptions options{
       .prompts = ValidationPrompts(setup.data, recipe.validation, *setup.model),
       .precision = setup.precision,
-      .threads = setup.threads};
+      .threads = setup.threads,
+      .group = setup.group};
   if (recipe.validation.by_loss()) {
     return MakeLossValidator(setup.data, setup.loaded, setup.objective, *setup.model, options);
   }

@@ -25,6 +25,7 @@
 #include "train/run_mixture.h"
 #include "train/run_model.h"
 #include "train/run_validation.h"
+#include "train/same_setup.h"
 #include "train/training_options.h"
 #include "weights/prompt_choice.h"
 
@@ -171,6 +172,20 @@ void CheckFirstBatch(const Setup& setup) {
           batch.rows(), batch.columns()));
 }
 
+// Throws RecipeError where a batch has not a query for each process of the group.
+void CheckRanks(const Setup& setup) {
+  if (setup.group == nullptr) return;
+  const uint64_t queries = LargestBatch(setup);
+  const auto ranks = static_cast<uint64_t>(setup.group->ranks());
+  if (queries >= ranks) return;
+  throw setup.loaded.ErrorAt(
+      setup.recipe().train.batch ? "train.batch" : "train.batch_tokens",
+      fmt::format(
+          "makes batches of {} queries, which {} processes cannot share; raise it, or start "
+          "at most {} processes",
+          queries, ranks, queries));
+}
+
 // Changes with the model's parameters, with its settings, and, through the token ids of the run's
 // texts, with its tokenizer.
 uint64_t BaseFingerprint(const Setup& setup) {
@@ -231,7 +246,8 @@ void StartOpenBias(Setup& setup) {
                    {.forward = {.precision = setup.precision,
                                 .training = true,
                                 .seed = static_cast<uint64_t>(setup.recipe().seed)},
-                    .chunk_tokens = setup.recipe().train.chunk_tokens}));
+                    .chunk_tokens = setup.recipe().train.chunk_tokens,
+                    .group = setup.group}));
 }
 
 void MakeObjective(Setup& setup) {
@@ -251,10 +267,11 @@ void StopIfAsked(const StopRequest& stop) {
 
 void MakeMiner(Setup& setup) {
   if (!setup.recipe().mining.enabled()) return;
-  setup.miner = std::make_unique<NegativeMiner>(
-      setup.loaded, setup.data.set, setup.data.training,
-      MinerOptions{
-          .precision = setup.precision, .threads = setup.threads, .prompts = setup.prompts});
+  setup.miner = std::make_unique<NegativeMiner>(setup.loaded, setup.data.set, setup.data.training,
+                                                MinerOptions{.precision = setup.precision,
+                                                             .threads = setup.threads,
+                                                             .prompts = setup.prompts,
+                                                             .group = setup.group});
   setup.miner->CheckMemory(setup.model->embedding_width());
 }
 
@@ -276,6 +293,12 @@ void PlanUpdates(Setup& setup) {
       Entry(optim::Schedules(), recipe.schedule.name), recipe.schedule.params);
   setup.plan = MakePlan(recipe, *setup.sampler);
   SetSteps(setup, setup.plan.steps);
+  if (setup.group == nullptr) return;
+  std::vector<model::NamedParameter> trained = setup.optimizer->parameters();
+  for (const model::NamedParameter& learned : setup.objective_optimizer->parameters()) {
+    trained.push_back(learned);
+  }
+  setup.reducer = std::make_unique<dist::GradientReducer>(*setup.group, std::move(trained));
 }
 
 void NoteWhatIsTrained(const Setup& setup) {
@@ -286,11 +309,10 @@ void NoteWhatIsTrained(const Setup& setup) {
   NoteMixture(recipe.data, setup.sources, setup.sampler->QueriesIn(0));
 }
 
-}  // namespace
-
-std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options) {
+// Model, data and token ids: what each process of a group reads by itself.
+void ReadAll(std::unique_ptr<Setup>& setup, config::LoadedRecipe loaded,
+             const SetupOptions& options) {
   CheckValidation(loaded);
-  auto setup = std::make_unique<Setup>();
   setup->learning_rate_note = ResolveLearningRate(loaded);
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
@@ -327,7 +349,21 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   setup->figures = MakeBatchFigures(setup->recipe(), setup->texts,
                                     TasksOf(setup->data, setup->recipe(), setup->data.training));
   CheckTasks(setup->loaded, setup->texts, setup->figures, setup->objective.needs);
+}
+
+}  // namespace
+
+std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions& options) {
+  auto setup = std::make_unique<Setup>();
+  if (options.group != nullptr && !options.group->alone()) {
+    setup->group = options.group;
+    setup->group->Agree([&] { ReadAll(setup, std::move(loaded), options); });
+    CheckSameEverywhere(*setup, options.version);
+  } else {
+    ReadAll(setup, std::move(loaded), options);
+  }
   setup->sampler = MakeSampler(*setup, options);
+  CheckRanks(*setup);
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
   PlanUpdates(*setup);
@@ -356,7 +392,9 @@ LoopParts PartsOf(Setup& setup) {
           .batches = *setup.batches,
           .sampler = *setup.sampler,
           .updater = *setup.updater,
-          .miner = setup.miner.get()};
+          .miner = setup.miner.get(),
+          .group = setup.group,
+          .reducer = setup.reducer.get()};
 }
 
 LoopOptions LoopOptionsOf(const Setup& setup) {

@@ -56,6 +56,8 @@ struct Setup {
   std::unique_ptr<Validator> validator;  // null: none
   RunPlan plan;
   std::unique_ptr<Updater> updater;
+  dist::ProcessGroup* group = nullptr;             // that trains together; null: this one alone
+  std::unique_ptr<dist::GradientReducer> reducer;  // of a group
 
   const config::Recipe& recipe() const { return loaded.recipe; }
 };
@@ -65,6 +67,10 @@ struct SetupOptions {
   // False (`train --check`): texts are not encoded for the sampler's scores. Where the cache has
   // not their embeddings, the sampler goes by random scores, and the setup must not be trained.
   bool encode = true;
+  // The processes that train together; null, or a group of one: this one alone. All must have the
+  // same recipe, data, base, program and instruction sets: an error names what differs.
+  dist::ProcessGroup* group = nullptr;
+  std::string version;  // of the program
 };
 
 // Checks the recipe, sets the number of threads, reads model and data, makes the token ids and the

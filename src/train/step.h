@@ -2,7 +2,8 @@
 //
 // A step is a function of (model, batch, objective, states): the states that the objective keeps
 // between batches go in and come out. Gradients are added to the parameters' `grad`, as libtorch
-// does; nothing else changes. The gradient cache wraps this function and does not branch inside it.
+// does; nothing else changes. The gradient cache and a group of processes (train/shared_step.h)
+// wrap this function and do not branch inside it.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "config/recipe.h"
+#include "dist/gradient_reducer.h"
+#include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "objective/catalogue.h"
 #include "objective/matryoshka.h"
@@ -58,6 +61,13 @@ struct StepOptions {
   // for both passes then stay in memory from batch to batch, so that each is made once for all of
   // them.
   bool weights_stay = false;
+  // The processes that make the step together: each encodes its part of the batch and judges its
+  // queries, and all come to the same loss, feedback and states. Null, or a group of one: this one
+  // alone.
+  dist::ProcessGroup* group = nullptr;
+  // Adds up the gradients of all processes once this batch is done: that of the last batch of a
+  // step. Null: they stay with each process.
+  dist::GradientReducer* reducer = nullptr;
 };
 
 // What a batch's loss is and what it was made of.

@@ -1,5 +1,6 @@
 #include "train/validation_observer.h"
 
+#include <ATen/ops/full.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +20,14 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Rank 0's value.
+double Agreed(const Loop& loop, double value) {
+  if (loop.group() == nullptr) return value;
+  const at::Tensor number = at::full({1}, value, at::kDouble);
+  loop.group()->Broadcast(number);
+  return number.item<double>();
 }
 
 std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
@@ -48,12 +57,13 @@ Next ValidationObserver::Validate(const Loop& loop) {
       validator_.Measure(loop.model(), loop.objective_states(),
                          [&loop](double share) { return loop.TellDuringValidation(share); });
   if (!found) return Next::kInterrupt;
-  const double value = found->value;
+  // All processes go by one value, whatever their machines make of the last digit.
+  const double value = Agreed(loop, found->value);
   if (!std::isfinite(value)) {
     throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, value));
   }
   const bool best = Count(step, value);
-  if (best) {
+  if (best && (loop.group() == nullptr || loop.group()->leads())) {
     SaveWeights(folder_.Best(step), loop.SavedParameters(), {{"step", step}, {measure_, value}});
   }
   const double seconds = SecondsSince(start);

@@ -32,6 +32,7 @@ class ValidationObserver final : public LoopObserver {
  public:
   // `patience`: the validations without improvement that end the run; 0: they never do. The
   // validation before the first step costs none. `validator` and `folder` outlive the observer.
+  // Only rank 0 of a group writes weights.
   ValidationObserver(Validator& validator, const RunFolder& folder, const RunPlan& plan,
                      int64_t patience)
       : validator_(validator),

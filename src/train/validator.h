@@ -51,6 +51,7 @@ struct ValidatorOptions {
   RunPrompts prompts;  // of the texts that are validated on
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;
+  dist::ProcessGroup* group = nullptr;  // that validates together; null: this process alone
 };
 
 // What is measured on a ranking.

@@ -83,6 +83,7 @@ struct RandomBatch {
     ListLabels();
     return {.queries = static_cast<int64_t>(q),
             .documents = static_cast<int64_t>(d),
+            .same_tower = static_cast<int64_t>(q),
             .query_document = query_document.data(),
             .query_query = query_query.data(),
             .document_document = document_document.data(),

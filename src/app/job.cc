@@ -1,0 +1,60 @@
+#include "app/job.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/terminal.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/launch.h"
+#include "base/log.h"
+
+namespace tandem::app {
+namespace {
+
+// Ends the process with an error that the others are told of. Nothing is taken apart. Of an
+// interruption, which all processes share, rank 0 speaks alone.
+[[noreturn]] void End(dist::ProcessGroup& group, ExitCode code, const std::string& message) {
+  const bool interrupted = static_cast<int>(code) > 128;
+  if (group.leads() || !interrupted) Terminal::Get().Error(message);
+  group.Report(static_cast<int>(code), message);
+  std::cout.flush();
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(code));
+}
+
+// An error names the rank where its message does not.
+std::string WithRank(const dist::ProcessGroup& group, const char* message) {
+  const std::string text = message;
+  if (text.find("this is rank") != std::string::npos) return text;
+  return fmt::format("rank {}: {}", group.rank(), text);
+}
+
+}  // namespace
+
+void RunInGroup(int timeout_seconds, const std::function<void(dist::ProcessGroup& group)>& body) {
+  const std::unique_ptr<dist::ProcessGroup> group =
+      dist::ProcessGroup::Join(CurrentLaunch(), {.timeout = std::chrono::seconds(timeout_seconds)});
+  if (group->alone()) return body(*group);
+  if (!group->leads()) SetMessageSink(nullptr);
+  try {
+    body(*group);
+    group->Leave();
+  } catch (const Error& error) {
+    End(*group, error.exit_code(), WithRank(*group, error.what()));
+  } catch (const std::bad_alloc&) {
+    End(*group, ExitCode::kInternal, WithRank(*group, "out of memory"));
+  } catch (const std::exception& error) {
+    End(*group, ExitCode::kInternal,
+        WithRank(*group, fmt::format("internal error: {}", error.what()).c_str()));
+  }
+}
+
+}  // namespace tandem::app

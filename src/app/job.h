@@ -1,0 +1,17 @@
+// The processes that a launcher (torchrun, srun, mpirun, Kubernetes) has started together.
+#pragma once
+
+#include <functional>
+
+#include "app/flags.h"
+#include "dist/process_group.h"
+
+namespace tandem::app {
+
+// Runs `body` with the group of this process's launch, which is a group of one without a launcher.
+// Rank 0 alone writes notes, warnings and progress. Where `body` throws, the others are told, and a
+// process of a larger group ends here with the error's exit code: threads of its group may wait for
+// processes that are gone.
+void RunInGroup(int timeout_seconds, const std::function<void(dist::ProcessGroup& group)>& body);
+
+}  // namespace tandem::app
