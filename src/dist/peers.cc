@@ -17,8 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of the timeout: what is left is for the others to notice it too, and to end.
-constexpr double kShareOfTimeout = 0.9;
+// Beats before the timeout at which a silent process is given up: the others notice it then, and end.
+constexpr int kBeatsToEnd = 8;
 // Beats that a process may miss before it is taken for the one that broke a connection.
 constexpr int kMissedBeats = 3;
 
@@ -63,7 +63,8 @@ struct Peers::State {
 
   bool leads() const { return options.rank == 0; }
   Clock::duration Limit() const {
-    return std::chrono::duration_cast<Clock::duration>(options.timeout * kShareOfTimeout);
+    return std::max<Clock::duration>(options.timeout / 2,
+                                     options.timeout - kBeatsToEnd * options.beat);
   }
   Clock::duration ShortLimit() const {
     return std::min<Clock::duration>(options.beat * kMissedBeats, Limit());
@@ -198,9 +199,10 @@ void Peers::Report(int exit_code, const std::string& message) {
                                  exit_code};
     state_->changed.notify_all();
   }
-  // Rank 0 takes the store with it, so it waits until the others have read what is there.
+  // Rank 0 takes the store with it, so it waits until the others have read what is there. A store
+  // that does not answer is not waited for.
   const int64_t wanted = state_->beats + (state_->leads() ? kMissedBeats : 1);
-  state_->changed.wait_for(lock, state_->options.beat * 2 * kMissedBeats,
+  state_->changed.wait_for(lock, state_->options.beat * (state_->leads() ? kMissedBeats + 1 : 2),
                            [&] { return state_->beats >= wanted || state_->ended; });
 }
 
