@@ -52,9 +52,9 @@ class Process {
       : how_(how),
         set_(Graded()),
         model_(model::DualEncoder::Load(
-            folder, {.dropout = 0.1,
-                     .towers = how.two_towers ? weights::Towers::kSeparate
-                                              : weights::Towers::kShared})),
+            folder,
+            {.dropout = 0.1,
+             .towers = how.two_towers ? weights::Towers::kSeparate : weights::Towers::kShared})),
         recipe_{how.objective, how.params},
         objective_(MakeTrainingObjective(recipe_)),
         states_(StartingStates(recipe_)) {
