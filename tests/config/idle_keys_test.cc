@@ -157,6 +157,7 @@ class IdleKey : public testing::Test {
       {"train.chunk_tokens", {}},
       {"train.checkpoint_every", {}},
       {"train.keep_checkpoints", {}},
+      {"train.reduce", {}},
       {"validation.data", {}},
       {"validation.split", {"validation.data = 'LINES'", "validation.data = 'FOLDER'"}},
       {"validation.query_prompt", {"validation.holdout = 5", "validation.data = 'v'"}},
