@@ -15,6 +15,7 @@ status 1 and keeps all runs. Needs root for Slurm; only the standard library.
 
 import argparse
 import os
+import re
 import shutil
 import signal
 import socket
@@ -178,15 +179,17 @@ def check_fault(runs, rank, number):
     require(f"rank {rank} (" in job.said(other) or f"rank {rank} has" in job.said(other),
             f"{name}: the message does not name rank {rank}:\n{job.said(other)}")
     job.processes[rank].kill()
+    message = last_line(job.said(other))
     runs.resume(name)
-    return f"exit 7 after {seconds:.1f} s: {last_line(job.said(other))}"
+    return f"exit 7 after {seconds:.1f} s: {message}"
 
 
-def check_termination(runs, rank):
-    name = f"sigterm-{rank}"
+def check_termination(runs, ranks):
+    name = "-".join(["sigterm", *map(str, ranks)])
     job = runs.by_hand(name, "--timeout", str(TIMEOUT))
     job.wait_for_step(DISTURBED)
-    job.signal_rank(rank, signal.SIGTERM)
+    for rank in ranks:
+        job.signal_rank(rank, signal.SIGTERM)
     codes = job.wait()
     require(codes == [143, 143], f"{name}: exit {codes}:\n{job.said(0)}\n{job.said(1)}")
     steps = sorted(int(entry[5:]) for entry in os.listdir(runs.path(f"{name}/checkpoints"))
@@ -195,13 +198,14 @@ def check_termination(runs, rank):
     require(steps[-1] == step < STEPS, f"{name}: checkpoints {steps}, last step {step}")
     require("is saved, continue with --resume" in job.said(0), job.said(0))
     require(job.said(1) == "", f"{name}: rank 1 speaks too: {job.said(1)}")
+    message = last_line(job.said(0))
     runs.resume(name)
-    return f"both exit 143: {last_line(job.said(0))}"
+    return f"both exit 143: {message}"
 
 
 def last_line(text):
-    """Without the checkpoint's folder, which is of this check alone."""
-    return text.splitlines()[-1].replace(tempfile.gettempdir(), "...")
+    """Without the folder of the run, which is of this check alone."""
+    return re.sub(r"/\S*/(?=checkpoints/)", "RUN/", text.splitlines()[-1])
 
 
 # --- input that cannot work ----------------------------------------------------------------------
@@ -313,8 +317,9 @@ def checks(arguments):
         for rank in (0, 1):
             yield (f"{signal.Signals(number).name} at rank {rank}",
                    lambda runs, rank=rank, number=number: check_fault(runs, rank, number))
-    for rank in (0, 1):
-        yield f"SIGTERM at rank {rank}", lambda runs, rank=rank: check_termination(runs, rank)
+    for ranks in ((0,), (1,), (0, 1)):
+        yield (f"SIGTERM at rank {' and '.join(map(str, ranks))}",
+               lambda runs, ranks=ranks: check_termination(runs, ranks))
     yield "WORLD_SIZE without MASTER_ADDR", check_no_address
     yield "a rank twice", check_rank_twice
     yield "a port in use", check_port
