@@ -1,7 +1,6 @@
 // `tandem train` as several processes: what they write, and what happens when one is lost.
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -21,38 +20,26 @@ class DistributedFaults : public DistributedTest {
 
   void SetUp() override { TrainTogether(2, "whole", longer_); }
 
-  // Starts two processes, and sends one of them a signal once they train.
-  void Disturb(const std::string& output, int rank, int signal) {
+  // Starts two processes, and sends one of them a signal once they train. Their numbers are `first`
+  // and the next.
+  void Disturb(const std::string& output, int rank, int signal, size_t* first) {
+    *first = children_.size();
     std::vector<std::string> flags = longer_;
     flags.insert(flags.end(), {"--timeout", fmt::format("{}", kTimeoutSeconds)});
     StartRanks(2, output, flags);
-    ASSERT_TRUE(WaitForAStep(output));
-    ::kill(children_[static_cast<size_t>(rank)], signal);
+    ASSERT_TRUE(WaitForAStep(output, 2));
+    ::kill(children_[*first + static_cast<size_t>(rank)], signal);
   }
 
-  void ExpectLoss(int rank, int signal) {
-    const std::string output = fmt::format("lost-{}-{}", rank, signal);
-    const auto begin = std::chrono::steady_clock::now();
-    ASSERT_NO_FATAL_FAILURE(Disturb(output, rank, signal));
-    const ProgramResult other = WaitFor(static_cast<size_t>(1 - rank));
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    EXPECT_EQ(other.exit_code, 7) << other.err;
-    EXPECT_THAT(other.err, HasSubstr(fmt::format("this is rank {}: rank {}", 1 - rank, rank)));
-    EXPECT_LT(seconds.count(), 60);  // a wait that only Gloo's own limit ended would last longer
-    ::kill(children_[static_cast<size_t>(rank)], SIGKILL);
-    ::waitpid(children_[static_cast<size_t>(rank)], nullptr, 0);
-    children_.clear();
-    ExpectTheSameAfterResuming(output);
-  }
-
-  void ExpectTheSameAfterResuming(const std::string& output) {
+  void ExpectTheSameAfter(const std::string& output, const std::vector<std::string>& further,
+                          const EnvironmentVariables& variables = {}) {
     std::vector<std::string> flags = longer_;
-    flags.push_back("--resume");
-    ASSERT_NO_FATAL_FAILURE(TrainTogether(2, output, flags));
+    flags.insert(flags.end(), further.begin(), further.end());
+    ASSERT_NO_FATAL_FAILURE(TrainTogether(2, output, flags, variables));
     ExpectSameFiles(output, "whole");
   }
 
-  const std::vector<std::string> longer_ = {"--set", "train.epochs=40", "--set", "logging.every=1"};
+  const std::vector<std::string> longer_ = {"--set", "train.epochs=12", "--set", "logging.every=1"};
 };
 
 class DistributedCommand : public DistributedTest {};
@@ -69,24 +56,35 @@ TEST_F(DistributedCommand, TwoProcessesHaveTheLossesOfOneAndTheSameBytesTwice) {
   for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], two[i], 1e-6) << "line " << i;
 }
 
-// Some have no text of a batch, and some no query.
-TEST_F(DistributedCommand, MoreProcessesThanQueriesOfABatch) {
-  const std::vector<std::string> few = {"--set",          "train.batch=2", "--set",
-                                        "train.epochs=1", "--set",         "logging.every=1"};
-  ASSERT_EQ(Train("one", few).exit_code, 0);
-  TrainTogether(3, "three", few);
-  const std::vector<double> one = MetricOf("one", "loss"), three = MetricOf("three", "loss");
-  ASSERT_GT(one.size(), 10);
-  ASSERT_EQ(one.size(), three.size());
-  for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], three[i], 1e-6) << "line " << i;
-}
-
 // Rank 0 has the store and the run folder; a stopped process keeps its connections.
 TEST_F(DistributedFaults, ALostProcessEndsTheOtherWithExit7) {
-  for (const int rank : {0, 1}) {
-    for (const int signal : {SIGKILL, SIGSTOP}) {
-      ASSERT_NO_FATAL_FAILURE(ExpectLoss(rank, signal)) << rank << " " << signal;
-    }
+  struct Fault {
+    int rank;
+    int signal;
+    std::string output;
+    size_t first = 0;
+  };
+  std::vector<Fault> faults = {{0, SIGKILL, "killed-0"},
+                               {1, SIGKILL, "killed-1"},
+                               {0, SIGSTOP, "stopped-0"},
+                               {1, SIGSTOP, "stopped-1"}};
+  for (Fault& fault : faults) {
+    ASSERT_NO_FATAL_FAILURE(Disturb(fault.output, fault.rank, fault.signal, &fault.first));
+  }
+  for (const Fault& fault : faults) {
+    const ProgramResult other = WaitFor(fault.first + static_cast<size_t>(1 - fault.rank));
+    EXPECT_EQ(other.exit_code, 7) << other.err;
+    EXPECT_THAT(other.err,
+                HasSubstr(fmt::format("this is rank {}: rank {} (", 1 - fault.rank, fault.rank)));
+    ::kill(children_[fault.first + static_cast<size_t>(fault.rank)], SIGKILL);
+  }
+  WaitForAll();
+  for (const Fault& fault : faults) {
+    // As launchers start a job again: without --resume.
+    const bool again = fault.output == "killed-1";
+    ExpectTheSameAfter(
+        fault.output, again ? std::vector<std::string>{} : std::vector<std::string>{"--resume"},
+        again ? EnvironmentVariables{{"TORCHELASTIC_RESTART_COUNT", "1"}} : EnvironmentVariables{});
   }
 }
 
@@ -95,7 +93,8 @@ TEST_F(DistributedFaults, AskingOneProcessToEndSavesAndEndsAll) {
   const int signals[] = {SIGTERM, SIGINT};
   for (const int rank : {0, 1}) {
     const std::string output = fmt::format("ended-{}", rank);
-    ASSERT_NO_FATAL_FAILURE(Disturb(output, rank, signals[rank]));
+    size_t first = 0;
+    ASSERT_NO_FATAL_FAILURE(Disturb(output, rank, signals[rank], &first));
     const std::vector<ProgramResult> results = WaitForAll();
     for (const ProgramResult& result : results) {
       EXPECT_EQ(result.exit_code, 128 + signals[rank]) << result.err;
@@ -104,24 +103,8 @@ TEST_F(DistributedFaults, AskingOneProcessToEndSavesAndEndsAll) {
     EXPECT_THAT(results[1].err, IsEmpty());
     const double last = MetricOf(output, "step").back();
     EXPECT_EQ(CheckpointsOf(output).back(), fmt::format("step-{:08.0f}", last));
-    ExpectTheSameAfterResuming(output);
+    ExpectTheSameAfter(output, {"--resume"});
   }
-}
-
-// As torchrun starts a job again: without --resume.
-TEST_F(DistributedFaults, ALaunchersRestartResumes) {
-  ASSERT_NO_FATAL_FAILURE(Disturb("run", 1, SIGKILL));
-  EXPECT_EQ(WaitFor(0).exit_code, 7);
-  ::waitpid(children_[1], nullptr, 0);
-  children_.clear();
-  const int port = FreePort();
-  for (const int rank : {0, 1}) {
-    EnvironmentVariables variables = RankVariables(rank, 2, port);
-    variables["TORCHELASTIC_RESTART_COUNT"] = "1";
-    Start(variables, "run", longer_);
-  }
-  for (const ProgramResult& result : WaitForAll()) EXPECT_EQ(result.exit_code, 0) << result.err;
-  ExpectSameFiles("run", "whole");
 }
 
 }  // namespace

@@ -63,6 +63,11 @@ TEST_F(DistributedErrors, AProcessThatDoesNotCome) {
   ExpectErrors(7, "of 2 processes, rank 1 did not come");
 }
 
+TEST_F(DistributedErrors, ABatchSmallerThanTheRanks) {
+  StartRanks(3, "run", {"--set", "train.batch=2"});
+  ExpectErrors(2, "train.batch makes batches of 2 queries, which 3 processes cannot share");
+}
+
 TEST_F(DistributedErrors, AnotherRecipe) {
   ExpectDifferenceIsRefused("train.batch=4", 2,
                             "the recipe of rank 1 has train.batch = 4, and rank 0 train.batch = 5");

@@ -53,17 +53,22 @@ class DistributedTest : public EventfulRunTest {
         {.out = Path(fmt::format("{}.out", number)), .err = Path(fmt::format("{}.err", number))},
         variables));
   }
-  void StartRanks(int ranks, const std::string& output, const std::vector<std::string>& further) {
+  // `variables`: besides those of each rank.
+  void StartRanks(int ranks, const std::string& output, const std::vector<std::string>& further,
+                  const EnvironmentVariables& variables = {}) {
     const int port = FreePort();
     for (int rank = 0; rank < ranks; ++rank) {
-      Start(RankVariables(rank, ranks, port), output, further);
+      EnvironmentVariables all = RankVariables(rank, ranks, port);
+      all.insert(variables.begin(), variables.end());
+      Start(all, output, further);
     }
   }
 
   // Waits for one of the started processes.
-  ProgramResult WaitFor(size_t number) const {
+  ProgramResult WaitFor(size_t number) {
     int status = 0;
     EXPECT_EQ(::waitpid(children_[number], &status, 0), children_[number]);
+    children_[number] = 0;
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
             ReadFile(Path(fmt::format("{}.out", number))),
             ReadFile(Path(fmt::format("{}.err", number)))};
@@ -71,24 +76,28 @@ class DistributedTest : public EventfulRunTest {
   // Waits for all of them; more can be started after that.
   std::vector<ProgramResult> WaitForAll() {
     std::vector<ProgramResult> results;
-    for (size_t i = 0; i < children_.size(); ++i) results.push_back(WaitFor(i));
+    for (size_t i = 0; i < children_.size(); ++i) {
+      if (children_[i] != 0) results.push_back(WaitFor(i));
+    }
     children_.clear();
     return results;
   }
   void TrainTogether(int ranks, const std::string& output,
-                     const std::vector<std::string>& further = {}) {
-    StartRanks(ranks, output, further);
+                     const std::vector<std::string>& further = {},
+                     const EnvironmentVariables& variables = {}) {
+    StartRanks(ranks, output, further, variables);
     for (const ProgramResult& result : WaitForAll()) ASSERT_EQ(result.exit_code, 0) << result.err;
   }
 
-  // Waits until the run has made a step. False where a process ended before.
-  bool WaitForAStep(const std::string& output) const {
+  // Waits until the run of the `ranks` processes that were started last has made a step. False
+  // where one of them ended before.
+  bool WaitForAStep(const std::string& output, int ranks) const {
     const std::filesystem::path metrics = Path(output + "/metrics.jsonl");
     while (!std::filesystem::exists(metrics) ||
            ReadFile(metrics).find("gradient_norm") == std::string::npos) {
-      for (const pid_t child : children_) {
+      for (auto child = children_.end() - ranks; child != children_.end(); ++child) {
         siginfo_t info{};
-        if (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        if (::waitid(P_PID, static_cast<id_t>(*child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
             info.si_pid != 0) {
           return false;
         }
@@ -99,13 +108,14 @@ class DistributedTest : public EventfulRunTest {
   }
 
   void TearDown() override {
-    for (const pid_t child : children_) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, nullptr, 0);
+    for (size_t i = 0; i < children_.size(); ++i) {
+      if (children_[i] == 0) continue;
+      ::kill(children_[i], SIGKILL);
+      WaitFor(i);
     }
   }
 
-  std::vector<pid_t> children_;
+  std::vector<pid_t> children_;  // 0: it was waited for
 };
 
 }  // namespace tandem
