@@ -17,10 +17,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of the timeout: what is left is for the others to notice it too, and to end.
-constexpr double kShareOfTimeout = 0.9;
 // Beats that a process may miss before it is taken for the one that broke a connection.
 constexpr int kMissedBeats = 3;
+// Of the timeout: what is left is for the others to notice it too, and to end. That takes some
+// beats, which are more than a tenth of a short timeout, and never more than half.
+constexpr double kMostOfTimeout = 0.9, kLeastOfTimeout = 0.5;
+constexpr int kBeatsToEnd = 2 * kMissedBeats;
 
 std::string HostName() {
   std::array<char, 256> name{};
@@ -63,7 +65,9 @@ struct Peers::State {
 
   bool leads() const { return options.rank == 0; }
   Clock::duration Limit() const {
-    return std::chrono::duration_cast<Clock::duration>(options.timeout * kShareOfTimeout);
+    const std::chrono::duration<double> timeout = options.timeout, end = kBeatsToEnd * options.beat;
+    return std::chrono::duration_cast<Clock::duration>(
+        std::max(timeout * kLeastOfTimeout, std::min(timeout * kMostOfTimeout, timeout - end)));
   }
   Clock::duration ShortLimit() const {
     return std::min<Clock::duration>(options.beat * kMissedBeats, Limit());
@@ -192,6 +196,8 @@ LostPeer Peers::Find(const std::string& error) const {
 void Peers::Report(int exit_code, const std::string& message) {
   std::unique_lock lock(state_->mutex);
   if (state_->leaving || state_->ended) return;
+  // Nothing can be left in a store that does not answer.
+  if (state_->SilentStore(state_->ShortLimit())) return;
   if (!state_->reported) {
     state_->to_report = LostPeer{fmt::format("rank {} ({}) ended with an error: {}",
                                              state_->options.rank, HostName(), message),
@@ -200,7 +206,7 @@ void Peers::Report(int exit_code, const std::string& message) {
   }
   // Rank 0 takes the store with it, so it waits until the others have read what is there.
   const int64_t wanted = state_->beats + (state_->leads() ? kMissedBeats : 1);
-  state_->changed.wait_for(lock, state_->options.beat * 2 * kMissedBeats,
+  state_->changed.wait_for(lock, state_->options.beat * kBeatsToEnd,
                            [&] { return state_->beats >= wanted || state_->ended; });
 }
 

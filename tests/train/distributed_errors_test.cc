@@ -87,7 +87,8 @@ TEST_F(DistributedErrors, AnotherBase) {
   std::filesystem::copy(Path("base"), Path("other/base"), std::filesystem::copy_options::recursive);
   const std::string weights = "model.safetensors";
   std::string bytes = ReadFile(Path("base/" + weights));
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  char& one = bytes[bytes.size() / 2];  // the last tensor is a pooler, which no base needs
+  one = static_cast<char>(one ^ 1);
   WriteFileAtomically(Path("other/base/" + weights), bytes);
   ExpectDifferenceIsRefused(fmt::format("model.base=\"{}\"", Path("other/base")), 4,
                             "of rank 1 are not those of rank 0");
