@@ -13,6 +13,7 @@
 #include "app/evaluation_output.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/job_flags.h"
 #include "app/output_style.h"
 #include "app/threshold_output.h"
 #include "app/torch_half.h"
@@ -223,6 +224,7 @@ std::function<void()> Configure(Flags& flags) {
   auto options = std::make_shared<EvaluateOptions>();
   AddInputFlags(flags, *options);
   AddMeasureFlags(flags, *options);
+  AddTimeoutFlag(flags);
   return [options] { RunEvaluate(*options); };
 }
 

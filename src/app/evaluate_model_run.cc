@@ -14,6 +14,7 @@
 #include "app/evaluate_model.h"
 #include "app/evaluation_output.h"
 #include "app/globals.h"
+#include "app/job.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/model_thresholds.h"
@@ -167,15 +168,29 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   return result;
 }
 
-void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
-  const auto model = LoadModel(options.model);
-  const ModelEvaluation found =
-      EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+namespace {
+
+void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
   PrintRemarks(found.remarks);
   if (found.thresholds) WarnOfUnknown(*found.thresholds);
   std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
                                 found.further);
   if (found.thresholds) CheckWishesMet(*found.thresholds);
+}
+
+}  // namespace
+
+// Several processes encode together; each ranks and measures, which costs little beside that.
+void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
+  RunInGroup([&](dist::ProcessGroup& group) {
+    if (!group.alone() && !options.embeddings.empty()) {
+      throw UsageError("--embeddings names a folder for one process, and this is one of several");
+    }
+    const auto model = LoadModel(options.model);
+    const ModelEvaluation found =
+        EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+    if (group.leads()) Print(found, options);
+  });
 }
 
 }  // namespace tandem::app

@@ -13,6 +13,8 @@
 #include "app/output_style.h"
 #include "app/suite_output.h"
 #include "base/cache_folder.h"
+#include "base/error.h"
+#include "base/launch.h"
 #include "base/log.h"
 
 namespace tandem::app {
@@ -35,6 +37,12 @@ EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& 
 // One model is in memory at a time, and one data set: both may be large, and reading a corpus again
 // costs little beside encoding it.
 void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
+  if (!CurrentLaunch().alone()) {
+    throw UsageError(
+        "several processes share one model's evaluation on one data set; start one process for "
+        "more, "
+        "or give one --model and one --dataset");
+  }
   SuiteResults results{.plan = plan, .of = {plan.sets.size(), std::vector<ModelEvaluation>()}};
   size_t done = 0;
   for (const EvaluatedModel& named : plan.models) {

@@ -12,6 +12,7 @@ struct Globals {
   std::string precision = "";   // "" (the command's default), auto, fp32, bf16, int8
   std::optional<int64_t> seed;  // none: the recipe's
   bool quiet = false;
+  int timeout = 300;  // seconds that the other processes of a job may take (job_flags.h)
 };
 
 // Set once by `main` before a command runs.

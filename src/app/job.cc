@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "app/globals.h"
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -18,6 +19,8 @@
 
 namespace tandem::app {
 namespace {
+
+dist::ProcessGroup* current_group = nullptr;
 
 // Ends the process with an error that the others are told of. Nothing is taken apart. Of an
 // interruption, which all processes share, rank 0 speaks alone.
@@ -39,14 +42,18 @@ std::string WithRank(const dist::ProcessGroup& group, const char* message) {
 
 }  // namespace
 
-void RunInGroup(int timeout_seconds, const std::function<void(dist::ProcessGroup& group)>& body) {
-  const std::unique_ptr<dist::ProcessGroup> group =
-      dist::ProcessGroup::Join(CurrentLaunch(), {.timeout = std::chrono::seconds(timeout_seconds)});
+dist::ProcessGroup* CurrentGroup() { return current_group; }
+
+void RunInGroup(const std::function<void(dist::ProcessGroup& group)>& body) {
+  const std::unique_ptr<dist::ProcessGroup> group = dist::ProcessGroup::Join(
+      CurrentLaunch(), {.timeout = std::chrono::seconds(GlobalOptions().timeout)});
   if (group->alone()) return body(*group);
   if (!group->leads()) SetMessageSink(nullptr);
+  current_group = group.get();
   try {
     body(*group);
     group->Leave();
+    current_group = nullptr;
   } catch (const Error& error) {
     End(*group, error.exit_code(), WithRank(*group, error.what()));
   } catch (const std::bad_alloc&) {

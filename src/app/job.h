@@ -3,7 +3,6 @@
 
 #include <functional>
 
-#include "app/flags.h"
 #include "dist/process_group.h"
 
 namespace tandem::app {
@@ -12,6 +11,10 @@ namespace tandem::app {
 // Rank 0 alone writes notes, warnings and progress. Where `body` throws, the others are told, and a
 // process of a larger group ends here with the error's exit code: threads of its group may wait for
 // processes that are gone.
-void RunInGroup(int timeout_seconds, const std::function<void(dist::ProcessGroup& group)>& body);
+void RunInGroup(const std::function<void(dist::ProcessGroup& group)>& body);
+
+// The group that RunInGroup runs in, for what encodes together; null outside of it and in a group
+// of one.
+dist::ProcessGroup* CurrentGroup();
 
 }  // namespace tandem::app

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "app/flags.h"
+#include "app/globals.h"
 
 namespace tandem::app {
 
-inline void AddTimeoutFlag(Flags& flags, int& timeout) {
+inline void AddTimeoutFlag(Flags& flags) {
   flags
-      .Add("--timeout", timeout,
+      .Add("--timeout", GlobalOptions().timeout,
            "Seconds after which a process of the same job that does not answer is lost (several "
            "processes only: torchrun, srun, mpirun)")
       .Between(1, 1'000'000)

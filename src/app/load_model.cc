@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/globals.h"
+#include "app/job.h"
 #include "base/log.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
@@ -46,7 +47,8 @@ std::string FolderName(const std::string& folder) {
 search::EncodeOptions BulkOptions() {
   const std::string& precision = GlobalOptions().precision;
   return {.precision = tensor::ResolvePrecision(precision.empty() ? "fp32" : precision),
-          .threads = Threads()};
+          .threads = Threads(),
+          .group = CurrentGroup()};
 }
 
 }  // namespace tandem::app

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/job_flags.h"
 #include "app/torch_half.h"
 #include "base/byte_size.h"
 #include "base/error.h"
@@ -108,6 +109,7 @@ std::function<void()> Configure(Flags& flags) {
   MineOptions& options = given->options;
   AddInputFlags(flags, options);
   AddRuleFlags(flags, *given);
+  AddTimeoutFlag(flags);
   flags
       .Add("--memory", given->memory,
            "Memory of the search, besides data set, model and the pages of embeddings: as 500MiB")

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/globals.h"
+#include "app/job.h"
 #include "app/load_model.h"
 #include "app/mine_command.h"
 #include "app/signal_watch.h"
@@ -78,9 +79,11 @@ search::Mined MineUntilStopped(const MineOptions& options, const MiningData& dat
 }  // namespace
 
 void RunMineByModel(const MineOptions& options) {
-  const MiningData data = ReadMiningData(options.source);
-  const search::Mined mined = MineUntilStopped(options, data);
-  FinishMining(data, options.rules, mined, options.source, options.output);
+  RunInGroup([&options](dist::ProcessGroup& group) {
+    const MiningData data = ReadMiningData(options.source);
+    const search::Mined mined = MineUntilStopped(options, data);
+    if (group.leads()) FinishMining(data, options.rules, mined, options.source, options.output);
+  });
 }
 
 }  // namespace tandem::app

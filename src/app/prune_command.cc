@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/job_flags.h"
 #include "app/torch_half.h"
 #include "base/error.h"
 
@@ -30,6 +31,7 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
       .Required();
   flags.Add("--model", options->model.model, "Model folder that scores the pairs").Required();
+  AddTimeoutFlag(flags);
   flags
       .Add("--keep", options->keep,
            "Share of all pairs of a query and a positive that is kept, those that score highest")

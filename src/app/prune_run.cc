@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/globals.h"
+#include "app/job.h"
 #include "app/load_model.h"
 #include "app/output_style.h"
 #include "app/prune_command.h"
@@ -105,11 +106,22 @@ std::filesystem::path HistogramFile(const PruneOptions& options) {
 
 }  // namespace
 
-void RunPrune(const PruneOptions& options) {
+namespace {
+
+// What rank 0 of a group looks at before anything is read; the histogram's file.
+std::filesystem::path CheckOutput(const PruneOptions& options, const std::string& format,
+                                  const data::WriteOptions& write) {
+  data::CheckWriteRequest(format, options.output, write);
+  return HistogramFile(options);
+}
+
+void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
   const std::string format = FormatOf(options);
   const data::WriteOptions write{.split = options.split_or_default()};
-  data::CheckWriteRequest(format, options.output, write);  // before anything is read
-  const std::filesystem::path histogram_file = HistogramFile(options);
+  std::filesystem::path histogram_file;
+  group.Agree([&] {
+    if (group.leads()) histogram_file = CheckOutput(options, format, write);
+  });
   const data::Dataset dataset =
       data::ReadDataset(options.dataset, format, options.split_or_default());
   data::CheckFormatHolds(dataset, format, write);
@@ -122,6 +134,7 @@ void RunPrune(const PruneOptions& options) {
   const sampling::Examples examples = train::MakeExamples(set, options.positive_grade, all);
   const size_t count = KeptCount(options, pairs.size());
   const train::PairScores scores = Score(options, set, examples, dataset.query_prompt);
+  if (!group.leads()) return;
   const std::vector<bool> kept =
       sampling::BestPairs(RankingOf(scores.cosines, scores.reciprocal_ranks), count);
   const PrunedPairs pruned{dataset, pairs, scores.cosines, scores.reciprocal_ranks, kept};
@@ -131,6 +144,12 @@ void RunPrune(const PruneOptions& options) {
   std::cout << (options.format == "json" ? PruneJson(pruned, loss, options.review)
                                          : PruneText(pruned, loss, options.review, OutputStyle()));
   Note(fmt::format("{} of {} pairs -> {}", loss.kept_pairs, loss.pairs, options.output));
+}
+
+}  // namespace
+
+void RunPrune(const PruneOptions& options) {
+  RunInGroup([&options](dist::ProcessGroup& group) { PruneInGroup(options, group); });
 }
 
 }  // namespace tandem::app

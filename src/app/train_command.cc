@@ -68,7 +68,7 @@ std::function<void()> Configure(Flags& flags) {
                          .Excludes(output)
                          .Excludes(resume)
                          .Excludes(check);
-  AddTimeoutFlag(flags, options->timeout);
+  AddTimeoutFlag(flags);
   AddProfileFlags(flags, *options, {output, resume, check, check_cache});
   return [options] {
     CheckFormat(*options);

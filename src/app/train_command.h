@@ -17,7 +17,6 @@ struct TrainOptions {
   bool profile = false;
   int64_t profile_steps = 0;  // > 0: only so many steps
   std::string format;         // of the profile; "" where not given: text
-  int timeout = 300;          // seconds that the other processes of a job may take
 };
 
 // The work, in train_run.cc. Needs tensors.

@@ -91,7 +91,7 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
 }  // namespace
 
 void RunTrain(const TrainOptions& options) {
-  RunInGroup(options.timeout, [&options](dist::ProcessGroup& group) {
+  RunInGroup([&options](dist::ProcessGroup& group) {
     std::string report;
     RunInJob(options, group, &report);
     if (group.leads()) std::fputs(report.c_str(), stdout);

@@ -152,6 +152,7 @@ struct TrainRecipe {
   std::optional<int64_t> steps;
   int64_t accumulate = 1;                             // batches per step
   int64_t chunk_tokens = 0;                           // > 0: gradient cache
+  std::string reduce = "fp32";                        // how gradients travel between processes
   Quantity checkpoint_every = Quantity::Percent(10);  // of the run's steps; 0: only at the end
   int64_t keep_checkpoints = 2;
   bool operator==(const TrainRecipe&) const = default;

@@ -26,6 +26,10 @@
 
 namespace tandem::config {
 
+inline constexpr ChoiceInfo kReduceTypes[] = {
+    {"fp32", "as they are"},
+    {"bf16", "rounded to bf16 on their way, half the bytes; added up in single precision"}};
+
 inline constexpr ChoiceInfo kPrecisions[] = {
     {"auto", "bf16 where the processor multiplies it natively, else fp32"},
     {"fp32", "single precision throughout"},
@@ -301,6 +305,10 @@ void VisitTrain(R& train, Visitor& visitor) {
        .unit = "tokens",
        .range = {0, 1e9},
        .elsewhere = "sentence-transformers: `mini_batch_num_tokens` of its Cached losses"});
+  visitor.Field("reduce", train.reduce,
+                {.doc = "how gradients travel between the processes of a job",
+                 .choices = kReduceTypes,
+                 .elsewhere = "PyTorch: DDP's bf16_compress_hook"});
   visitor.Field("checkpoint_every", train.checkpoint_every,
                 {.doc = "of the run's steps; 0: only at the end",
                  .unit = "steps",

@@ -17,12 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Beats before the timeout at which a silent process is given up: the others notice it then, and end.
+constexpr int kBeatsToEnd = 8;
 // Beats that a process may miss before it is taken for the one that broke a connection.
 constexpr int kMissedBeats = 3;
-// Of the timeout: what is left is for the others to notice it too, and to end. That takes some
-// beats, which are more than a tenth of a short timeout, and never more than half.
-constexpr double kMostOfTimeout = 0.9, kLeastOfTimeout = 0.5;
-constexpr int kBeatsToEnd = 2 * kMissedBeats;
 
 std::string HostName() {
   std::array<char, 256> name{};
@@ -65,9 +63,8 @@ struct Peers::State {
 
   bool leads() const { return options.rank == 0; }
   Clock::duration Limit() const {
-    const std::chrono::duration<double> timeout = options.timeout, end = kBeatsToEnd * options.beat;
-    return std::chrono::duration_cast<Clock::duration>(
-        std::max(timeout * kLeastOfTimeout, std::min(timeout * kMostOfTimeout, timeout - end)));
+    return std::max<Clock::duration>(options.timeout / 2,
+                                     options.timeout - kBeatsToEnd * options.beat);
   }
   Clock::duration ShortLimit() const {
     return std::min<Clock::duration>(options.beat * kMissedBeats, Limit());
@@ -196,17 +193,16 @@ LostPeer Peers::Find(const std::string& error) const {
 void Peers::Report(int exit_code, const std::string& message) {
   std::unique_lock lock(state_->mutex);
   if (state_->leaving || state_->ended) return;
-  // Nothing can be left in a store that does not answer.
-  if (state_->SilentStore(state_->ShortLimit())) return;
   if (!state_->reported) {
     state_->to_report = LostPeer{fmt::format("rank {} ({}) ended with an error: {}",
                                              state_->options.rank, HostName(), message),
                                  exit_code};
     state_->changed.notify_all();
   }
-  // Rank 0 takes the store with it, so it waits until the others have read what is there.
+  // Rank 0 takes the store with it, so it waits until the others have read what is there. A store
+  // that does not answer is not waited for.
   const int64_t wanted = state_->beats + (state_->leads() ? kMissedBeats : 1);
-  state_->changed.wait_for(lock, state_->options.beat * kBeatsToEnd,
+  state_->changed.wait_for(lock, state_->options.beat * (state_->leads() ? kMissedBeats + 1 : 2),
                            [&] { return state_->beats >= wanted || state_->ended; });
 }
 

@@ -38,14 +38,14 @@ struct Batch {
 
   const double* query_document = nullptr;     // [Q, D]
   const double* query_query = nullptr;        // [Q, S]
-  const double* document_document = nullptr;  // [Q, Q]: own documents against own documents
+  const double* document_document = nullptr;  // [Q, S]: own documents against own documents
 
   const int64_t* positive = nullptr;        // [Q]: column of each query's own document
   const double* own_grades = nullptr;       // [Q]: of own documents, in [0, 1]
   const double* own_teacher = nullptr;      // [Q]
   const bool* negative = nullptr;           // [Q, D]: may document j count as a negative of i?
   const bool* query_negative = nullptr;     // [Q, S]
-  const bool* document_negative = nullptr;  // [Q, Q]
+  const bool* document_negative = nullptr;  // [Q, S]
 
   const double* weights = nullptr;  // [Q], 0 or more: of each query's loss; null: all are 1
 

@@ -58,7 +58,10 @@ void CheckShape(const at::Tensor& tensor, at::IntArrayRef shape, const char* nam
 }
 
 int64_t SameTower(const Scores& scores) {
-  return scores.query_query.defined() ? scores.query_query.size(1) : scores.query_document.size(0);
+  for (const at::Tensor* matrix : {&scores.query_query, &scores.document_document}) {
+    if (matrix->defined()) return matrix->size(1);
+  }
+  return scores.query_document.size(0);
 }
 
 void CheckShapes(const Scores& scores, const Labels& labels, const Needs& needs) {
@@ -66,13 +69,15 @@ void CheckShapes(const Scores& scores, const Labels& labels, const Needs& needs)
   const int64_t d = scores.query_document.size(1);
   CheckShape(labels.positive, {q}, "labels.positive", true);
   CheckShape(labels.negative, {q, d}, "labels.negative", true);
+  const int64_t s = SameTower(scores);
   if (needs.query_query) {
-    const int64_t s = SameTower(scores);
     CheckShape(scores.query_query, {q, s}, "scores.query_query", true);
     CheckShape(labels.query_negative, {q, s}, "labels.query_negative", true);
   }
-  CheckShape(scores.document_document, {q, q}, "scores.document_document", needs.document_document);
-  CheckShape(labels.document_negative, {q, q}, "labels.document_negative", needs.document_document);
+  if (needs.document_document) {
+    CheckShape(scores.document_document, {q, s}, "scores.document_document", true);
+    CheckShape(labels.document_negative, {q, s}, "labels.document_negative", true);
+  }
 }
 
 void CheckLabelled(const LabelledCells& labelled, int64_t queries, int64_t documents) {

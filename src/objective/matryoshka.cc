@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "objective/similarity.h"
-
 namespace tandem::objective {
 
 std::vector<Width> WidthsOf(std::span<const int64_t> numbers, std::span<const double> weights) {
@@ -20,14 +18,14 @@ std::vector<Width> WidthsOf(std::span<const int64_t> numbers, std::span<const do
 std::vector<WeighedScores> ScoresAtWidths(const at::Tensor& queries, const at::Tensor& documents,
                                           const Labels& labels, std::string_view kind,
                                           const Needs& needs, std::span<const Width> widths,
-                                          const at::Tensor& all_queries) {
+                                          const WholeBatch& whole) {
   std::vector<WeighedScores> all;
   const auto add = [&](const Width& width) {
     const auto cut = [&width](const at::Tensor& rows) {
       return rows.defined() ? rows.narrow(1, 0, width.numbers) : rows;
     };
     all.push_back({SimilarityScores(cut(queries), cut(documents), labels.positive, kind, needs,
-                                    cut(all_queries)),
+                                    {cut(whole.queries), whole.positive}),
                    width.weight});
   };
   if (widths.empty()) add({.numbers = queries.size(1)});

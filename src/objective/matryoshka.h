@@ -16,6 +16,7 @@
 
 #include "objective/catalogue.h"
 #include "objective/objective.h"
+#include "objective/similarity.h"
 
 namespace tandem::objective {
 
@@ -34,12 +35,12 @@ struct WeighedScores {
 };
 
 // SimilarityScores of queries [Q, E] and documents [D, E] at each width, in their order; at the
-// whole width, with weight 1, where `widths` is empty. No width may be more than E. `all_queries`
-// as in SimilarityScores.
+// whole width, with weight 1, where `widths` is empty. No width may be more than E. `whole` as
+// in SimilarityScores.
 std::vector<WeighedScores> ScoresAtWidths(const at::Tensor& queries, const at::Tensor& documents,
                                           const Labels& labels, std::string_view kind,
                                           const Needs& needs, std::span<const Width> widths,
-                                          const at::Tensor& all_queries = {});
+                                          const WholeBatch& whole = {});
 
 // The weighted sum of the losses; with one width of weight 1 the very loss. All widths are judged
 // with the same labels, scale and bias. The score banks, which hold scores of the first width, are

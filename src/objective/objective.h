@@ -18,7 +18,7 @@ struct Labels {
   at::Tensor positive;               // int64 [Q]: column of each query's own document
   at::Tensor negative;               // bool [Q, D]: may document j count as a negative of query i?
   at::Tensor query_negative;         // bool [Q, S]
-  at::Tensor document_negative;      // bool [Q, Q], positives against positives
+  at::Tensor document_negative;      // bool [Q, S], positives against positives
   LabelledCells labelled;            // where documents are labelled, with grades and teacher scores
   std::vector<double> weights = {};  // [Q], 0 or more: of each query's loss; empty: all are 1
 };
@@ -29,7 +29,7 @@ struct Labels {
 struct Scores {
   at::Tensor query_document;     // [Q, D]
   at::Tensor query_query;        // [Q, S]
-  at::Tensor document_document;  // [Q, Q]: own documents against own documents
+  at::Tensor document_document;  // [Q, S]: own documents against own documents
 };
 
 // What an objective learns or keeps between batches; `train` owns and saves it. Undefined: none.

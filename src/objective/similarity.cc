@@ -26,7 +26,7 @@ at::Tensor Normalized(const at::Tensor& embeddings) {
 
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
                         const at::Tensor& positive, std::string_view kind, const Needs& needs,
-                        const at::Tensor& all_queries) {
+                        const WholeBatch& whole) {
   if (kind != "cosine" && kind != "dot") {
     throw UsageError(fmt::format("similarity {} is unknown; known are cosine, dot", kind));
   }
@@ -39,15 +39,16 @@ Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
   Scores scores{.query_document = at::matmul(q, d.t())};
   if (needs.query_query) {
     at::Tensor all = q;
-    if (all_queries.defined()) {
-      all = all_queries.to(at::kDouble);
+    if (whole.queries.defined()) {
+      all = whole.queries.to(at::kDouble);
       if (kind == "cosine") all = Normalized(all);
     }
     scores.query_query = at::matmul(q, all.t());
   }
   if (needs.document_document) {
     const at::Tensor own = d.index_select(0, positive);
-    scores.document_document = at::matmul(own, own.t());
+    const at::Tensor all = whole.positive.defined() ? d.index_select(0, whole.positive) : own;
+    scores.document_document = at::matmul(own, all.t());
   }
   return scores;
 }

@@ -10,18 +10,24 @@
 
 namespace tandem::objective {
 
+// A batch of which some queries are scored.
+struct WholeBatch {
+  at::Tensor queries;   // [S, E]; undefined: there is no larger batch
+  at::Tensor positive;  // int64 [S]: the columns of their own documents
+};
+
 // The scores that `needs` asks for, differentiable, in float64 whatever the embeddings' dtype: a
 // temperature of 0.01 turns a rounding of 6e-8 in a float32 score into 6e-6 of a logit, and the
 // products cost next to nothing beside the encoder's.
 //
 //   queries    [Q, E], documents [D, E]: raw embeddings; positive int64 [Q]
 //   kind       "cosine" or "dot"
-//   all_queries  [S, E] that the queries are a part of; undefined: they are all
+//   whole      the batch that the queries are a part of; empty: they are all
 //
 // The cosine with a zero vector is 0 and gives it no gradient.
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
                         const at::Tensor& positive, std::string_view kind, const Needs& needs,
-                        const at::Tensor& all_queries = {});
+                        const WholeBatch& whole = {});
 
 // The same, but only query_document.
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,

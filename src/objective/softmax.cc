@@ -84,7 +84,7 @@ CandidateBlock SameTowerQueries(const Batch& batch, Gradient* gradient) {
 
 CandidateBlock SameTowerDocuments(const Batch& batch, Gradient* gradient) {
   return {batch.document_document, batch.document_negative,
-          gradient == nullptr ? nullptr : gradient->document_document, batch.queries};
+          gradient == nullptr ? nullptr : gradient->document_document, batch.same_tower};
 }
 
 double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,

@@ -40,7 +40,7 @@ objective::LabelledCells RowsOf(const objective::LabelledCells& all, dist::Share
   return some;
 }
 
-// The labels of some rows; what compares own documents with each other is for all rows only.
+// The labels of some rows.
 objective::Labels RowsOf(const objective::Labels& all, dist::Share rows) {
   if (rows.size() == all.positive.size(0)) return all;
   const auto part = [&rows](const at::Tensor& matrix) {
@@ -49,6 +49,7 @@ objective::Labels RowsOf(const objective::Labels& all, dist::Share rows) {
   objective::Labels some{.positive = part(all.positive),
                          .negative = part(all.negative),
                          .query_negative = part(all.query_negative),
+                         .document_negative = part(all.document_negative),
                          .labelled = RowsOf(all.labelled, rows)};
   if (!all.weights.empty()) {
     some.weights.assign(all.weights.begin() + rows.begin, all.weights.begin() + rows.end);
@@ -80,7 +81,9 @@ ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
   ScoredBatch scored{.labels = RowsOf(batch.labels, rows)};
   scored.widths = objective::ScoresAtWidths(
       queries.narrow(0, rows.begin, rows.size()), documents, scored.labels, objective.similarity,
-      objective.needs, training ? objective.widths : std::vector<objective::Width>(), queries);
+      objective.needs, training ? objective.widths : std::vector<objective::Width>(),
+      rows.size() == batch.queries ? objective::WholeBatch()
+                                   : objective::WholeBatch{queries, batch.labels.positive});
   if (training) {
     Filter(objective.false_negative_rules, scored);
   } else {

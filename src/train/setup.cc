@@ -298,7 +298,10 @@ void PlanUpdates(Setup& setup) {
   for (const model::NamedParameter& learned : setup.objective_optimizer->parameters()) {
     trained.push_back(learned);
   }
-  setup.reducer = std::make_unique<dist::GradientReducer>(*setup.group, std::move(trained));
+  setup.reducer = std::make_unique<dist::GradientReducer>(
+      *setup.group, std::move(trained),
+      dist::ReducerOptions{.type = recipe.train.reduce == "bf16" ? dist::ReduceType::kBf16
+                                                                 : dist::ReduceType::kFp32});
 }
 
 void NoteWhatIsTrained(const Setup& setup) {

@@ -11,46 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "base/temporary_folder.h"
 #include "model/dual_encoder.h"
 #include "model/tiny_model.h"
 #include "optim/gradients.h"
 #include "sampling/catalogue.h"
 #include "train/example_texts.h"
+#include "train/graded_data.h"
 #include "train/step.h"
 
 namespace tandem::train {
 namespace {
-
-constexpr uint32_t kQueries = 12;
-
-// Words of the tiny model in random order; each query has a positive and documents of grades 0.6,
-// 0.3 and 0, all with a teacher's score.
-data::TrainingSet Graded() {
-  RandomStream stream({7, "gradient cache test"});
-  const std::vector<std::string> words = TinyWords();
-  const auto text = [&](uint64_t longest) {
-    std::string line;
-    for (uint64_t n = 1 + stream.Below(longest); n > 0; --n) {
-      line += words[stream.Below(words.size())] + " ";
-    }
-    return line;
-  };
-  data::Dataset dataset;
-  for (uint32_t q = 0; q < kQueries; ++q) {
-    dataset.queries.Add(fmt::format("q{}", q), text(8));
-    data::JudgedQuery judged{.query = q, .judgements = {}};
-    for (const double grade : {1.0, 0.6, 0.3, 0.0}) {
-      const auto document = static_cast<uint32_t>(dataset.documents.size());
-      dataset.documents.Add(fmt::format("d{}", document), text(30));
-      judged.judgements.push_back(
-          {.document = document, .grade = grade, .score = 4 * grade + stream.Uniform()});
-    }
-    dataset.judged.push_back(judged);
-  }
-  return data::BuildTrainingSet(std::move(dataset), 1);
-}
 
 class GradientCacheSetting {
  protected:
