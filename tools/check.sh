@@ -80,6 +80,39 @@ run_kills() {
     --data demo/tiny/data --kills "${KILLS:-100}"
 }
 
+# --- launchers -----------------------------------------------------------------------------------
+
+# Processes that train together under mpirun, Slurm and torchrun, and with faults. TORCHRUN=PROGRAM is
+# torchrun of a torch from PyPI, which is installed into .cache/torchrun otherwise.
+run_launchers() {
+  missing=$(missing_of openmpi-bin slurm-wlm munge)
+  if [ -n "$missing" ]; then
+    quietly build/launchers.log ${as_root:-} apt-get -q update
+    quietly build/launchers.log ${as_root:-} env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+      --no-install-recommends -o Dpkg::Use-Pty=0 install $missing
+  fi
+  torchrun=${TORCHRUN:-$PWD/.cache/torchrun/bin/torchrun}
+  if [ ! -x "$torchrun" ]; then
+    [ -z "${TORCHRUN:-}" ] || fail "TORCHRUN=$TORCHRUN is no program"
+    quietly build/launchers.log python3 -m venv .cache/torchrun
+    quietly build/launchers.log .cache/torchrun/bin/pip install torch numpy
+  fi
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
+  python3 tools/check_launchers.py --program build/release/tandem --model "$model" \
+    --data demo/tiny/data --torchrun "$torchrun"
+}
+
+# --- network -------------------------------------------------------------------------------------
+
+# Slow and long lines between two network namespaces, and one that is cut.
+run_network() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
+  python3 tools/check_network.py --program build/release/tandem --model "$model" \
+    --data demo/tiny/data
+}
+
 # --- scale ---------------------------------------------------------------------------------------
 
 # Reading, checking and training with a data set of MS MARCO's size, in 6 GiB.
@@ -152,14 +185,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills scale pages serve package sanitizers fuzz suites
+  [ $# -gt 0 ] || set -- kills launchers network scale pages serve package sanitizers fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      kills | scale | pages | serve | fuzz) stages=$((stages + 1)) ;;
+      kills | launchers | network | scale | pages | serve | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, kills, scale, pages, serve, package, sanitizers and fuzz" ;;
+      *) fail "check has no part $name; it has suites, kills, launchers, network, scale, pages, serve, package, sanitizers and fuzz" ;;
     esac
   done
   setup
@@ -168,6 +201,18 @@ check() {
   for name in "$@"; do
     case $name in
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
+      launchers)
+        part launchers 900 "several processes under launchers, and with faults" run_launchers
+        ;;
+      network)
+        if [ "$(id -u)" != 0 ]; then
+          skip network "network namespaces need root"
+        elif ! command -v tc >/dev/null 2>&1; then
+          skip network "there is no tc (apt-get install iproute2)"
+        else
+          part network 400 "slow, long and cut lines between two processes" run_network
+        fi
+        ;;
       scale) part scale 600 "training with as many documents as MS MARCO, in 6 GiB" run_scale ;;
       pages)
         if command -v chromium-headless-shell >/dev/null 2>&1; then

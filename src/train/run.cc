@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -280,12 +279,13 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
   }
   if (complete) return;
   const int64_t step = loop.state().step;
-  // Another process of the group may have been asked to stop.
-  const int signal = StopSignal(stop) != 0 ? StopSignal(stop) : SIGTERM;
-  throw Interrupted(signal, step > 0
-                                ? fmt::format("interrupted; {} is saved, continue with --resume",
-                                              folder.Checkpoint(step).native())
-                                : "interrupted before the first step; start again with --resume");
+  // Another process of the group may have been asked to stop; all end with one exit code.
+  const auto asked = static_cast<int64_t>(StopSignal(stop));
+  const int64_t signal = loop.group() != nullptr ? loop.group()->Largest(asked) : asked;
+  throw Interrupted(static_cast<int>(signal),
+                    step > 0 ? fmt::format("interrupted; {} is saved, continue with --resume",
+                                           folder.Checkpoint(step).native())
+                             : "interrupted before the first step; start again with --resume");
 }
 
 void WriteRecords(const RunFolder& folder, const Setup& setup, const RunOptions& options,

@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,9 +31,11 @@ struct StandardStreams {
   std::filesystem::path err;
 };
 
-// Starts the program and returns at once, so that the caller can watch or kill it.
+// Starts the program and returns at once, so that the caller can watch or kill it. `environment`
+// has variables that it gets besides those of this process.
 inline pid_t StartTandem(const std::vector<std::string>& arguments,
-                         const StandardStreams& streams = {}) {
+                         const StandardStreams& streams = {},
+                         const std::map<std::string, std::string>& environment = {}) {
   std::vector<std::string> words = {TANDEM_BINARY};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -44,6 +49,8 @@ inline pid_t StartTandem(const std::vector<std::string>& arguments,
   redirect(streams.in, O_RDONLY, STDIN_FILENO);
   redirect(streams.out, O_CREAT | O_WRONLY | O_TRUNC, STDOUT_FILENO);
   redirect(streams.err, O_CREAT | O_WRONLY | O_TRUNC, STDERR_FILENO);
+  ::signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it
+  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }
