@@ -20,11 +20,10 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
 
 from launched_runs import (Failed, Runs, free_port, losses_of, rank_environment, require,
-                           require_same, steps_of)
+                           require_same, runs_of_check, steps_of)
 from one_machine_slurm import Slurm
 
 STEPS = 16
@@ -348,22 +347,18 @@ def main():
     parser.add_argument("--keep", help="folder for the runs (default: a temporary one)")
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
-    folder = arguments.keep or tempfile.mkdtemp(prefix="check_launchers.")
-    runs = CheckedRuns(arguments, folder)
     width = max(len(name) for name, _ in checks(arguments))
-    try:
+    with runs_of_check(arguments, "check_launchers",
+                       lambda folder: CheckedRuns(arguments, folder)) as runs:
         for number, (name, check) in enumerate(checks(arguments)):
             if number > 0 and arguments.only and not any(word in name for word in arguments.only):
                 continue
             begin = time.monotonic()
-            found = check(runs)
+            try:
+                found = check(runs)
+            except Failed as problem:
+                raise Failed(f"{name}: {problem}") from problem
             print(f"{name:{width}}  {time.monotonic() - begin:4.0f} s  {found}")
-    except Failed as problem:
-        sys.exit(f"check_launchers.py: {name}: {problem}\nall runs are in {folder}")
-    finally:
-        runs.end()
-    if not arguments.keep:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -15,15 +15,14 @@ import argparse
 import contextlib
 import json
 import os
-import shutil
 import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-from launched_runs import Failed, Runs, rank_environment, require, require_same
+from launched_runs import (Runs, rank_environment, require, require_same,
+                           runs_of_check)
 
 TIMEOUT = 20
 PEER_LOST = 7
@@ -151,10 +150,9 @@ def main():
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--keep", help="folder for the runs (default: a temporary one)")
     arguments = parser.parse_args()
-    folder = arguments.keep or tempfile.mkdtemp(prefix="check_network.")
-    runs = Runs(arguments.program, folder, settings_of(arguments))
-    runs.steps = arguments.steps
-    try:
+    with runs_of_check(arguments, "check_network", lambda folder: Runs(
+            arguments.program, folder, settings_of(arguments))) as runs:
+        runs.steps = arguments.steps
         with namespaces():
             for rate in arguments.rates.split(","):
                 with cable(rate) as device:
@@ -166,12 +164,6 @@ def main():
                 cut(runs, "cut", device)
             with relay(arguments.delay_ms) as device:
                 cut(runs, f"cut, {arguments.delay_ms:g} ms", device)
-    except Failed as problem:
-        sys.exit(f"check_network.py: {problem}\nall runs are in {folder}")
-    finally:
-        runs.end()
-    if not arguments.keep:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import sys
 import tempfile
 import time
 
-# Not promised to be the same: wall times, who holds the run, how it was started.
-NOT_COMPARED = {"timing.jsonl", "run.lock", "recipe.given.toml"}
+from run_contents import contents
+
 
 COMMON = {
     "train.epochs": "4",
@@ -53,18 +53,6 @@ def command_of(arguments, settings, output):
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     return command
-
-
-def contents(folder):
-    """{path in the folder: bytes} of every file that is compared."""
-    files = {}
-    for place, _, names in os.walk(folder):
-        for name in names:
-            if name not in NOT_COMPARED:
-                path = os.path.join(place, name)
-                with open(path, "rb") as file:
-                    files[os.path.relpath(path, folder)] = file.read()
-    return files
 
 
 def run_to_end(command):

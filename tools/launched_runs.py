@@ -7,13 +7,16 @@ Needs only the standard library.
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import time
 
-# Not promised to be the same: wall times, who holds the run, how it was started.
-NOT_COMPARED = {"timing.jsonl", "run.lock", "recipe.given.toml"}
+from run_contents import contents
+
 # Launchers' variables. Those of whoever starts the check are not for the checked processes.
 LAUNCHERS_PREFIXES = ("OMPI_", "PMIX_", "SLURM_", "TORCHELASTIC_", "MASTER_", "LOCAL_")
 LAUNCHERS_NAMES = {"RANK", "WORLD_SIZE", "JOB_COMPLETION_INDEX", "GLOO_SOCKET_IFNAME"}
@@ -93,18 +96,6 @@ def steps_of(output):
 def losses_of(output):
     with open(os.path.join(output, "metrics.jsonl"), encoding="utf-8") as file:
         return [row["loss"] for row in map(json.loads, file) if "gradient_norm" in row]
-
-
-def contents(folder):
-    """{path in the folder: bytes} of every file that is compared."""
-    files = {}
-    for place, _, names in os.walk(folder):
-        for name in names:
-            if name not in NOT_COMPARED:
-                path = os.path.join(place, name)
-                with open(path, "rb") as file:
-                    files[os.path.relpath(path, folder)] = file.read()
-    return files
 
 
 def require_same(output, reference):
@@ -217,3 +208,18 @@ class Runs:
     def end(self):
         for job in self._jobs:
             job.end()
+
+
+@contextlib.contextmanager
+def runs_of_check(arguments, name, make):
+    """The runs that `make` makes in a folder. A failure ends the program and keeps the folder."""
+    folder = arguments.keep or tempfile.mkdtemp(prefix=f"{name}.")
+    runs = make(folder)
+    try:
+        yield runs
+    except Failed as problem:
+        sys.exit(f"{name}.py: {problem}\nall runs are in {folder}")
+    finally:
+        runs.end()
+    if not arguments.keep:
+        shutil.rmtree(folder)

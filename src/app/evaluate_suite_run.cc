@@ -39,9 +39,8 @@ EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& 
 void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
   if (!CurrentLaunch().alone()) {
     throw UsageError(
-        "several processes share one model's evaluation on one data set; start one process for "
-        "more, "
-        "or give one --model and one --dataset");
+        "several processes share the evaluation of one model on one data set; give one --model and "
+        "one --dataset, or start one process");
   }
   SuiteResults results{.plan = plan, .of = {plan.sets.size(), std::vector<ModelEvaluation>()}};
   size_t done = 0;

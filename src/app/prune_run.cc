@@ -104,10 +104,6 @@ std::filesystem::path HistogramFile(const PruneOptions& options) {
   return file;
 }
 
-}  // namespace
-
-namespace {
-
 // What rank 0 of a group looks at before anything is read; the histogram's file.
 std::filesystem::path CheckOutput(const PruneOptions& options, const std::string& format,
                                   const data::WriteOptions& write) {

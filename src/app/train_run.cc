@@ -52,10 +52,6 @@ std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
   return given;
 }
 
-}  // namespace
-
-namespace {
-
 // What one process of a job does.
 void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::string* profile) {
   config::LoadedRecipe loaded;

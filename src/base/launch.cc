@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -64,13 +65,21 @@ void CheckRank(const char* name, int rank, const char* size_name, int size) {
                   rank, size_name, size, size - 1));
 }
 
+// The place of a process by these variables, of which `size` is set.
+Launch PlaceBy(const Variables& variables, const char* launcher, const char* rank,
+               const char* size) {
+  Launch launch{.launcher = launcher};
+  launch.ranks = *variables.Number(size);
+  launch.rank = variables.Needed(rank, fmt::format("{} is set", size));
+  CheckRank(rank, launch.rank, size, launch.ranks);
+  return launch;
+}
+
 // torchrun's variables, which people also set by hand. Local ranks may be missing then: the process
 // counts as the only one of its machine.
 Launch FromTorchrun(const Variables& variables) {
-  Launch launch{.launcher = variables.Has("TORCHELASTIC_RUN_ID") ? "torchrun" : "environment"};
-  launch.ranks = *variables.Number("WORLD_SIZE");
-  launch.rank = variables.Needed("RANK", "WORLD_SIZE is set");
-  CheckRank("RANK", launch.rank, "WORLD_SIZE", launch.ranks);
+  const char* launcher = variables.Has("TORCHELASTIC_RUN_ID") ? "torchrun" : "environment";
+  Launch launch = PlaceBy(variables, launcher, "RANK", "WORLD_SIZE");
   launch.local_rank = variables.Number("LOCAL_RANK").value_or(0);
   launch.local_ranks = variables.Number("LOCAL_WORLD_SIZE").value_or(launch.local_rank + 1);
   CheckRank("LOCAL_RANK", launch.local_rank, "LOCAL_WORLD_SIZE", launch.local_ranks);
@@ -79,19 +88,8 @@ Launch FromTorchrun(const Variables& variables) {
   return launch;
 }
 
-Launch FromKubernetes(const Variables& variables) {
-  Launch launch{.launcher = "Kubernetes"};
-  launch.ranks = *variables.Number("WORLD_SIZE");
-  launch.rank = *variables.Number("JOB_COMPLETION_INDEX");
-  CheckRank("JOB_COMPLETION_INDEX", launch.rank, "WORLD_SIZE", launch.ranks);
-  return launch;
-}
-
 Launch FromSlurm(const Variables& variables) {
-  Launch launch{.launcher = "srun"};
-  launch.ranks = *variables.Number("SLURM_STEP_NUM_TASKS");
-  launch.rank = variables.Needed("SLURM_PROCID", "SLURM_STEP_NUM_TASKS is set");
-  CheckRank("SLURM_PROCID", launch.rank, "SLURM_STEP_NUM_TASKS", launch.ranks);
+  Launch launch = PlaceBy(variables, "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   launch.local_rank = variables.Number("SLURM_LOCALID").value_or(0);
   launch.local_ranks =
       std::max(launch.local_rank + 1, SlurmTasksOn(variables.Text("SLURM_STEP_TASKS_PER_NODE"),
@@ -103,15 +101,12 @@ Launch FromSlurm(const Variables& variables) {
   // Below the ports that systems give to outgoing connections.
   const int job = variables.Number("SLURM_JOB_ID").value_or(0);
   const int step = variables.Number("SLURM_STEP_ID").value_or(0);
-  launch.port = 10000 + (job * 16 + step % 16) % 20000;
+  launch.port = 10000 + static_cast<int>((int64_t{job} * 16 + step % 16) % 20000);
   return launch;
 }
 
 Launch FromOpenMpi(const Variables& variables) {
-  Launch launch{.launcher = "mpirun"};
-  launch.ranks = *variables.Number("OMPI_COMM_WORLD_SIZE");
-  launch.rank = variables.Needed("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE is set");
-  CheckRank("OMPI_COMM_WORLD_RANK", launch.rank, "OMPI_COMM_WORLD_SIZE", launch.ranks);
+  Launch launch = PlaceBy(variables, "mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   launch.local_rank = variables.Number("OMPI_COMM_WORLD_LOCAL_RANK").value_or(0);
   launch.local_ranks =
       variables.Number("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(launch.local_rank + 1);
@@ -121,14 +116,15 @@ Launch FromOpenMpi(const Variables& variables) {
 }
 
 Launch Place(const Variables& variables) {
-  const bool sized = variables.Number("WORLD_SIZE").has_value();
-  if (sized && !variables.Has("RANK") && variables.Number("JOB_COMPLETION_INDEX")) {
-    return FromKubernetes(variables);
+  const std::optional<int> size = variables.Number("WORLD_SIZE");
+  if (size && !variables.Has("RANK")) {
+    if (variables.Number("JOB_COMPLETION_INDEX")) {
+      return PlaceBy(variables, "Kubernetes", "JOB_COMPLETION_INDEX", "WORLD_SIZE");
+    }
+    if (*size == 1) return {};
   }
-  if (sized) return FromTorchrun(variables);
-  if (variables.Has("RANK")) {
-    variables.Needed("WORLD_SIZE", "RANK is set");
-  }
+  if (size) return FromTorchrun(variables);
+  if (variables.Has("RANK")) variables.Needed("WORLD_SIZE", "RANK is set");
   if (variables.Number("SLURM_STEP_NUM_TASKS")) return FromSlurm(variables);
   if (variables.Number("OMPI_COMM_WORLD_SIZE")) return FromOpenMpi(variables);
   return {};

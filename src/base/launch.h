@@ -18,9 +18,10 @@ struct Launch {
   // Where rank 0 listens, a name or an address, and on which port; "" and 0 for a job of one.
   std::string address;
   int port = 0;
-  std::string launcher;  // "torchrun", "srun", "mpirun", "Kubernetes"; "": none
-  std::string job;       // tells one start of a job from another on the same port
-  int restarts = 0;      // how often the launcher has started this job again
+  // "torchrun", "srun", "mpirun", "Kubernetes", "environment" (set by hand); "": none
+  std::string launcher;
+  std::string job;   // tells one start of a job from another on the same port
+  int restarts = 0;  // how often the launcher has started this job again
 
   bool alone() const { return ranks == 1; }
 };

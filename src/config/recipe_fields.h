@@ -21,36 +21,11 @@
 #include "config/lora_fields.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
+#include "config/recipe_choices.h"
 #include "config/source_fields.h"
 #include "config/sources.h"
 
 namespace tandem::config {
-
-inline constexpr ChoiceInfo kReduceTypes[] = {
-    {"fp32", "as they are"},
-    {"bf16", "rounded to bf16 on their way, half the bytes; added up in single precision"}};
-
-inline constexpr ChoiceInfo kPrecisions[] = {
-    {"auto", "bf16 where the processor multiplies it natively, else fp32"},
-    {"fp32", "single precision throughout"},
-    {"bf16", "bfloat16 matrix products, fp32 master weights"}};
-inline constexpr ChoiceInfo kTowers[] = {
-    {"shared", "one encoder for queries and documents"},
-    {"separate", "one encoder for queries, one for documents"},
-    {"separate_shared_projection", "two encoders, and one Dense module behind both"}};
-inline constexpr ChoiceInfo kScoreUses[] = {
-    {"auto", "what the objective needs; a pair's one score is its grade, others are ignored"},
-    {"grades", "grades of the documents"},
-    {"teacher", "a teacher's scores"},
-    {"ignored", "nothing: positives have grade 1, negatives grade 0"}};
-inline constexpr ChoiceInfo kCutOffs[] = {
-    {"best", "the documents of that grade and above"},
-    {"random", "as many at random: the control at equal size"}};
-inline constexpr ChoiceInfo kLearningRateScalings[] = {
-    {"none", "the rate of the run"},
-    {"sqrt_batch",
-     "the rate for steps of `reference_batch` queries; the run's rate is this one times "
-     "sqrt(queries of its steps / `reference_batch`) (BiXSE)"}};
 
 // Nothing learns at a larger one.
 inline constexpr double kMaxLearningRate = 10;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace tandem::dist {
 namespace {
@@ -46,6 +47,17 @@ RowExchange::RowExchange(ProcessGroup& group, const std::vector<std::vector<int6
     }
   }
   own_ = IndexTensor(rows_of[static_cast<size_t>(group.rank())]);
+}
+
+RowExchange RowExchange::OfEvenShares(ProcessGroup& group, int64_t rows) {
+  std::vector<std::vector<int64_t>> rows_of(static_cast<size_t>(group.ranks()));
+  for (int rank = 0; rank < group.ranks(); ++rank) {
+    const Share share = ShareOf(rows, rank, group.ranks());
+    std::vector<int64_t>& own = rows_of[static_cast<size_t>(rank)];
+    own.resize(static_cast<size_t>(share.size()));
+    std::iota(own.begin(), own.end(), share.begin);
+  }
+  return RowExchange(group, rows_of);
 }
 
 at::Tensor RowExchange::Gather(const at::Tensor& own) const {

@@ -17,6 +17,9 @@ class RowExchange {
   // are 0 to N - 1, each once. The same on every process. `group` must outlive the exchange.
   RowExchange(ProcessGroup& group, const std::vector<std::vector<int64_t>>& rows_of);
 
+  // Consecutive rows, an even share of `rows` for each process (ShareOf).
+  static RowExchange OfEvenShares(ProcessGroup& group, int64_t rows);
+
   // The whole matrix [N, E] on every process, from its own rows [n, E]. Without gradient.
   at::Tensor Gather(const at::Tensor& own) const;
   // The gradient of this process's own rows [n, E] where every process has a part of the gradient

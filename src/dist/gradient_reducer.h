@@ -46,7 +46,7 @@ class GradientReducer {
   // stay valid until the next BeginLastPass.
   void Finish();
 
-  // Bytes that this process has sent as gradients since the last call, for profiles.
+  // Bytes that this process has sent as gradients since the last call, as a ring sends them.
   int64_t TakeBytes();
 
  private:

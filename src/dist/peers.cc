@@ -17,7 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Beats before the timeout at which a silent process is given up: the others notice it then, and end.
+// Beats before the timeout at which a silent process is given up: the others notice it then, and
+// end.
 constexpr int kBeatsToEnd = 8;
 // Beats that a process may miss before it is taken for the one that broke a connection.
 constexpr int kMissedBeats = 3;

@@ -4,40 +4,18 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <cstring>
-#include <optional>
-#include <thread>
+#include <exception>
 #include <utility>
 
 #include "base/error.h"
-#include "dist/c10d_versions.h"
-#include "dist/peers.h"
+#include "dist/gloo_group.h"
 
 namespace tandem::dist {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-// How long a wait for other processes goes on before it asks whether they are still there.
-constexpr milliseconds kLook{500};
-
-// The first line of what libtorch says; its messages carry stack traces.
-std::string FirstLine(const std::exception& error) {
-  const std::string_view text = error.what();
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 class Done final : public Pending {
   void Wait() override {}
@@ -60,276 +38,6 @@ class Single final : public ProcessGroup {
   void Leave() override {}
 };
 
-// The address of this machine from which `host` is reached; "" where that is not known.
-std::string AddressTowards(const std::string& host, int port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), fmt::format("{}", port).c_str(), &hints, &found) != 0) return "";
-  std::string address;
-  for (const addrinfo* entry = found; entry != nullptr && address.empty(); entry = entry->ai_next) {
-    const int descriptor = socket(entry->ai_family, SOCK_DGRAM, 0);
-    if (descriptor < 0) continue;
-    sockaddr_storage own{};
-    socklen_t size = sizeof own;
-    std::array<char, NI_MAXHOST> name{};
-    // Nothing is sent: the system only chooses the way.
-    if (connect(descriptor, entry->ai_addr, entry->ai_addrlen) == 0 &&
-        getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size) == 0 &&
-        getnameinfo(reinterpret_cast<const sockaddr*>(&own), size, name.data(), name.size(),
-                    nullptr, 0, NI_NUMERICHOST) == 0) {
-      address = name.data();
-    }
-    close(descriptor);
-  }
-  freeaddrinfo(found);
-  return address;
-}
-
-// The network that the processes talk over: GLOO_SOCKET_IFNAME, as for torch.distributed, else the
-// one that leads to rank 0.
-auto MakeDevice(const Launch& launch) {
-  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");  // NOLINT(concurrency-mt-unsafe)
-  if (interface != nullptr && *interface != '\0') {
-    return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
-  }
-  const std::string address = AddressTowards(launch.address, launch.port);
-  return address.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
-                         : c10d::ProcessGroupGloo::createDeviceForHostname(address);
-}
-
-using StorePointer = c10::intrusive_ptr<c10d::Store>;
-
-std::vector<uint8_t> Bytes(const std::string& text) { return {text.begin(), text.end()}; }
-
-StorePointer OpenStore(const Launch& launch, bool server, milliseconds timeout) {
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(launch.port);
-  options.isServer = server;
-  options.waitWorkers = false;
-  options.timeout = timeout;
-  const auto store = c10::make_intrusive<c10d::TCPStore>(launch.address, options);
-  // A restarted job must not read what processes of its last start left on their way out.
-  return c10::make_intrusive<c10d::PrefixStore>(
-      fmt::format("tandem/{}/{}", launch.job, launch.restarts), store);
-}
-
-// Whether somebody else listens on the port: bind says so before a store is made of it.
-bool PortIsTaken(int port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  if (descriptor < 0) return false;
-  const int yes = 1;
-  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  const bool taken =
-      bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-      errno == EADDRINUSE;
-  close(descriptor);
-  return taken;
-}
-
-class StoreOfPeers final : public PeerStore {
- public:
-  explicit StoreOfPeers(StorePointer store) : store_(std::move(store)) {}
-  void Set(const std::string& key, const std::string& value) override {
-    store_->set(key, Bytes(value));
-  }
-  std::string Get(const std::string& key) override {
-    const std::vector<uint8_t> value = store_->get(key);
-    return {value.begin(), value.end()};
-  }
-  int64_t Add(const std::string& key, int64_t value) override { return store_->add(key, value); }
-
- private:
-  StorePointer store_;
-};
-
-// Waits until every process of the launch has come.
-void Meet(const Launch& launch, c10d::Store& store, milliseconds timeout) {
-  if (store.add(fmt::format("came/{}", launch.rank), 1) > 1) {
-    const std::string twice = fmt::format(
-        "two processes of this job have rank {}: give each a RANK of its own, from 0 to {}",
-        launch.rank, launch.ranks - 1);
-    store.set("twice", Bytes(twice));
-    std::this_thread::sleep_for(2 * kLook);  // until the others have read it
-    throw UsageError(twice);
-  }
-  store.set(fmt::format("beat/{}", launch.rank), Bytes("-1 "));
-  const Clock::time_point end = Clock::now() + timeout;
-  std::vector<int> missing;
-  for (int rank = 0; rank < launch.ranks; ++rank) missing.push_back(rank);
-  for (milliseconds pause{1};; pause = std::min(2 * pause, kLook)) {
-    std::erase_if(missing,
-                  [&store](int rank) { return store.check({fmt::format("beat/{}", rank)}); });
-    if (store.check({"twice"})) {
-      const std::vector<uint8_t> twice = store.get("twice");
-      if (launch.rank == 0) std::this_thread::sleep_for(2 * kLook);  // the store goes with it
-      throw UsageError({twice.begin(), twice.end()});
-    }
-    if (missing.empty()) return;
-    if (Clock::now() > end) {
-      throw PeerLost(fmt::format(
-          "of {} processes, {} {} did not come to {}:{} within {} s: see whether they were started "
-          "and reach that address, or raise --timeout",
-          launch.ranks, missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "),
-          launch.address, launch.port, timeout.count() / 1000));
-    }
-    std::this_thread::sleep_for(pause);
-  }
-}
-
-class GlooGroup final : public ProcessGroup {
- public:
-  GlooGroup(const Launch& launch, const GroupOptions& options)
-      : rank_(launch.rank), ranks_(launch.ranks) {
-    store_ = FirstStore(launch, options.timeout);
-    try {
-      Meet(launch, *store_, options.timeout);
-      peers_ = std::make_unique<Peers>(
-          std::make_unique<StoreOfPeers>(OpenStore(launch, false, options.timeout)),
-          PeersOptions{.rank = rank_,
-                       .ranks = ranks_,
-                       .leader = launch.address,
-                       .timeout = options.timeout});
-      auto gloo = c10d::ProcessGroupGloo::Options::create();
-      // Waits end earlier, by what the peers say; Gloo's own limit is for what that does not see.
-      gloo->timeout = 2 * options.timeout;
-      gloo->devices.push_back(MakeDevice(launch));
-      group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(
-          c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, ranks_, gloo);
-    } catch (const Error&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw PeerLost(fmt::format("rank {} of {} could not connect to the others by {}:{}: {}",
-                                 rank_, ranks_, launch.address, launch.port, FirstLine(error)));
-    }
-  }
-
-  int rank() const override { return rank_; }
-  int ranks() const override { return ranks_; }
-
-  at::Tensor AllGather(const at::Tensor& tensor) override {
-    std::vector<at::Tensor> inputs = {tensor.contiguous()};
-    const at::Tensor all = at::empty(WithRanks(tensor.sizes()), tensor.options());
-    std::vector<std::vector<at::Tensor>> outputs = {all.unbind(0)};
-    Wait([&] { return group_->allgather(outputs, inputs); });
-    return all;
-  }
-
-  std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) override {
-    at::Tensor input = from, output = to;
-    std::vector<int64_t> even;
-    return std::make_unique<UnderWay>(
-        *this, Start([&] { return group_->alltoall_base(output, input, even, even); }));
-  }
-
-  std::unique_ptr<Pending> AddUp(at::Tensor tensor) override {
-    std::vector<at::Tensor> tensors = {std::move(tensor)};
-    return std::make_unique<UnderWay>(*this, Start([&] { return group_->allreduce(tensors); }));
-  }
-
-  void Broadcast(at::Tensor tensor) override {
-    std::vector<at::Tensor> tensors = {std::move(tensor)};
-    Wait([&] { return group_->broadcast(tensors); });
-  }
-
-  void Report(int exit_code, std::string_view message) override {
-    peers_->Report(exit_code, std::string(message));
-  }
-
-  void Leave() override {
-    AllGather(at::zeros({1}));
-    peers_->Leave();
-    // Rank 0 has the store, and goes last.
-    if (rank_ != 0) {
-      store_->add("left", 1);
-      return;
-    }
-    const Clock::time_point end = Clock::now() + milliseconds(5000);
-    while (Clock::now() < end && store_->add("left", 0) < ranks_ - 1) {
-      std::this_thread::sleep_for(milliseconds(2));
-    }
-  }
-
- private:
-  class UnderWay final : public Pending {
-   public:
-    UnderWay(GlooGroup& group, WorkPointer work) : group_(group), work_(std::move(work)) {}
-    void Wait() override { group_.WaitFor(*work_); }
-
-   private:
-    GlooGroup& group_;
-    WorkPointer work_;
-  };
-
-  StorePointer FirstStore(const Launch& launch, milliseconds timeout) const {
-    if (rank_ == 0 && PortIsTaken(launch.port)) {
-      throw UsageError(fmt::format(
-          "rank 0 cannot listen on port {}, which another process of this machine uses: it may "
-          "belong to another job, or have rank 0 too; set MASTER_PORT to a free one",
-          launch.port));
-    }
-    try {
-      return OpenStore(launch, rank_ == 0, timeout);
-    } catch (const std::exception& error) {
-      throw PeerLost(fmt::format(
-          "rank {} of {} does not reach rank 0 at {}:{} within {} s: see MASTER_ADDR and "
-          "MASTER_PORT, and whether rank 0 runs ({})",
-          rank_, ranks_, launch.address, launch.port, timeout.count() / 1000, FirstLine(error)));
-    }
-  }
-
-  std::vector<int64_t> WithRanks(at::IntArrayRef sizes) const {
-    std::vector<int64_t> all(sizes.begin(), sizes.end());
-    all.insert(all.begin(), ranks_);
-    return all;
-  }
-
-  [[noreturn]] void Throw(const LostPeer& lost) const {
-    const std::string message = fmt::format("this is rank {}: {}", rank_, lost.what);
-    if (lost.exit_code == static_cast<int>(ExitCode::kPeerLost)) throw PeerLost(message);
-    throw Error(static_cast<ExitCode>(lost.exit_code), message);
-  }
-
-  // Starts an operation. What libtorch throws comes from a connection, since the arguments are
-  // ours.
-  template <typename Operation>
-  WorkPointer Start(const Operation& operation) const {
-    try {
-      return operation();
-    } catch (const std::exception& error) {
-      Throw(peers_->Find(FirstLine(error)));
-    }
-  }
-
-  template <typename Operation>
-  void Wait(const Operation& operation) const {
-    const WorkPointer work = Start(operation);
-    WaitFor(*work);
-  }
-
-  template <typename Work>
-  void WaitFor(Work& work) const {
-    while (true) {
-      try {
-        work.wait(kLook);
-        return;
-      } catch (const std::exception& error) {
-        if (work.isCompleted()) Throw(peers_->Find(FirstLine(error)));
-      }
-      if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
-    }
-  }
-
-  int rank_;
-  int ranks_;
-  StorePointer store_;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
-  std::unique_ptr<Peers> peers_;
-};
-
 at::Tensor TensorOf(std::string_view bytes, int64_t size) {
   at::Tensor tensor = at::zeros({size}, at::kByte);
   if (!bytes.empty()) std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
@@ -343,7 +51,7 @@ std::unique_ptr<ProcessGroup> ProcessGroup::Alone() { return std::make_unique<Si
 std::unique_ptr<ProcessGroup> ProcessGroup::Join(const Launch& launch,
                                                  const GroupOptions& options) {
   if (launch.alone()) return Alone();
-  return std::make_unique<GlooGroup>(launch, options);
+  return JoinByGloo(launch, options);
 }
 
 at::Tensor ProcessGroup::AllToAll(const at::Tensor& tensor) {

@@ -84,6 +84,9 @@ class ProcessGroup {
   virtual void Leave() = 0;
 };
 
+// Whether several processes share the work: there is a group, and it has more than one.
+inline bool IsShared(const ProcessGroup* group) { return group != nullptr && !group->alone(); }
+
 // This process's even share of `count` things: [begin, end) of those of all ranks, in their order.
 struct Share {
   int64_t begin = 0;

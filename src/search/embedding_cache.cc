@@ -55,7 +55,7 @@ class BlockEncoder {
     if (shared()) Tell(first, count);
     EncodeOwn(first, count, sink);
   }
-  bool shared() const { return encode_.group != nullptr && !encode_.group->alone(); }
+  bool shared() const { return dist::IsShared(encode_.group); }
   bool leads() const { return encode_.group->leads(); }
 
   // Of rank 0, when it has all rows: gives the others those that they have not seen.

@@ -1,9 +1,7 @@
 #include "search/encode.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "dist/gather.h"
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
 #include "tensor/packed_tokens.h"
@@ -119,7 +118,7 @@ class Encoding {
 
   // Encodes texts first .. first + size as they were numbered over all windows; adds to `counts`.
   at::Tensor Window(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
-    if (options_.group == nullptr || options_.group->alone()) {
+    if (!dist::IsShared(options_.group)) {
       return OwnWindow(first, size, text, counts);
     }
     dist::ProcessGroup& group = *options_.group;
@@ -129,23 +128,10 @@ class Encoding {
     const at::Tensor rows = OwnWindow(first + static_cast<size_t>(share.begin),
                                       static_cast<size_t>(share.size()), text, &own);
     *counts += AddUp(own, group);
-    return Gather(rows, static_cast<int64_t>(size), group);
+    return dist::RowExchange::OfEvenShares(group, static_cast<int64_t>(size)).Gather(rows);
   }
 
  private:
-  // The rows of all processes [size, E], from this one's share of them.
-  static at::Tensor Gather(const at::Tensor& rows, int64_t size, dist::ProcessGroup& group) {
-    const int64_t most = (size + group.ranks() - 1) / group.ranks();
-    const at::Tensor padded = at::zeros({most, rows.size(1)}, at::kFloat);
-    padded.narrow(0, 0, rows.size(0)).copy_(rows);
-    const at::Tensor all = group.AllGather(padded);
-    std::vector<at::Tensor> shares;
-    for (int rank = 0; rank < group.ranks(); ++rank) {
-      shares.push_back(all[rank].narrow(0, 0, dist::ShareOf(size, rank, group.ranks()).size()));
-    }
-    return at::cat(shares);
-  }
-
   static EncodeCounts AddUp(const EncodeCounts& own, dist::ProcessGroup& group) {
     EncodeCounts::Numbers numbers = own.AsNumbers();
     const at::Tensor counts = at::empty({std::ssize(numbers)}, at::kLong);

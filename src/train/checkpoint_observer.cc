@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "train/broadcast_arrays.h"
 #include "train/checkpoint.h"
 #include "train/loop.h"
 
@@ -55,41 +56,6 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
 
 namespace {
 
-// A sampler's arrays as bytes, and back.
-nlohmann::json ToJson(const std::vector<sampling::StateArray>& arrays) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const sampling::StateArray& array : arrays) {
-    std::visit(
-        [&]<typename T>(const std::vector<T>& values) {
-          const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-          all.push_back({array.name, array.values.index(),
-                         nlohmann::json::binary({bytes, bytes + values.size() * sizeof(T)})});
-        },
-        array.values);
-  }
-  return all;
-}
-
-template <typename T>
-std::vector<T> ValuesOf(const std::vector<uint8_t>& bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-std::vector<sampling::StateArray> ArraysOf(const nlohmann::json& all) {
-  std::vector<sampling::StateArray> arrays;
-  for (const nlohmann::json& one : all) {
-    const std::vector<uint8_t>& bytes = one.at(2).get_binary();
-    sampling::StateArray array{one.at(0).get<std::string>(), ValuesOf<float>(bytes)};
-    // The alternatives of sampling::StateArray, in their order.
-    if (one.at(1) == 1) array.values = ValuesOf<uint32_t>(bytes);
-    if (one.at(1) == 2) array.values = ValuesOf<uint8_t>(bytes);
-    arrays.push_back(std::move(array));
-  }
-  return arrays;
-}
-
 void RestoreState(Loop& loop, const std::filesystem::path& path, const nlohmann::json& state,
                   std::vector<sampling::StateArray> arrays) {
   try {
@@ -108,20 +74,17 @@ void Share(dist::ProcessGroup& group, const at::Tensor& tensor) {
 
 void RestoreEverywhere(Loop& loop, const std::filesystem::path& path) {
   dist::ProcessGroup& group = *loop.group();
-  nlohmann::json message;
+  std::string state;
+  std::vector<sampling::StateArray> arrays;
   group.Agree([&] {
     if (!group.leads()) return;
-    const std::vector<sampling::StateArray> arrays = LoadSamplerArrays(path);
-    message = {ReadState(path), ToJson(arrays)};
+    state = ReadState(path).dump();
+    arrays = LoadSamplerArrays(path);
   });
-  std::string bytes;
-  if (group.leads()) {
-    const std::vector<uint8_t> packed = nlohmann::json::to_msgpack(message);
-    bytes.assign(packed.begin(), packed.end());
-  }
-  message = nlohmann::json::from_msgpack(group.BroadcastBytes(bytes));
+  state = group.BroadcastBytes(state);
+  arrays = BroadcastArrays(group, std::move(arrays));
   group.Agree([&] {
-    RestoreState(loop, path, message.at(0), ArraysOf(message.at(1)));
+    RestoreState(loop, path, nlohmann::json::parse(state), std::move(arrays));
     if (!group.leads()) return;
     LoadWeights(path, loop.SavedParameters());
     LoadTensors(path, loop.StateTensors());

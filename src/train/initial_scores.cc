@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "train/broadcast_arrays.h"
 #include "train/setup.h"
 
 namespace tandem::train {
@@ -68,6 +69,14 @@ PairScoreOptions OptionsOf(const Setup& setup, const sampling::ScoreNeeds& needs
           .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
 }
 
+// The sampler goes by the scores, so all processes have the same to the last digit.
+void TakeFromRankZero(dist::ProcessGroup& group, PairScores& scores) {
+  const std::vector<sampling::StateArray> arrays = BroadcastArrays(
+      group, {{"cosines", scores.cosines}, {"reciprocal_ranks", scores.reciprocal_ranks}});
+  scores.cosines = std::get<std::vector<float>>(arrays[0].values);
+  scores.reciprocal_ranks = std::get<std::vector<float>>(arrays[1].values);
+}
+
 }  // namespace
 
 PairScores ScoreForSampling(const Setup& setup, const sampling::ScoreNeeds& needs,
@@ -76,6 +85,7 @@ PairScores ScoreForSampling(const Setup& setup, const sampling::ScoreNeeds& need
   const PairScoreOptions options = OptionsOf(setup, needs, stop);
   PairScores scores = ScorePairs(*setup.model, SourceOf(setup), options);
   StopIfAsked(stop, options.cache.folder);
+  if (setup.group != nullptr) TakeFromRankZero(*setup.group, scores);
   Note(fmt::format("the base model scored {} pairs in {}, for sampling.name = \"{}\"",
                    scores.cosines.size(), FormatDuration(scores.seconds),
                    setup.recipe().sampling.name));

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "search/embedding_cache.h"
 #include "search/mine.h"
+#include "train/broadcast_arrays.h"
 #include "train/mining_rules.h"
 
 namespace tandem::train {
@@ -152,13 +153,15 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   return search::SimilarityRows(embeddings.rows, model.similarity(), std::move(embeddings.row_of));
 }
 
-search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound& round,
-                                    const Tell& tell) const {
+std::optional<search::Mined> NegativeMiner::Search(model::DualEncoder& model,
+                                                   const MiningRound& round,
+                                                   const Tell& tell) const {
   const int64_t width = model.embedding_width();
   std::filesystem::path folder = round.by_base ? CacheFolder() : std::filesystem::path();
   if (folder.empty() && !InMemory(width)) folder = scratch_;
   const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
   const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
+  if (dist::IsShared(options_.group) && !options_.group->leads()) return std::nullopt;
   const Stage stage("searching", queries.size(), tell);
   size_t done = 0;
   const search::TiledSearchOptions options{.precision = options_.precision,
@@ -177,16 +180,28 @@ std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const M
                                               const Tell& tell) const {
   const Clock::time_point start = Clock::now();
   try {
-    const search::Mined mined = Search(model, round, tell);
+    std::optional<search::Mined> mined = Search(model, round, tell);
     RemoveScratch();
-    return MinedRound{
-        PoolOf(mined),
-        {.round = round.number,
-         .sums = search::Summarize(MiningRulesOf(loaded_.recipe, round.number), mined),
-         .seconds = SecondsSince(start)}};
+    MiningReport report{.round = round.number};
+    sampling::FurtherPool pool;
+    if (mined) {
+      pool = PoolOf(*mined);
+      report.sums = search::Summarize(MiningRulesOf(loaded_.recipe, round.number), *mined);
+    }
+    report.seconds = SecondsSince(start);
+    return MinedRound{OfRankZero(std::move(pool)), report};
   } catch (const Stopped&) {
     return std::nullopt;
   }
+}
+
+// Batches are made of the pool, so all processes have the same to the last document.
+sampling::FurtherPool NegativeMiner::OfRankZero(sampling::FurtherPool pool) const {
+  if (!dist::IsShared(options_.group)) return pool;
+  sampling::SamplerState state;
+  pool.Save(state);
+  state.arrays = BroadcastArrays(*options_.group, std::move(state.arrays));
+  return sampling::FurtherPool::Restore(*examples_, state);
 }
 
 sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {

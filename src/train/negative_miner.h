@@ -84,7 +84,9 @@ class NegativeMiner {
   class Stage;
   search::SimilarityRows Embed(model::DualEncoder& model, model::TextKind kind,
                                const std::filesystem::path& folder, const Tell& tell) const;
-  search::Mined Search(model::DualEncoder& model, const MiningRound& round, const Tell& tell) const;
+  // Nothing on a process of a group that is not rank 0, which searches for all.
+  std::optional<search::Mined> Search(model::DualEncoder& model, const MiningRound& round,
+                                      const Tell& tell) const;
   // Whether the embeddings fit half of mining.memory.
   bool AreSmall(int64_t width) const;
   bool InMemory(int64_t width) const;
@@ -92,6 +94,7 @@ class NegativeMiner {
   uint64_t SearchMemory(int64_t width, bool in_memory) const;
   uint64_t EmbeddingBytes(int64_t width) const;
   sampling::FurtherPool PoolOf(const search::Mined& mined) const;
+  sampling::FurtherPool OfRankZero(sampling::FurtherPool pool) const;
   void RemoveScratch() const;
 
   const config::LoadedRecipe& loaded_;

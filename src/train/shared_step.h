@@ -17,11 +17,6 @@
 
 namespace tandem::train {
 
-// Whether several processes make the step.
-inline bool IsShared(const StepOptions& options) {
-  return options.group != nullptr && !options.group->alone();
-}
-
 // The texts of each process: shares of the queries and of the documents, in the order of ranks.
 struct TextShares {
   std::vector<dist::Share> queries;

@@ -31,7 +31,7 @@ StepOutcome CachedForwardBackward(model::DualEncoder& model, const TrainingBatch
 at::Tensor EncodeWithoutGradient(model::DualEncoder& model, const TrainingBatch& batch,
                                  const StepOptions& options) {
   const at::NoGradGuard no_gradient;
-  if (IsShared(options)) return SharedEmbeddings(model, batch, options);
+  if (dist::IsShared(options.group)) return SharedEmbeddings(model, batch, options);
   Prepare(model, options, tensor::Passes::kForward);
   return options.chunk_tokens > 0 ? EncodeInChunks(model, batch, options)
                                   : EncodeWhole(model, batch, options.forward);
@@ -60,7 +60,7 @@ std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
 StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
                             const TrainingObjective& objective, ObjectiveStates states,
                             const StepOptions& options) {
-  if (IsShared(options)) {
+  if (dist::IsShared(options.group)) {
     return SharedForwardBackward(model, batch, objective, std::move(states), options);
   }
   if (options.chunk_tokens > 0) {

@@ -34,6 +34,8 @@ Values With(Values values, const std::string& name, const std::string& value) {
   return values;
 }
 
+TEST(LaunchTest, AJobOfOneNeedsNoRank) { EXPECT_TRUE(Read({{"WORLD_SIZE", "1"}}).alone()); }
+
 const Values kTorchrun = {{"RANK", "3"},
                           {"WORLD_SIZE", "4"},
                           {"LOCAL_RANK", "1"},
@@ -100,6 +102,12 @@ TEST(LaunchTest, ReadsSlurm) {
   EXPECT_EQ(launch.address, "node07");
   EXPECT_EQ(launch.port, 10000 + 123 * 16);
   EXPECT_EQ(launch.restarts, 1);
+}
+
+TEST(LaunchTest, ANumberOfALargeSlurmJobMakesAPort) {
+  const int port = Read(With(kSlurm, "SLURM_JOB_ID", "2000000000")).port;
+  EXPECT_GE(port, 10000);
+  EXPECT_LT(port, 30000);
 }
 
 TEST(LaunchTest, TwoStepsOfASlurmJobHaveDifferentPorts) {

@@ -26,6 +26,17 @@ TEST(RowExchangeTest, BringsRowsTogetherInTheirOrder) {
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
+TEST(RowExchangeTest, EvenSharesAreConsecutive) {
+  const at::Tensor all = at::arange(15, at::kFloat).view({5, 3});
+  const auto errors = RunRanks(4, [&](ProcessGroup& group) {
+    const Share share = ShareOf(5, group.rank(), 4);
+    const auto exchange = RowExchange::OfEvenShares(group, 5);
+    EXPECT_TRUE(exchange.Own(all).equal(all.narrow(0, share.begin, share.size())));
+    EXPECT_TRUE(exchange.Gather(exchange.Own(all)).equal(all));
+  });
+  EXPECT_THAT(errors, Each(IsEmpty()));
+}
+
 TEST(RowExchangeTest, AddsUpGradientsOfOwnRows) {
   const auto errors = RunRanks(4, [&](ProcessGroup& group) {
     const RowExchange exchange(group, kRows);

@@ -1,10 +1,6 @@
 // Runs the ranks of a group as threads of a test.
 #pragma once
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -13,22 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/free_port.h"
 #include "dist/process_group.h"
 
 namespace tandem::dist {
-
-// A port of this machine that nobody listens on.
-inline int FreePort() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  socklen_t size = sizeof address;
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  close(descriptor);
-  return ntohs(address.sin_port);
-}
 
 inline Launch LaunchOf(int rank, int ranks, int port) {
   return {.rank = rank, .ranks = ranks, .address = "127.0.0.1", .port = port};

@@ -1,11 +1,8 @@
 // Several processes of `tandem train` that train a tiny model together.
 #pragma once
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,21 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/free_port.h"
 #include "train/run_fixture.h"
 
 namespace tandem {
-
-// A port that nobody listens on.
-inline int FreePort() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size), 0);
-  ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(descriptor);
-  return ntohs(address.sin_port);
-}
 
 using EnvironmentVariables = std::map<std::string, std::string>;
 
@@ -45,13 +31,26 @@ class DistributedTest : public EventfulRunTest {
   }
 
   // Starts a process, whose outputs go to files of its number among those started.
-  void Start(const EnvironmentVariables& variables, const std::string& output,
-             const std::vector<std::string>& further) {
+  void StartCommand(const EnvironmentVariables& variables,
+                    const std::vector<std::string>& arguments) {
     const size_t number = children_.size();
     children_.push_back(StartTandem(
-        Arguments(output, further),
+        arguments,
         {.out = Path(fmt::format("{}.out", number)), .err = Path(fmt::format("{}.err", number))},
         variables));
+  }
+  // Starts a process of `tandem train`.
+  void Start(const EnvironmentVariables& variables, const std::string& output,
+             const std::vector<std::string>& further) {
+    StartCommand(variables, Arguments(output, further));
+  }
+  // Runs any command as `ranks` processes; returns what each wrote.
+  std::vector<ProgramResult> RunTogether(int ranks, const std::vector<std::string>& arguments) {
+    const int port = FreePort();
+    for (int rank = 0; rank < ranks; ++rank) {
+      StartCommand(RankVariables(rank, ranks, port), arguments);
+    }
+    return WaitForAll();
   }
   // `variables`: besides those of each rank.
   void StartRanks(int ranks, const std::string& output, const std::vector<std::string>& further,

@@ -1,0 +1,14 @@
+// A group of several processes on Gloo, which exchanges hosts' memory over TCP.
+#pragma once
+
+#include <memory>
+
+#include "base/launch.h"
+#include "dist/process_group.h"
+
+namespace tandem::dist {
+
+// As ProcessGroup::Join, for a launch of more than one.
+std::unique_ptr<ProcessGroup> JoinByGloo(const Launch& launch, const GroupOptions& options);
+
+}  // namespace tandem::dist
