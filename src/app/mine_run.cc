@@ -56,6 +56,7 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
       Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of, options.cache);
   const search::SimilarityRows queries =
       Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
+  if (!dist::Leads(CurrentGroup())) return {};  // one process searches for all
   Progress progress({.label = "search", .unit = "queries", .total = queries.size()});
   search.progress = [&](size_t done) { progress.Update(done); };
   return search::MineByEmbeddings(data.set, data.task, options.rules, queries, documents, search);

@@ -87,6 +87,9 @@ class ProcessGroup {
 // Whether several processes share the work: there is a group, and it has more than one.
 inline bool IsShared(const ProcessGroup* group) { return group != nullptr && !group->alone(); }
 
+// Whether this process is the one that works where one is enough: rank 0, or there is no group.
+inline bool Leads(const ProcessGroup* group) { return group == nullptr || group->leads(); }
+
 // This process's even share of `count` things: [begin, end) of those of all ranks, in their order.
 struct Share {
   int64_t begin = 0;

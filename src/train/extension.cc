@@ -188,7 +188,7 @@ bool WasMadeByGroup(const RunFolder& folder) {
 
 Continuation CompareWithRecord(Setup& setup, const RunFolder& folder,
                                const std::optional<std::string>& text) {
-  const bool leads = setup.group == nullptr || setup.group->leads();
+  const bool leads = dist::Leads(setup.group);
   if (!text) return {leads ? folder.LatestCheckpoint() : std::nullopt};
   Record record{config::ParseRecipe(*text, folder.recipe().native(), {}, setup.loaded.catalogues,
                                     config::IdleKeys::kAccept)

@@ -161,7 +161,7 @@ std::optional<search::Mined> NegativeMiner::Search(model::DualEncoder& model,
   if (folder.empty() && !InMemory(width)) folder = scratch_;
   const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
   const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
-  if (dist::IsShared(options_.group) && !options_.group->leads()) return std::nullopt;
+  if (!dist::Leads(options_.group)) return std::nullopt;
   const Stage stage("searching", queries.size(), tell);
   size_t done = 0;
   const search::TiledSearchOptions options{.precision = options_.precision,

@@ -181,6 +181,7 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
   PairScores scores{.query_counts = queries.counts,
                     .document_counts = documents.counts,
                     .encode_seconds = SecondsSince(start)};
+  if (!dist::Leads(options.cache.encode.group)) return scores;
   const Lists pairs = PairRows(source, wanted, documents.row_of);
   const search::EmbeddedPairs embedded{queries.rows, documents.rows, queries.row_of, pairs.view()};
   scores.cosines = search::PairCosines(embedded);

@@ -45,6 +45,9 @@ struct PairScores {
   size_t encoded() const { return query_counts.texts + document_counts.texts; }
 };
 
+// In a group (options.cache.encode.group) rank 0 scores; the others encode with it, and have no
+// scores.
+//
 // Encodes the distinct texts of the queries and of their pairs' documents, or finds their
 // embeddings in the cache, and scores every pair. A document that is relevant for a query (a
 // positive, or of a grade above 0) is no candidate of that query's ranks, nor of those of a query

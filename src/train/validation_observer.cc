@@ -63,7 +63,7 @@ Next ValidationObserver::Validate(const Loop& loop) {
     throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, value));
   }
   const bool best = Count(step, value);
-  if (best && (loop.group() == nullptr || loop.group()->leads())) {
+  if (best && dist::Leads(loop.group())) {
     SaveWeights(folder_.Best(step), loop.SavedParameters(), {{"step", step}, {measure_, value}});
   }
   const double seconds = SecondsSince(start);
