@@ -258,7 +258,7 @@ def differs(runs, name, further, code, words):
 
 
 def check_other_recipe(runs):
-    return differs(runs, "other-recipe", ["--set", "train.batch=8"], 2, "train.batch = 8")
+    return differs(runs, "other-recipe", ["--set", "train.batch=16"], 2, "train.batch = 16")
 
 
 def check_other_data(runs):

@@ -27,7 +27,7 @@ dist::ProcessGroup* current_group = nullptr;
 [[noreturn]] void End(dist::ProcessGroup& group, ExitCode code, const std::string& message) {
   const bool interrupted = static_cast<int>(code) > 128;
   if (group.leads() || !interrupted) Terminal::Get().Error(message);
-  group.Report(static_cast<int>(code), message);
+  if (!group.agreed_to_end()) group.Report(static_cast<int>(code), message);
   std::cout.flush();
   std::fflush(nullptr);
   ::_exit(static_cast<int>(code));

@@ -111,6 +111,8 @@ void ProcessGroup::Agree(const std::function<void()>& body) {
     failed(ExitCode::kInternal, error.what());
   }
   const std::vector<std::string> all = AllGatherBytes(mine);
+  agreed_to_end_ =
+      std::any_of(all.begin(), all.end(), [](const auto& one) { return !one.empty(); });
   if (failure) std::rethrow_exception(failure);
   for (int other = 0; other < ranks(); ++other) {
     const std::string& status = all[static_cast<size_t>(other)];

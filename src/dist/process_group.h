@@ -72,9 +72,11 @@ class ProcessGroup {
 
   // Calls `body` on every process. Where it throws on one, all processes throw: those where it did
   // not fail an error of the same exit code that names the rank. So nobody waits for a process that
-  // has ended. `body` must not use the group, unless every process that fails does so before that
-  // use.
+  // has ended. `body` must not use the group, unless either all processes fail behind that use or
+  // those that fail do so before it.
   void Agree(const std::function<void()>& body);
+  // Whether Agree has thrown: all processes end, and need not be told.
+  bool agreed_to_end() const { return agreed_to_end_; }
 
   // Tells the others that this process ends with an error, as far as they can still be told. To be
   // called before the program ends with it.
@@ -82,6 +84,9 @@ class ProcessGroup {
   // Waits for all others and takes the group apart. Without it a destructor lets the others believe
   // that this process was lost.
   virtual void Leave() = 0;
+
+ private:
+  bool agreed_to_end_ = false;
 };
 
 // Whether several processes share the work: there is a group, and it has more than one.

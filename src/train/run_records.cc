@@ -26,8 +26,7 @@ std::string PortablePath(const std::string& path) {
                                : normal.parent_path().filename().native();
 }
 
-std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const ResolvedRecord& record) {
-  config::Recipe recipe = loaded.recipe;
+config::Recipe PortableRecipe(config::Recipe recipe) {
   recipe.output.clear();
   recipe.model.base = PortablePath(recipe.model.base);
   if (recipe.model.document_base) {
@@ -37,6 +36,10 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
   recipe.data.train = PortablePath(recipe.data.train);
   for (config::SourceRecipe& source : recipe.data.sources) source.path = PortablePath(source.path);
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
+  return recipe;
+}
+
+std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const ResolvedRecord& record) {
   std::string text = fmt::format(
       "# A record of this run's recipe with every value resolved; computed by tandem {} on {}.\n"
       "# Paths are cut to their last part: to run it again, give yours.\n",
@@ -44,7 +47,8 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
   if (!record.learning_rate_note.empty()) {
     text += fmt::format("# In it {}.\n", record.learning_rate_note);
   }
-  return text + config::FormatRecipe(recipe, loaded.recipe, loaded.catalogues);
+  return text +
+         config::FormatRecipe(PortableRecipe(loaded.recipe), loaded.recipe, loaded.catalogues);
 }
 
 std::string GivenRecipeText(const config::LoadedRecipe& loaded, std::string_view version,

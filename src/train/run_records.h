@@ -24,6 +24,9 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
 std::string GivenRecipeText(const config::LoadedRecipe& loaded, std::string_view version,
                             const std::vector<std::string>& flags);
 
+// The recipe with every path cut to its last part and without `output`.
+config::Recipe PortableRecipe(config::Recipe recipe);
+
 // The last part of a path: "all-MiniLM-L6-v2" of "../models/all-MiniLM-L6-v2/". "." and ".." are
 // resolved first. "" stays "".
 std::string PortablePath(const std::string& path);

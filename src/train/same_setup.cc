@@ -19,11 +19,10 @@ namespace {
 // differs can be named; threads may differ, and paths count by their last part.
 nlohmann::json Described(const Setup& setup, const std::string& version) {
   nlohmann::json keys = nlohmann::json::array();
-  for (const config::RecipeKey& key : config::RecipeKeys(setup.recipe(), setup.loaded.catalogues)) {
-    if (key.path() == "threads" || key.path() == "output") continue;
-    const std::string value = config::FormatValue(key.value);
-    keys.push_back(
-        {key.path(), value.find('/') == std::string::npos ? value : PortablePath(value)});
+  const config::Recipe recipe = PortableRecipe(setup.recipe());
+  for (const config::RecipeKey& key : config::RecipeKeys(recipe, setup.loaded.catalogues)) {
+    if (key.path() == "threads") continue;
+    keys.push_back({key.path(), config::FormatValue(key.value)});
   }
   return {{"version", version},
           {"isa", tensor::IsaName()},

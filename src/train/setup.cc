@@ -102,7 +102,6 @@ void CheckFirstBatch(const Setup& setup) {
 
 // Throws RecipeError where a batch has not a query for each process of the group.
 void CheckRanks(const Setup& setup) {
-  if (setup.group == nullptr) return;
   const uint64_t queries = LargestBatch(setup);
   const auto ranks = static_cast<uint64_t>(setup.group->ranks());
   if (queries >= ranks) return;
@@ -281,12 +280,12 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
   if (dist::IsShared(options.group)) {
     setup->group = options.group;
     setup->group->Agree([&] { ReadAll(setup, std::move(loaded), options); });
-    CheckSameEverywhere(*setup, options.version);
+    setup->group->Agree([&] { CheckSameEverywhere(*setup, options.version); });
   } else {
     ReadAll(setup, std::move(loaded), options);
   }
   setup->sampler = MakeSampler(*setup, options);
-  CheckRanks(*setup);
+  if (setup->group != nullptr) setup->group->Agree([&] { CheckRanks(*setup); });
   CheckFirstBatch(*setup);
   StartOpenBias(*setup);
   PlanUpdates(*setup);

@@ -73,6 +73,12 @@ TEST_F(DistributedErrors, AnotherRecipe) {
                             "the recipe of rank 1 has train.batch = 4, and rank 0 train.batch = 5");
 }
 
+// Only paths count by their last part.
+TEST_F(DistributedErrors, AnotherPromptWithTheSameEnd) {
+  ExpectDifferenceIsRefused("model.query_prompt=\"news/q: \"", 2,
+                            "the recipe of rank 1 has model.query_prompt = \"news/q: \"");
+}
+
 TEST_F(DistributedErrors, OtherData) {
   std::filesystem::create_directories(Path("other"));
   std::filesystem::copy(Path("data"), Path("other/data"), std::filesystem::copy_options::recursive);
