@@ -10,8 +10,9 @@ using Columns = std::unordered_map<uint64_t, std::vector<uint32_t>>;
 
 class MaskMaker {
  public:
-  MaskMaker(const Examples& examples, const Batch& batch, const MaskRules& rules)
-      : examples_(examples), batch_(batch), rules_(rules) {
+  MaskMaker(const Examples& examples, const Batch& batch, const MaskRules& rules, size_t begin,
+            size_t end)
+      : examples_(examples), batch_(batch), rules_(rules), begin_(begin), end_(end) {
     for (uint32_t column = 0; column < batch.columns(); ++column) {
       columns_[Key(batch.documents[column])].push_back(column);
     }
@@ -21,9 +22,9 @@ class MaskMaker {
   }
 
   std::vector<uint8_t> Negative() const {
-    std::vector<uint8_t> mask(batch_.rows() * batch_.columns(), 1);
-    for (size_t row = 0; row < batch_.rows(); ++row) {
-      uint8_t* cells = mask.data() + row * batch_.columns();
+    std::vector<uint8_t> mask((end_ - begin_) * batch_.columns(), 1);
+    for (size_t row = begin_; row < end_; ++row) {
+      uint8_t* cells = mask.data() + (row - begin_) * batch_.columns();
       MaskOwn(row, cells);
       MaskKnownPositives(row, cells);
       if (!rules_.same_query) continue;
@@ -37,17 +38,17 @@ class MaskMaker {
 
   std::vector<uint8_t> QueryNegative() const {
     std::vector<uint8_t> mask = AllButDiagonal();
-    for (size_t row = 0; rules_.same_query && row < batch_.rows(); ++row) {
-      for (const uint32_t other : SameQuery(row)) mask[row * batch_.rows() + other] = 0;
+    for (size_t row = begin_; rules_.same_query && row < end_; ++row) {
+      for (const uint32_t other : SameQuery(row)) mask[SquareCell(row, other)] = 0;
     }
     return mask;
   }
 
   std::vector<uint8_t> DocumentNegative() const {
     std::vector<uint8_t> mask = AllButDiagonal();
-    for (size_t row = 0; rules_.copies && row < batch_.rows(); ++row) {
+    for (size_t row = begin_; rules_.copies && row < end_; ++row) {
       for (const uint32_t column : columns_.at(Key(batch_.documents[row]))) {
-        if (column < batch_.rows()) mask[row * batch_.rows() + column] = 0;
+        if (column < batch_.rows()) mask[SquareCell(row, column)] = 0;
       }
     }
     return mask;
@@ -100,14 +101,20 @@ class MaskMaker {
   }
 
   std::vector<uint8_t> AllButDiagonal() const {
-    std::vector<uint8_t> mask(batch_.rows() * batch_.rows(), 1);
-    for (size_t row = 0; row < batch_.rows(); ++row) mask[row * batch_.rows() + row] = 0;
+    std::vector<uint8_t> mask((end_ - begin_) * batch_.rows(), 1);
+    for (size_t row = begin_; row < end_; ++row) mask[SquareCell(row, row)] = 0;
     return mask;
+  }
+
+  // Of a matrix that has a column for each row of the batch.
+  size_t SquareCell(size_t row, size_t column) const {
+    return (row - begin_) * batch_.rows() + column;
   }
 
   const Examples& examples_;
   const Batch& batch_;
   const MaskRules& rules_;
+  size_t begin_, end_;  // the rows that have masks
   Columns columns_;  // by Key
   Columns rows_;     // by hash of the query's text
 };
@@ -115,7 +122,12 @@ class MaskMaker {
 }  // namespace
 
 Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules) {
-  const MaskMaker maker(examples, batch, rules);
+  return MakeMasks(examples, batch, rules, 0, batch.rows());
+}
+
+Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules, size_t begin,
+                size_t end) {
+  const MaskMaker maker(examples, batch, rules, begin, end);
   return {.negative = maker.Negative(),
           .query_negative = maker.QueryNegative(),
           .document_negative = maker.DocumentNegative()};

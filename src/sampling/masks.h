@@ -17,11 +17,11 @@ struct MaskRules {
   bool same_query = true;       // every document that is masked for a row with the same query text
 };
 
-// Matrices by rows; 1 is true. Q rows, D columns as in the Batch.
+// Matrices by rows; 1 is true. A batch has Q rows and D columns; R of the rows have masks.
 struct Masks {
-  std::vector<uint8_t> negative;           // [Q, D]: may document j count as a negative of query i?
-  std::vector<uint8_t> query_negative;     // [Q, Q]: may query j count as a negative of query i?
-  std::vector<uint8_t> document_negative;  // [Q, Q]: the same between own documents
+  std::vector<uint8_t> negative;           // [R, D]: may document j count as a negative of query i?
+  std::vector<uint8_t> query_negative;     // [R, Q]: may query j count as a negative of query i?
+  std::vector<uint8_t> document_negative;  // [R, Q]: the same between own documents
 };
 
 // docs/training.md, "A step". `negative[i][j]` is 0 where j is
@@ -36,5 +36,8 @@ struct Masks {
 // matrices the diagonal is 0, and so are pairs of rows with the same query text (`same_query`) and
 // pairs of own documents that are copies (`copies`).
 Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules);
+// Of rows [begin, end) alone.
+Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules, size_t begin,
+                size_t end);
 
 }  // namespace tandem::sampling

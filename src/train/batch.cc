@@ -1,29 +1,32 @@
 #include "train/batch.h"
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace tandem::train {
 namespace {
 
-at::Tensor MaskTensor(const std::vector<uint8_t>& mask, size_t rows) {
-  const auto columns = static_cast<int64_t>(mask.size() / rows);
-  at::Tensor tensor = at::empty({static_cast<int64_t>(rows), columns}, at::kBool);
-  std::memcpy(tensor.data_ptr(), mask.data(), mask.size());
-  return tensor;
+// Takes the memory of `mask`, [rows, columns].
+at::Tensor MaskTensor(std::vector<uint8_t> mask, int64_t rows, int64_t columns) {
+  auto* cells = new std::vector<uint8_t>(std::move(mask));
+  return at::from_blob(
+      cells->data(), {rows, columns}, [cells](void*) { delete cells; }, at::kBool);
 }
 
-objective::Labels LabelsOf(const sampling::Masks& masks, size_t rows) {
+objective::Labels LabelsOf(sampling::Masks masks, const sampling::Batch& batch,
+                           dist::Share masked) {
+  const auto queries = static_cast<int64_t>(batch.rows());
   objective::Labels labels;
-  labels.positive = at::arange(static_cast<int64_t>(rows), at::kLong);
-  labels.negative = MaskTensor(masks.negative, rows);
-  labels.query_negative = MaskTensor(masks.query_negative, rows);
-  labels.document_negative = MaskTensor(masks.document_negative, rows);
+  labels.positive = at::arange(queries, at::kLong);
+  labels.negative = MaskTensor(std::move(masks.negative), masked.size(),
+                               static_cast<int64_t>(batch.columns()));
+  labels.query_negative = MaskTensor(std::move(masks.query_negative), masked.size(), queries);
+  labels.document_negative = MaskTensor(std::move(masks.document_negative), masked.size(), queries);
   return labels;
 }
 
@@ -90,6 +93,10 @@ TrainingBatch TrainingBatch::Part(dist::Share of_queries, dist::Share of_documen
 }
 
 TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {
+  return Make(batch, {0, static_cast<int64_t>(batch.rows())});
+}
+
+TrainingBatch BatchMaker::Make(const sampling::Batch& batch, dist::Share masked) const {
   TrainingBatch made;
   made.queries = static_cast<int64_t>(batch.rows());
   made.documents = static_cast<int64_t>(batch.columns());
@@ -101,7 +108,11 @@ TrainingBatch BatchMaker::Make(const sampling::Batch& batch) const {
   };
   for (const uint32_t query : batch.queries) add(texts_.queries, texts_.query_texts[query]);
   for (const uint32_t document : batch.documents) add(texts_.documents, document);
-  made.labels = LabelsOf(sampling::MakeMasks(texts_.examples, batch, rules_), batch.rows());
+  made.labels = LabelsOf(
+      sampling::MakeMasks(texts_.examples, batch, rules_, static_cast<size_t>(masked.begin),
+                          static_cast<size_t>(masked.end)),
+      batch, masked);
+  made.masked = masked;
   made.labels.weights = batch.weights;
   if (needs_.grades || needs_.teacher) {
     made.labels.labelled = LabelledCellsOf(texts_.examples, batch);

@@ -20,7 +20,9 @@ class TrainingBatch {
  public:
   int64_t queries = 0;    // Q
   int64_t documents = 0;  // D
+  // Masks are those of queries `masked` alone; all else is the whole batch's.
   objective::Labels labels;
+  dist::Share masked;
 
   int64_t texts() const { return queries + documents; }
   int64_t tokens() const { return static_cast<int64_t>(ids_.size()); }
@@ -57,6 +59,8 @@ class BatchMaker {
       : texts_(texts), rules_(rules), needs_(needs) {}
 
   TrainingBatch Make(const sampling::Batch& batch) const;
+  // With the masks of queries `masked` alone: of a large batch they take more memory than all else.
+  TrainingBatch Make(const sampling::Batch& batch, dist::Share masked) const;
   const sampling::MaskRules& rules() const { return rules_; }
   // All training queries.
   size_t queries() const { return texts_.examples.size(); }

@@ -40,16 +40,18 @@ objective::LabelledCells RowsOf(const objective::LabelledCells& all, dist::Share
   return some;
 }
 
-// The labels of some rows.
-objective::Labels RowsOf(const objective::Labels& all, dist::Share rows) {
-  if (rows.size() == all.positive.size(0)) return all;
-  const auto part = [&rows](const at::Tensor& matrix) {
-    return matrix.defined() ? matrix.narrow(0, rows.begin, rows.size()) : matrix;
+// The labels of some rows, which the batch has masks of.
+objective::Labels RowsOf(const TrainingBatch& batch, dist::Share rows) {
+  const objective::Labels& all = batch.labels;
+  if (rows.size() == batch.queries) return all;
+  const auto masks = [&](const at::Tensor& matrix) {
+    return matrix.defined() ? matrix.narrow(0, rows.begin - batch.masked.begin, rows.size())
+                            : matrix;
   };
-  objective::Labels some{.positive = part(all.positive),
-                         .negative = part(all.negative),
-                         .query_negative = part(all.query_negative),
-                         .document_negative = part(all.document_negative),
+  objective::Labels some{.positive = all.positive.narrow(0, rows.begin, rows.size()),
+                         .negative = masks(all.negative),
+                         .query_negative = masks(all.query_negative),
+                         .document_negative = masks(all.document_negative),
                          .labelled = RowsOf(all.labelled, rows)};
   if (!all.weights.empty()) {
     some.weights.assign(all.weights.begin() + rows.begin, all.weights.begin() + rows.end);
@@ -78,7 +80,7 @@ ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training, dist::Share rows) {
   const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
-  ScoredBatch scored{.labels = RowsOf(batch.labels, rows)};
+  ScoredBatch scored{.labels = RowsOf(batch, rows)};
   scored.widths = objective::ScoresAtWidths(
       queries.narrow(0, rows.begin, rows.size()), documents, scored.labels, objective.similarity,
       objective.needs, training ? objective.widths : std::vector<objective::Width>(),

@@ -33,7 +33,7 @@ std::vector<float> CosinesOf(const at::Tensor& embeddings, const TrainingBatch& 
 
 // Scores queries `rows` of the batch, of which `embeddings` [Q + D, E] are in its order.
 // `training`: with widths, filter and weights of queries. Only an objective that is separable by
-// row takes a part of them (objective::Needs).
+// row takes a part of them (objective::Needs); the batch has their masks.
 ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training, dist::Share rows);
 // All queries.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tensor/profile.h"
+#include "train/shared_step.h"
 
 namespace tandem::train {
 namespace {
@@ -19,9 +20,12 @@ sampling::Batch NextBatch(sampling::Sampler& sampler) {
   return sampler.Next();
 }
 
-TrainingBatch MakeBatch(const BatchMaker& batches, const sampling::Batch& plan) {
+// With masks of those queries that this process judges.
+TrainingBatch MakeBatch(const LoopParts& parts, const sampling::Batch& plan) {
   const tensor::ProfileScope scope("assemble batch");
-  return batches.Make(plan);
+  if (!dist::IsShared(parts.group)) return parts.batches.Make(plan);
+  return parts.batches.Make(
+      plan, JudgedQueries(static_cast<int64_t>(plan.rows()), parts.objective, *parts.group));
 }
 
 }  // namespace
@@ -150,7 +154,7 @@ Loop::BatchSums Loop::RunBatches() {
 // weighs the same.
 void Loop::RunBatch(int64_t part, BatchSums& sums) {
   const sampling::Batch plan = NextBatch(parts_.sampler);
-  const TrainingBatch batch = MakeBatch(parts_.batches, plan);
+  const TrainingBatch batch = MakeBatch(parts_, plan);
   const bool by_queries = parts_.objective.needs.separable_by_row && options_.accumulate > 1;
   const double weight =
       by_queries ? static_cast<double>(batch.queries) / static_cast<double>(options_.batch) : 1;

@@ -70,9 +70,7 @@ class ShareJudge {
         objective_(objective),
         options_(options),
         group_(*options.group),
-        rows_(objective.needs.separable_by_row
-                  ? dist::ShareOf(batch.queries, group_.rank(), group_.ranks())
-                  : dist::Share{0, batch.queries}) {}
+        rows_(JudgedQueries(batch.queries, objective, group_)) {}
 
   // The loss of all queries, and a value whose gradients add up to that of all over the processes
   // (separable by row), or have it on each.
@@ -238,6 +236,12 @@ TextShares ShareTexts(const TrainingBatch& batch, int ranks) {
     shares.documents.push_back({before.end, document});
   }
   return shares;
+}
+
+dist::Share JudgedQueries(int64_t queries, const TrainingObjective& objective,
+                          const dist::ProcessGroup& group) {
+  return objective.needs.separable_by_row ? dist::ShareOf(queries, group.rank(), group.ranks())
+                                          : dist::Share{0, queries};
 }
 
 at::Tensor SharedEmbeddings(model::DualEncoder& model, const TrainingBatch& batch,

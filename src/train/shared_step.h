@@ -27,6 +27,10 @@ struct TextShares {
 // batch with few texts some processes have none.
 TextShares ShareTexts(const TrainingBatch& batch, int ranks);
 
+// The queries that this process judges: its share where the objective is separable by row, else all.
+dist::Share JudgedQueries(int64_t queries, const TrainingObjective& objective,
+                          const dist::ProcessGroup& group);
+
 // The embeddings of the whole batch on every process, [Q + D, E], without gradient.
 at::Tensor SharedEmbeddings(model::DualEncoder& model, const TrainingBatch& batch,
                             const StepOptions& options);

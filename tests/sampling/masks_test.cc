@@ -96,6 +96,22 @@ RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
   }
 }
 
+RC_GTEST_PROP(Masks, OfSomeRowsAreThoseOfAll, ()) {
+  const World w = AnyWorld();
+  const size_t rows = w.batch.rows(), columns = w.batch.columns();
+  const size_t begin = *rc::gen::inRange<size_t>(0, rows + 1);
+  const size_t end = *rc::gen::inRange<size_t>(begin, rows + 1);
+  const Masks all = MakeMasks(w.examples, w.batch, {});
+  const Masks some = MakeMasks(w.examples, w.batch, {}, begin, end);
+  const auto part = [&](const std::vector<uint8_t>& mask, size_t width) {
+    return std::vector<uint8_t>(mask.begin() + static_cast<int64_t>(begin * width),
+                                mask.begin() + static_cast<int64_t>(end * width));
+  };
+  RC_ASSERT(some.negative == part(all.negative, columns));
+  RC_ASSERT(some.query_negative == part(all.query_negative, rows));
+  RC_ASSERT(some.document_negative == part(all.document_negative, rows));
+}
+
 // Query 0: positives 0 and 1, document 2 of grade 1 of 2, document 3 judged irrelevant. Query 1
 // has document 4, a copy of 0; query 2 asks the same as query 0 and has document 5.
 struct Demo {

@@ -71,7 +71,12 @@ class Process {
 
   // Makes a step and returns its outcome.
   StepOutcome Step(uint64_t step, dist::ProcessGroup* group, dist::GradientReducer* reducer) {
-    TrainingBatch batch = BatchMaker(texts_, {}, objective_.needs).Make(sampler_->Next());
+    const BatchMaker batches(texts_, {}, objective_.needs);
+    const sampling::Batch plan = sampler_->Next();
+    TrainingBatch batch =
+        group == nullptr
+            ? batches.Make(plan)
+            : batches.Make(plan, JudgedQueries(std::ssize(plan.queries), objective_, *group));
     for (int64_t q = 0; q < batch.queries; ++q) {
       batch.labels.weights.push_back(0.25 * static_cast<double>(q % 5));
     }
