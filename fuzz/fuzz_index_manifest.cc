@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/checksum.h"
 #include "base/error.h"
-#include "index/checksum.h"
 #include "index/manifest.h"
 
 namespace {
@@ -28,7 +28,7 @@ void Parse(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Parse(text);
-  Parse(std::string(text) + ",\n \"checksum\": \"" +
-        tandem::index::ToHex(tandem::index::ChecksumOf(text)) + "\"\n}\n");
+  Parse(std::string(text) + ",\n \"checksum\": \"" + tandem::ToHex(tandem::ChecksumOf(text)) +
+        "\"\n}\n");
   return 0;
 }

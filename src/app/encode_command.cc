@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/encode_shard.h"
 #include "app/flags.h"
 #include "app/torch_half.h"
 #include "base/error.h"
@@ -38,6 +39,7 @@ void Assign(const Words& words, EncodeCommandOptions* options) {
 
 // All that can be refused before the model is loaded.
 void Check(EncodeCommandOptions* options) {
+  if (!options->shard.empty()) ParseShard(options->shard);
   const bool to_stdout = options->output == "-";
   if (!to_stdout && !options->output_format.empty()) {
     throw UsageError("--output-format is for --output -; files are .npy");
@@ -77,6 +79,11 @@ void AddOutputFlags(Flags& flags, EncodeCommandOptions& options) {
           "first), or raw (float32 without a header)")
       .OneOf({"jsonl", "npy", "raw"})
       .ShowDefault("jsonl");
+  flags
+      .Add("--shard", options.shard,
+           "I/N: encode the I-th of N shares of the input, counted from 0, into a part of the "
+           "folder --output; under torchrun, srun or mpirun each process takes its rank's")
+      .Takes("I/N");
   flags.AddSwitch("--resume", options.resume,
                   "Go on where an interrupted run of the same command stopped, to the same bytes");
   flags

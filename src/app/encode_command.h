@@ -18,6 +18,7 @@ struct EncodeCommandOptions {
   std::string output_format;        // on standard output: jsonl, npy or raw
   std::string kind = "document";    // or "query"
   size_t block_texts = 4096;        // that are encoded and written together
+  std::string shard;                // "3/16": one of several parts; "": the launcher says
   bool resume = false;
 };
 

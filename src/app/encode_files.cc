@@ -99,9 +99,7 @@ void EncodeFiles::Write(const TextBlock& block, std::span<const float> rows,
   ids_->Append(block.ids);
   embeddings_.Sync();
   ids_->Sync();
-  if (!journal_) {
-    journal_.emplace(paths_.journal, EncodeJournal{.settings = options_.settings, .blocks = {}});
-  }
+  BeginJournal();
   const std::string_view bytes(reinterpret_cast<const char*>(rows.data()), rows.size_bytes());
   journal_->Append({.texts_hash = block.hash,
                     .rows_hash = TextHash(bytes),
@@ -111,9 +109,15 @@ void EncodeFiles::Write(const TextBlock& block, std::span<const float> rows,
   rows_ += block.texts.size();
 }
 
+void EncodeFiles::BeginJournal() {
+  if (journal_) return;
+  journal_.emplace(paths_.journal, EncodeJournal{.settings = options_.settings, .blocks = {}});
+}
+
 void EncodeFiles::Finish() {
   if (finished_) return;
   if (!kept_.complete) {
+    BeginJournal();  // of no texts, where a shard has none
     embeddings_.Complete();
     journal_->End(rows_);
   }

@@ -45,6 +45,7 @@ class EncodeFiles final : public EncodeOutput {
 
  private:
   void TakeUp();
+  void BeginJournal();
 
   EncodePaths paths_;
   Options options_;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "search/encoding_settings.h"
 
 namespace tandem::app {
 namespace {
@@ -59,42 +60,6 @@ std::optional<EncodedBlock> BlockOf(std::string_view line) {
   return at == end && block.rows() > 0 ? std::optional(block) : std::nullopt;
 }
 
-// What a user knows a setting by.
-struct Setting {
-  std::string_view key;     // its line's first word
-  std::string_view name;    // in a message
-  std::string_view remedy;  // what makes it the same again
-  bool is_number = true;    // whether its value says something to a person
-};
-
-// Those first that change others: a model of another width has another fingerprint too.
-constexpr Setting kSettings[] = {
-    {"kind", "--kind", "give the same --kind"},
-    {"id_field", "--id-field", "give the same --id-field"},
-    {"text_field", "--text-field", "give the same --text-field"},
-    {"block", "--block-texts", "give the same --block-texts"},
-    {"precision", "precision", "give the same --precision"},
-    {"width", "numbers an embedding", "give the same --dimensions and model"},
-    {"max_tokens", "tokens a text", "give the same --max-document-tokens or --max-query-tokens"},
-    {"prompt", "prompt", "give the same --prompt", false},
-    {"threads", "threads", "give the same --threads"},
-    {"instructions", "instructions", "go on with a processor of the same kind"},
-    {"made", "version", "go on with the same version"},
-    {"batch", "batches", "go on with the same version"},
-    {"tokenizer", "tokenizer", "give the same model", false},
-    {"model", "model", "give the same model", false},
-};
-
-// The value behind `key` in `settings`.
-std::string_view ValueOf(std::string_view settings, std::string_view key) {
-  while (const auto line = TakeLine(&settings)) {
-    if (line->starts_with(key) && line->substr(key.size()).starts_with(' ')) {
-      return line->substr(key.size() + 1);
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 uint64_t EncodeJournal::rows() const {
@@ -136,18 +101,10 @@ std::optional<EncodeJournal> ReadEncodeJournal(const std::filesystem::path& path
 
 void CheckSameSettings(const EncodeJournal& journal, std::string_view wanted,
                        std::string_view output) {
-  for (const Setting& setting : kSettings) {
-    const std::string_view was = ValueOf(journal.settings, setting.key);
-    const std::string_view is = ValueOf(wanted, setting.key);
-    if (was == is) continue;
+  if (const auto difference = search::FindDifference(journal.settings, wanted)) {
     const std::string message =
-        setting.is_number
-            ? fmt::format(
-                  "was encoded with {} {}, and now it is {}; {}, or encode without --resume",
-                  setting.name, was, is, setting.remedy)
-            : fmt::format("was encoded with another {}; {}, or encode without --resume",
-                          setting.name, setting.remedy);
-    if (setting.key == "model" || setting.key == "tokenizer") throw ModelError(output, "", message);
+        fmt::format("was encoded with {}, or encode without --resume", difference->Text());
+    if (difference->is_model()) throw ModelError(output, "", message);
     throw UsageError(fmt::format("{}: {}", output, message));
   }
   if (journal.settings != wanted) {

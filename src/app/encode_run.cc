@@ -2,17 +2,21 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "app/encode_command.h"
 #include "app/encode_files.h"
+#include "app/encode_shard.h"
 #include "app/encode_stdout.h"
 #include "app/encode_texts.h"
+#include "app/globals.h"
 #include "app/load_model.h"
 #include "app/signal_watch.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -27,6 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uint64_t kTextsBetweenReports = uint64_t{1} << 16;
+
 void ThrowIfStopped() {
   if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
 }
@@ -36,6 +42,7 @@ struct Source {
   data::TextInputOptions options;
   bool again = false;  // whether all of it can be read twice
   std::string last;    // input
+  uint64_t bytes = 0;  // of regular files
 };
 
 Source SourceOf(const EncodeCommandOptions& options, data::TextRole role) {
@@ -44,6 +51,7 @@ Source SourceOf(const EncodeCommandOptions& options, data::TextRole role) {
   const data::TextInput input(source.options, none);
   source.again = input.SourceHash() != 0;
   source.last = data::NameOfInput(input.files().back().path);
+  for (const data::InputFile& file : input.files()) source.bytes += file.bytes;
   return source;
 }
 
@@ -67,6 +75,16 @@ class EncodeJob {
                        source_.options.text_field, search::EncodingSource(model_, kind(), encode_));
   }
 
+  // Counts all texts and keeps to those of this shard. That of index 0 also looks at all of them:
+  // ids that come twice in different shards show there. Returns which texts are this shard's.
+  ShardRange KeepTo(const search::Shard& shard, const fs::path& folder);
+  // What the texts were, for CheckSameParts.
+  std::string InputSetting(uint64_t total) const {
+    return fmt::format("input {} texts, files of {} bytes\n", total, source_.bytes);
+  }
+  // The record of the shard, once it has run, without its files.
+  search::PartRecord Record(const search::Shard& shard, const ShardRange& range) const;
+
   // Encodes what follows the blocks of `kept`. `folder` is for a nameless file of the ids.
   void Run(EncodeOutput& output, const EncodeJournal& kept, const fs::path& folder);
   // The counts of all texts, to be reported.
@@ -84,6 +102,8 @@ class EncodeJob {
   model::DualEncoder& model_;
   bool is_query_;
   BlockSize size_;
+  TextRange range_;
+  uint64_t texts_hash_ = 0;  // of the texts of the range, once they were read
   search::EncodeOptions encode_;
   data::Warnings warnings_;
   search::EncodeCounts counts_;
@@ -92,16 +112,51 @@ class EncodeJob {
 // Reads all texts before any is encoded, so that what is wrong with them shows while nothing is
 // lost. Returns their number.
 uint64_t EncodeJob::Survey(const EncodeJournal& kept, const fs::path& folder) {
-  constexpr uint64_t kTextsBetweenReports = uint64_t{1} << 16;
   Progress progress({.label = "read", .unit = "texts"});
-  CheckedTexts texts(source_.options, folder, kept.blocks, warnings_);
+  CheckedTexts texts(source_.options, folder, kept.blocks, warnings_, range_);
   data::InputText text;
   while (texts.Next(&text)) {
     if (texts.count() % kTextsBetweenReports != 0) continue;
     progress.Update(texts.count());
     ThrowIfStopped();
   }
+  texts_hash_ = texts.hash();
   return texts.count();
+}
+
+ShardRange EncodeJob::KeepTo(const search::Shard& shard, const fs::path& folder) {
+  uint64_t total = 0;
+  if (shard.index == 0) {
+    data::Warnings counted;  // by all shards together
+    std::swap(counted, warnings_);
+    total = Survey({}, folder);
+    std::swap(counted, warnings_);
+  } else {
+    Progress progress({.label = "count", .unit = "texts"});
+    data::Warnings ignored;
+    data::TextInput input(source_.options, ignored);
+    while (const uint64_t more = input.SkipUpTo(kTextsBetweenReports)) {
+      progress.Update(total += more);
+      ThrowIfStopped();
+    }
+  }
+  const ShardRange range = RangeOfShard(shard, total, size_.texts);
+  range_ = {.first = range.first, .count = range.count};
+  return range;
+}
+
+search::PartRecord EncodeJob::Record(const search::Shard& shard, const ShardRange& range) const {
+  return {.shard = shard,
+          .first_row = range.first,
+          .rows = range.count,
+          .total_rows = range.total,
+          .width = static_cast<uint64_t>(model_.embedding_width()),
+          .similarity = model_.similarity(),
+          .prompt = model_.prompt(kind()),
+          .settings = Settings() + InputSetting(range.total),
+          .texts_hash = texts_hash_,
+          .embeddings = {},
+          .ids = {}};
 }
 
 void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> total,
@@ -144,8 +199,10 @@ void EncodeJob::Run(EncodeOutput& output, const EncodeJournal& kept, const fs::p
   if (source_.again) {
     data::Warnings counted;  // by the first reading
     data::TextInput input(source_.options, counted);
-    input.Skip(before);
-    EncodeBlocks([&](data::InputText* text) { return input.Next(text); }, total, kept, output);
+    input.Skip(range_.first + before);
+    uint64_t left = range_.count - before;
+    EncodeBlocks([&](data::InputText* text) { return left > 0 && (--left, input.Next(text)); },
+                 total, kept, output);
   } else {
     CheckedTexts texts(source_.options, folder, kept.blocks, warnings_);
     data::InputText text;
@@ -160,16 +217,12 @@ void EncodeJob::Report(const std::string& target) {
   Note(fmt::format("{} texts, {} tokens -> {}", counts_.texts, counts_.tokens, target));
 }
 
-void EncodeToFiles(const EncodeCommandOptions& options, EncodeJob& job, size_t width) {
-  const EncodePaths paths = EncodePathsOf(options.output);
-  EncodeFiles files(paths, {.width = width, .settings = job.Settings(), .resume = options.resume});
-  const SignalWatch signals;
+// Runs the job into its files, which get their names once `before_names` has returned.
+void RunIntoFiles(EncodeJob& job, EncodeFiles& files, const fs::path& folder,
+                  const std::function<void()>& before_names) {
   try {
-    job.Run(files, files.kept(), paths.folder());
-    // The files replace embeddings that a search kept here.
-    if (paths.in_folder || paths.embeddings.filename() == "embeddings.npy") {
-      search::ForgetKept(paths.folder());
-    }
+    job.Run(files, files.kept(), folder);
+    before_names();
     files.Finish();
   } catch (const Interrupted&) {  // says less than the line below
     throw Interrupted(SignalWatch::Received(), "interrupted; " + files.WhatIsLeft());
@@ -177,6 +230,39 @@ void EncodeToFiles(const EncodeCommandOptions& options, EncodeJob& job, size_t w
     if (files.rows() > files.kept().rows()) Note(files.WhatIsLeft());
     throw;
   }
+}
+
+void EncodeToFiles(const EncodeCommandOptions& options, EncodeJob& job, size_t width) {
+  const EncodePaths paths = EncodePathsOf(options.output);
+  if (paths.in_folder) CheckNoParts(paths.folder());
+  EncodeFiles files(paths, {.width = width, .settings = job.Settings(), .resume = options.resume});
+  const SignalWatch signals;
+  RunIntoFiles(job, files, paths.folder(), [&] {
+    // The files replace embeddings that a search kept here.
+    if (paths.in_folder || paths.embeddings.filename() == "embeddings.npy") {
+      search::ForgetKept(paths.folder());
+    }
+  });
+  job.Report(paths.embeddings.native());
+}
+
+void EncodeToPart(const EncodeCommandOptions& options, const search::Shard& shard, EncodeJob& job,
+                  size_t width) {
+  const EncodePaths paths = PathsOfShard(options.output, shard);
+  const SignalWatch signals;
+  MakeFolder(paths.folder());
+  const ShardRange range = job.KeepTo(shard, paths.folder());
+  const std::string settings = job.Settings() + job.InputSetting(range.total);
+  CheckPartsFolder(paths.folder(), shard, settings);
+  if (range.count == 0) {
+    Note(fmt::format("no texts are this shard's: the input has {} in blocks of {} (--block-texts)",
+                     range.total, options.block_texts));
+  }
+  EncodeFiles files(paths, {.width = width,
+                            .settings = fmt::format("{}shard {}\n", settings, shard.Text()),
+                            .resume = options.resume});
+  RunIntoFiles(job, files, paths.folder(), [&] { RemovePartRecord(paths.folder(), shard); });
+  WritePartRecord(paths.folder(), job.Record(shard, range), Threads());
   job.Report(paths.embeddings.native());
 }
 
@@ -188,20 +274,54 @@ void EncodeToStdout(const EncodeCommandOptions& options, EncodeJob& job, size_t 
   job.Report("standard output");
 }
 
+// The shard that this process is, if any; where the launcher has started the job again, it goes on.
+std::optional<search::Shard> PlaceOf(EncodeCommandOptions* options) {
+  bool restarted = false;
+  const auto shard = ShardOfProcess(options->shard, &restarted);
+  if (!shard) return shard;
+  const fs::path output = options->output;
+  std::error_code ignored;
+  if (options->output == "-" ||
+      (output.extension() == ".npy" && !fs::is_directory(output, ignored))) {
+    throw UsageError(fmt::format(
+        "{}: each shard writes a part into one folder; found --output {}, expected a folder",
+        options->shard.empty() ? fmt::format("this is process {} of a launcher", shard->Text())
+                               : "--shard " + options->shard,
+        options->output));
+  }
+  options->resume = options->resume || restarted;
+  return shard;
+}
+
+void CheckCanBeReadAgain(const EncodeCommandOptions& options, const Source& source, bool shard) {
+  if (source.again) return;
+  if (shard) {
+    throw UsageError(
+        "shards count the texts first and then read their own, which standard input and pipes "
+        "cannot give; name files");
+  }
+  if (options.output_format != "npy") return;
+  throw UsageError(
+      "--output-format npy needs the number of texts beforehand, which standard input and pipes "
+      "do not tell; take jsonl or raw, or a file as --output");
+}
+
 }  // namespace
 
-void RunEncode(const EncodeCommandOptions& options) {
+void RunEncode(const EncodeCommandOptions& given) {
+  EncodeCommandOptions options = given;
+  const std::optional<search::Shard> shard = PlaceOf(&options);
+  std::optional<ShardMessages> messages;
+  if (shard && options.shard.empty()) messages.emplace(*shard);
   const auto role = options.kind == "query" ? data::TextRole::kQuery : data::TextRole::kDocument;
   Source source = SourceOf(options, role);
-  if (options.output_format == "npy" && !source.again) {
-    throw UsageError(
-        "--output-format npy needs the number of texts beforehand, which standard input and pipes "
-        "do not tell; take jsonl or raw, or a file as --output");
-  }
+  CheckCanBeReadAgain(options, source, shard.has_value());
   const auto model = LoadModel(options.model);
   EncodeJob job(options, std::move(source), *model);
   const auto width = static_cast<size_t>(model->embedding_width());
-  if (options.output == "-") {
+  if (shard) {
+    EncodeToPart(options, *shard, job, width);
+  } else if (options.output == "-") {
     EncodeToStdout(options, job, width);
   } else {
     EncodeToFiles(options, job, width);

@@ -40,20 +40,25 @@ bool ReadBlock(const NextInputText& next, const BlockSize& size, TextBlock* bloc
 }
 
 CheckedTexts::CheckedTexts(const data::TextInputOptions& options, std::filesystem::path folder,
-                           std::span<const EncodedBlock> kept, data::Warnings& warnings)
+                           std::span<const EncodedBlock> kept, data::Warnings& warnings,
+                           TextRange range)
     : input_(options, warnings),
       ids_(options, std::move(folder)),
       kept_(kept),
-      kept_texts_(TextsOf(kept)) {}
+      kept_texts_(TextsOf(kept)),
+      most_(range.count) {
+  input_.Skip(range.first);
+}
 
 bool CheckedTexts::Next(data::InputText* text) {
-  if (!input_.Next(text)) {
+  if (count_ == most_ || !input_.Next(text)) {
     CheckEnd();
     ids_.Finish(input_);
     return false;
   }
   ids_.Add(input_, *text);
   ++count_;
+  AddTo(all_, *text);
   if (!kept_.empty()) CompareBlock(*text);
   return true;
 }

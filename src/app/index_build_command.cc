@@ -73,6 +73,7 @@ std::function<void()> Configure(Flags& flags) {
       .Required();
   flags.AddSwitch("--replace", options->replace,
                   "Build an index anew that is there; it answers until the new one is complete");
+  AddPartsFlag(flags, options->embeddings);
   AddKindFlags(flags, *options);
   AddContentFlags(flags, *options);
   AddPromptFlag(flags, options->model, "the documents");

@@ -21,6 +21,7 @@ struct IndexBuildCommandOptions {
   std::vector<std::string> set;  // "m=32": parameters of the kind
   std::optional<double> recall;
   std::string memory = "2GiB";
+  std::string embeddings;  // folder of the documents' parts; "": they are encoded
   bool no_texts = false;
   bool with_model = false;
   bool replace = false;

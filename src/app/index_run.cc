@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/globals.h"
 #include "app/index_command.h"
@@ -21,6 +22,7 @@
 #include "index/merge.h"
 #include "index/segment.h"
 #include "search/encode.h"
+#include "search/model_parts.h"
 #include "tensor/process.h"
 
 namespace tandem::app {
@@ -104,9 +106,17 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
       .choose = [&](size_t rows, size_t width) { return ChooseKind(options, rows, width); },
       .copy_model = options.with_model,
       .replace = options.replace};
+  index::IndexEncoder encoder = EncoderOf(*model, options.model.model, options.model.dimensions);
+  std::optional<search::EmbeddingParts> parts;
+  if (!options.embeddings.empty()) {
+    parts.emplace(search::OpenPartsFor(options.embeddings, *model, model::TextKind::kDocument,
+                                       encoder.encode));
+    search::NoteParts(*parts);
+    encoder.parts = &*parts;
+  }
   const index::BuildReport report = UntilStopped(options.output, WhatNext(input), [&] {
     return index::BuildIndex(
-        EncoderOf(*model, options.model.model, options.model.dimensions), options.output,
+        std::move(encoder), options.output,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()}, wanted,
         ChangeOptionsOf(options.memory));
   });

@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/flags.h"
 #include "app/inspection.h"
+#include "app/inspections.h"
 
 namespace tandem::app {
 namespace {
@@ -13,18 +14,26 @@ namespace {
 struct InspectOptions {
   std::string path;
   std::string format = "text";
+  bool verify = false;
 };
 
 std::function<void()> Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
-           "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings. File: "
+           "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings (also in "
+           "parts). File: "
            ".safetensors, .npy, .jsonl (texts or training lines), .trec or .run, .tsv or .qrels "
            "(judgements)")
       .Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
-  return [options] { PrintInspection(Inspect(options->path), options->format); };
+  flags.AddSwitch("--verify", options->verify,
+                  "Of embeddings in parts: also compare all checksums, and look for ids that come "
+                  "twice");
+  return [options] {
+    if (options->verify) VerifyParts(options->path);
+    PrintInspection(Inspect(options->path), options->format);
+  };
 }
 
 }  // namespace

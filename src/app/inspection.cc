@@ -10,6 +10,7 @@
 #include "app/inspections.h"
 #include "base/error.h"
 #include "data/read_dataset.h"
+#include "search/embedding_parts.h"
 
 namespace tandem::app {
 namespace {
@@ -88,12 +89,14 @@ Json Inspect(const fs::path& path) {
   for (const FolderKind& kind : kFolderKinds) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }
-  throw UsageError(
-      fmt::format("{}: nothing in this folder tells what it is; known are models (modules.json or "
-                  "config.json), adapters (adapter_config.json), training runs "
-                  "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
-                  "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy)",
-                  path.native()));
+  if (search::EmbeddingParts::AreIn(path)) return InspectParts(path);
+  throw UsageError(fmt::format(
+      "{}: nothing in this folder tells what it is; known are models (modules.json or "
+      "config.json), adapters (adapter_config.json), training runs "
+      "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
+      "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts of "
+      "`tandem encode --shard`)",
+      path.native()));
 }
 
 }  // namespace tandem::app

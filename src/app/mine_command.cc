@@ -46,6 +46,7 @@ MineOptions Checked(const Given& given) {
                     options.model.dimensions)) {
     throw UsageError("the length limits and --dimensions need --model");
   }
+  if (!by_model && !options.embeddings.empty()) throw UsageError("--embeddings needs --model");
   options.rules.ranks = RangeOf(given.range);
   options.rules.seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
   search::CheckRules(options.rules);
@@ -120,6 +121,7 @@ std::function<void()> Configure(Flags& flags) {
            "in doubt")
       .OneOf({"auto", "fp32", "bf16"})
       .ShowDefault("as --precision, fp32 with int8");
+  AddPartsFlag(flags, options.embeddings);
   flags.AddSwitch("--no-cache", given->no_cache,
                   "Neither keep embeddings in the cache nor take them from there");
   flags.Add("--output", options.output.path, "File (or folder, for beir) to write; must not exist")

@@ -18,6 +18,7 @@ struct MineOptions {
   search::MiningRules rules;
   std::string search_precision;         // auto, fp32, bf16; "": as everything else
   uint64_t memory = uint64_t{2} << 30;  // bytes of the search
+  std::string embeddings;               // folder of the documents' parts; "": they are encoded
   bool cache = true;                    // embeddings are kept, and used where they are
   MiningOutput output;
 };

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "app/globals.h"
@@ -15,6 +17,7 @@
 #include "model/dual_encoder.h"
 #include "search/embedding_cache.h"
 #include "search/mine.h"
+#include "search/model_parts.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
 
@@ -39,6 +42,17 @@ search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const dat
   return search::SimilarityRows(embeddings.rows, model.similarity(), embeddings.row_of);
 }
 
+// The embeddings of the task's documents, which stay in the files of their parts.
+search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const std::string& folder,
+                                        const MiningData& data) {
+  const search::EncodeOptions encode = BulkOptions();
+  const search::EmbeddingParts parts =
+      search::OpenPartsFor(folder, model, TextKind::kDocument, encode);
+  return {
+      search::RowBlocksOf(parts, data.set.documents, "documents of the data set", encode.threads),
+      parts.width(), model.similarity(), data.task.document_of};
+}
+
 search::Mined Mine(const MineOptions& options, const MiningData& data) {
   tensor::SetUpProcess(GlobalOptions().threads);
   // A search by products has no int8: its results would not be those of the embeddings.
@@ -52,14 +66,20 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
       .precision = precision, .memory = options.memory, .stop = SignalWatch::Received};
   search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),
                       search);
-  const search::SimilarityRows documents =
-      Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of, options.cache);
+  const bool leads = dist::Leads(CurrentGroup());  // one process searches for all
+  std::optional<search::SimilarityRows> documents;
+  if (options.embeddings.empty()) {
+    documents.emplace(Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of,
+                            options.cache));
+  } else if (leads) {
+    documents.emplace(DocumentsOfParts(*model, options.embeddings, data));
+  }
   const search::SimilarityRows queries =
       Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
-  if (!dist::Leads(CurrentGroup())) return {};  // one process searches for all
+  if (!leads) return {};
   Progress progress({.label = "search", .unit = "queries", .total = queries.size()});
   search.progress = [&](size_t done) { progress.Update(done); };
-  return search::MineByEmbeddings(data.set, data.task, options.rules, queries, documents, search);
+  return search::MineByEmbeddings(data.set, data.task, options.rules, queries, *documents, search);
 }
 
 // Until a signal comes. One that comes while the output is written ends the program at once.

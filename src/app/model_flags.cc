@@ -9,8 +9,17 @@ namespace tandem::app {
 void AddEmbeddingsFlag(Flags& flags, std::string& folder) {
   flags
       .Add("--embeddings", folder,
-           "Folder that keeps the corpus's embeddings, so that nothing is encoded twice")
+           "Folder of the corpus's embeddings: parts of `tandem encode --shard`, or one that keeps "
+           "what this command encodes, so that nothing is encoded twice")
       .Folder("kept embeddings are several files");
+}
+
+void AddPartsFlag(Flags& flags, std::string& folder) {
+  flags
+      .Add("--embeddings", folder,
+           "Folder of the documents' embeddings in parts (`tandem encode --shard`), so that they "
+           "are not encoded")
+      .Folder("parts are several files");
 }
 
 void AddLengthFlags(Flags& flags, ModelFlags& model) {

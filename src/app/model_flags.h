@@ -22,8 +22,11 @@ struct ModelFlags {
   bool prompts_documents = false;  // whether `prompt` is for documents, not for queries
 };
 
-// --embeddings: the folder of search/kept_embeddings.h.
+// --embeddings: the folder of search/kept_embeddings.h, or one of parts
+// (search/embedding_parts.h).
 void AddEmbeddingsFlag(Flags& flags, std::string& folder);
+// The same for parts alone.
+void AddPartsFlag(Flags& flags, std::string& folder);
 
 // --max-query-tokens, --max-document-tokens and --dimensions; --model is the command's own.
 void AddLengthFlags(Flags& flags, ModelFlags& model);

@@ -178,24 +178,32 @@ int SlurmTasksOn(const std::string& list, int node) {
   return 0;
 }
 
+Launch ReadPlace(const Environment& environment) {
+  Launch launch = Place(Variables(environment));
+  launch.address.clear();
+  launch.port = 0;
+  return launch;
+}
+
 Launch ReadLaunch(const Environment& environment) {
   const Variables variables(environment);
   Launch launch = Place(variables);
-  if (launch.alone()) {
-    launch.address.clear();
-    launch.port = 0;
-    return launch;
-  }
+  if (launch.alone()) return ReadPlace(environment);
   FindLeader(variables, launch);
   return launch;
 }
 
-Launch CurrentLaunch() {
-  return ReadLaunch([](const char* name) -> std::optional<std::string> {
-    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-    if (value == nullptr) return std::nullopt;
-    return value;
-  });
+namespace {
+
+std::optional<std::string> VariableOfProcess(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  if (value == nullptr) return std::nullopt;
+  return value;
 }
+
+}  // namespace
+
+Launch CurrentLaunch() { return ReadLaunch(VariableOfProcess); }
+Launch CurrentPlace() { return ReadPlace(VariableOfProcess); }
 
 }  // namespace tandem

@@ -44,8 +44,12 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 // missing, no number or does not fit the others, naming it.
 Launch ReadLaunch(const Environment& environment);
 
-// ReadLaunch of this process's environment.
+// The same without rank 0's address and port, for processes that never talk to each other.
+Launch ReadPlace(const Environment& environment);
+
+// ReadLaunch and ReadPlace of this process's environment.
 Launch CurrentLaunch();
+Launch CurrentPlace();
 
 // The first name of a Slurm list of machines: "node07" of "node[07-09,12],login1".
 std::string FirstSlurmNode(const std::string& list);

@@ -59,7 +59,7 @@ int ProcessorsOfAll(const Launch& launch) {
 // report that need it.
 int Sharing(int affinity) {
   try {
-    const Launch launch = CurrentLaunch();
+    const Launch launch = CurrentPlace();
     return affinity < ProcessorsOfAll(launch) ? 1 : launch.local_ranks;
   } catch (const UsageError&) {
     return 1;

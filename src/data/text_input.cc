@@ -89,19 +89,25 @@ bool TextInput::Next(InputText* text) {
   return false;
 }
 
-void TextInput::Skip(uint64_t count) {
+uint64_t TextInput::SkipUpTo(uint64_t count) {
   State& state = *state_;
-  const uint64_t end = state.number + count;
+  const uint64_t start = state.number, end = start + count;
   for (; state.number < end && state.Open(); state.Close()) {
     while (state.number < end && state.lines->Skip(*state.reader)) {
       ++state.in_file;
       ++state.number;
     }
-    if (state.number == end) return;
+    if (state.number == end) break;
   }
-  if (state.number < end) {
-    throw DataError(NameOfInput(state.files.front().path), 0, "",
-                    fmt::format("has fewer texts than before: {} of {}", state.number, end));
+  return state.number - start;
+}
+
+void TextInput::Skip(uint64_t count) {
+  const uint64_t end = state_->number + count;
+  SkipUpTo(count);
+  if (state_->number < end) {
+    throw DataError(NameOfInput(state_->files.front().path), 0, "",
+                    fmt::format("has fewer texts than before: {} of {}", state_->number, end));
   }
 }
 

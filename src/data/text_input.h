@@ -64,6 +64,8 @@ class TextInput {
   // Skips `count` texts without looking at them, for a caller that goes on where it stopped. Throws
   // DataError where there are fewer.
   void Skip(uint64_t count);
+  // Skips as many, or all that are left, and returns how many that were: to count texts.
+  uint64_t SkipUpTo(uint64_t count);
 
   // All files, in the order in which they are read.
   std::span<const InputFile> files() const;

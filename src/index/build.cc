@@ -18,6 +18,7 @@
 #include "index/vector_file.h"
 #include "search/encoding_source.h"
 #include "search/exact.h"
+#include "search/model_parts.h"
 
 namespace tandem::index {
 namespace {
@@ -29,7 +30,9 @@ constexpr size_t kBlockRows = 4096;
 std::string SourceLines(const IndexEncoder& encoder, const DocumentSource& source,
                         std::string_view change) {
   return fmt::format(
-      "{}\ndocuments {:016x}\nblock {}\n{}", change, source.hash, kBlockRows,
+      "{}\ndocuments {:016x}\n{}block {}\n{}", change, source.hash,
+      encoder.parts == nullptr ? "" : fmt::format("parts {:016x}\n", encoder.parts->hash()),
+      kBlockRows,
       search::EncodingSource(encoder.model, model::TextKind::kDocument, encoder.encode));
 }
 
@@ -60,16 +63,48 @@ void CheckFinite(std::span<const float> values, size_t width, const StagedDocume
   }
 }
 
-// Encodes what `work` has no vectors of yet.
+// Gives `vectors` the next block.
+void AppendBlock(const IndexEncoder& encoder, const at::Tensor& embeddings,
+                 const StagedDocuments& staged, VectorFile& vectors) {
+  const at::Tensor rows = search::RowsFor(embeddings, encoder.description.similarity).contiguous();
+  const std::span<const float> values(rows.data_ptr<float>(), static_cast<size_t>(rows.numel()));
+  CheckFinite(values, encoder.description.width, staged, vectors.whole_rows());
+  vectors.Append(values);
+  staged.ReleasePages();
+}
+
+// Takes the vectors that are missing from the parts, in the same blocks.
+void TakeFromParts(const IndexEncoder& encoder, const StagedDocuments& staged,
+                   const ChangeOptions& options, VectorFile& vectors) {
+  Progress progress({.label = "read embeddings",
+                     .unit = "documents",
+                     .total = staged.rows(),
+                     .first = vectors.whole_rows()});
+  search::PartReader reader(*encoder.parts,
+                            {.count = staged.rows(),
+                             .id = [&staged](size_t i) { return staged.id(i); },
+                             .text = [&staged](size_t i) { return staged.text(i); }},
+                            options.threads);
+  while (vectors.whole_rows() < staged.rows()) {
+    const size_t first = vectors.whole_rows();
+    AppendBlock(encoder, reader.Rows(first, std::min(kBlockRows, staged.rows() - first)), staged,
+                vectors);
+    progress.Update(vectors.whole_rows());
+    ThrowIfStopped(options);
+  }
+}
+
+// Makes the vectors that `work` has not yet.
 void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::filesystem::path& work,
             const ChangeOptions& options, BuildReport* report) {
-  const size_t width = encoder.description.width;
-  VectorFile vectors(work, {staged.rows(), width, kBlockRows});
+  if (encoder.parts != nullptr) encoder.parts->CheckCount(staged.rows(), "documents");
+  VectorFile vectors(work, {staged.rows(), encoder.description.width, kBlockRows});
   const size_t before = vectors.whole_rows();
   report->resumed = before;
   if (before > 0) {
     Note(fmt::format("{} of {} documents have been encoded before", before, staged.rows()));
   }
+  if (encoder.parts != nullptr) return TakeFromParts(encoder, staged, options, vectors);
   search::EncodeOptions encode = encoder.encode;
   encode.window_texts = kBlockRows;
   encode.label = "encode documents";
@@ -78,13 +113,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
       encoder.model, model::TextKind::kDocument, staged.rows() - before,
       [&](size_t i) { return staged.text(before + i); }, encode,
       [&](size_t, const at::Tensor& embeddings) {
-        const at::Tensor rows =
-            search::RowsFor(embeddings, encoder.description.similarity).contiguous();
-        const std::span<const float> values(rows.data_ptr<float>(),
-                                            static_cast<size_t>(rows.numel()));
-        CheckFinite(values, width, staged, vectors.whole_rows());
-        vectors.Append(values);
-        staged.ReleasePages();
+        AppendBlock(encoder, embeddings, staged, vectors);
         ThrowIfStopped(options);
       });
 }

@@ -19,6 +19,7 @@
 #include "index/new_segment.h"
 #include "index/staged_documents.h"
 #include "model/dual_encoder.h"
+#include "search/embedding_parts.h"
 #include "search/encode.h"
 
 namespace tandem::index {
@@ -35,6 +36,9 @@ struct IndexEncoder {
   model::DualEncoder& model;
   search::EncodeOptions encode;
   IndexModel description;  // DescribeModel
+  // Embeddings of all documents, made by this model (OpenPartsFor): none is encoded then. Null: all
+  // are.
+  const search::EmbeddingParts* parts = nullptr;
 };
 
 struct NewIndex {

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "index/json_members.h"
+#include "base/json_members.h"
 
 namespace tandem::index {
 namespace {

@@ -21,9 +21,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/checksum.h"
 #include "config/params.h"
 #include "data/metadata.h"
-#include "index/checksum.h"
 #include "index/document_index.h"
 #include "index/vector_index.h"
 

@@ -56,7 +56,8 @@ void CheckUsableForKept(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder / kSource)) return;
   throw UsageError(
       fmt::format("{} holds embeddings that were not kept by a search; they would be overwritten. "
-                  "Give another folder, or remove that one",
+                  "Give another folder, remove that one, or encode with --shard 0/1: parts are "
+                  "searched as they are",
                   folder.native()));
 }
 

@@ -11,6 +11,7 @@
 
 #include "search/embedding_cache.h"
 #include "search/kept_embeddings.h"
+#include "search/model_parts.h"
 #include "search/score_samples.h"
 
 namespace tandem::search {
@@ -74,6 +75,7 @@ class DocumentSearch {
       : model_(model), documents_(documents), options_(options), search_(search) {}
 
   void Run() {
+    if (EmbeddingParts::AreIn(options_.embeddings)) return SearchParts();
     if (!options_.embeddings.empty()) return SearchKept();
     if (!options_.cache.empty()) return SearchCached();
     const EncodeCounts counts = EncodeTexts(
@@ -112,6 +114,16 @@ class DocumentSearch {
       return rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count));
     });
     Report(model_, TextKind::kDocument, counts, options_);
+  }
+
+  // Of a folder of parts, one of which is mapped at a time.
+  void SearchParts() {
+    const EmbeddingParts parts =
+        OpenPartsFor(options_.embeddings, model_, TextKind::kDocument, options_.encode);
+    parts.CheckCount(documents_.size(), "documents of the corpus");
+    if (options_.report) NoteParts(parts);
+    PartReader reader(parts, ExpectedOf(documents_), options_.encode.threads);
+    AddInWindows([&reader](size_t first, size_t count) { return reader.Rows(first, count); });
   }
 
   void SearchCached() {
@@ -166,11 +178,17 @@ Retrieved Collect(const RetrievalTask& task, const std::vector<QueryHits>& found
   return retrieved;
 }
 
+// A folder of embeddings holds parts, or those that a search keeps there.
+void CheckEmbeddings(const RetrieveOptions& options) {
+  if (options.embeddings.empty() || EmbeddingParts::AreIn(options.embeddings)) return;
+  CheckUsableForKept(options.embeddings);
+}
+
 }  // namespace
 
 Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
                    const RetrieveOptions& options) {
-  if (!options.embeddings.empty()) CheckUsableForKept(options.embeddings);
+  CheckEmbeddings(options);
   const at::Tensor queries = EncodeQueries(
       model, task.judged.size(), [&](size_t i) { return task.queries.text(task.judged[i].query); },
       options);
@@ -191,7 +209,7 @@ Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options) {
-  if (!options.embeddings.empty()) CheckUsableForKept(options.embeddings);
+  CheckEmbeddings(options);
   const at::Tensor rows = EncodeQueries(
       model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
   ExactSearch search(rows, options.top_k, documents);

@@ -45,8 +45,9 @@ struct RetrieveOptions {
   PromptSource query_prompt;     // of task.judged[i]; null: the model's
   PromptSource document_prompt;  // of document i; null: the model's. Not with `embeddings`
   bool report = true;            // show bars and warn about truncated and empty texts
-  // Folder that keeps the corpus's embeddings: used when it has those of the same model and texts,
-  // else they are made and kept there. Empty: none.
+  // Folder of the corpus's embeddings. One of parts (search/embedding_parts.h) must have those of
+  // the same model and texts, and is only read. In any other, those of the same model and texts are
+  // used, else they are made and kept there. Empty: none.
   std::filesystem::path embeddings;
   // A cache (search/embedding_cache.h) that embeddings of queries and, without `embeddings`, of
   // documents are looked up in and kept in, so that a later call goes on where one was stopped.
@@ -65,7 +66,8 @@ struct Retrieved {
 };
 
 // Every query of `task.judged` against all documents. Never holds a matrix of queries x corpus;
-// holds all embeddings of the corpus only where `options.embeddings` keeps them and were not there.
+// holds all embeddings of the corpus only where `options.embeddings` keeps them and they
+// were not there; of a folder of parts one at a time is mapped.
 Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
                    const RetrieveOptions& options);
 

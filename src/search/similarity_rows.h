@@ -6,11 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace tandem::search {
+
+// Embeddings [rows, E] without gaps, and what keeps them in memory.
+struct RowBlock {
+  const float* values = nullptr;
+  size_t rows = 0;
+  std::shared_ptr<const void> owner;
+};
 
 // Embeddings stay where they are (a mapped file, say); rows are scaled while they are copied.
 //
@@ -23,6 +31,11 @@ class SimilarityRows {
   // throws NumericError for a value that is not finite. A row of zeros has cosine 0 with all
   // others.
   SimilarityRows(const at::Tensor& embeddings, std::string_view similarity,
+                 std::vector<uint32_t> chosen = {});
+
+  // The same of embeddings that stand in several blocks, one after the other; at least one of them
+  // has rows.
+  SimilarityRows(std::vector<RowBlock> blocks, size_t width, std::string_view similarity,
                  std::vector<uint32_t> chosen = {});
 
   size_t size() const { return scales_.size(); }
@@ -38,11 +51,14 @@ class SimilarityRows {
 
  private:
   const float* At(size_t row) const {
-    return values_ + (chosen_.empty() ? row : chosen_[row]) * width_;
+    const size_t at = chosen_.empty() ? row : chosen_[row];
+    return blocks_.size() == 1 ? values_ + at * width_ : InBlocks(at);
   }
+  const float* InBlocks(size_t at) const;
 
-  at::Tensor embeddings_;  // keeps the values alive
-  const float* values_;
+  std::vector<RowBlock> blocks_;
+  const float* values_;         // of the first block
+  std::vector<size_t> starts_;  // first row of each block
   size_t width_;
   std::vector<uint32_t> chosen_;
   std::vector<float> scales_;  // of each row

@@ -136,6 +136,23 @@ TEST(LaunchTest, ReadsOpenMpi) {
               ThrowsMessage<UsageError>(HasSubstr("mpirun -x MASTER_ADDR=")));
 }
 
+TEST(LaunchTest, APlaceNeedsNoAddress) {
+  const Values values = {{"RANK", "1"}, {"WORLD_SIZE", "3"}, {"TORCHELASTIC_RESTART_COUNT", "2"}};
+  const auto find = [&](const Values& all) {
+    return ReadPlace([&](const char* name) -> std::optional<std::string> {
+      const auto found = all.find(name);
+      return found == all.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  EXPECT_THROW(Read(values), UsageError);
+  const Launch place = find(values);
+  EXPECT_EQ(place.rank, 1);
+  EXPECT_EQ(place.ranks, 3);
+  EXPECT_EQ(place.restarts, 2);
+  EXPECT_EQ(find(kSlurm).address, "");
+  EXPECT_THROW(find({{"RANK", "3"}, {"WORLD_SIZE", "3"}}), UsageError);
+}
+
 TEST(LaunchTest, TorchrunInsideOfSlurmDecides) {
   Values values = kSlurm;
   values.insert(kTorchrun.begin(), kTorchrun.end());

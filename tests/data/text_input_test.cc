@@ -223,6 +223,11 @@ TEST_F(TextInputTest, SkippingGoesOnWhereReadingWouldBe) {
   TextInput input({.inputs = inputs}, warnings_);
   EXPECT_THAT(DataErrorOf([&] { input.Skip(8); }),
               HasSubstr("has fewer texts than before: 7 of 8"));
+  TextInput counted({.inputs = inputs}, warnings_);
+  EXPECT_EQ(counted.SkipUpTo(3), 3U);
+  EXPECT_EQ(counted.SkipUpTo(3), 3U);
+  EXPECT_EQ(counted.SkipUpTo(3), 1U);
+  EXPECT_EQ(counted.SkipUpTo(3), 0U);
 }
 
 TEST_F(TextInputTest, TheHashChangesWithAllThatDecidesTheTexts) {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_folder.h"
-#include "index/checksum.h"
 #include "index/id_lookup.h"
 #include "index/metadata_columns.h"
 #include "index/segment.h"
@@ -20,49 +19,6 @@ namespace tandem::index {
 namespace {
 
 using testing::HasSubstr;
-
-std::string Pattern(size_t bytes) {
-  std::string text(bytes, '\0');
-  for (size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i * 2654435761u >> 24);
-  return text;
-}
-
-TEST(ChecksumTest, EveryByteCountsAndSoDoesTheLength) {
-  for (const size_t size : {1u, 7u, 64u, 65u, 300u}) {
-    const std::string text = Pattern(size);
-    const Checksum whole = ChecksumOf(text);
-    for (size_t i = 0; i < size; ++i) {
-      std::string altered = text;
-      altered[i] = static_cast<char>(altered[i] ^ 1);
-      EXPECT_NE(ChecksumOf(altered), whole) << size << " " << i;
-    }
-    EXPECT_NE(ChecksumOf(text + '\0'), whole);
-    EXPECT_NE(ChecksumOf(text.substr(1)), whole);
-  }
-  EXPECT_NE(ChecksumOf(""), ChecksumOf(std::string(1, '\0')));
-}
-
-TEST(ChecksumTest, AFileHasTheChecksumOfItsBytesOnAnyNumberOfThreads) {
-  const TemporaryFolder folder;
-  const std::string text = Pattern((size_t{9} << 20) + 5);  // three pieces
-  WriteFileAtomically(folder.path() / "a", text);
-  EXPECT_EQ(ChecksumOfFile(folder.path() / "a", text.size(), 1), ChecksumOf(text));
-  EXPECT_EQ(ChecksumOfFile(folder.path() / "a", text.size(), 3), ChecksumOf(text));
-  std::string exchanged = text;  // two pieces that changed places
-  std::swap_ranges(exchanged.begin(), exchanged.begin() + (4 << 20), exchanged.begin() + (4 << 20));
-  EXPECT_NE(ChecksumOf(exchanged), ChecksumOf(text));
-  EXPECT_THROW(ChecksumOfFile(folder.path() / "a", text.size() + 1, 1), DataError);
-}
-
-TEST(ChecksumTest, DigitsReadBack) {
-  const Checksum checksum{0x0123456789abcdef, 0xfedcba9876543210};
-  EXPECT_EQ(ToHex(checksum), "0123456789abcdeffedcba9876543210");
-  EXPECT_EQ(ChecksumFromHex(ToHex(checksum)), checksum);
-  for (const char* wrong :
-       {"", "0123", "0123456789abcdeffedcba987654321g", "-123456789abcdeffedcba9876543210"}) {
-    EXPECT_FALSE(ChecksumFromHex(wrong).has_value()) << wrong;
-  }
-}
 
 // The look-up is the same in one pass over the ids and in many.
 TEST(IdLookupTest, FindsEveryIdAndNoOther) {

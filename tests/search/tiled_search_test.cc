@@ -174,5 +174,27 @@ TEST_F(TiledSearchTest, EmbeddingsThatAreNotFiniteAreAnError) {
   EXPECT_NO_THROW(SimilarityRows(rows, "cosine", {0, 2}));
 }
 
+TEST_F(TiledSearchTest, RowsOfSeveralBlocksAreThoseOfOne) {
+  const at::Tensor rows = IntegerRows(7, 5, 3);
+  const float* values = rows.data_ptr<float>();
+  const std::vector<RowBlock> blocks = {{.values = values, .rows = 0, .owner = {}},
+                                        {.values = values, .rows = 3, .owner = {}},
+                                        {.values = values + 15, .rows = 0, .owner = {}},
+                                        {.values = values + 15, .rows = 4, .owner = {}},
+                                        {.values = nullptr, .rows = 0, .owner = {}}};
+  for (const std::vector<uint32_t>& chosen : {std::vector<uint32_t>(), {6, 0, 3, 2}}) {
+    const SimilarityRows one(rows, "cosine", chosen), several(blocks, 5, "cosine", chosen);
+    ASSERT_EQ(several.size(), one.size());
+    EXPECT_EQ(several.longest(), one.longest());
+    std::vector<float> a(5), b(5);
+    for (size_t row = 0; row < one.size(); ++row) {
+      one.CopyTo(row, a.data());
+      several.CopyTo(row, b.data());
+      EXPECT_EQ(a, b) << row;
+      EXPECT_EQ(several.ScoreOf(a.data(), row), one.ScoreOf(a.data(), row));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tandem::search

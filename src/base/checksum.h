@@ -1,4 +1,4 @@
-// Checksums of an index's files: against damage, not against those who alter files on purpose.
+// Checksums of files: against damage, not against those who alter files on purpose.
 //
 // A file's checksum is made of those of its pieces of 4 MiB, so that several threads read it at a
 // time. The same on every machine (little-endian words).
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace tandem::index {
+namespace tandem {
 
 struct Checksum {
   uint64_t high = 0;
@@ -29,4 +29,4 @@ Checksum ChecksumOf(std::string_view bytes);
 // a buffer of 4 MiB a thread. Throws DataError where it cannot be read, or has not `bytes` bytes.
 Checksum ChecksumOfFile(const std::filesystem::path& path, uint64_t bytes, int threads);
 
-}  // namespace tandem::index
+}  // namespace tandem

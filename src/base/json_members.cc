@@ -1,4 +1,4 @@
-#include "index/json_members.h"
+#include "base/json_members.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace tandem::index {
+namespace tandem {
 namespace {
 
 constexpr int kMostLevels = 16;
@@ -86,4 +86,4 @@ nlohmann::json ParseJsonObject(std::string_view text, std::string_view file) {
   }
 }
 
-}  // namespace tandem::index
+}  // namespace tandem

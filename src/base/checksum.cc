@@ -1,4 +1,4 @@
-#include "index/checksum.h"
+#include "base/checksum.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include "base/mix_words.h"
 #include "base/threads.h"
 
-namespace tandem::index {
+namespace tandem {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -158,4 +158,4 @@ Checksum ChecksumOfFile(const std::filesystem::path& path, uint64_t bytes, int t
   return Join(pieces, bytes);
 }
 
-}  // namespace tandem::index
+}  // namespace tandem

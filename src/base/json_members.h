@@ -1,5 +1,5 @@
-// Typed access to the members of a JSON object, with errors that name file and member. Internal to
-// the room.
+// Typed access to the members of a JSON object, with errors that name file and member. It needs
+// nlohmann/json's headers, which installed programs may lack.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tandem::index {
+namespace tandem {
 
 // Every getter throws DataError where the member is missing, of another type or out of range.
 class JsonMembers {
@@ -37,4 +37,4 @@ class JsonMembers {
 // Parses an object of at most 16 levels. Throws DataError.
 nlohmann::json ParseJsonObject(std::string_view text, std::string_view file);
 
-}  // namespace tandem::index
+}  // namespace tandem
