@@ -4,15 +4,23 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <mutex>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "objective/batch_arrays.h"
 #include "objective/catalogue.h"
+#include "objective/device_batch.h"
+#include "objective/device_form.h"
 #include "objective/objective.h"
 
 namespace tandem::objective {
@@ -24,9 +32,11 @@ using torch::autograd::variable_list;
 
 // The scores and states that get gradients, in the order in which FormulaFunction takes them.
 constexpr size_t kInputs = 5;
+constexpr size_t kMatrices = 3;  // the first of them
 
-Variable Zeros(const Variable& like) {
-  return like.defined() ? at::zeros(like.sizes(), at::kDouble) : Variable();
+Variable Zeros(const Variable& like, at::Device device) {
+  if (!like.defined()) return {};
+  return at::zeros(like.sizes(), at::TensorOptions(at::kDouble).device(device));
 }
 
 // autograd does not take undefined tensors as inputs, so an empty tensor stands for a missing one.
@@ -72,54 +82,131 @@ class FormulaFunction : public torch::autograd::Function<FormulaFunction> {
   }
 };
 
+// TANDEM_FORMS says which forms of operations run (tensor/forms.h, which refuses what it does not
+// know).
+bool PortableFormsWanted() {
+  const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
+  return forms != nullptr && std::string_view(forms) == "portable";
+}
+
+Forms Resolved(Forms forms) {
+  static const bool portable = PortableFormsWanted();
+  return forms == Forms::kBySize && portable ? Forms::kDevice : forms;
+}
+
+// A loss with its gradients, which are there where they were wanted.
+struct Judgement {
+  Evaluation evaluation;
+  variable_list gradients = variable_list(kInputs);
+};
+
 class FormulaObjective final : public Objective {
  public:
-  FormulaObjective(const ObjectiveInfo& info, const config::Params& params)
-      : needs_(info.needs(params)), formula_(info.make(params)) {}
+  FormulaObjective(const ObjectiveInfo& info, const config::Params& params, Forms forms)
+      : name_(info.name),
+        needs_(info.needs(params)),
+        forms_(Resolved(forms)),
+        formula_(info.make(params)),
+        device_form_(MakeDeviceForm(info.name, params)) {}
 
   using Objective::Evaluate;
   Loss Evaluate(const Scores& scores, const Labels& labels, const States& states) const override {
-    const BatchArrays arrays = MakeBatchArrays(scores, labels, states, needs_);
     const Variable inputs[kInputs] = {scores.query_document, scores.query_query,
                                       scores.document_document, states.scale, states.bias};
     const bool wanted =
         at::GradMode::is_enabled() && std::any_of(std::begin(inputs), std::end(inputs), Wants);
-    Gradients gradients;
-    if (wanted) {
-      for (const Variable& input : inputs) gradients.tensors.push_back(Zeros(input));
-    } else {
-      gradients.tensors.resize(kInputs);
-    }
-    Gradient gradient = {.query_document = MutableDoubles(gradients.tensors[0]),
-                         .query_query = MutableDoubles(gradients.tensors[1]),
-                         .document_document = MutableDoubles(gradients.tensors[2])};
-    Evaluation result = formula_->Evaluate(arrays.batch, wanted ? &gradient : nullptr);
+    Judgement judged = OnDevice(scores) ? JudgeOnDevice(inputs, scores, labels, states, wanted)
+                                        : JudgeOnHost(inputs, scores, labels, states, wanted);
+    Evaluation& result = judged.evaluation;
     if (!wanted) {
       return {at::scalar_tensor(result.loss, scores.query_document.options().dtype(at::kDouble)),
               result.count, std::move(result.losses)};
     }
-    if (gradients.tensors[3].defined()) gradients.tensors[3].fill_(gradient.scale);
-    if (gradients.tensors[4].defined()) gradients.tensors[4].fill_(gradient.bias);
     return {FormulaFunction::apply(Given(inputs[0]), Given(inputs[1]), Given(inputs[2]),
-                                   Given(inputs[3]), Given(inputs[4]), result.loss, gradients),
+                                   Given(inputs[3]), Given(inputs[4]), result.loss,
+                                   Gradients{std::move(judged.gradients)}),
             result.count, std::move(result.losses)};
   }
 
   double StartingBias(const Scores& scores, const Labels& labels,
                       const States& states) const override {
+    if (OnDevice(scores)) {
+      const at::NoGradGuard no_gradient;
+      return device_form_->StartingBias(MakeDeviceBatch(scores, labels, states, needs_));
+    }
     return formula_->StartingBias(MakeBatchArrays(scores, labels, states, needs_).batch);
   }
 
  private:
+  bool OnDevice(const Scores& scores) const {
+    if (forms_ != Forms::kBySize) return forms_ == Forms::kDevice && device_form_ != nullptr;
+    if (scores.query_document.is_cpu() || scores.query_document.numel() < kDeviceCells) {
+      return false;
+    }
+    if (device_form_ == nullptr) SayOnHost();
+    return device_form_ != nullptr;
+  }
+
+  void SayOnHost() const {
+    static std::mutex mutex;
+    static std::set<std::string_view> said;
+    const std::lock_guard lock(mutex);
+    if (!said.insert(name_).second) return;
+    Note(
+        fmt::format("objective {} has no form for a device: scores are copied to the host, and "
+                    "their gradients back",
+                    name_));
+  }
+
+  // Scores that are on a device are copied to the host, and FormulaFunction copies gradients back.
+  Judgement JudgeOnHost(const Variable (&inputs)[kInputs], const Scores& scores,
+                        const Labels& labels, const States& states, bool wanted) const {
+    Judgement judged;
+    variable_list& gradients = judged.gradients;
+    const BatchArrays arrays = MakeBatchArrays(scores, labels, states, needs_);
+    for (size_t i = 0; i < kInputs && wanted; ++i) gradients[i] = Zeros(inputs[i], at::kCPU);
+    Gradient gradient = {.query_document = MutableDoubles(gradients[0]),
+                         .query_query = MutableDoubles(gradients[1]),
+                         .document_document = MutableDoubles(gradients[2])};
+    judged.evaluation = formula_->Evaluate(arrays.batch, wanted ? &gradient : nullptr);
+    SetStates(gradient.scale, gradient.bias, gradients);
+    return judged;
+  }
+
+  Judgement JudgeOnDevice(const Variable (&inputs)[kInputs], const Scores& scores,
+                          const Labels& labels, const States& states, bool wanted) const {
+    const at::NoGradGuard no_gradient;
+    Judgement judged;
+    variable_list& gradients = judged.gradients;
+    const DeviceBatch batch = MakeDeviceBatch(scores, labels, states, needs_);
+    for (size_t i = 0; i < kInputs && wanted; ++i) {
+      gradients[i] = Zeros(inputs[i], i < kMatrices ? batch.query_document.device() : at::kCPU);
+    }
+    DeviceGradient gradient = {.query_document = gradients[0],
+                               .query_query = gradients[1],
+                               .document_document = gradients[2]};
+    judged.evaluation = device_form_->Evaluate(batch, wanted ? &gradient : nullptr);
+    SetStates(gradient.scale, gradient.bias, gradients);
+    return judged;
+  }
+
+  static void SetStates(double scale, double bias, variable_list& gradients) {
+    if (gradients[3].defined()) gradients[3].fill_(scale);
+    if (gradients[4].defined()) gradients[4].fill_(bias);
+  }
+
+  std::string_view name_;
   Needs needs_;
+  Forms forms_;
   std::unique_ptr<const Formula> formula_;
+  std::unique_ptr<const DeviceForm> device_form_;  // null: it has none
 };
 
 }  // namespace
 
-std::unique_ptr<const Objective> MakeObjective(std::string_view name,
-                                               const config::Params& params) {
-  return std::make_unique<FormulaObjective>(FindObjective(name), params);
+std::unique_ptr<const Objective> MakeObjective(std::string_view name, const config::Params& params,
+                                               Forms forms) {
+  return std::make_unique<FormulaObjective>(FindObjective(name), params, forms);
 }
 
 }  // namespace tandem::objective

@@ -12,6 +12,7 @@
 
 #include "objective/catalogue.h"
 #include "objective/common_params.h"
+#include "objective/mann_whitney_options.h"
 #include "objective/mann_whitney_pairs.h"
 
 namespace tandem::objective {
@@ -31,32 +32,30 @@ kept from earlier steps are positives and negatives too; they carry no gradient.
 
 class MannWhitney final : public Formula {
  public:
-  explicit MannWhitney(const config::Params& params)
-      : temperature_(params.Number("temperature")),
-        mean_(params.String("normalization") == "mean"),
-        form_(params.String("form")) {}
+  explicit MannWhitney(const config::Params& params) : options_(params) {}
 
   Evaluation Evaluate(const Batch& batch, Gradient* gradient) const override {
     const std::vector<double> positives = Positives(batch);
     const double negatives = static_cast<double>(CountNegatives(batch));
-    const double divisor = static_cast<double>(positives.size()) * (mean_ ? negatives : 1.0);
+    const double divisor =
+        static_cast<double>(positives.size()) * (options_.mean ? negatives : 1.0);
     const auto queries = static_cast<size_t>(batch.queries);
     if (negatives == 0) return {.losses = std::vector<double>(queries)};
     const PairTask task{.batch = batch,
                         .positives = positives,
-                        .temperature = temperature_,
+                        .temperature = options_.temperature,
                         .weights = {batch.weights, batch.weights == nullptr ? 0 : queries},
                         .own = queries,
                         .cell_gradient = gradient == nullptr ? nullptr : gradient->query_document,
-                        .slope_factor = 1 / (temperature_ * divisor)};
-    PairSums sums = FastWins(static_cast<double>(positives.size()), negatives)
+                        .slope_factor = 1 / (options_.temperature * divisor)};
+    PairSums sums = options_.FastWins(static_cast<double>(positives.size()), negatives)
                         ? SumPairsFast(task)
                         : SumPairsTiled(task);
     for (int64_t i = 0; i < batch.queries && gradient != nullptr; ++i) {
       gradient->query_document[i * batch.documents + batch.positive[i]] -=
           batch.Weight(i) * task.slope_factor * sums.positive_slopes[static_cast<size_t>(i)];
     }
-    if (mean_) {
+    if (options_.mean) {
       for (double& loss : sums.positive_losses) loss /= negatives;
     }
     return {sums.loss / divisor, divisor, std::move(sums.positive_losses)};
@@ -77,16 +76,7 @@ class MannWhitney final : public Formula {
            static_cast<int64_t>(batch.bank_negatives.size());
   }
 
-  bool FastWins(double positives, double negatives) const {
-    if (form_ != "auto") return form_ == "fast";
-    // mann_whitney_bench: some 10 ns for a pair in the tiled form, 50 ns for a score in the fast
-    // one, whose cells cost up to 4 ms besides at low temperatures.
-    return positives * negatives > 5 * (positives + negatives) + 400000;
-  }
-
-  double temperature_;
-  bool mean_;
-  std::string form_;
+  MannWhitneyOptions options_;
 };
 
 constexpr config::ChoiceInfo kNormalizations[] = {

@@ -66,7 +66,23 @@ class Objective {
                               const States& states) const = 0;
 };
 
+// Where an objective computes.
+enum class Forms {
+  // On the host, unless the scores are on a device and query_document has kDeviceCells cells or
+  // more: then on that device (device_form.h). What is smaller, or has no device form, is copied to
+  // the host and its gradient back; a Note says once that a large batch has to be.
+  // TANDEM_FORMS=portable is kDevice.
+  kBySize,
+  kHost,
+  kDevice,  // wherever the scores are; on the host for an objective without a device form
+};
+
+// Two copies over PCIe and the formula on the host take about as long for so many cells as the
+// twenty or so launches of a device form. Estimated: no GPU has measured it.
+inline constexpr int64_t kDeviceCells = 65536;
+
 // `name` as in the catalogue, `params` its parameters. Throws UsageError for an unknown name.
-std::unique_ptr<const Objective> MakeObjective(std::string_view name, const config::Params& params);
+std::unique_ptr<const Objective> MakeObjective(std::string_view name, const config::Params& params,
+                                               Forms forms = Forms::kBySize);
 
 }  // namespace tandem::objective

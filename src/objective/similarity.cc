@@ -46,8 +46,11 @@ Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
     scores.query_query = at::matmul(q, all.t());
   }
   if (needs.document_document) {
-    const at::Tensor own = d.index_select(0, positive);
-    const at::Tensor all = whole.positive.defined() ? d.index_select(0, whole.positive) : own;
+    const auto rows = [&d](const at::Tensor& columns) {
+      return d.index_select(0, columns.to(d.device()));
+    };
+    const at::Tensor own = rows(positive);
+    const at::Tensor all = whole.positive.defined() ? rows(whole.positive) : own;
     scores.document_document = at::matmul(own, all.t());
   }
   return scores;

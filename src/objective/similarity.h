@@ -20,7 +20,8 @@ struct WholeBatch {
 // temperature of 0.01 turns a rounding of 6e-8 in a float32 score into 6e-6 of a logit, and the
 // products cost next to nothing beside the encoder's.
 //
-//   queries    [Q, E], documents [D, E]: raw embeddings; positive int64 [Q]
+//   queries    [Q, E], documents [D, E]: raw embeddings, on one device, where the scores are made;
+//              positive int64 [Q], there or on the host
 //   kind       "cosine" or "dot"
 //   whole      the batch that the queries are a part of; empty: they are all
 //

@@ -62,15 +62,13 @@ void AddPositiveGradient(const Batch& batch, int64_t row, const RowResult& resul
   gradient[row * batch.documents + batch.positive[row]] -= factor * share;
 }
 
-// Adds a term's part of each query's loss to `losses` and returns its part of the batch's. `values`
-// [Q] are the term's losses before its share.
+}  // namespace
+
 double AddTerm(const Batch& batch, std::span<const double> values, const SoftmaxOptions& options,
                std::vector<double>& losses) {
   for (size_t i = 0; i < values.size(); ++i) losses[i] += options.share * values[i];
   return options.share / static_cast<double>(batch.queries) * WeightedSum(batch, values);
 }
-
-}  // namespace
 
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient) {
   return {batch.query_document, batch.negative,

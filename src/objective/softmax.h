@@ -38,6 +38,11 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
                      const SoftmaxOptions& options, Gradient* gradient,
                      std::vector<double>& losses);
 
+// Adds a term's part of each query's loss to `losses` and returns its part of the batch's. `values`
+// [Q] are the term's losses before its share.
+double AddTerm(const Batch& batch, std::span<const double> values, const SoftmaxOptions& options,
+               std::vector<double>& losses);
+
 // The cells that batch.negative allows.
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient);
 // Other queries, and other queries' own documents, that the same-tower masks allow.

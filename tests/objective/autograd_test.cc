@@ -1,46 +1,18 @@
 // Objectives called with tensors: losses and gradients through libtorch's graph.
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "base/error.h"
 #include "objective/objective.h"
-#include "objective/random_batch.h"
+#include "objective/random_tensors.h"
 
 namespace tandem::objective {
 namespace {
 
-at::Tensor Doubles(std::vector<double>& values, size_t rows) {
-  const auto columns = static_cast<int64_t>(values.size() / rows);
-  return at::from_blob(values.data(), {static_cast<int64_t>(rows), columns}, at::kDouble).clone();
-}
-
-at::Tensor Bools(MaskStore& mask, size_t rows) {
-  const auto columns = static_cast<int64_t>(mask.size / rows);
-  return at::from_blob(mask.cells.get(), {static_cast<int64_t>(rows), columns}, at::kBool).clone();
-}
-
-struct Tensors {
-  explicit Tensors(RandomBatch& batch, at::ScalarType dtype = at::kDouble)
-      : scores{Doubles(batch.query_document, batch.q).to(dtype).set_requires_grad(true),
-               Doubles(batch.query_query, batch.q).to(dtype).set_requires_grad(true),
-               Doubles(batch.document_document, batch.q).to(dtype).set_requires_grad(true)},
-        labels{.positive =
-                   at::from_blob(batch.positive.data(), {static_cast<int64_t>(batch.q)}, at::kLong)
-                       .clone(),
-               .negative = Bools(batch.negative, batch.q),
-               .query_negative = Bools(batch.query_negative, batch.q),
-               .document_negative = Bools(batch.document_negative, batch.q),
-               .labelled = batch.Labelled(),
-               .weights = batch.weights} {}
-  Scores scores;
-  Labels labels;
-};
-
 Loss Evaluate(const Variant& variant, const Tensors& tensors) {
-  return MakeObjective(variant.info->name, variant.params)
+  return MakeObjective(variant.info->name, variant.params, Forms::kHost)
       ->Evaluate(tensors.scores, tensors.labels);
 }
 
