@@ -56,10 +56,9 @@ search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const std::st
 search::Mined Mine(const MineOptions& options, const MiningData& data) {
   tensor::SetUpProcess(GlobalOptions().threads);
   // A search by products has no int8: its results would not be those of the embeddings.
-  tensor::Precision precision = options.search_precision.empty()
-                                    ? BulkOptions().precision
-                                    : tensor::ResolvePrecision(options.search_precision);
-  if (precision == tensor::Precision::kInt8) precision = tensor::Precision::kFp32;
+  const tensor::Precision precision = options.search_precision.empty()
+                                          ? tensor::HostPrecision(BulkOptions().precision)
+                                          : tensor::ResolvePrecision(options.search_precision);
   const auto model = model::DualEncoder::Load(options.model.model,
                                               LoadOptionsOf(options.model, data.query_prompt));
   search::TiledSearchOptions search{

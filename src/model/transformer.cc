@@ -221,9 +221,7 @@ class Transformer final : public Encoder {
     if ((options.precision == tensor::Precision::kInt8) != int8_) {
       throw std::logic_error("a pass has another precision than the encoder was prepared for");
     }
-    const bool bf16 = ActivationPrecision(options.precision) == tensor::Precision::kBf16;
-    const at::ScalarType activation =
-        bf16 ? at::kBFloat16 : (word_is_double() ? at::kDouble : at::kFloat);
+    const at::ScalarType activation = ActivationType(options.precision);
     const std::vector<tensor::Rotary> rotaries = RotariesFor(tokens);
     std::optional<tensor::AdapterDropout> adapter_dropout;
     if (options.training) adapter_dropout.emplace(tokens, options.seed, options.step);
@@ -275,6 +273,17 @@ class Transformer final : public Encoder {
             .seed = options.seed,
             .step = options.step,
             .site = site};
+  }
+
+  at::ScalarType ActivationType(tensor::Precision precision) const {
+    switch (ActivationPrecision(precision)) {
+      case tensor::Precision::kBf16:
+        return at::kBFloat16;
+      case tensor::Precision::kFp16:
+        return at::kHalf;
+      default:
+        return word_is_double() ? at::kDouble : at::kFloat;
+    }
   }
 
   bool word_is_double() const { return tables_.word.scalar_type() == at::kDouble; }

@@ -11,6 +11,8 @@
 // Source: Shazeer and Stern 2018, algorithms 4 and 5, without first moment and relative step, as
 // transformers.Adafactor(relative_step=False) and the T5 runs. Sums are taken in double, in an
 // order that does not depend on threads; everything else is float32.
+#include "optim/adafactor.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -22,15 +24,6 @@
 
 namespace tandem::optim {
 namespace {
-
-struct Options {
-  double epsilon;
-  double scale_epsilon;
-  double clip_threshold;
-  double decay_exponent;
-  bool scale_parameter;
-  double weight_decay;
-};
 
 // Consecutive whole rows of one parameter. A vector counts as rows of one element.
 struct Piece {
@@ -126,7 +119,8 @@ void ApplyVector(float* __restrict__ weights, const float* __restrict__ gradient
 
 class Adafactor final : public UpdateRule {
  public:
-  Adafactor(std::vector<ParameterView> parameters, const Options& options) : options_(options) {
+  Adafactor(std::vector<ParameterView> parameters, const AdafactorOptions& options)
+      : options_(options) {
     for (ParameterView& parameter : parameters) {
       tensors_.push_back(MakeTensor(std::move(parameter)));
       AddPieces(tensors_.size() - 1, tensors_.back(), pieces_);
@@ -296,7 +290,7 @@ class Adafactor final : public UpdateRule {
     return piece.begin / tensor.block_rows();
   }
 
-  Options options_;
+  AdafactorOptions options_;
   std::vector<Tensor> tensors_;
   std::vector<Piece> pieces_;
 };
@@ -321,16 +315,19 @@ constexpr config::ParamInfo kParams[] = {
 
 std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
                                  const config::Params& params) {
-  return std::make_unique<Adafactor>(std::move(parameters),
-                                     Options{.epsilon = params.Number("epsilon"),
-                                             .scale_epsilon = params.Number("scale_epsilon"),
-                                             .clip_threshold = params.Number("clip_threshold"),
-                                             .decay_exponent = params.Number("decay_exponent"),
-                                             .scale_parameter = params.Boolean("scale_parameter"),
-                                             .weight_decay = params.Number("weight_decay")});
+  return std::make_unique<Adafactor>(std::move(parameters), AdafactorOptionsOf(params));
 }
 
 }  // namespace
+
+AdafactorOptions AdafactorOptionsOf(const config::Params& params) {
+  return {.epsilon = params.Number("epsilon"),
+          .scale_epsilon = params.Number("scale_epsilon"),
+          .clip_threshold = params.Number("clip_threshold"),
+          .decay_exponent = params.Number("decay_exponent"),
+          .scale_parameter = params.Boolean("scale_parameter"),
+          .weight_decay = params.Number("weight_decay")};
+}
 
 // The gradient is read three times, weights twice, and written.
 extern const OptimizerInfo kAdafactor{

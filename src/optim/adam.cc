@@ -15,9 +15,7 @@ constexpr config::ParamInfo kParams[] = {Beta1(), Beta2(), Epsilon()};
 
 std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
                                  const config::Params& params) {
-  return MakeMomentRule(std::move(parameters), {.beta1 = params.Number("beta1"),
-                                                .beta2 = params.Number("beta2"),
-                                                .epsilon = params.Number("epsilon")});
+  return MakeMomentRule(std::move(parameters), AdamOptions(params));
 }
 
 }  // namespace

@@ -15,10 +15,7 @@ constexpr config::ParamInfo kParams[] = {WeightDecay(0.01), Beta1(), Beta2(), Ep
 
 std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
                                  const config::Params& params) {
-  return MakeMomentRule(std::move(parameters), {.beta1 = params.Number("beta1"),
-                                                .beta2 = params.Number("beta2"),
-                                                .epsilon = params.Number("epsilon"),
-                                                .weight_decay = params.Number("weight_decay")});
+  return MakeMomentRule(std::move(parameters), AdamWOptions(params));
 }
 
 }  // namespace

@@ -14,19 +14,9 @@
 namespace tandem::optim {
 namespace {
 
-struct Coefficients {
-  float gradient_scale;
-  float keep;  // a weight is multiplied by this for weight decay
-  float beta1, rest1;
-  float beta2, rest2;
-  float step_size;     // learning rate over the first moment's bias correction
-  float inverse_root;  // 1 / root of the second moment's bias correction
-  float epsilon;
-};
-
 void Update(float* __restrict__ weights, const float* __restrict__ gradients,
             float* __restrict__ first, float* __restrict__ second, int64_t count,
-            const Coefficients& c) {
+            const MomentCoefficients& c) {
   for (int64_t i = 0; i < count; ++i) {
     const float gradient = gradients[i] * c.gradient_scale;
     const float m = first[i] * c.beta1 + gradient * c.rest1;
@@ -83,15 +73,15 @@ class MomentRule final : public UpdateRule {
 
   void Step(const StepPoint& point, std::span<const GradientView> gradients,
             const ParallelLoop& parallel) override {
-    const Coefficients decayed = CoefficientsOf(point, options_.weight_decay);
-    const Coefficients plain = CoefficientsOf(point, 0);
+    const MomentCoefficients decayed = MomentCoefficientsOf(options_, point, /*decay=*/true);
+    const MomentCoefficients plain = MomentCoefficientsOf(options_, point, /*decay=*/false);
     for (size_t t = 0; t < tensors_.size(); ++t) PrepareRows(gradients[t], tensors_[t]);
     parallel(static_cast<int64_t>(chunks_.size()), [&](int64_t c) {
       const Chunk& chunk = chunks_[c];
       const GradientView& gradient = gradients[chunk.tensor];
       if (!gradient.defined()) return;
       Tensor& tensor = tensors_[chunk.tensor];
-      const Coefficients& coefficients = tensor.parameter.decay ? decayed : plain;
+      const MomentCoefficients& coefficients = tensor.parameter.decay ? decayed : plain;
       if (gradient.rows) {
         UpdateRows(chunk, gradient, coefficients, tensor);
       } else {
@@ -133,7 +123,7 @@ class MomentRule final : public UpdateRule {
 
   // Updates the elements [begin, end) of a tensor from their gradients.
   static void UpdatePart(int64_t begin, int64_t end, const float* gradients,
-                         const Coefficients& coefficients, Tensor& tensor) {
+                         const MomentCoefficients& coefficients, Tensor& tensor) {
     Update(tensor.parameter.values + begin, gradients, tensor.first.get() + begin,
            tensor.second.get() + begin, end - begin, coefficients);
   }
@@ -141,7 +131,7 @@ class MomentRule final : public UpdateRule {
   // Computes the same numbers as from a whole gradient. Rows that never had a gradient have zero
   // moments and are skipped: in a large vocabulary these are most rows.
   void UpdateRows(const Chunk& chunk, const GradientView& gradient,
-                  const Coefficients& coefficients, Tensor& tensor) const {
+                  const MomentCoefficients& coefficients, Tensor& tensor) const {
     int64_t row = chunk.begin / tensor.row;
     auto next = std::lower_bound(gradient.rows->begin(), gradient.rows->end(), row);
     for (int64_t begin = chunk.begin; begin < chunk.end; begin += tensor.row, ++row) {
@@ -167,21 +157,6 @@ class MomentRule final : public UpdateRule {
     }
   }
 
-  Coefficients CoefficientsOf(const StepPoint& point, double weight_decay) const {
-    const auto t = static_cast<double>(point.step);
-    const double correction1 = 1 - std::pow(options_.beta1, t);
-    const double correction2 = 1 - std::pow(options_.beta2, t);
-    return {.gradient_scale = static_cast<float>(point.gradient_scale),
-            .keep = static_cast<float>(1 - point.learning_rate * weight_decay),
-            .beta1 = static_cast<float>(options_.beta1),
-            .rest1 = static_cast<float>(1 - options_.beta1),
-            .beta2 = static_cast<float>(options_.beta2),
-            .rest2 = static_cast<float>(1 - options_.beta2),
-            .step_size = static_cast<float>(point.learning_rate / correction1),
-            .inverse_root = static_cast<float>(1 / std::sqrt(correction2)),
-            .epsilon = static_cast<float>(options_.epsilon)};
-  }
-
   MomentOptions options_;
   std::vector<Tensor> tensors_;
   std::vector<Chunk> chunks_;
@@ -189,6 +164,35 @@ class MomentRule final : public UpdateRule {
 };
 
 }  // namespace
+
+MomentOptions AdamWOptions(const config::Params& params) {
+  MomentOptions options = AdamOptions(params);
+  options.weight_decay = params.Number("weight_decay");
+  return options;
+}
+
+MomentOptions AdamOptions(const config::Params& params) {
+  return {.beta1 = params.Number("beta1"),
+          .beta2 = params.Number("beta2"),
+          .epsilon = params.Number("epsilon")};
+}
+
+MomentCoefficients MomentCoefficientsOf(const MomentOptions& options, const StepPoint& point,
+                                        bool decay) {
+  const auto t = static_cast<double>(point.step);
+  const double correction1 = 1 - std::pow(options.beta1, t);
+  const double correction2 = 1 - std::pow(options.beta2, t);
+  const double weight_decay = decay ? options.weight_decay : 0;
+  return {.gradient_scale = static_cast<float>(point.gradient_scale),
+          .keep = static_cast<float>(1 - point.learning_rate * weight_decay),
+          .beta1 = static_cast<float>(options.beta1),
+          .rest1 = static_cast<float>(1 - options.beta1),
+          .beta2 = static_cast<float>(options.beta2),
+          .rest2 = static_cast<float>(1 - options.beta2),
+          .step_size = static_cast<float>(point.learning_rate / correction1),
+          .inverse_root = static_cast<float>(1 / std::sqrt(correction2)),
+          .epsilon = static_cast<float>(options.epsilon)};
+}
 
 std::unique_ptr<UpdateRule> MakeMomentRule(std::vector<ParameterView> parameters,
                                            const MomentOptions& options) {

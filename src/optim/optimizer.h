@@ -5,30 +5,34 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "model/forward.h"
 #include "optim/catalogue.h"
+#include "optim/device_rule.h"
 
 namespace tandem::optim {
 
-// A tensor that an optimizer keeps; shares its memory.
-struct StateTensor {
-  std::string name;  // "first_moment/PARAMETER"
-  at::Tensor value;  // float32
+// Which form of its rule an optimizer computes.
+enum class RuleForm {
+  kByDevice,  // kDevice where a parameter is not on the CPU, and where TANDEM_FORMS=portable
+  kHost,      // rule.h; parameters are on the CPU
+  kDevice,    // device_rule.h
 };
 
 class Optimizer {
  public:
-  // Throws std::invalid_argument for a parameter that is not contiguous float32.
+  // Throws std::invalid_argument for a parameter that is not contiguous float32, and for parameters
+  // on several devices.
   Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters,
-            const config::Params& params);
+            const config::Params& params, RuleForm form = RuleForm::kByDevice);
   // An optimizer with the default parameters.
-  Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters);
+  Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters,
+            RuleForm form = RuleForm::kByDevice);
 
   // Updates every parameter that has a gradient. The rule sees the gradient times `gradient_scale`,
-  // so that clipping and accumulation need no further pass over it.
+  // so that clipping and accumulation need no further pass over it. On a device nothing waits for
+  // the update, and the gradients have no value afterwards.
   void Step(double learning_rate, double gradient_scale);
 
   const std::vector<model::NamedParameter>& parameters() const { return parameters_; }
@@ -45,7 +49,8 @@ class Optimizer {
  private:
   std::vector<model::NamedParameter> parameters_;
   double memory_passes_;
-  std::unique_ptr<UpdateRule> rule_;
+  std::unique_ptr<UpdateRule> rule_;  // null: `device_rule_`
+  std::unique_ptr<DeviceRule> device_rule_;
   int64_t steps_ = 0;
 };
 

@@ -30,6 +30,8 @@ struct StepRow {
   double learning_rate = kNoNumber;
   double gradient_norm = kNoNumber;        // before clipping
   std::optional<int64_t> false_negatives;  // filtered since the row before; with a filter only
+  std::optional<double> loss_scale;        // of the next step; in fp16 only
+  std::optional<int64_t> skipped;          // steps without an update since the row before; the same
   NamedNumbers objective;                  // what the objective learns or keeps
 
   template <typename Row, typename Visitor>
@@ -42,6 +44,8 @@ struct StepRow {
     visitor("learning_rate", row.learning_rate);
     visitor("gradient_norm", row.gradient_norm);
     visitor("false_negatives", row.false_negatives);
+    visitor("loss_scale", row.loss_scale);
+    visitor("skipped_steps", row.skipped);
     visitor("objective_", row.objective);
   }
 };

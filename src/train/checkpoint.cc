@@ -1,5 +1,6 @@
 #include "train/checkpoint.h"
 
+#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -24,7 +25,7 @@ constexpr const char* kState = "state.json";
 
 struct NamedTensor {
   std::string name;
-  at::Tensor value;  // float32, contiguous
+  at::Tensor value;  // float32, contiguous, on any device
 };
 
 std::vector<NamedTensor> TensorsOf(std::span<const model::NamedParameter> parameters) {
@@ -42,11 +43,13 @@ std::vector<NamedTensor> TensorsOf(std::span<const optim::StateTensor> states) {
 }
 
 void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
+  std::vector<at::Tensor> on_host;  // what `views` point to
   std::vector<weights::TensorToWrite> views;
   for (const NamedTensor& tensor : tensors) {
+    on_host.push_back(tensor.value.detach().cpu());
     const auto sizes = tensor.value.sizes();
     views.push_back(weights::Float32Tensor(tensor.name, weights::Shape(sizes.begin(), sizes.end()),
-                                           {static_cast<const float*>(tensor.value.data_ptr()),
+                                           {static_cast<const float*>(on_host.back().data_ptr()),
                                             static_cast<size_t>(tensor.value.numel())}));
   }
   weights::WriteSafetensors(path, views);
@@ -65,6 +68,13 @@ void CopyWhatDiffers(std::string_view bytes, char* to) {
   }
 }
 
+// Through memory of the host's own: a file's bytes may lie where no float may.
+void CopyToDevice(std::string_view bytes, const at::Tensor& to) {
+  const at::Tensor copy = at::empty(to.sizes(), at::kFloat);
+  std::memcpy(copy.data_ptr(), bytes.data(), bytes.size());
+  to.detach().copy_(copy);
+}
+
 void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
   const weights::SafetensorsFile file(path);
   for (const NamedTensor& tensor : tensors) {
@@ -80,8 +90,12 @@ void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTenso
                                    "another model",
                                    weights::ShapeText(shape), weights::ShapeText(view->shape)));
     }
-    CopyWhatDiffers({view->bytes.data(), view->bytes.size()},
-                    static_cast<char*>(tensor.value.data_ptr()));
+    if (tensor.value.is_cpu()) {
+      CopyWhatDiffers({view->bytes.data(), view->bytes.size()},
+                      static_cast<char*>(tensor.value.data_ptr()));
+    } else {
+      CopyToDevice(view->bytes, tensor.value);
+    }
     tensor.value.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
     file.ReleasePages();  // a mapped page that was read counts as this process's memory
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tensor/profile.h"
+#include "train/out_of_memory.h"
 #include "train/shared_step.h"
 
 namespace tandem::train {
@@ -123,6 +124,7 @@ StepReport Loop::Step() {
             .equal_scores_loss = share * sums.equal_scores_loss,
             .gradient_norm = update.gradient_norm,
             .learning_rate = update.learning_rate,
+            .skipped = update.skipped,
             .queries = sums.queries,
             .tokens = sums.tokens,
             .negatives = sums.negatives,
@@ -164,13 +166,19 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
                   .seed = options_.seed,
                   .step = static_cast<uint64_t>(state_.step * options_.accumulate + part)},
       .chunk_tokens = options_.chunk_tokens,
-      .weight = weight,
+      .weight = weight * parts_.updater.loss_scale().value(),
       .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
       .weights_stay = options_.accumulate > 1,
       .group = parts_.group,
       .reducer = part + 1 == options_.accumulate ? parts_.reducer : nullptr};
-  StepOutcome outcome =
-      ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
+  StepOutcome outcome;
+  WithMemoryAdvice(
+      options_.device,
+      {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = options_.chunk_tokens},
+      [&] {
+        outcome =
+            ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
+      });
   parts_.states = std::move(outcome.states);
   parts_.sampler.AddFeedback(
       {.batch = &plan, .cosines = outcome.cosines, .losses = outcome.losses});
@@ -219,6 +227,8 @@ nlohmann::json Loop::State() const {
     loop["progress_before"] = state_.progress_before;
     loop["progress"] = state_.progress;
   }
+  const LossScale& loss_scale = parts_.updater.loss_scale();
+  if (loss_scale.on()) loop["loss_scale"] = loss_scale.State();
   for (const LoopObserver* observer : observers_) observer->Save(loop);
   nlohmann::json state = {{"loop", std::move(loop)},
                           {"sampler", parts_.sampler.State().values},
@@ -238,6 +248,9 @@ void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::State
   state_.stopped_early = loop.at("stopped_early").get<bool>();
   state_.mining_rounds = loop.value("mining_rounds", int64_t{0});
   state_.progress_before = loop.value("progress_before", 0.0);
+  if (parts_.updater.loss_scale().on()) {
+    parts_.updater.loss_scale().Restore(loop.at("loss_scale"));
+  }
   for (LoopObserver* observer : observers_) observer->Restore(loop);
   parts_.sampler.Restore({state.at("sampler"), std::move(arrays)});
   CountProgress();

@@ -51,6 +51,7 @@ struct LoopOptions {
   int64_t chunk_tokens = 0;
   uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
+  c10::Device device = c10::Device(c10::DeviceType::CPU);  // where the model is
   MiningPlan mining = {};
 };
 
@@ -77,6 +78,8 @@ class Loop {
   model::DualEncoder& model() const { return parts_.model; }
   const TrainingObjective& objective() const { return parts_.objective; }
   const ObjectiveStates& objective_states() const { return parts_.states; }
+
+  const LossScale& loss_scale() const { return parts_.updater.loss_scale(); }
 
   // Null, or the processes that run the loop together.
   dist::ProcessGroup* group() const { return parts_.group; }

@@ -19,6 +19,7 @@ Next MetricsObserver::AfterStep(const Loop& loop, const StepReport& made) {
   loss_sum_ += made.loss;
   ++loss_steps_;
   false_negatives_ += made.false_negatives;
+  skipped_ += made.skipped ? 1 : 0;
   seconds_ += made.seconds;
   tokens_ += made.tokens;
   if (loop.state().step % every_ == 0 || loop.at_end()) WriteLines(loop, made);
@@ -35,6 +36,10 @@ void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
                       .learning_rate = made.learning_rate,
                       .gradient_norm = made.gradient_norm};
   if (loop.objective().false_negative_rules.enabled()) row.false_negatives = false_negatives_;
+  if (loop.loss_scale().on()) {
+    row.loss_scale = loop.loss_scale().value();
+    row.skipped = skipped_;
+  }
   row.objective = loop.objective_states().Figures();
   metrics_.Write(report::ToJson(row));
   timing_.Write(report::ToJson(report::StepTimeRow{
@@ -45,6 +50,7 @@ void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
   loss_sum_ = 0;
   loss_steps_ = 0;
   false_negatives_ = 0;
+  skipped_ = 0;
   seconds_ = 0;
   tokens_ = 0;
 }
@@ -84,12 +90,14 @@ void MetricsObserver::Save(nlohmann::json& state) const {
   state["loss_sum"] = loss_sum_;
   state["loss_steps"] = loss_steps_;
   state["false_negatives"] = false_negatives_;
+  if (skipped_ > 0) state["skipped_steps"] = skipped_;
 }
 
 void MetricsObserver::Restore(const nlohmann::json& state) {
   loss_sum_ = state.at("loss_sum").get<double>();
   loss_steps_ = state.at("loss_steps").get<int64_t>();
   false_negatives_ = state.at("false_negatives").get<int64_t>();
+  skipped_ = state.value("skipped_steps", int64_t{0});
 }
 
 }  // namespace tandem::train

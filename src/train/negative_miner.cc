@@ -120,8 +120,9 @@ uint64_t NegativeMiner::SearchMemory(int64_t width, bool in_memory) const {
 }
 
 void NegativeMiner::CheckMemory(int64_t width) const {
-  const size_t least = search::LeastMiningMemory(task_, MiningRulesOf(loaded_.recipe, 0),
-                                                 static_cast<size_t>(width), options_.precision);
+  const size_t least =
+      search::LeastMiningMemory(task_, MiningRulesOf(loaded_.recipe, 0), static_cast<size_t>(width),
+                                tensor::HostPrecision(options_.precision));
   if (SearchMemory(width, true) >= least) return;
   const uint64_t held = EmbeddingBytes(width) <= least / 2 ? EmbeddingBytes(width) : 0;
   throw loaded_.ErrorAt(
@@ -164,7 +165,7 @@ std::optional<search::Mined> NegativeMiner::Search(model::DualEncoder& model,
   if (!dist::Leads(options_.group)) return std::nullopt;
   const Stage stage("searching", queries.size(), tell);
   size_t done = 0;
-  const search::TiledSearchOptions options{.precision = options_.precision,
+  const search::TiledSearchOptions options{.precision = tensor::HostPrecision(options_.precision),
                                            .memory = SearchMemory(width, folder.empty()),
                                            .progress = [&](size_t count) { done = count; },
                                            .stop =

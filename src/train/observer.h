@@ -34,8 +34,9 @@ struct StepReport {
   // The same of a model that gives all pairs of a batch the same score: in every
   // kEqualScoresEvery-th step, 0 in the others.
   double equal_scores_loss = 0;
-  double gradient_norm = 0;  // before clipping
+  double gradient_norm = 0;  // before clipping; not finite where `skipped`
   double learning_rate = 0;
+  bool skipped = false;  // without an update: a gradient overflowed (train/loss_scale.h)
   int64_t queries = 0;
   int64_t tokens = 0;
   int64_t negatives = 0;        // cells that the masks allow; counted with a filter only

@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "base/error.h"
 #include "optim/gradients.h"
 #include "tensor/profile.h"
 
@@ -50,19 +49,21 @@ optim::SchedulePoint Updater::PointAfter(int64_t steps_done, double progress) co
 
 UpdateReport Updater::Step(int64_t steps_done, double gradient_scale, double progress) {
   const Parameters parameters = model_.parameters();
+  const double scale = gradient_scale / loss_scale_.value();
   UpdateReport report;
   {
     const tensor::ProfileScope scope("gradient norm", GradientWork(parameters));
-    report.gradient_norm = gradient_scale * optim::GradientNorm(parameters);
+    report.gradient_norm = scale * optim::GradientNorm(parameters);
   }
-  if (!std::isfinite(report.gradient_norm)) throw NumericError("the gradient is not finite");
   report.learning_rate =
       options_.learning_rate * optim::ScheduleFactor(schedule_, PointAfter(steps_done, progress));
+  report.skipped = !std::isfinite(report.gradient_norm);
+  loss_scale_.Count(!report.skipped);
+  if (report.skipped) return report;
   const tensor::ProfileScope scope("optimizer", ParameterWork(parameters, model_.memory_passes()));
-  model_.Step(report.learning_rate,
-              gradient_scale * optim::ClipFactor(report.gradient_norm, options_.clip));
+  model_.Step(report.learning_rate, scale * optim::ClipFactor(report.gradient_norm, options_.clip));
   if (!objective_.parameters().empty()) {
-    objective_.Step(report.learning_rate * options_.objective_factor, gradient_scale);
+    objective_.Step(report.learning_rate * options_.objective_factor, scale);
   }
   return report;
 }

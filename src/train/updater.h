@@ -7,6 +7,7 @@
 
 #include "optim/catalogue.h"
 #include "optim/optimizer.h"
+#include "train/loss_scale.h"
 
 namespace tandem::train {
 
@@ -19,11 +20,13 @@ struct UpdateOptions {
   bool by_progress = false;
   // Learning rate of what the objective learns, as a multiple of the model's.
   double objective_factor = 1;
+  LossScaleOptions loss_scale;
 };
 
 struct UpdateReport {
-  double gradient_norm = 0;  // of the model, before clipping
+  double gradient_norm = 0;  // of the model, before clipping; not finite where `skipped`
   double learning_rate = 0;
+  bool skipped = false;  // a gradient overflowed, so that nothing was changed but the loss scale
 };
 
 class Updater {
@@ -32,13 +35,22 @@ class Updater {
   // be none. All three outlive the updater.
   Updater(optim::Optimizer& model, optim::Optimizer& objective, const optim::Schedule& schedule,
           const UpdateOptions& options)
-      : model_(model), objective_(objective), schedule_(schedule), options_(options) {}
+      : model_(model),
+        objective_(objective),
+        schedule_(schedule),
+        options_(options),
+        loss_scale_(options.loss_scale) {}
 
   void ClearGradients();
   // The update after `steps_done` steps, or where the schedule goes by progress after the share
-  // `progress` of the run, from the gradients times `gradient_scale`. Only the model's gradient is
-  // clipped. Throws NumericError, before it changes anything, where that is not finite.
+  // `progress` of the run, from the gradients times `gradient_scale` and over the loss scale. Only
+  // the model's gradient is clipped. Where that is not finite, throws NumericError before it
+  // changes anything, or with a loss scale leaves the update out.
   UpdateReport Step(int64_t steps_done, double gradient_scale, double progress = 0);
+
+  // What the loss of the next backward pass must be multiplied by. Without LossScaleOptions::on: 1.
+  LossScale& loss_scale() { return loss_scale_; }
+  const LossScale& loss_scale() const { return loss_scale_; }
 
   // What the optimizers keep; shares their memory.
   std::vector<optim::StateTensor> StateTensors() const;
@@ -53,6 +65,7 @@ class Updater {
   optim::Optimizer& objective_;
   optim::Schedule schedule_;
   UpdateOptions options_;
+  LossScale loss_scale_;
 };
 
 }  // namespace tandem::train

@@ -55,6 +55,17 @@ TEST(GradientNorm, IsNotFiniteWhereAGradientIsNot) {
   }
 }
 
+TEST(DeviceGradientNorm, IsTheNormWithinWhatFloatsRound) {
+  at::Tensor whole = at::randn({50, 8});
+  whole.slice(0, 0, 50, 3).zero_();
+  auto parameters = Parameters({at::randn({100003}), at::randn({77, 5}), whole.to_sparse(1)});
+  parameters.push_back({.name = "without", .value = at::full({5}, 9.0f)});
+  const double norm = GradientNorm(parameters);
+  EXPECT_NEAR(DeviceGradientNorm(parameters), norm, 1e-5 * norm);
+  EXPECT_EQ(DeviceGradientNorm({}), 0);
+  EXPECT_FALSE(std::isfinite(DeviceGradientNorm(Parameters({at::full({3}, std::nanf(""))}))));
+}
+
 TEST(ClipFactor, BringsTheNormToTheLimitAndNeverUp) {
   EXPECT_EQ(ClipFactor(4, 1), 0.25);
   EXPECT_EQ(ClipFactor(0.5, 1), 1);

@@ -32,9 +32,12 @@ TEST(MetricsRow, IsAFlatLineThatReadsBack) {
                      .learning_rate = 2e-5,
                      .gradient_norm = 1.0 / 3,
                      .false_negatives = 7,
+                     .loss_scale = 32768,
+                     .skipped = 1,
                      .objective = {{"scale", 20.5}, {"bank_negatives", 300}}},
              R"({"event":"step","step":100,"epoch":1.5,"queries":3200,"tokens":70000,"loss":0.25,)"
              R"("learning_rate":2e-05,"gradient_norm":0.3333333333333333,"false_negatives":7,)"
+             R"("loss_scale":32768.0,"skipped_steps":1,)"
              R"("objective_scale":20.5,"objective_bank_negatives":300})");
   ExpectLine(ValidationRow{.step = 100, .measures = {{"ndcg@10", 0.81}}, .best = true},
              R"({"event":"validation","step":100,"validation_ndcg@10":0.81,"best":true})");

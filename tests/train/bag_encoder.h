@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -63,6 +64,7 @@ class BagEncoder final : public DualEncoder {
   void Prepare(TextKind, tensor::Precision, tensor::Passes) override {}
   at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
                     const ForwardOptions& options) const override {
+    if (on_encode) on_encode();
     seen_options.push_back(options);
     seen_keys.push_back(tokens.text_keys);
     const at::Tensor starts = tokens.sequence_starts.narrow(0, 0, tokens.texts());
@@ -87,6 +89,7 @@ class BagEncoder final : public DualEncoder {
   void Save(const std::filesystem::path&, const weights::ModelCard&) const override {}
 
   std::string query_prompt, document_prompt;
+  std::function<void()> on_encode;                   // called by every forward pass; null: nothing
   mutable std::vector<ForwardOptions> seen_options;  // of every call of Encode
   mutable std::vector<at::Tensor> seen_keys;         // text_keys of every call
 

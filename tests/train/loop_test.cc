@@ -70,7 +70,8 @@ class LoopTest : public testing::Test {
                     {.learning_rate = recipe_.optimizer.learning_rate,
                      .clip = recipe_.optimizer.clip,
                      .warmup = 1,
-                     .steps = steps});
+                     .steps = steps,
+                     .loss_scale = loss_scale_});
     Loop loop({.model = model_,
                .objective = objective_,
                .states = states,
@@ -101,6 +102,7 @@ class LoopTest : public testing::Test {
   std::unique_ptr<BatchMaker> batches_;
   TrainingObjective objective_;
   bool complete_ = false;  // what Loop::Run returned
+  LossScaleOptions loss_scale_;
 };
 
 // The gradient of a step is the mean over its batches, clipped as a whole; the rate follows the
@@ -170,6 +172,45 @@ TEST_F(LoopTest, TheEpochOfALineIsAFraction) {
   std::vector<double> epochs;
   for (const nlohmann::json& line : Metrics()) epochs.push_back(line.at("epoch"));
   EXPECT_EQ(epochs, (std::vector<double>{0.5, 1, 1.5}));
+}
+
+// The numbers of a run with a scaled loss are those of a plain one. The first scales are so large
+// that gradients of float32 overflow.
+TEST_F(LoopTest, AScaledLossChangesNothingButTheStepsThatOverflow) {
+  recipe_.logging.every = 2;
+  Run(4);
+  const std::vector<model::NamedParameter> plain = model_.Parameters();
+  EXPECT_FALSE(Metrics().at(0).contains("loss_scale"));
+  model_ = model::BagEncoder();
+  loss_scale_ = {.on = true, .start = 4096};
+  Run(4);
+  for (size_t p = 0; p < plain.size(); ++p) {
+    EXPECT_TRUE(model_.Parameters()[p].value.equal(plain[p].value)) << plain[p].name;
+  }
+  EXPECT_EQ(Metrics().at(1).at("loss_scale"), 4096);
+  EXPECT_EQ(Metrics().at(1).at("skipped_steps"), 0);
+  loss_scale_.start = 0x1p140;
+  model_ = model::BagEncoder();
+  Run(20);
+  const nlohmann::json first = Metrics().at(0), last = Metrics().back();
+  EXPECT_EQ(first.at("skipped_steps"), 2);
+  EXPECT_EQ(first.at("loss_scale"), 0x1p138);
+  EXPECT_TRUE(first.at("gradient_norm").is_null());
+  EXPECT_EQ(last.at("skipped_steps"), 0);
+  EXPECT_GT(last.at("gradient_norm"), 0);
+}
+
+// Whose memory is full stands in the place where a step is made.
+TEST_F(LoopTest, AFullDeviceNamesTheBatchThatDidNotFit) {
+  model_.on_encode = [] {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 1.00 GiB");
+  };
+  try {
+    Run(1);
+    FAIL() << "nothing was thrown";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("is out of memory: a batch of 6 queries with "));
+  }
 }
 
 // Gradients of a model on the batches of a pass, each in memory of its own.

@@ -1,0 +1,43 @@
+// What the loss is multiplied by before the backward pass in fp16.
+//
+// Half precision has 5 bits of exponent: gradients below 6e-8 would be 0. Multiplied by a scale
+// they are not, until one overflows. Such a step is left out and the scale halved; after 2,000
+// steps in a row without one it is doubled. Source: Micikevicius et al. 2018, section 3.2, with the
+// constants of torch.cuda.amp.GradScaler.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+
+namespace tandem::train {
+
+struct LossScaleOptions {
+  bool on = false;
+  double start = 65536;
+  int64_t growth_steps = 2000;
+};
+
+class LossScale {
+ public:
+  // 1 for good where it is not on.
+  explicit LossScale(const LossScaleOptions& options)
+      : options_(options), value_(options.on ? options.start : 1) {}
+
+  bool on() const { return options_.on; }
+  double value() const { return value_; }
+
+  // After a backward pass, with whether all gradients are finite. Throws NumericError where they
+  // are not and no smaller scale could help: it is not on, or at 1.
+  void Count(bool finite);
+
+  nlohmann::json State() const;
+  // Throws nlohmann::json::exception.
+  void Restore(const nlohmann::json& state);
+
+ private:
+  LossScaleOptions options_;
+  double value_;
+  int64_t finite_steps_ = 0;  // since the last change
+};
+
+}  // namespace tandem::train
