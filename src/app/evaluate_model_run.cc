@@ -182,7 +182,7 @@ void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
 
 // Several processes encode together; each ranks and measures, which costs little beside that.
 void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
-  RunInGroup([&](dist::ProcessGroup& group) {
+  RunInGroup("evaluate", [&](dist::ProcessGroup& group) {
     if (!group.alone() && !options.embeddings.empty()) {
       throw UsageError("--embeddings names a folder for one process, and this is one of several");
     }

@@ -9,9 +9,11 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/globals.h"
 #include "app/terminal.h"
+#include "app/version.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/launch.h"
@@ -43,11 +45,24 @@ std::string WithRank(const dist::ProcessGroup& group, const char* message) {
   return fmt::format("rank {}: {}", group.rank(), text);
 }
 
+void CheckSameCommand(dist::ProcessGroup& group, const std::string& command) {
+  group.Agree([&] {
+    const std::vector<std::string> all = group.AllGatherBytes(command);
+    for (size_t rank = 1; rank < all.size(); ++rank) {
+      if (all[rank] == all.front()) continue;
+      throw UsageError(fmt::format("rank {} runs {}, and rank 0 {}: start the same for all processes "
+                                   "of a job",
+                                   rank, all[rank], all.front()));
+    }
+  });
+}
+
 }  // namespace
 
 dist::ProcessGroup* CurrentGroup() { return current_group; }
 
-void RunInGroup(const std::function<void(dist::ProcessGroup& group)>& body) {
+void RunInGroup(const std::string& command,
+                const std::function<void(dist::ProcessGroup& group)>& body) {
 #if TANDEM_WITH_CUDA
   dist::LeaveNcclErrorsToGroups();
 #endif
@@ -57,6 +72,7 @@ void RunInGroup(const std::function<void(dist::ProcessGroup& group)>& body) {
   if (!group->leads()) SetMessageSink(nullptr);
   current_group = group.get();
   try {
+    CheckSameCommand(*group, fmt::format("tandem {} of version {}", command, Version()));
     body(*group);
     group->Leave();
     current_group = nullptr;

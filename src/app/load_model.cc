@@ -48,7 +48,8 @@ search::EncodeOptions BulkOptions() {
   const std::string& precision = GlobalOptions().precision;
   return {.precision = tensor::ResolvePrecision(precision.empty() ? "fp32" : precision),
           .threads = Threads(),
-          .group = CurrentGroup()};
+          .group = CurrentGroup(),
+          .compare_inputs = true};
 }
 
 }  // namespace tandem::app

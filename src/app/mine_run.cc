@@ -99,7 +99,7 @@ search::Mined MineUntilStopped(const MineOptions& options, const MiningData& dat
 }  // namespace
 
 void RunMineByModel(const MineOptions& options) {
-  RunInGroup([&options](dist::ProcessGroup& group) {
+  RunInGroup("mine", [&options](dist::ProcessGroup& group) {
     const MiningData data = ReadMiningData(options.source);
     const search::Mined mined = MineUntilStopped(options, data);
     if (group.leads()) FinishMining(data, options.rules, mined, options.source, options.output);

@@ -145,7 +145,7 @@ void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
 }  // namespace
 
 void RunPrune(const PruneOptions& options) {
-  RunInGroup([&options](dist::ProcessGroup& group) { PruneInGroup(options, group); });
+  RunInGroup("prune", [&options](dist::ProcessGroup& group) { PruneInGroup(options, group); });
 }
 
 }  // namespace tandem::app

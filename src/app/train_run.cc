@@ -81,13 +81,17 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
                                        .flags = flags,
                                        .stop = SignalWatch::Received,
                                        .group = &group,
-                                       .restarted = CurrentLaunch().restarts > 0});
+                                       .restarted = group.Largest(CurrentLaunch().restarts) > 0});
 }
 
 }  // namespace
 
 void RunTrain(const TrainOptions& options) {
-  RunInGroup([&options](dist::ProcessGroup& group) {
+  const char* mode = options.check                  ? "train --check"
+                     : options.check_gradient_cache ? "train --check-gradient-cache"
+                     : options.profile_steps > 0    ? "train --profile-steps"
+                                                    : "train";
+  RunInGroup(mode, [&options](dist::ProcessGroup& group) {
     std::string report;
     RunInJob(options, group, &report);
     if (group.leads()) std::fputs(report.c_str(), stdout);

@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kDefaultPort = 29500;  // torch.distributed's
 
-std::optional<int> AsNumber(std::string_view text) {
-  int number = 0;
+template <typename Number = int>
+std::optional<Number> AsNumber(std::string_view text) {
+  Number number = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stop != end || number < 0) return std::nullopt;
@@ -84,7 +85,6 @@ Launch FromTorchrun(const Variables& variables) {
   launch.local_ranks = variables.Number("LOCAL_WORLD_SIZE").value_or(launch.local_rank + 1);
   CheckRank("LOCAL_RANK", launch.local_rank, "LOCAL_WORLD_SIZE", launch.local_ranks);
   launch.job = variables.Text("TORCHELASTIC_RUN_ID");
-  launch.restarts = variables.Number("TORCHELASTIC_RESTART_COUNT").value_or(0);
   return launch;
 }
 
@@ -96,12 +96,14 @@ Launch FromSlurm(const Variables& variables) {
                                                    variables.Number("SLURM_NODEID").value_or(0)));
   launch.job =
       fmt::format("{}.{}", variables.Text("SLURM_JOB_ID"), variables.Text("SLURM_STEP_ID"));
-  launch.restarts = variables.Number("SLURM_RESTART_COUNT").value_or(0);
   launch.address = FirstSlurmNode(variables.Text("SLURM_STEP_NODELIST"));
-  // Below the ports that systems give to outgoing connections.
-  const int job = variables.Number("SLURM_JOB_ID").value_or(0);
-  const int step = variables.Number("SLURM_STEP_ID").value_or(0);
-  launch.port = 10000 + static_cast<int>((int64_t{job} * 16 + step % 16) % 20000);
+  // Below the ports that systems give to outgoing connections. Steps that Slurm makes itself have
+  // numbers just below 2^32.
+  const auto number = [&variables](const char* name) {
+    return AsNumber<uint64_t>(variables.Text(name)).value_or(0);
+  };
+  launch.port = 10000 + static_cast<int>(
+                            (number("SLURM_JOB_ID") * 16 + number("SLURM_STEP_ID") % 16) % 20000);
   return launch;
 }
 
@@ -125,9 +127,16 @@ Launch Place(const Variables& variables) {
   }
   if (size) return FromTorchrun(variables);
   if (variables.Has("RANK")) variables.Needed("WORLD_SIZE", "RANK is set");
-  if (variables.Number("SLURM_STEP_NUM_TASKS")) return FromSlurm(variables);
+  // mpirun starts its processes inside of a Slurm step too, and torchrun inside of either.
   if (variables.Number("OMPI_COMM_WORLD_SIZE")) return FromOpenMpi(variables);
+  if (variables.Number("SLURM_STEP_NUM_TASKS")) return FromSlurm(variables);
   return {};
+}
+
+// A launcher may be inside of another: torchrun in a job of Slurm, say.
+int RestartsBy(const Variables& variables) {
+  return variables.Number("TORCHELASTIC_RESTART_COUNT").value_or(0) +
+         variables.Number("SLURM_RESTART_COUNT").value_or(0);
 }
 
 // Where rank 0 listens.
@@ -179,7 +188,9 @@ int SlurmTasksOn(const std::string& list, int node) {
 }
 
 Launch ReadPlace(const Environment& environment) {
-  Launch launch = Place(Variables(environment));
+  const Variables variables(environment);
+  Launch launch = Place(variables);
+  launch.restarts = RestartsBy(variables);
   launch.address.clear();
   launch.port = 0;
   return launch;
@@ -189,6 +200,7 @@ Launch ReadLaunch(const Environment& environment) {
   const Variables variables(environment);
   Launch launch = Place(variables);
   if (launch.alone()) return ReadPlace(environment);
+  launch.restarts = RestartsBy(variables);
   FindLeader(variables, launch);
   return launch;
 }

@@ -20,8 +20,9 @@ struct Launch {
   int port = 0;
   // "torchrun", "srun", "mpirun", "Kubernetes", "environment" (set by hand); "": none
   std::string launcher;
-  std::string job;   // tells one start of a job from another on the same port
-  int restarts = 0;  // how often the launcher has started this job again
+  std::string job;  // tells one job from another on the same port
+  // How often launchers have started this process again. torchrun counts for each machine.
+  int restarts = 0;
 
   bool alone() const { return ranks == 1; }
 };
@@ -33,14 +34,14 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 //
 //   torchrun     RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE; also set by hand
 //   Kubernetes   JOB_COMPLETION_INDEX (an indexed Job) with WORLD_SIZE
-//   srun         SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_TASKS_PER_NODE
 //   mpirun       OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE (Open MPI)
+//   srun         SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_TASKS_PER_NODE
 //
 // Rank 0's address is MASTER_ADDR and MASTER_PORT (29500). Without MASTER_ADDR it is for srun the
 // first machine of the step, with a port that follows from the job's number, and for an mpirun of
 // one machine that machine. Under torchrun, whose agent has its own store at MASTER_PORT
 // (TORCHELASTIC_USE_AGENT_STORE), the port is the next one. Restarts are
-// TORCHELASTIC_RESTART_COUNT or SLURM_RESTART_COUNT. Throws UsageError for a variable that is
+// TORCHELASTIC_RESTART_COUNT and SLURM_RESTART_COUNT, whatever started the process. Throws UsageError for a variable that is
 // missing, no number or does not fit the others, naming it.
 Launch ReadLaunch(const Environment& environment);
 

@@ -38,6 +38,13 @@ using std::chrono::milliseconds;
 // How long a wait for other processes goes on before it asks whether they are still there.
 constexpr milliseconds kLook{500};
 
+// How often a process says that it is there, where the timeout leaves room for that.
+constexpr milliseconds kBeat{1000};
+
+// No limit of libtorch's own: a process that is late, since it mines or waits for a disk, is not
+// lost. Peers tells the two apart.
+constexpr milliseconds kNoLimit = std::chrono::hours(24 * 365);
+
 // How long a wait for a GPU sleeps before it looks again, at first and at most.
 constexpr std::chrono::microseconds kShortestPause{10};
 constexpr std::chrono::microseconds kLongestPause{1000};
@@ -95,9 +102,7 @@ StorePointer OpenStore(const Launch& launch, bool server, milliseconds timeout) 
   options.waitWorkers = false;
   options.timeout = timeout;
   const auto store = c10::make_intrusive<c10d::TCPStore>(launch.address, options);
-  // A restarted job must not read what processes of its last start left on their way out.
-  return c10::make_intrusive<c10d::PrefixStore>(
-      fmt::format("tandem/{}/{}", launch.job, launch.restarts), store);
+  return c10::make_intrusive<c10d::PrefixStore>(fmt::format("tandem/{}", launch.job), store);
 }
 
 // Whether somebody else listens on the port: bind says so before a store is made of it.
@@ -132,6 +137,15 @@ class StoreOfPeers final : public PeerStore {
   StorePointer store_;
 };
 
+// What a process has left there for all of them; "" for nothing.
+std::string WordOf(const Launch& launch, c10d::Store& store, const char* key) {
+  if (!store.check({key})) return "";
+  const std::vector<uint8_t> word = store.get(key);
+  // The store goes with rank 0: not before the others have read it.
+  if (launch.rank == 0) std::this_thread::sleep_for(2 * kLook);
+  return {word.begin(), word.end()};
+}
+
 // Waits until every process of the launch has come.
 void Meet(const Launch& launch, c10d::Store& store, milliseconds timeout) {
   if (store.add(fmt::format("came/{}", launch.rank), 1) > 1) {
@@ -149,18 +163,22 @@ void Meet(const Launch& launch, c10d::Store& store, milliseconds timeout) {
   for (milliseconds pause{1};; pause = std::min(2 * pause, kLook)) {
     std::erase_if(missing,
                   [&store](int rank) { return store.check({fmt::format("beat/{}", rank)}); });
-    if (store.check({"twice"})) {
-      const std::vector<uint8_t> twice = store.get("twice");
-      if (launch.rank == 0) std::this_thread::sleep_for(2 * kLook);  // the store goes with it
-      throw UsageError({twice.begin(), twice.end()});
+    if (const std::string twice = WordOf(launch, store, "twice"); !twice.empty()) {
+      throw UsageError(twice);
+    }
+    if (const std::string lacking = WordOf(launch, store, "lacking"); !lacking.empty()) {
+      throw PeerLost(lacking);
     }
     if (missing.empty()) return;
     if (Clock::now() > end) {
-      throw PeerLost(fmt::format(
-          "of {} processes, {} {} did not come to {}:{} within {} s: see whether they were started "
-          "and reach that address, or raise --timeout",
-          launch.ranks, missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "),
-          launch.address, launch.port, timeout.count() / 1000));
+      store.set("lacking",
+                Bytes(fmt::format("of {} processes, {} {} did not come to {}:{} within {} s: see "
+                                  "whether they were started and reach that address, or raise "
+                                  "--timeout",
+                                  launch.ranks, missing.size() == 1 ? "rank" : "ranks",
+                                  fmt::join(missing, ", "), launch.address, launch.port,
+                                  timeout.count() / 1000)));
+      continue;
     }
     std::this_thread::sleep_for(pause);
   }
@@ -171,7 +189,7 @@ class GlooGroup final : public ProcessGroup {
   GlooGroup(const Launch& launch, const GroupOptions& options)
       : rank_(launch.rank), ranks_(launch.ranks) {
 #if TANDEM_WITH_CUDA
-    nccl_timeout_ = 2 * options.timeout;  // as Gloo's
+    nccl_timeout_ = kNoLimit;
 #endif
     store_ = FirstStore(launch, options.timeout);
     try {
@@ -181,8 +199,9 @@ class GlooGroup final : public ProcessGroup {
           PeersOptions{.rank = rank_,
                        .ranks = ranks_,
                        .leader = launch.address,
-                       .timeout = options.timeout});
-      Connect(launch, options.timeout);
+                       .timeout = options.timeout,
+                       .beat = std::min(kBeat, options.timeout / 16)});
+      Connect(launch);
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
@@ -230,7 +249,11 @@ class GlooGroup final : public ProcessGroup {
     peers_->Leave();
     // Rank 0 has the store, and goes last.
     if (rank_ != 0) {
-      store_->add("left", 1);
+      try {
+        store_->add("left", 1);
+      } catch (const std::exception&) {
+        // Rank 0 has waited long enough, and is gone.
+      }
       return;
     }
     const Clock::time_point end = Clock::now() + milliseconds(5000);
@@ -254,11 +277,10 @@ class GlooGroup final : public ProcessGroup {
 
   // Gloo's connecting waits for one process after the other and cannot be told that one is lost: so
   // it has a thread of its own, which is left behind where the peers say so.
-  void Connect(const Launch& launch, milliseconds timeout) {
+  void Connect(const Launch& launch) {
     using Group = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
     auto gloo = c10d::ProcessGroupGloo::Options::create();
-    // Waits end earlier, by what the peers say; Gloo's own limit is for what that does not see.
-    gloo->timeout = 2 * timeout;
+    gloo->timeout = kNoLimit;
     gloo->devices.push_back(MakeDevice(launch));
     std::packaged_task<Group()> connecting(
         [gloo, store = store_, rank = launch.rank, ranks = launch.ranks] {
@@ -338,7 +360,8 @@ class GlooGroup final : public ProcessGroup {
         work.wait(kLook);
         return;
       } catch (const std::exception& error) {
-        if (work.isCompleted()) Throw(peers_->Find(FirstLine(error)));
+        // It may have come to its end since the wait gave up: the next one returns at once then.
+        if (work.isCompleted() && !work.isSuccess()) Throw(peers_->Find(FirstLine(error)));
       }
       if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
     }

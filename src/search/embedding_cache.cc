@@ -16,10 +16,12 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/running_hash.h"
 #include "base/text_hash.h"
 #include "search/distinct_texts.h"
 #include "search/embedding_file.h"
 #include "search/encoding_source.h"
+#include "search/same_inputs.h"
 
 namespace tandem::search {
 namespace {
@@ -46,6 +48,7 @@ class BlockEncoder {
         options_(options),
         encode_(options.encode) {
     encode_.window_texts = kBlockRows;
+    encode_.compare_inputs = false;  // once for all blocks (EmbedDistinct)
     if (!options.encode.prompt) return;
     encode_.prompt = [this](size_t i) { return options_.encode.prompt(distinct_.first[at_ + i]); };
   }
@@ -121,6 +124,7 @@ class BlockEncoder {
           done_ += static_cast<size_t>(rows.size(0));
           if (options_.progress) options_.progress(done_);
           if (options_.between_blocks) options_.between_blocks();
+          if (shared() && options_.between_shared_blocks) options_.between_shared_blocks();
         });
     counts_ += counted;
   }
@@ -216,12 +220,22 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options) {
   DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
+  if (options.encode.compare_inputs) {
+    RunningHash texts;
+    texts.Add(distinct.hash);
+    for (const uint32_t row : distinct.row_of) texts.Add(uint64_t{row});
+    CheckSameInputs(model, kind, count, texts.value(), options.encode);
+  }
   const int64_t width = model.embedding_width();
   BlockEncoder encoder(model, kind, text, distinct, options);
   CachedEmbeddings cached;
+  if (distinct.size() == 0) {
+    cached.rows = at::empty({0, width}, at::kFloat);
+    return cached;
+  }
   if (encoder.shared() && !encoder.leads()) {
     cached.rows = encoder.Follow(distinct.size(), width);
-  } else if (options.folder.empty() || distinct.size() == 0) {
+  } else if (options.folder.empty()) {
     cached.rows = EncodeInMemory(encoder, distinct.size(), width);
   } else {
     const CacheFile file = FileOf(model, kind, distinct, options);

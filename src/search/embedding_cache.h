@@ -27,6 +27,9 @@ struct CacheOptions {
   // Called between blocks and while another process is waited for. It may throw, to stop: blocks
   // that are finished stay in the cache.
   std::function<void()> between_blocks;
+  // Called by all processes of a group after each block that they have encoded together. It may
+  // throw where it throws on all of them.
+  std::function<void()> between_shared_blocks;
   // Told after each block how many texts this call has encoded. It may throw too.
   std::function<void(size_t texts)> progress;
 };

@@ -17,9 +17,11 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/running_hash.h"
 #include "dist/gather.h"
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
+#include "search/same_inputs.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/page_arena.h"
 
@@ -199,12 +201,24 @@ class Encoding {
   std::optional<Progress> progress_;
 };
 
+uint64_t HashOf(size_t count, const TextSource& text, const PromptSource& prompt) {
+  RunningHash hash;
+  for (size_t i = 0; i < count; ++i) {
+    if (prompt) hash.Add(prompt(i));
+    hash.Add(text(i));
+  }
+  return hash.value();
+}
+
 }  // namespace
 
 EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink) {
   const at::NoGradGuard no_gradient;
+  if (options.compare_inputs && dist::IsShared(options.group)) {
+    CheckSameInputs(model, kind, count, HashOf(count, text, options.prompt), options);
+  }
   Encoding encoding(model, kind, options, count);
   EncodeCounts counts;
   for (size_t first = 0; first < count; first += options.window_texts) {

@@ -94,8 +94,7 @@ Next Loop::MineIfDue() {
                            for (LoopObserver* observer : observers_) {
                              go_on = observer->DuringMining(*this, stage) && go_on;
                            }
-                           // Processes that mine together finish the round together.
-                           return go_on || parts_.group != nullptr;
+                           return go_on;
                          });
   if (!mined) return Next::kInterrupt;
   parts_.sampler.set_mined(std::move(mined->pool));

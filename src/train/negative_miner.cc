@@ -66,12 +66,15 @@ class PoolMaker {
 class NegativeMiner::Stage {
  public:
   Stage(const char* work, size_t total, const Tell& tell)
-      : work_(work), total_(static_cast<double>(std::max<size_t>(1, total))), tell_(tell) {
-    Done(0);
-  }
-  void Done(size_t done) const {
+      : work_(work), total_(static_cast<double>(std::max<size_t>(1, total))), tell_(tell) {}
+
+  // Whether the round goes on.
+  bool Done(size_t done) const {
     const double share = std::min(1.0, static_cast<double>(done) / total_);
-    if (!tell_({.work = work_, .share = share, .seconds = SecondsSince(start_)})) throw Stopped();
+    return tell_({.work = work_, .share = share, .seconds = SecondsSince(start_)});
+  }
+  void StopIfAsked(size_t done) const {
+    if (!Done(done)) throw Stopped();
   }
 
  private:
@@ -139,13 +142,27 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   const std::vector<uint32_t>& chosen = query ? task_.query_of : task_.document_of;
   const data::Texts& texts = query ? set_.queries : set_.documents;
   const Stage stage(query ? "encoding queries" : "encoding documents", chosen.size(), tell);
+  // Processes that mine together stop together.
+  const bool shared = dist::IsShared(options_.group);
+  const auto stop_together = [&](bool stop) {
+    if (options_.group->Largest(stop ? 1 : 0) > 0) throw Stopped();
+  };
+  if (shared) {
+    stop_together(!stage.Done(0));
+  } else {
+    stage.StopIfAsked(0);
+  }
   size_t done = 0;
   search::CacheOptions options{
       .folder = folder,
       .encode = {.precision = options_.precision,
                  .threads = options_.threads,
                  .group = options_.group},
-      .between_blocks = [&] { stage.Done(done); },  // also where another process is waited for
+      .between_blocks =
+          [&] {  // also where another process is waited for
+            if (!shared) stage.StopIfAsked(done);
+          },
+      .between_shared_blocks = [&] { stop_together(!stage.Done(done)); },
       .progress = [&](size_t count) { done = count; }};
   const search::PromptSource prompt = options_.prompts.Of(kind).Unless(model.prompt(kind));
   if (prompt) options.encode.prompt = [&](size_t i) { return prompt(chosen[i]); };
@@ -162,15 +179,33 @@ std::optional<search::Mined> NegativeMiner::Search(model::DualEncoder& model,
   if (folder.empty() && !InMemory(width)) folder = scratch_;
   const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
   const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
-  if (!dist::Leads(options_.group)) return std::nullopt;
+  std::optional<search::Mined> mined;
+  bool stopped = false;
+  if (dist::Leads(options_.group)) {
+    try {
+      mined = SearchAlone(queries, documents, round, SearchMemory(width, folder.empty()), tell);
+    } catch (const Stopped&) {
+      stopped = true;
+    }
+  }
+  if (dist::IsShared(options_.group)) stopped = options_.group->Largest(stopped ? 1 : 0) > 0;
+  if (stopped) throw Stopped();
+  return mined;
+}
+
+search::Mined NegativeMiner::SearchAlone(const search::SimilarityRows& queries,
+                                         const search::SimilarityRows& documents,
+                                         const MiningRound& round, uint64_t memory,
+                                         const Tell& tell) const {
   const Stage stage("searching", queries.size(), tell);
+  stage.StopIfAsked(0);
   size_t done = 0;
   const search::TiledSearchOptions options{.precision = tensor::HostPrecision(options_.precision),
-                                           .memory = SearchMemory(width, folder.empty()),
+                                           .memory = memory,
                                            .progress = [&](size_t count) { done = count; },
                                            .stop =
                                                [&] {
-                                                 stage.Done(done);
+                                                 stage.StopIfAsked(done);
                                                  return 0;
                                                }};
   return search::MineByEmbeddings(set_, task_, MiningRulesOf(loaded_.recipe, round.number), queries,

@@ -72,7 +72,8 @@ class NegativeMiner {
   // needs on this process's threads.
   void CheckMemory(int64_t width) const;
 
-  // Nothing where `tell` interrupts it; it asks between blocks of texts and of the search. Throws
+  // Nothing where `tell` interrupts it; it asks between blocks of texts and of the search. Of a
+  // group all are interrupted where one is (while rank 0 searches: where that one is). Throws
   // OutputError as EmbedDistinct.
   std::optional<MinedRound> Mine(model::DualEncoder& model, const MiningRound& round,
                                  const Tell& tell) const;
@@ -87,6 +88,9 @@ class NegativeMiner {
   // Nothing on a process of a group that is not rank 0, which searches for all.
   std::optional<search::Mined> Search(model::DualEncoder& model, const MiningRound& round,
                                       const Tell& tell) const;
+  search::Mined SearchAlone(const search::SimilarityRows& queries,
+                            const search::SimilarityRows& documents, const MiningRound& round,
+                            uint64_t memory, const Tell& tell) const;
   // Whether the embeddings fit half of mining.memory.
   bool AreSmall(int64_t width) const;
   bool InMemory(int64_t width) const;

@@ -22,7 +22,9 @@ std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::str
   LoopOptions options = LoopOptionsOf(*setup);
   options.epochs.reset();  // so many steps, also of a run whose length is counted in passes
   if (!Loop(PartsOf(*setup), options, {&profiler, &signals}).Run()) {
-    throw Interrupted(StopSignal(stop), "interrupted");
+    const auto asked = static_cast<int64_t>(StopSignal(stop));
+    const int64_t signal = setup->group == nullptr ? asked : setup->group->Largest(asked);
+    throw Interrupted(static_cast<int>(signal), "interrupted");
   }
   return FormatProfile(
       profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),

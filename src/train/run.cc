@@ -167,6 +167,7 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
   try {
     complete = loop.Run();
   } catch (const NumericError& error) {
+    if (!dist::Leads(loop.group())) throw;  // rank 0 alone has the folder
     const std::optional<int64_t> last = folder.LatestCheckpoint();
     throw NumericError(fmt::format(
         "{} {}", error.what(),

@@ -1,5 +1,6 @@
 #include "train/setup.h"
 
+#include <ATen/ops/full.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -168,13 +169,17 @@ void StartOpenBias(Setup& setup) {
   const sampling::SamplerState state = setup.sampler->State();
   const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
   setup.sampler->Restore(state);
-  setup.states.StartBias(
+  const at::Tensor bias = at::full(
+      {1},
       StartingBias(*setup.model, batch, setup.objective, setup.states,
                    {.forward = {.precision = setup.precision,
                                 .training = true,
                                 .seed = static_cast<uint64_t>(setup.recipe().seed)},
                     .chunk_tokens = setup.recipe().train.chunk_tokens,
-                    .group = setup.group}));
+                    .group = setup.group}),
+      at::kDouble);
+  if (setup.group != nullptr) setup.group->Broadcast(bias);  // processors may round differently
+  setup.states.StartBias(bias.item<double>());
 }
 
 void MakeObjective(Setup& setup) {

@@ -51,7 +51,8 @@ at::Tensor Gather(const OwnPart& own, const at::Tensor& embeddings) {
   return own.exchange.Gather(embeddings);
 }
 
-// What one process tells the others about the queries that it judged, as numbers [kFacts + rows].
+// What one process tells the others, as numbers: of the queries that it judged, and then the losses
+// and the cosines of its share of all queries, [kFacts + 2 rows].
 enum Fact { kLoss, kCount, kEqualScoresLoss, kNegatives, kFalseNegatives, kFailed, kFacts };
 
 // The judgement of a share of the queries.
@@ -80,10 +81,10 @@ class ShareJudge {
     const at::Tensor facts = group_.AllGather(FactsOf(share));
     if (share.failure) std::rethrow_exception(share.failure);
     CheckFailures(facts);
+    share.outcome = OutcomeOfAll(facts);
     if (!objective_.needs.separable_by_row) {
       return Result(std::move(share), std::move(states), options_.weight);
     }
-    AddUp(facts, share.outcome);
     const double count = share.outcome.count;
     const double own = facts[group_.rank()][kCount].item<double>();
     return Result(std::move(share), std::move(states),
@@ -124,14 +125,13 @@ class ShareJudge {
     return objective_.needs.separable_by_row ? group_.AllGather(own).sum(0) : own;
   }
 
-  int64_t MostRows() const {
-    return objective_.needs.separable_by_row
-               ? (batch_.queries + group_.ranks() - 1) / group_.ranks()
-               : 0;
+  dist::Share ShareOf(int rank) const {
+    return dist::ShareOf(batch_.queries, rank, group_.ranks());
   }
+  int64_t MostRows() const { return (batch_.queries + group_.ranks() - 1) / group_.ranks(); }
 
   at::Tensor FactsOf(const ShareLoss& share) const {
-    const at::Tensor facts = at::zeros({kFacts + MostRows()}, at::kDouble);
+    const at::Tensor facts = at::zeros({kFacts + 2 * MostRows()}, at::kDouble);
     auto* fact = facts.data_ptr<double>();
     const BatchOutcome& outcome = share.outcome;
     fact[kLoss] = outcome.loss;
@@ -140,7 +140,14 @@ class ShareJudge {
     fact[kNegatives] = static_cast<double>(outcome.negatives);
     fact[kFalseNegatives] = static_cast<double>(outcome.false_negatives);
     fact[kFailed] = share.failure ? 1 : 0;
-    if (MostRows() > 0) std::copy(outcome.losses.begin(), outcome.losses.end(), fact + kFacts);
+    if (share.failure) return facts;
+    const dist::Share own = ShareOf(group_.rank());
+    // A process that judges all queries has the losses of all, else those of its own.
+    const int64_t first = objective_.needs.separable_by_row ? 0 : own.begin;
+    for (int64_t i = 0; i < own.size(); ++i) {
+      fact[kFacts + i] = outcome.losses[static_cast<size_t>(first + i)];
+      fact[kFacts + MostRows() + i] = outcome.cosines[static_cast<size_t>(own.begin + i)];
+    }
     return facts;
   }
 
@@ -151,26 +158,31 @@ class ShareJudge {
     }
   }
 
-  // Makes the outcome of this process's queries that of all.
-  void AddUp(const at::Tensor& facts, BatchOutcome& outcome) const {
+  // The outcome of the whole batch, the same to the last bit on processors that round differently:
+  // the sampler goes by losses and cosines.
+  BatchOutcome OutcomeOfAll(const at::Tensor& facts) const {
     const auto fact = facts.accessor<double, 2>();
-    BatchOutcome all{.cosines = std::move(outcome.cosines)};
-    for (int rank = 0; rank < group_.ranks(); ++rank) {
+    BatchOutcome all;
+    // Each process has a part of the sums, or the first one all of them.
+    const int with_sums = objective_.needs.separable_by_row ? group_.ranks() : 1;
+    for (int rank = 0; rank < with_sums; ++rank) {
       all.loss += fact[rank][kCount] * fact[rank][kLoss];
       all.equal_scores_loss += fact[rank][kCount] * fact[rank][kEqualScoresLoss];
       all.count += fact[rank][kCount];
       all.negatives += static_cast<int64_t>(fact[rank][kNegatives]);
       all.false_negatives += static_cast<int64_t>(fact[rank][kFalseNegatives]);
-      const int64_t rows = dist::ShareOf(batch_.queries, rank, group_.ranks()).size();
-      for (int64_t i = 0; i < rows; ++i) {
-        all.losses.push_back(static_cast<float>(fact[rank][kFacts + i]));
-      }
     }
     if (all.count > 0) {
       all.loss /= all.count;
       all.equal_scores_loss /= all.count;
     }
-    outcome = std::move(all);
+    for (int rank = 0; rank < group_.ranks(); ++rank) {
+      for (int64_t i = 0; i < ShareOf(rank).size(); ++i) {
+        all.losses.push_back(static_cast<float>(fact[rank][kFacts + i]));
+        all.cosines.push_back(static_cast<float>(fact[rank][kFacts + MostRows() + i]));
+      }
+    }
+    return all;
   }
 
   static TrainingLoss Result(ShareLoss share, ObjectiveStates states, double factor) {

@@ -124,11 +124,37 @@ TEST(LaunchTest, ABatchScriptOfSlurmIsAlone) {
   EXPECT_TRUE(Read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "5"}}).alone());
 }
 
-TEST(LaunchTest, ReadsOpenMpi) {
-  const Values values = {{"OMPI_COMM_WORLD_RANK", "1"},
+// What salloc gives a shell on a machine of the job.
+TEST(LaunchTest, AnInteractiveStepOfSlurmIsAlone) {
+  EXPECT_TRUE(Read({{"SLURM_PROCID", "0"},
+                    {"SLURM_STEP_NUM_TASKS", "1"},
+                    {"SLURM_JOB_ID", "4000000000"},
+                    {"SLURM_STEP_ID", "4294967290"}})
+                  .alone());
+}
+
+TEST(LaunchTest, AJobThatSlurmStartedAgainIsRestartedWhateverStartsItsProcesses) {
+  EXPECT_EQ(Read({{"SLURM_JOB_ID", "5"}, {"SLURM_RESTART_COUNT", "2"}}).restarts, 2);
+  Values torchrun = With(kTorchrun, "SLURM_RESTART_COUNT", "1");
+  EXPECT_EQ(Read(torchrun).restarts, 3);
+  EXPECT_EQ(Read(With(torchrun, "TORCHELASTIC_RESTART_COUNT", "0")).restarts, 1);
+}
+
+const Values kOpenMpi = {{"OMPI_COMM_WORLD_RANK", "1"},
                          {"OMPI_COMM_WORLD_SIZE", "2"},
                          {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
+
+TEST(LaunchTest, MpirunInsideOfSlurmDecides) {
+  Values values = kOpenMpi;
+  const Values shell = With(kSlurm, "SLURM_STEP_NUM_TASKS", "1");
+  values.insert(shell.begin(), shell.end());
+  EXPECT_EQ(Read(values).launcher, "mpirun");
+  EXPECT_EQ(Read(values).ranks, 2);
+}
+
+TEST(LaunchTest, ReadsOpenMpi) {
+  const Values& values = kOpenMpi;
   const Launch launch = Read(values);
   EXPECT_EQ(launch.rank, 1);
   EXPECT_EQ(launch.address, "127.0.0.1");

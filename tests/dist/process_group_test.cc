@@ -129,7 +129,49 @@ TEST(ProcessGroupTest, SaysWhoDidNotCome) {
   const auto errors =
       RunLaunches({LaunchOf(0, 4, port), LaunchOf(2, 4, port)},
                   {.timeout = std::chrono::milliseconds(1500)}, [](ProcessGroup&) {});
-  EXPECT_THAT(errors[0], HasSubstr("of 4 processes, ranks 1, 3 did not come to 127.0.0.1:"));
+  EXPECT_THAT(errors,
+              Each(HasSubstr("of 4 processes, ranks 1, 3 did not come to 127.0.0.1:")));
+}
+
+// Waits end at any moment around the look at the peers, which comes after half a second.
+TEST(ProcessGroupTest, AWaitThatEndsAtALookIsNoError) {
+  constexpr int kGroups = 8;
+  std::vector<std::vector<std::string>> errors(kGroups);
+  std::vector<std::thread> groups;
+  for (int i = 0; i < kGroups; ++i) {
+    groups.emplace_back([&errors, i] {
+      errors[static_cast<size_t>(i)] = RunRanks(2, [i](ProcessGroup& group) {
+        for (int round = 0; round < 12; ++round) {
+          if (!group.leads()) {
+            std::this_thread::sleep_for(std::chrono::microseconds(499'500 + 125 * round + 15 * i));
+          }
+          group.AllGather(at::zeros({1}));
+        }
+      });
+    });
+  }
+  for (std::thread& group : groups) group.join();
+  EXPECT_THAT(errors, Each(Each(IsEmpty())));
+}
+
+TEST(ProcessGroupTest, AProcessThatIsLateIsNotLost) {
+  const auto errors = RunRanks(
+      2,
+      [](ProcessGroup& group) {
+        if (group.leads()) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+        group.AllGather(at::zeros({1}));
+      },
+      std::chrono::milliseconds(1000));
+  EXPECT_THAT(errors, Each(IsEmpty()));
+}
+
+// torchrun counts the restarts of each machine.
+TEST(ProcessGroupTest, ProcessesMeetWhateverTheirRestarts) {
+  const int port = FreePort();
+  std::vector<Launch> launches = {LaunchOf(0, 2, port), LaunchOf(1, 2, port)};
+  launches[0].restarts = 1;
+  const auto errors = RunLaunches(launches, {.timeout = std::chrono::seconds(60)}, [](auto&) {});
+  EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
 // A process that has come and is lost before the connections are made.
@@ -141,7 +183,7 @@ TEST(ProcessGroupTest, SaysWhoWasLostWhileConnecting) {
     options.port = static_cast<uint16_t>(port);
     options.timeout = milliseconds(20'000);
     const auto store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
-    c10d::PrefixStore("tandem//0", store).set("beat/1", std::vector<uint8_t>{'0', ' ', 'h'});
+    c10d::PrefixStore("tandem/", store).set("beat/1", std::vector<uint8_t>{'0', ' ', 'h'});
   });
   const auto errors =
       RunLaunches({LaunchOf(0, 2, port)}, {.timeout = milliseconds(3000)}, [](ProcessGroup&) {});

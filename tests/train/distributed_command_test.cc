@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -80,11 +81,31 @@ TEST_F(DistributedFaults, ALostProcessEndsTheOtherWithExit7) {
   }
   WaitForAll();
   for (const Fault& fault : faults) {
-    // As launchers start a job again: without --resume.
-    const bool again = fault.output == "killed-1";
-    ExpectTheSameAfter(
-        fault.output, again ? std::vector<std::string>{} : std::vector<std::string>{"--resume"},
-        again ? EnvironmentVariables{{"TORCHELASTIC_RESTART_COUNT", "1"}} : EnvironmentVariables{});
+    if (fault.output != "killed-1") ExpectTheSameAfter(fault.output, {"--resume"});
+  }
+  // As launchers start a job again: without --resume. torchrun counts for each machine.
+  const int port = FreePort();
+  EnvironmentVariables second = RankVariables(1, 2, port);
+  second["TORCHELASTIC_RESTART_COUNT"] = "1";
+  Start(RankVariables(0, 2, port), "killed-1", longer_);
+  Start(second, "killed-1", longer_);
+  for (const ProgramResult& result : WaitForAll()) ASSERT_EQ(result.exit_code, 0) << result.err;
+  ExpectSameFiles("killed-1", "whole");
+}
+
+TEST_F(DistributedFaults, AnyNumberOfProcessesResumesACheckpoint) {
+  size_t first = 0;
+  ASSERT_NO_FATAL_FAILURE(Disturb("ended", 1, SIGTERM, &first));
+  for (const ProgramResult& result : WaitForAll()) ASSERT_EQ(result.exit_code, 143) << result.err;
+  std::vector<std::string> resume = longer_;
+  resume.push_back("--resume");
+  for (const int ranks : {1, 3}) {
+    const std::string output = fmt::format("resumed-by-{}", ranks);
+    std::filesystem::copy(Path("ended"), Path(output), std::filesystem::copy_options::recursive);
+    ASSERT_NO_FATAL_FAILURE(TrainTogether(ranks, output, resume));
+    const std::vector<double> want = MetricOf("whole", "loss"), got = MetricOf(output, "loss");
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6) << "line " << i;
   }
 }
 

@@ -96,6 +96,52 @@ TEST_F(DistributedData, AnEvaluationOfManyModelsIsOneProcess) {
   }
 }
 
+// Rank 1 gets another folder, model or limit than rank 0.
+TEST_F(DistributedData, WhatTheProcessesEncodeMustBeTheSame) {
+  const auto copy = [&](const char* from, const char* to) {
+    std::filesystem::copy(Path(from), Path(to), std::filesystem::copy_options::recursive);
+  };
+  copy("data", "reworded");
+  std::string corpus = ReadFile(Path("data/corpus.jsonl"));
+  const size_t end = corpus.rfind("\"}");
+  WriteFileAtomically(Path("reworded/corpus.jsonl"), corpus.substr(0, end) + "!\"}\n");
+  copy("data", "longer");
+  WriteFileAtomically(Path("longer/corpus.jsonl"),
+                      corpus + "{\"_id\": \"another\", \"text\": \"another\"}\n");
+  copy("base", "other");
+  std::string weights = ReadFile(Path("base/model.safetensors"));
+  weights[weights.size() / 2] = static_cast<char>(weights[weights.size() / 2] ^ 1);
+  WriteFileAtomically(Path("other/model.safetensors"), weights);
+  struct Difference {
+    std::vector<std::string> of_rank_1;
+    int exit_code;
+    std::string words;
+  };
+  const auto evaluate = [&](const std::string& model, const std::string& data) {
+    return std::vector<std::string>{"evaluate",  "--model", Path(model), "--dataset",
+                                    Path(data),  "--split", "dev"};
+  };
+  std::vector<std::string> shorter = evaluate("base", "data");
+  shorter.insert(shorter.end(), {"--max-document-tokens", "4"});
+  const std::vector<std::string> mine = {"mine", "--model",  Path("base"), "--dataset",
+                                         Path("data"), "--output", Path("mined")};
+  for (const auto& [of_rank_1, exit_code, words] : std::vector<Difference>{
+           {evaluate("base", "reworded"), 3, "the documents of rank 1 are not those of rank 0"},
+           {evaluate("base", "longer"), 3, "documents to encode, and rank 0"},
+           {evaluate("other", "data"), 4, "tokenizer of rank 1 are not those of rank 0"},
+           {shorter, 2, "the length of rank 1 for documents is \"4 tokens\""},
+           {mine, 2, "rank 1 runs tandem mine"}}) {
+    const int port = FreePort();
+    StartCommand(RankVariables(0, 2, port), evaluate("base", "data"));
+    StartCommand(RankVariables(1, 2, port), of_rank_1);
+    for (const ProgramResult& result : WaitForAll()) {
+      EXPECT_EQ(result.exit_code, exit_code) << result.err;
+      EXPECT_THAT(result.err, HasSubstr(words));
+      EXPECT_THAT(result.out, IsEmpty());
+    }
+  }
+}
+
 TEST_F(DistributedData, MinesAFileTogether) {
   ExpectTheSameOutput(
       {"mine", "--model", Path("base"), "--dataset", Path("data"), "--range", "1:20", "--quiet"},
