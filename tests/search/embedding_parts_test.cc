@@ -245,8 +245,8 @@ TEST_F(EmbeddingPartsTest, OtherTextsAreRefused) {
   const auto id = texts.id;
   texts.id = [&](size_t i) -> std::string_view { return i == 5 ? "x5" : id(i); };
   EXPECT_THAT([&] { parts.Open(2, 1).CheckTexts(texts); },
-              ThrowsMessage<DataError>(HasSubstr(File(2, ".ids.txt").native() +
-                                                 ":2: id d5: expected x5, the id of text 6")));
+              ThrowsMessage<DataError>(
+                  HasSubstr(File(2, ".ids.txt").native() + ":2: expected x5, the id of text 6")));
   EXPECT_NO_THROW(parts.CheckCount(7, "documents"));
   EXPECT_THAT([&] { parts.CheckCount(8, "documents of the corpus"); },
               ThrowsMessage<DataError>(HasSubstr(

@@ -3,8 +3,8 @@
 // PyPI's torch has a oneDNN of its own inside of libtorch_cpu. Its functions are hidden, but not
 // the code that std::call_once makes for gemm_info_t::jit_init, a weak symbol of one name in every
 // oneDNN. The dynamic linker takes the first for all: then one oneDNN sets up the kernels of the
-// other, and its own products that add to their destination are wrong. Where TANDEM_ONEDNN_LIBRARY
-// is defined, the program is therefore not linked with oneDNN. The library of this name is loaded
+// other, and small products that add to their destination fail. Where TANDEM_ONEDNN_LIBRARY is
+// defined, the program is therefore not linked with oneDNN. The library of this name is loaded
 // with RTLD_DEEPBIND and RTLD_LOCAL: it looks into itself first, and nobody else looks into it.
 #pragma once
 
