@@ -117,6 +117,13 @@ TEST(ProcessGroupTest, SaysWhichRankEndedWithAnError) {
   }
 }
 
+TEST(ProcessGroupTest, RefusesTensorsThatAreNowhere) {
+  const auto errors = RunRanks(2, [](ProcessGroup& group) {
+    group.AddUp(at::zeros({2}, at::TensorOptions(at::kFloat).device(at::kMeta)))->Wait();
+  });
+  EXPECT_THAT(errors, Each("a group of processes cannot exchange tensors of meta"));
+}
+
 TEST(ProcessGroupTest, SaysWhoDidNotCome) {
   const int port = FreePort();
   const auto errors =
