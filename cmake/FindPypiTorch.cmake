@@ -75,9 +75,10 @@ if(PypiTorch_FOUND AND NOT TARGET torch)
     # Operations register themselves when torch_cuda is loaded; nothing refers to them by name.
     target_link_libraries(torch INTERFACE "-Wl,--no-as-needed -ltorch_cuda -lc10_cuda -Wl,--as-needed")
     # Functions in libtorch's headers call it. The package has it without a name that -lcudart finds.
-    cmake_path(GET PypiTorch_RUNTIME_LIBRARY PARENT_PATH folder)
-    cmake_path(GET PypiTorch_RUNTIME_LIBRARY FILENAME name)
-    target_link_options(torch INTERFACE "-L${folder}" "LINKER:-rpath,${folder}")
-    target_link_libraries(torch INTERFACE "-l:${name}")
+    cmake_path(GET PypiTorch_RUNTIME_LIBRARY PARENT_PATH PypiTorch_RUNTIME_LIB_FOLDER)
+    cmake_path(GET PypiTorch_RUNTIME_LIBRARY FILENAME PypiTorch_RUNTIME_NAME)
+    target_link_options(torch INTERFACE "-L${PypiTorch_RUNTIME_LIB_FOLDER}"
+                        "LINKER:-rpath,${PypiTorch_RUNTIME_LIB_FOLDER}")
+    target_link_libraries(torch INTERFACE "-l:${PypiTorch_RUNTIME_NAME}")
   endif()
 endif()

@@ -188,9 +188,6 @@ class GlooGroup final : public ProcessGroup {
  public:
   GlooGroup(const Launch& launch, const GroupOptions& options)
       : rank_(launch.rank), ranks_(launch.ranks) {
-#if TANDEM_WITH_CUDA
-    nccl_timeout_ = kNoLimit;
-#endif
     store_ = FirstStore(launch, options.timeout);
     try {
       Meet(launch, *store_, options.timeout);
@@ -275,29 +272,46 @@ class GlooGroup final : public ProcessGroup {
     bool on_device_;
   };
 
-  // Gloo's connecting waits for one process after the other and cannot be told that one is lost: so
-  // it has a thread of its own, which is left behind where the peers say so.
-  void Connect(const Launch& launch) {
-    using Group = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
-    auto gloo = c10d::ProcessGroupGloo::Options::create();
-    gloo->timeout = kNoLimit;
-    gloo->devices.push_back(MakeDevice(launch));
-    std::packaged_task<Group()> connecting(
-        [gloo, store = store_, rank = launch.rank, ranks = launch.ranks] {
-          return c10::make_intrusive<c10d::ProcessGroupGloo>(
-              c10::make_intrusive<c10d::PrefixStore>("gloo", store), rank, ranks, gloo);
-        });
+  // Connecting waits for one process after the other and cannot be told that one is lost: so it has
+  // a thread of its own, which is left behind where the peers say so. Returns what `make` does.
+  template <typename Make>
+  auto Connected(Make make) const {
+    using Group = decltype(make());
+    std::packaged_task<Group()> connecting(std::move(make));
     std::future<Group> connected = connecting.get_future();
     std::thread(std::move(connecting)).detach();
     while (connected.wait_for(kLook) != std::future_status::ready) {
       if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
     }
     try {
-      group_ = connected.get();
+      return connected.get();
     } catch (const std::exception& error) {
       Throw(peers_->Find(FirstLine(error)));
     }
   }
+
+  void Connect(const Launch& launch) {
+    auto gloo = c10d::ProcessGroupGloo::Options::create();
+    gloo->timeout = kNoLimit;
+    gloo->devices.push_back(MakeDevice(launch));
+    group_ = Connected([gloo, store = store_, rank = launch.rank, ranks = launch.ranks] {
+      return c10::make_intrusive<c10d::ProcessGroupGloo>(
+          c10::make_intrusive<c10d::PrefixStore>("gloo", store), rank, ranks, gloo);
+    });
+  }
+
+#if TANDEM_WITH_CUDA
+  // NCCL connects the processes where it first exchanges something.
+  void ConnectNccl(at::Device device) {
+    const c10::intrusive_ptr<Backend> nccl = MakeNccl(store_, rank_, ranks_, kNoLimit);
+    nccl_ = Connected([nccl, device] {
+      std::vector<at::Tensor> number = {
+          at::zeros({1}, at::TensorOptions(at::kFloat).device(device))};
+      nccl->allreduce(number)->wait();
+      return nccl;
+    });
+  }
+#endif
 
   StorePointer FirstStore(const Launch& launch, milliseconds timeout) const {
     if (rank_ == 0 && PortIsTaken(launch.port)) {
@@ -333,7 +347,7 @@ class GlooGroup final : public ProcessGroup {
     if (tensor.device().is_cpu()) return *group_;
 #if TANDEM_WITH_CUDA
     if (tensor.is_cuda()) {
-      if (!nccl_) nccl_ = MakeNccl(store_, rank_, ranks_, nccl_timeout_);
+      if (!nccl_) ConnectNccl(tensor.device());
       return *nccl_;
     }
 #endif
@@ -391,7 +405,6 @@ class GlooGroup final : public ProcessGroup {
   StorePointer store_;
   c10::intrusive_ptr<Backend> group_;  // of hosts' memories
 #if TANDEM_WITH_CUDA
-  milliseconds nccl_timeout_;
   c10::intrusive_ptr<Backend> nccl_;  // of GPUs' memories, once they are used
 #endif
   std::unique_ptr<Peers> peers_;

@@ -26,16 +26,29 @@ auto* OneDnnFunction(const char* name) {
 
 }  // namespace tandem::tensor::cpu
 
-// What dnnl.hpp calls for us. A function that is missing here is undefined when a program is
-// linked.
+// What dnnl.hpp calls for us, in versions 2.6 to 3.7. A function that is missing here is undefined
+// when a program is linked.
 #define TANDEM_ONEDNN(function) (*::tandem::tensor::cpu::OneDnnFunction<&::function>(#function))
 #define dnnl_engine_create TANDEM_ONEDNN(dnnl_engine_create)
 #define dnnl_engine_destroy TANDEM_ONEDNN(dnnl_engine_destroy)
+#define dnnl_matmul_desc_init TANDEM_ONEDNN(dnnl_matmul_desc_init)
+#define dnnl_matmul_primitive_desc_create TANDEM_ONEDNN(dnnl_matmul_primitive_desc_create)
 #define dnnl_memory_create TANDEM_ONEDNN(dnnl_memory_create)
+#define dnnl_memory_create_v2 TANDEM_ONEDNN(dnnl_memory_create_v2)
+#define dnnl_memory_desc_clone TANDEM_ONEDNN(dnnl_memory_desc_clone)
+#define dnnl_memory_desc_create_with_strides TANDEM_ONEDNN(dnnl_memory_desc_create_with_strides)
+#define dnnl_memory_desc_create_with_tag TANDEM_ONEDNN(dnnl_memory_desc_create_with_tag)
+#define dnnl_memory_desc_destroy TANDEM_ONEDNN(dnnl_memory_desc_destroy)
 #define dnnl_memory_desc_get_size TANDEM_ONEDNN(dnnl_memory_desc_get_size)
+#define dnnl_memory_desc_get_size_v2 TANDEM_ONEDNN(dnnl_memory_desc_get_size_v2)
+#define dnnl_memory_desc_init_by_strides TANDEM_ONEDNN(dnnl_memory_desc_init_by_strides)
+#define dnnl_memory_desc_init_by_tag TANDEM_ONEDNN(dnnl_memory_desc_init_by_tag)
+#define dnnl_memory_desc_query_v2 TANDEM_ONEDNN(dnnl_memory_desc_query_v2)
 #define dnnl_memory_destroy TANDEM_ONEDNN(dnnl_memory_destroy)
 #define dnnl_memory_get_engine TANDEM_ONEDNN(dnnl_memory_get_engine)
 #define dnnl_memory_get_memory_desc TANDEM_ONEDNN(dnnl_memory_get_memory_desc)
+#define dnnl_memory_set_data_handle TANDEM_ONEDNN(dnnl_memory_set_data_handle)
+#define dnnl_memory_set_data_handle_v2 TANDEM_ONEDNN(dnnl_memory_set_data_handle_v2)
 #define dnnl_post_ops_append_sum TANDEM_ONEDNN(dnnl_post_ops_append_sum)
 #define dnnl_post_ops_create TANDEM_ONEDNN(dnnl_post_ops_create)
 #define dnnl_post_ops_destroy TANDEM_ONEDNN(dnnl_post_ops_destroy)
@@ -46,6 +59,9 @@ auto* OneDnnFunction(const char* name) {
   TANDEM_ONEDNN(dnnl_primitive_attr_set_scratchpad_mode)
 #define dnnl_primitive_create TANDEM_ONEDNN(dnnl_primitive_create)
 #define dnnl_primitive_desc_destroy TANDEM_ONEDNN(dnnl_primitive_desc_destroy)
+#define dnnl_primitive_desc_iterator_create TANDEM_ONEDNN(dnnl_primitive_desc_iterator_create)
+#define dnnl_primitive_desc_iterator_destroy TANDEM_ONEDNN(dnnl_primitive_desc_iterator_destroy)
+#define dnnl_primitive_desc_iterator_fetch TANDEM_ONEDNN(dnnl_primitive_desc_iterator_fetch)
 #define dnnl_primitive_desc_query_md TANDEM_ONEDNN(dnnl_primitive_desc_query_md)
 #define dnnl_primitive_destroy TANDEM_ONEDNN(dnnl_primitive_destroy)
 #define dnnl_primitive_execute TANDEM_ONEDNN(dnnl_primitive_execute)
@@ -55,22 +71,6 @@ auto* OneDnnFunction(const char* name) {
 #define dnnl_stream_destroy TANDEM_ONEDNN(dnnl_stream_destroy)
 #define dnnl_stream_wait TANDEM_ONEDNN(dnnl_stream_wait)
 #define dnnl_version TANDEM_ONEDNN(dnnl_version)
-#if DNNL_VERSION_MAJOR >= 3
-#define dnnl_matmul_primitive_desc_create TANDEM_ONEDNN(dnnl_matmul_primitive_desc_create)
-#define dnnl_memory_desc_clone TANDEM_ONEDNN(dnnl_memory_desc_clone)
-#define dnnl_memory_desc_create_with_strides TANDEM_ONEDNN(dnnl_memory_desc_create_with_strides)
-#define dnnl_memory_desc_create_with_tag TANDEM_ONEDNN(dnnl_memory_desc_create_with_tag)
-#define dnnl_memory_desc_destroy TANDEM_ONEDNN(dnnl_memory_desc_destroy)
-#define dnnl_memory_set_data_handle TANDEM_ONEDNN(dnnl_memory_set_data_handle)
-#else
-#define dnnl_matmul_desc_init TANDEM_ONEDNN(dnnl_matmul_desc_init)
-#define dnnl_memory_desc_init_by_strides TANDEM_ONEDNN(dnnl_memory_desc_init_by_strides)
-#define dnnl_memory_desc_init_by_tag TANDEM_ONEDNN(dnnl_memory_desc_init_by_tag)
-#define dnnl_memory_set_data_handle_v2 TANDEM_ONEDNN(dnnl_memory_set_data_handle_v2)
-#define dnnl_primitive_desc_iterator_create TANDEM_ONEDNN(dnnl_primitive_desc_iterator_create)
-#define dnnl_primitive_desc_iterator_destroy TANDEM_ONEDNN(dnnl_primitive_desc_iterator_destroy)
-#define dnnl_primitive_desc_iterator_fetch TANDEM_ONEDNN(dnnl_primitive_desc_iterator_fetch)
-#endif
 #endif  // TANDEM_ONEDNN_LIBRARY
 
 #include <dnnl.hpp>
