@@ -71,6 +71,18 @@ on_suites() {
   done
 }
 
+# --- portable forms ------------------------------------------------------------------------------
+
+# Tests of what only the kernels promise say so and are skipped.
+run_portable() {
+  build_targets release "tandem_cli tandem_torch_cli tensor_test model_test encoder_test train_test"
+  for name in tensor/tensor model/model model/encoder train/train; do
+    say "${name}_test"
+    TANDEM_FORMS=portable TANDEM_MODEL_DIR=$model TANDEM_LLAMA_TOKENIZER=$llama_tokenizer \
+      quietly "build/portable_${name#*/}.log" "build/release/tests/${name}_test"
+  done
+}
+
 # --- kill -9 -------------------------------------------------------------------------------------
 
 run_kills() {
@@ -195,14 +207,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  [ $# -gt 0 ] || set -- portable kills launchers network scale pages serve package sanitizers libtorch fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      portable | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, portable, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
   setup
@@ -210,6 +222,7 @@ check() {
   find_tokenizer
   for name in "$@"; do
     case $name in
+      portable) part portable 900 "what a GPU runs, on the CPU, over the tests of encoders" run_portable ;;
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
       launchers)
         part launchers 900 "several processes under launchers, and with faults" run_launchers

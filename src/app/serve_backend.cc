@@ -174,6 +174,7 @@ class ModelBackend final : public serve::Backend {
     }
     const at::Tensor rows =
         model_->Encode(tensor::Pack(ids, {}, prompts), KindOf(kind), {.precision = precision_})
+            .cpu()
             .contiguous();
     for (size_t i = 0; i < texts.size(); ++i) {
       std::memcpy(pass.rows[texts[i]], rows.data_ptr<float>() + i * info_.width,

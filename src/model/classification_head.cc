@@ -52,6 +52,13 @@ ClassificationHead::ClassificationHead(const weights::ClassificationSpec& spec,
   if (spec.norm.bias) norm_bias_ = tensors(spec.norm.name + ".bias");
 }
 
+void ClassificationHead::To(at::Device device) {
+  for (at::Tensor* tensor : {&dense_weight_, &dense_bias_, &norm_weight_, &norm_bias_,
+                             &classifier_weight_, &classifier_bias_}) {
+    if (tensor->defined()) *tensor = tensor->to(device);
+  }
+}
+
 at::Tensor ClassificationHead::Forward(const at::Tensor& hidden,
                                        const tensor::PackedTokens& texts) const {
   at::Tensor x =

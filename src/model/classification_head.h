@@ -17,6 +17,8 @@ class ClassificationHead {
   // is not known.
   ClassificationHead(const weights::ClassificationSpec& spec, const TensorSource& tensors);
 
+  void To(at::Device device);
+
   // Hidden rows [T, H] to logits [B, labels], float32 (double for double):
   // classifier(norm(activation(dense(pooled rows)))).
   at::Tensor Forward(const at::Tensor& hidden, const tensor::PackedTokens& texts) const;

@@ -67,6 +67,12 @@ CrossEncoder::CrossEncoder(const std::filesystem::path& folder, std::optional<si
   folder_.weights->ReleasePages();  // the parameters are copies
 }
 
+void CrossEncoder::To(at::Device device) {
+  encoder_->To(device);
+  head_.To(device);
+  device_ = device;
+}
+
 void CrossEncoder::Prepare(tensor::Precision precision) {
   encoder_->Prepare(precision, tensor::Passes::kForward);
 }
@@ -77,7 +83,8 @@ at::Tensor CrossEncoder::Logits(const tensor::PackedTokens& pairs,
     throw UsageError(fmt::format("a pair of {} tokens is longer than the encoder's {} positions",
                                  pairs.longest, encoder_->max_positions()));
   }
-  return head_.Forward(encoder_->Forward(pairs, {.precision = precision}), pairs);
+  const tensor::PackedTokens moved = pairs.To(device_);
+  return head_.Forward(encoder_->Forward(moved, {.precision = precision}), moved).cpu();
 }
 
 }  // namespace tandem::model

@@ -27,10 +27,13 @@ class CrossEncoder {
   explicit CrossEncoder(const std::filesystem::path& folder,
                         std::optional<size_t> max_tokens = std::nullopt);
 
+  // Moves the weights to a device, where Logits then computes; Prepare is needed again.
+  void To(at::Device device);
   // Packs the weights. Needed once for a precision; then several threads may call Logits.
   void Prepare(tensor::Precision precision);
 
-  // What the head gives for each label, before any activation, float32 [B, labels], of packed pairs
+  // What the head gives for each label, before any activation, float32 [B, labels] on the CPU, of
+  // packed pairs
   // (with `types` where token_types() holds). In bf16 the encoder computes in bf16 and the head in
   // float. Throws UsageError for a pair longer than the encoder's positions.
   at::Tensor Logits(const tensor::PackedTokens& pairs, tensor::Precision precision) const;
@@ -51,6 +54,7 @@ class CrossEncoder {
   std::unique_ptr<Encoder> encoder_;
   ClassificationHead head_;
   size_t max_tokens_;
+  at::Device device_ = at::kCPU;
 };
 
 }  // namespace tandem::model

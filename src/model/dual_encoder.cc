@@ -31,6 +31,7 @@ class SharedEncoder final : public DualEncoder {
                     const ForwardOptions& options) const override {
     return tower_.Encode(tokens, options);
   }
+  void MoveTo(at::Device device) override { tower_.To(device); }
   bool shared() const override { return true; }
   int64_t embedding_width() const override { return tower_.embedding_width(); }
   std::vector<NamedParameter> Parameters() override { return tower_.Parameters(); }
@@ -121,9 +122,22 @@ bool MakesOtherScores(const weights::ModelFolder& folder, const LoadOptions& opt
 
 }  // namespace
 
+void MoveParameters(const std::vector<NamedParameter>& parameters, at::Device device) {
+  for (const NamedParameter& parameter : parameters) {
+    parameter.value.mutable_grad().reset();
+    parameter.value.set_data(parameter.value.detach().to(device));
+  }
+}
+
 std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters) {
   std::erase_if(parameters, [](const NamedParameter& parameter) { return !parameter.trained(); });
   return parameters;
+}
+
+void DualEncoder::To(at::Device device) {
+  if (device == device_) return;
+  MoveTo(device);
+  device_ = device;
 }
 
 void DualEncoder::SaveAdapter(const std::filesystem::path&,

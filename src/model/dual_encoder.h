@@ -73,16 +73,24 @@ class DualEncoder {
                                            const LoadOptions& options = {});
   virtual ~DualEncoder() = default;
 
+  // Moves the parameters to a device, where Encode then computes, in the portable form of its
+  // operations unless that is the CPU. The parameters stay the tensors that they are; their
+  // gradients are dropped, and Prepare is needed again. Nothing happens where they are there
+  // already. Not beside any other call.
+  void To(at::Device device);
+  at::Device device() const { return device_; }  // at first the CPU
+
   // Packs the weights of the tower for `kind`, for forward and backward passes in this precision.
   // Needed again whenever a parameter has changed; does nothing where it has not. Once it has
   // returned, several threads may call Encode, and Prepare in the same way, at the same time.
   virtual void Prepare(TextKind kind, tensor::Precision precision, tensor::Passes passes) = 0;
 
-  // Packed texts to embeddings, float32 [B, E]; differentiable where gradients are enabled. Where
-  // shared() holds, a pack may mix texts of both kinds, whichever is named. Throws UsageError for a
-  // text longer than the encoder's position table, and std::logic_error unless Prepare was called
-  // for this kind and precision since the parameters last changed. A backward pass through the
-  // embeddings needs Prepare for it too, and may outlive the model.
+  // Packed texts, on any device, to embeddings, float32 [B, E] on device(); differentiable where
+  // gradients are enabled. Where shared() holds, a pack may mix texts of both kinds, whichever is
+  // named. Throws UsageError for a text longer than the encoder's position table, and
+  // std::logic_error unless Prepare was called for this kind and precision since the parameters
+  // last changed. A backward pass through the embeddings needs Prepare for it too, and may outlive
+  // the model.
   virtual at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
                             const ForwardOptions& options) const = 0;
   // Whether both towers are one encoder.
@@ -145,6 +153,9 @@ class DualEncoder {
                            const std::pair<std::string, std::string>& bases) const;
 
  protected:
+  // Moves everything that Encode reads; here the parameters.
+  virtual void MoveTo(at::Device device) { MoveParameters(Parameters(), device); }
+
   // What has been set here, for Save.
   weights::FolderChanges SavedSettings() const {
     return {.similarity = weights::SimilarityFromName(similarity_),
@@ -157,6 +168,7 @@ class DualEncoder {
   std::optional<weights::Calibration> calibration_;
   std::map<std::string, std::string> task_prompts_;
   std::optional<int64_t> saved_dimensions_;
+  at::Device device_ = at::kCPU;
 };
 
 }  // namespace tandem::model

@@ -26,12 +26,15 @@ class Encoder {
  public:
   virtual ~Encoder() = default;
 
+  // Moves all that it computes with to a device (MoveParameters). Packs must then be there too.
+  virtual void To(at::Device device) = 0;
   // Packs the weights for forward and backward passes in this precision. Needed again whenever a
   // parameter has changed; does nothing where it has not. tensor::Linear::Prepare says more.
   virtual void Prepare(tensor::Precision precision, tensor::Passes passes) = 0;
   // [T, H]: float32 or bf16 by `options.precision` (double where the parameters are double).
   // Positions and ids must be inside the tables. Throws std::logic_error unless Prepare was called
-  // for this precision since the parameters last changed. Several threads may call it at once.
+  // for this precision since the parameters last changed, or moved. Several threads may call it at
+  // once. `tokens` are on the parameters' device.
   virtual at::Tensor Forward(const tensor::PackedTokens& tokens,
                              const ForwardOptions& options) const = 0;
 

@@ -8,7 +8,7 @@ namespace tandem::model {
 namespace {
 
 void Add(const NamedParameter& parameter, RunningHash* hash) {
-  const at::Tensor values = parameter.value.detach().contiguous();
+  const at::Tensor values = parameter.value.detach().cpu().contiguous();
   hash->Add(std::string_view(parameter.name));
   hash->AddBytes(values.data_ptr(), static_cast<size_t>(values.nbytes()));
 }

@@ -29,6 +29,10 @@ struct NamedParameter {
   bool trained() const { return value.requires_grad(); }
 };
 
+// Moves the parameters' values to a device. Each stays the tensor that it is, so that whoever holds
+// one sees it there; gradients are dropped.
+void MoveParameters(const std::vector<NamedParameter>& parameters, at::Device device);
+
 // Those that are trained, in their order.
 std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters);
 

@@ -21,11 +21,16 @@ RotaryTables::RotaryTables(const weights::RotarySpec& spec) : state_(std::make_s
   state_->factor = static_cast<float>(spec.factor);
 }
 
-tensor::Rotary RotaryTables::Upto(int64_t positions) const {
+tensor::Rotary RotaryTables::Upto(int64_t positions, at::Device device) const {
   constexpr int64_t kLeast = 512;
   const std::lock_guard lock(state_->mutex);
   tensor::Rotary& rotary = state_->rotary;
-  if (rotary.cosines.defined() && rotary.cosines.size(0) >= positions) return rotary;
+  if (rotary.cosines.defined() && rotary.cosines.size(0) >= positions) {
+    if (rotary.cosines.device() != device) {
+      rotary = {rotary.cosines.to(device), rotary.sines.to(device)};
+    }
+    return rotary;
+  }
   const int64_t count = std::max(
       {kLeast, positions, rotary.cosines.defined() ? 2 * rotary.cosines.size(0) : int64_t{0}});
   const auto width = static_cast<int64_t>(state_->inverse_frequencies.size());
@@ -44,7 +49,7 @@ tensor::Rotary RotaryTables::Upto(int64_t positions) const {
           static_cast<float>(std::sin(exact)) * state_->factor;
     }
   }
-  return rotary = longer;
+  return rotary = {longer.cosines.to(device), longer.sines.to(device)};
 }
 
 }  // namespace tandem::model

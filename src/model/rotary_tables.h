@@ -13,8 +13,9 @@ class RotaryTables {
  public:
   explicit RotaryTables(const weights::RotarySpec& spec);
 
-  // Tables for positions 0 .. `positions` - 1, or more. Several threads may ask at once.
-  tensor::Rotary Upto(int64_t positions) const;
+  // Tables for positions 0 .. `positions` - 1, or more, on a device; kept there until another one
+  // is named. Several threads may ask at once.
+  tensor::Rotary Upto(int64_t positions, at::Device device = at::kCPU) const;
 
  private:
   struct State;

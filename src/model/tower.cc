@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -117,11 +120,27 @@ int64_t WidthOf(const weights::ModelFolder& folder, const std::optional<int64_t>
   return *asked == 0 ? all : *asked;
 }
 
+std::span<const float> FloatsOf(const at::Tensor& value) {
+  return {value.data_ptr<float>(), static_cast<size_t>(value.numel())};
+}
+
+// Points into a value on the CPU, and holds one that is elsewhere.
 void Append(std::string name, const at::Tensor& value, weights::FolderChanges* changes) {
-  const auto sizes = value.sizes();
-  changes->tensors.push_back(
-      weights::Float32Tensor(std::move(name), weights::Shape(sizes.begin(), sizes.end()),
-                             {value.data_ptr<float>(), static_cast<size_t>(value.numel())}));
+  const weights::Shape shape(value.sizes().begin(), value.sizes().end());
+  if (value.is_cpu()) {
+    changes->tensors.push_back(weights::Float32Tensor(std::move(name), shape, FloatsOf(value)));
+    return;
+  }
+  const auto make = [value] {
+    const at::Tensor copy = value.detach().cpu().contiguous();
+    const auto bytes = std::as_bytes(FloatsOf(copy));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  changes->tensors.push_back({.name = std::move(name),
+                              .dtype = weights::Dtype::kF32,
+                              .shape = shape,
+                              .bytes = {},
+                              .make = make});
 }
 
 }  // namespace
@@ -156,7 +175,14 @@ Tower::Tower(weights::ModelFolder folder, const LoadOptions& options, weights::T
   folder_.weights->ReleasePages();
 }
 
-at::Tensor Tower::Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const {
+void Tower::To(at::Device device) {
+  encoder_->To(device);
+  MoveParameters(head_.parameters(), device);
+  device_ = device;
+}
+
+at::Tensor Tower::Encode(const tensor::PackedTokens& pack, const ForwardOptions& options) const {
+  const tensor::PackedTokens tokens = pack.To(device_);
   if (tokens.longest > encoder_->max_positions()) {
     throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
                                  tokens.longest, encoder_->max_positions()));
@@ -198,13 +224,15 @@ weights::FolderChanges Tower::WithSettings(weights::FolderChanges changes) const
 
 weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
   changes = WithSettings(std::move(changes));
-  std::set<const void*> adapters;
+  std::set<const at::TensorImpl*> adapters;
   for (const AdaptedLinear& adapted : encoder_->Adapters()) {
-    adapters.insert({adapted.down.data_ptr(), adapted.up.data_ptr()});
+    adapters.insert({adapted.down.unsafeGetTensorImpl(), adapted.up.unsafeGetTensorImpl()});
     changes.tensors.push_back(Merged(*folder_.tensor(adapted.linear + ".weight").view, adapted));
   }
   for (const NamedParameter& parameter : encoder_->Parameters()) {
-    if (!parameter.trained() || adapters.contains(parameter.value.data_ptr())) continue;
+    if (!parameter.trained() || adapters.contains(parameter.value.unsafeGetTensorImpl())) {
+      continue;
+    }
     Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
   }
   for (const NamedParameter& parameter : head_.parameters()) {
@@ -215,16 +243,21 @@ weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
 
 weights::TensorToWrite Tower::Merged(const weights::TensorView& view,
                                      const AdaptedLinear& adapted) const {
-  const weights::MergedWeight merged{.weight = view,
-                                     .down = adapted.down.data_ptr<float>(),
-                                     .up = adapted.up.data_ptr<float>(),
-                                     .rank = adapted.down.size(0),
-                                     .scale = plan_.adapter.scale()};
+  const auto make = [&view, down = adapted.down.detach(), up = adapted.up.detach(),
+                     scale = plan_.adapter.scale()] {
+    const at::Tensor a = down.cpu(), b = up.cpu();
+    return weights::MergedWeight{.weight = view,
+                                 .down = a.data_ptr<float>(),
+                                 .up = b.data_ptr<float>(),
+                                 .rank = a.size(0),
+                                 .scale = scale}
+        .Bytes();
+  };
   return {.name = view.name,
           .dtype = weights::Dtype::kF32,
           .shape = view.shape,
           .bytes = {},
-          .make = [merged] { return merged.Bytes(); }};
+          .make = make};
 }
 
 void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& base,

@@ -27,6 +27,8 @@ class Tower {
   void Prepare(tensor::Precision precision, tensor::Passes passes) {
     encoder_->Prepare(precision, passes);
   }
+  void To(at::Device device);
+  // Of a pack on any device; on the device that To named.
   at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const;
   std::vector<NamedParameter> Parameters() const;
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -77,6 +79,7 @@ class Tower {
   std::string document_prompt_;
   int64_t width_;          // of embeddings
   bool normalizes_again_;  // cut embeddings
+  at::Device device_ = at::kCPU;
 };
 
 }  // namespace tandem::model

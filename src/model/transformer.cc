@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "model/rotary_tables.h"
 #include "tensor/adapted_ops.h"
 #include "tensor/ops.h"
@@ -170,7 +171,7 @@ std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
     const tensor::PackedTokens& tokens, const tensor::EmbeddingTables& tables) {
   std::pair<tensor::PackedTokens, tensor::EmbeddingTables> gathered{tokens, tables};
   gathered.second.word = tables.word.index_select(0, tokens.ids).to(at::kFloat);
-  gathered.first.ids = at::arange(tokens.tokens(), at::kInt);
+  gathered.first.ids = at::arange(tokens.tokens(), tokens.ids.options());
   return gathered;
 }
 
@@ -202,7 +203,18 @@ class Transformer final : public Encoder {
     AddAdapters(adapters);
   }
 
+  void To(at::Device device) override {
+    MoveParameters(parameters_, device);
+    for (Layer& layer : layers_) {
+      for (Linear* linear : LinearsOf(layer)) linear->Moved();
+    }
+  }
+
   void Prepare(tensor::Precision precision, tensor::Passes passes) override {
+    if (precision == tensor::Precision::kInt8 && !tables_.word.is_cpu()) {
+      throw UsageError(
+          "precision int8 is for encoding on the CPU; on another device encode with fp32 or bf16");
+    }
     const tensor::cpu::Type type = ActivationPrecision(precision) == tensor::Precision::kBf16
                                        ? tensor::cpu::Type::kBf16
                                        : tensor::cpu::Type::kFloat;
@@ -307,7 +319,9 @@ class Transformer final : public Encoder {
 
   std::vector<tensor::Rotary> RotariesFor(const tensor::PackedTokens& tokens) const {
     std::vector<tensor::Rotary> rotaries;
-    for (const RotaryTables& tables : rotaries_) rotaries.push_back(tables.Upto(tokens.longest));
+    for (const RotaryTables& tables : rotaries_) {
+      rotaries.push_back(tables.Upto(tokens.longest, tokens.positions.device()));
+    }
     return rotaries;
   }
 

@@ -92,6 +92,10 @@ class TwoTowers final : public DualEncoder {
                     const ForwardOptions& options) const override {
     return Of(kind).Encode(tokens, options);
   }
+  void MoveTo(at::Device device) override {
+    query_.To(device);
+    document_.To(device);
+  }
   bool shared() const override { return false; }
   int64_t embedding_width() const override { return query_.embedding_width(); }
 

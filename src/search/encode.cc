@@ -70,7 +70,7 @@ void EncodeBatch(const model::DualEncoder& model, const WindowTokens& tokens,
                  std::span<const size_t> batch, model::TextKind kind, tensor::Precision precision,
                  const at::Tensor& rows) {
   const at::Tensor embeddings =
-      model.Encode(PackBatch(tokens, batch), kind, {.precision = precision}).contiguous();
+      model.Encode(PackBatch(tokens, batch), kind, {.precision = precision}).cpu().contiguous();
   const auto width = static_cast<size_t>(embeddings.size(1));
   const float* from = embeddings.data_ptr<float>();
   float* to = rows.data_ptr<float>();

@@ -15,6 +15,7 @@
 #include "tensor/kernels/cpu/general_attention.h"
 #include "tensor/operation_work.h"
 #include "tensor/ops.h"
+#include "tensor/portable_ops.h"
 #include "tensor/reference_ops.h"
 
 namespace tandem::tensor {
@@ -153,10 +154,11 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
   const bool plain = IsPlain(shape, rule, bias);
   const char* name = plain ? "SelfAttention" : "Attention";
   const ProfileScope scope(name, AttentionWork(qkv, tokens, shape, rule, Pass::kForward));
-  if (!Fusable(qkv, {shape.head_width})) {
-    SayReferenceForm(qkv, "Attention",
-                     fmt::format("the width of its heads, {}, is not a multiple of 16 up to {}",
-                                 shape.head_width, cpu::kMaxWidth));
+  const Form form = FormOf(qkv, "Attention over each head", {shape.head_width});
+  if (form == Form::kPortable) {
+    return portable::Attention(qkv, tokens, shape, rule, bias, dropout);
+  }
+  if (form == Form::kReference) {
     return plain ? reference::SelfAttention(qkv, tokens, shape.heads, dropout)
                  : reference::Attention(qkv, tokens, shape, rule, bias, dropout);
   }

@@ -1,9 +1,7 @@
 // The embedding operations of ops.h.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
-#include <fmt/format.h>
 
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "tensor/layer_arguments.h"
 #include "tensor/operation_work.h"
 #include "tensor/ops.h"
+#include "tensor/portable_ops.h"
 #include "tensor/reference_ops.h"
 #include "tensor/row_gradient.h"
 
@@ -67,22 +66,19 @@ struct EmbeddingSums {
   }
 };
 
-void ExpectLeaf(const EmbeddingTables& tables, const char* operation) {
-  if (tables.word.is_leaf()) return;
-  throw std::logic_error(
-      fmt::format("{}: a word table that wants a gradient must be a leaf", operation));
+// What EmbeddingNorm or Embed writes to.
+at::Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables,
+                    at::ScalarType activation) {
+  return at::empty({tokens.tokens(), tables.word.size(1)},
+                   tables.word.options().dtype(activation).requires_grad(false));
 }
 
-// What EmbeddingNorm or Embed writes to; undefined where the reference form computes it.
-at::Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables,
-                    const char* operation, at::ScalarType activation) {
-  const int64_t width = tables.word.size(1);
-  const at::Tensor out = at::empty({tokens.tokens(), width},
-                                   tables.word.options().dtype(activation).requires_grad(false));
-  if (!FusableOrSay(out, operation, {width})) return {};
-  if (tables.word.scalar_type() == at::kFloat) return out;
-  SayReferenceForm(out, operation, "its word table is not float");
-  return {};
+// The form in which an operation computes `out` from these tables.
+Form EmbeddingForm(const at::Tensor& out, const EmbeddingTables& tables, const char* operation) {
+  const Form form = FormOf(out, operation, {out.size(1)});
+  if (form != Form::kFused || tables.word.scalar_type() == at::kFloat) return form;
+  SayReferenceForm(operation, "its word table is not float");
+  return Form::kReference;
 }
 
 std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
@@ -143,15 +139,19 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
                          at::ScalarType activation) {
   const ProfileScope scope("EmbeddingNorm",
                            RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
-  const at::Tensor out = OutputOf(tokens, tables, "EmbeddingNorm", activation);
-  if (!out.defined()) {
+  const at::Tensor out = OutputOf(tokens, tables, activation);
+  const Form form = EmbeddingForm(out, tables, "EmbeddingNorm");
+  if (form == Form::kReference) {
     return reference::EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
+  }
+  if (form == Form::kPortable) {
+    return portable::EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
   }
   const LayerNorm norm = WithBeta(layer_norm);
   const at::Tensor inputs[] = {tables.word, tables.position, tables.type, layer_norm.gamma,
                                layer_norm.beta};
   const bool needs_gradient = NeedsGradient(inputs);
-  if (needs_gradient) ExpectLeaf(tables, "EmbeddingNorm");
+  if (needs_gradient) ExpectLeaf(tables.word, "EmbeddingNorm");
   const SavedNorm saved = SavedNorm::Make(out, needs_gradient);
   ForType(out, [&](auto zero) {
     using A = decltype(zero);
@@ -173,11 +173,13 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
 at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
                  const Dropout& dropout, at::ScalarType activation) {
   const ProfileScope scope("Embed", RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
-  const at::Tensor out = OutputOf(tokens, tables, "Embed", activation);
-  if (!out.defined()) return reference::Embed(tokens, tables, scale, dropout, activation);
+  const at::Tensor out = OutputOf(tokens, tables, activation);
+  const Form form = EmbeddingForm(out, tables, "Embed");
+  if (form == Form::kReference) return reference::Embed(tokens, tables, scale, dropout, activation);
+  if (form == Form::kPortable) return portable::Embed(tokens, tables, scale, dropout, activation);
   const at::Tensor inputs[] = {tables.word, tables.position, tables.type};
   const bool needs_gradient = NeedsGradient(inputs);
-  if (needs_gradient) ExpectLeaf(tables, "Embed");
+  if (needs_gradient) ExpectLeaf(tables.word, "Embed");
   ForType(out, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunEmbedForward<A>({.embedding = KernelEmbedding(tokens, tables),

@@ -1,4 +1,4 @@
-// Which form of an operation runs: the fused kernels or the reference implementation.
+// Which form of an operation runs: fused kernels, the reference or the portable implementation.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,16 +7,49 @@
 
 namespace tandem::tensor {
 
-// Whether the fused kernels take activations like x with rows of these widths: float or bf16 on the
-// CPU, widths that are multiples of 16, and UseReferenceOps not in effect.
-bool Fusable(const at::Tensor& x, at::ArrayRef<int64_t> widths);
+enum class Form {
+  kFused,      // CPU kernels for float and bf16; they read memory through pointers
+  kReference,  // plain tensor operations, text by text: the oracle of the tests
+  // Tensor operations on any device, without loops over texts on the host and without a pointer
+  // into a tensor's memory. What a GPU runs.
+  kPortable,
+};
+
+// While an object of this class is alive, operations that its thread calls use this form. kFused:
+// the one that fits, which is also what a thread uses without such an object unless TANDEM_FORMS is
+// "reference" or "portable".
+class UseForm {
+ public:
+  explicit UseForm(Form form);
+  UseForm(const UseForm&) = delete;
+  UseForm& operator=(const UseForm&) = delete;
+  ~UseForm();
+  static Form Wanted();  // on this thread
+
+ private:
+  Form outer_;
+};
+
+class UseReferenceOps : public UseForm {
+ public:
+  UseReferenceOps() : UseForm(Form::kReference) {}
+  static bool Active() { return Wanted() == Form::kReference; }
+};
+
+class UsePortableOps : public UseForm {
+ public:
+  UsePortableOps() : UseForm(Form::kPortable) {}
+  static bool Active() { return Wanted() == Form::kPortable; }
+};
+
+// The form for activations like x with rows of these widths. The portable one, unless another is
+// wanted, wherever x is not on the CPU; the fused one for float and bf16 on the CPU and widths that
+// are multiples of 16; else the reference, which says so where a width stands in the way
+// (SayReferenceForm).
+Form FormOf(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths);
 
 // For an operation that runs in its reference form for another `reason` than that somebody asked
-// for it: says so (Note), once for each operation and reason in a process, because it is slow. Says
-// nothing for double and for other devices, which have no fused kernels at all.
-void SayReferenceForm(const at::Tensor& x, std::string_view operation, std::string_view reason);
-
-// Fusable, and where a width stands in the way, SayReferenceForm.
-bool FusableOrSay(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths);
+// for it: says so (Note), once for each operation and reason in a process, because it is slow.
+void SayReferenceForm(std::string_view operation, std::string_view reason);
 
 }  // namespace tandem::tensor

@@ -152,6 +152,12 @@ struct Linear::State {
   std::mutex prepare;                                      // held by Prepare
   PackedCopy copies[2][2];                                 // by Pass, then by cpu::Type
   cpu::Multiplier multiplier = cpu::Multiplier::kFastest;  // of all copies
+  struct TypedCopy {
+    at::Tensor values;
+    uint64_t version = 0;
+  };
+  std::mutex typed;  // held while the copies below are looked at
+  TypedCopy typed_weight, typed_bias;
   at::Tensor stacked_bias;
   uint64_t stacked_bias_version = 0;
 
@@ -267,6 +273,11 @@ Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
   state_->id = ++maps;
   state_->weights = std::move(weights);
   state_->biases = std::move(biases);
+  Moved();
+}
+
+void Linear::Moved() {
+  for (const Pass pass : kPasses) state_->Free(pass);
   if (WantGradient(state_->weights)) MoveToOneBlock(state_->weights);
   if (!state_->biases.empty()) MoveToOneBlock(state_->biases);
 }
@@ -374,6 +385,36 @@ const float* Linear::StackedBias() const {
     throw std::logic_error("a layer's biases are newer than its last Prepare");
   }
   return state_->stacked_bias.data_ptr<float>();
+}
+
+namespace {
+
+// The parts as one tensor of this type: a view of their memory where it is that, else `kept`, which
+// is made anew unless it is theirs.
+template <typename TypedCopy>
+at::Tensor StackedIn(at::ScalarType type, const std::vector<at::Tensor>& parts, int64_t rows,
+                     TypedCopy* kept) {
+  const at::Tensor& first = parts.front();
+  if (first.scalar_type() == type && AreInOneBlock(parts)) return Stacked(parts, rows);
+  const uint64_t version = VersionOf(parts);
+  if (kept->version != version || kept->values.scalar_type() != type ||
+      kept->values.device() != first.device()) {
+    *kept = {Stacked(parts, rows).to(type), version};
+  }
+  return kept->values;
+}
+
+}  // namespace
+
+at::Tensor Linear::WeightIn(at::ScalarType type) const {
+  const std::lock_guard lock(state_->typed);
+  return StackedIn(type, weights(), state_->out, &state_->typed_weight);
+}
+
+at::Tensor Linear::BiasIn(at::ScalarType type) const {
+  if (biases().empty()) return {};
+  const std::lock_guard lock(state_->typed);
+  return StackedIn(type, biases(), state_->out, &state_->typed_bias);
 }
 
 at::Tensor Linear::StackedWeightTensor() const {

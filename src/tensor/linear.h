@@ -39,6 +39,10 @@ class Linear {
   // be bf16 or half too: they are converted while they are packed. They must not change.
   Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
 
+  // For after the parameters have moved to another device: moves trained weights and biases to one
+  // block of memory each, as the constructor does, and frees packed copies.
+  void Moved();
+
   // Gives the map an adapter. Its gradients come from the gradient of the merged weight where
   // kernels multiply by that, which costs no pass over activations; AdaptsBeside says where they do
   // not. For all copies of this Linear; not beside anything that uses one.
@@ -95,6 +99,13 @@ class Linear {
   const cpu::PackedMatrix& Forward(cpu::Type type) const;
   const cpu::PackedMatrix& Backward(cpu::Type type) const;
   const float* StackedBias() const;  // null where the map has none
+
+  // The stacked [N, K] and [N] (undefined where the map has no bias) in this type and on the
+  // weights' device, without history and adapter: what the portable operations multiply by. Where
+  // that is a copy, it is kept until the weights change or another type is asked for. Several
+  // threads may ask at once.
+  at::Tensor WeightIn(at::ScalarType type) const;
+  at::Tensor BiasIn(at::ScalarType type) const;
 
   // The stacked [N, K], of one type and without the adapter, and [N] (undefined where the map has
   // no bias), differentiable: what the reference operations use.

@@ -84,7 +84,8 @@ Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, const Head
                    const AttentionRule& rule, Pass pass) {
   if (Off()) return {};
   const cpu::AttentionMask mask = MaskOf(rule);
-  const auto* starts = tokens.sequence_starts.data_ptr<int32_t>();
+  const at::Tensor bounds = tokens.sequence_starts.cpu();
+  const auto* starts = bounds.data_ptr<int32_t>();
   double pairs = 0;
   for (int64_t text = 0; text < tokens.texts(); ++text) {
     const auto length = static_cast<size_t>(starts[text + 1] - starts[text]);

@@ -13,14 +13,15 @@
 #include "tensor/kernels/cpu/layers.h"
 #include "tensor/layer_arguments.h"
 #include "tensor/operation_work.h"
+#include "tensor/portable_ops.h"
 #include "tensor/reference_ops.h"
 
 namespace tandem::tensor {
 AffineResult Affine(const at::Tensor& x, const Linear& linear) {
   const ProfileScope scope("Affine", AffineWork(x, linear, Pass::kForward));
-  if (!FusableOrSay(x, "Affine", {linear.in(), linear.out()})) {
-    return {reference::Affine(x, linear), x};
-  }
+  const Form form = FormOf(x, "Affine", {linear.in(), linear.out()});
+  if (form == Form::kReference) return {reference::Affine(x, linear), x};
+  if (form == Form::kPortable) return {portable::Affine(x, linear), x};
   if (linear.AdaptsBeside(x)) return adapted::Affine(x, linear);
   const at::Tensor out = AffineProduct(x, linear);
   const std::vector<at::Tensor> inputs = Join({x}, linear.parameters());
@@ -48,8 +49,12 @@ at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Lin
                       const LayerNorm& layer_norm, const PackedTokens& tokens,
                       const Dropout& dropout) {
   const ProfileScope scope("AffineNorm", AffineNormWork(x, linear, Pass::kForward));
-  if (!FusableOrSay(x, "AffineNorm", {linear.in(), linear.out()})) {
+  const Form form = FormOf(x, "AffineNorm", {linear.in(), linear.out()});
+  if (form == Form::kReference) {
     return reference::AffineNorm(x, residual, linear, layer_norm, tokens, dropout);
+  }
+  if (form == Form::kPortable) {
+    return portable::AffineNorm(x, residual, linear, layer_norm, tokens, dropout);
   }
   if (linear.AdaptsBeside(x)) {
     return adapted::AffineNorm(x, residual, linear, layer_norm, tokens, dropout);
@@ -104,8 +109,12 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
                            Activation activation, const LayerNorm& layer_norm,
                            const PackedTokens& tokens, const Dropout& dropout) {
   const ProfileScope scope("FeedForwardNorm", FeedForwardWork(x, up, down, Pass::kForward));
-  if (!FusableOrSay(x, "FeedForwardNorm", {up.in(), up.out(), down.out()})) {
+  const Form form = FormOf(x, "FeedForwardNorm", {up.in(), up.out(), down.out()});
+  if (form == Form::kReference) {
     return reference::FeedForwardNorm(x, up, down, activation, layer_norm, tokens, dropout);
+  }
+  if (form == Form::kPortable) {
+    return portable::FeedForwardNorm(x, up, down, activation, layer_norm, tokens, dropout);
   }
   if (up.AdaptsBeside(x) || down.AdaptsBeside(x)) {
     return adapted::FeedForwardNorm(x, up, down, activation, layer_norm, tokens, dropout);

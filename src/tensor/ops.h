@@ -1,16 +1,18 @@
 // The operations that encoders are written in.
 //
-// Each has two implementations: a reference in plain tensor operations, for any floating type and
-// device, which the tests compare with; and a fused CPU kernel for float and bf16 activations. An
-// encoder does not know which one runs: fused kernels take activations on the CPU whose widths are
-// multiples of 16, unless UseReferenceOps is in effect. An operation that no fused kernel takes
-// says so in a Note, once for each operation and reason (forms.h).
+// Each has three forms (forms.h): fused CPU kernels for float and bf16 activations; a portable one
+// in tensor operations for any device; and a reference in plain tensor operations, text by text,
+// which the tests compare the others with. An encoder does not know which one runs: fused kernels
+// take activations on the CPU whose widths are multiples of 16, the portable form those on other
+// devices. On the CPU an operation that no fused kernel takes runs in its reference form and says
+// so in a Note, once for each operation and reason.
 //
 // Rows are tokens of packed texts: T tokens, B texts, H hidden, F inner width, E embedding.
-// Activations are float or bf16 (reference: double too); parameters are float (reference: double
-// too). Every operation is differentiable in its activations and parameters. Operations with a
-// Linear throw std::logic_error where a fused kernel would need a packed copy of the weights that
-// Linear::Prepare has not made.
+// Activations are float or bf16 (portable: half too; reference and portable: double too);
+// parameters are float (reference and portable: double too) and on the device of the activations,
+// as the tokens are. Every operation is differentiable in its activations and parameters.
+// Operations with a Linear throw std::logic_error where a fused kernel would need a packed copy of
+// the weights that Linear::Prepare has not made.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,21 +21,11 @@
 
 #include "tensor/activation.h"
 #include "tensor/dropout.h"
+#include "tensor/forms.h"
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
 
 namespace tandem::tensor {
-
-// While an object of this class is alive, operations that its thread calls use the reference
-// implementation.
-class UseReferenceOps {
- public:
-  UseReferenceOps();
-  UseReferenceOps(const UseReferenceOps&) = delete;
-  UseReferenceOps& operator=(const UseReferenceOps&) = delete;
-  ~UseReferenceOps();
-  static bool Active();  // on this thread
-};
 
 struct LayerNorm {
   at::Tensor gamma;  // [H]
@@ -51,9 +43,10 @@ struct EmbeddingTables {
 };
 
 // dropout(LayerNorm(word[ids] + position[positions] + type[types])), [T, H] of type `activation`.
-// Ids, positions and types must be inside the tables (the model checks them). The backward pass of
-// the fused kernel adds to word.grad() itself, for the rows that the batch reads (row_gradient.h).
-// So a word table that wants a gradient must be a leaf, else std::logic_error.
+// Ids, positions and types must be inside the tables (the model checks them). The backward passes
+// of the fused and the portable form add to word.grad() themselves, for the rows that the batch
+// reads (row_gradient.h). So a word table that wants a gradient must be a leaf, else
+// std::logic_error.
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 

@@ -5,16 +5,51 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "base/error.h"
 #include "tensor/dropout.h"
+#include "tensor/length_classes.h"
 
 namespace tandem::tensor {
 namespace {
 
 constexpr int32_t kStandIn = 0;  // every vocabulary has it
 
+at::Tensor Moved(const at::Tensor& x, at::Device device) { return x.defined() ? x.to(device) : x; }
+
 }  // namespace
+
+struct PackedTokens::LazyClasses {
+  std::once_flag once;
+  std::shared_ptr<const LengthClasses> classes;
+};
+
+std::shared_ptr<const LengthClasses> PackedTokens::length_classes() const {
+  const auto make = [&] {
+    return std::make_shared<const LengthClasses>(sequence_starts.cpu(), sequence_starts.device());
+  };
+  if (!lazy_classes) return make();
+  std::call_once(lazy_classes->once, [&] { lazy_classes->classes = make(); });
+  return lazy_classes->classes;
+}
+
+PackedTokens PackedTokens::To(at::Device device) const {
+  if (ids.device() == device) return *this;
+  PackedTokens moved = *this;
+  for (at::Tensor PackedTokens::*part :
+       {&PackedTokens::ids, &PackedTokens::positions, &PackedTokens::types,
+        &PackedTokens::sequence_starts, &PackedTokens::text_keys, &PackedTokens::row_keys,
+        &PackedTokens::prompt_tokens, &PackedTokens::stand_ins}) {
+    moved.*part = Moved(this->*part, device);
+  }
+  moved.lazy_classes = std::make_shared<LazyClasses>();
+  std::call_once(moved.lazy_classes->once, [&] {
+    moved.lazy_classes->classes =
+        std::make_shared<const LengthClasses>(sequence_starts.cpu(), device);
+  });
+  return moved;
+}
 
 PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
                   std::span<const int64_t> text_keys, std::span<const int32_t> prompt_tokens) {
@@ -28,6 +63,7 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
         fmt::format("a batch of {} tokens is too large; take smaller batches", tokens));
   }
   PackedTokens packed;
+  packed.lazy_classes = std::make_shared<PackedTokens::LazyClasses>();
   const auto total = static_cast<int64_t>(tokens), count = static_cast<int64_t>(texts.size());
   packed.ids = at::empty({total}, at::kInt);
   packed.positions = at::empty({total}, at::kInt);

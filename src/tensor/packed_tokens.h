@@ -1,13 +1,17 @@
-// The token ids of several texts, one text after the other, in CPU memory; nothing is padded.
+// The token ids of several texts, one text after the other; nothing is padded.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace tandem::tensor {
 
+class LengthClasses;
+
+// All tensors are on one device: the CPU, where Pack makes them, or the one that To named.
 struct PackedTokens {
   at::Tensor ids;              // int32 [T]
   at::Tensor positions;        // int32 [T], 0-based position in its text
@@ -25,8 +29,17 @@ struct PackedTokens {
   at::Tensor stand_ins;
   int64_t longest = 0;  // tokens of the longest text
 
+  // The texts by length, for operations in their portable form: made where one first asks, once for
+  // all copies of this pack. Several threads may ask.
+  std::shared_ptr<const LengthClasses> length_classes() const;
+  struct LazyClasses;
+  std::shared_ptr<LazyClasses> lazy_classes;  // Pack makes it; null: nothing is kept
+
   int64_t tokens() const { return ids.size(0); }
   int64_t texts() const { return sequence_starts.size(0) - 1; }
+
+  // The pack on another device, with its length_classes; itself where it is there already.
+  PackedTokens To(at::Device device) const;
 };
 
 // Packs texts given as spans of ids; `text_keys[b]` defaults to b, and without `prompt_tokens` no

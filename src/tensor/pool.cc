@@ -9,6 +9,7 @@
 #include "tensor/kernels/cpu/pooling.h"
 #include "tensor/operation_work.h"
 #include "tensor/ops.h"
+#include "tensor/portable_ops.h"
 #include "tensor/reference_ops.h"
 
 namespace tandem::tensor {
@@ -64,7 +65,9 @@ void PoolBackward(Pooling pooling, const float* grad, const cpu::PooledTexts& te
 
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
   const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.scalar_type()));
-  if (!FusableOrSay(x, "Pool", {x.size(1)})) return reference::Pool(x, tokens, pooling);
+  const Form form = FormOf(x, "Pool", {x.size(1)});
+  if (form == Form::kReference) return reference::Pool(x, tokens, pooling);
+  if (form == Form::kPortable) return portable::Pool(x, tokens, pooling);
   const int64_t width = x.size(1);
   const at::Tensor out = at::empty({tokens.texts(), width}, at::kFloat);
   at::Tensor where;

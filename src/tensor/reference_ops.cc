@@ -90,9 +90,6 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
   return DropRows(Normalized(EmbeddingSum(tokens, tables), norm).to(activation), tokens, dropout);
 }
 
-namespace {
-
-// scale (x A_i^T) B_i^T beside each other for the parts of a map; 0 for parts without adapter.
 at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear) {
   const Adapter& adapter = linear.low_rank()->adapter();
   const at::Tensor read = AdapterDropout::Drop(x, adapter);
@@ -108,8 +105,6 @@ at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear) {
   }
   return at::cat(parts, 1);
 }
-
-}  // namespace
 
 at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
   const at::Tensor bias = linear.StackedBiasTensor();
@@ -158,24 +153,27 @@ at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int6
   return at::cat(texts);
 }
 
-namespace {
+PooledRows::PooledRows(const PackedTokens& tokens) {
+  const at::Tensor bounds = tokens.sequence_starts.to(at::kLong);
+  starts = bounds.narrow(0, 0, tokens.texts());
+  next = bounds.narrow(0, 1, tokens.texts());
+  first = tokens.prompt_tokens.defined()
+              ? at::minimum(starts + tokens.prompt_tokens.to(at::kLong), next)
+              : starts;
+}
 
-// Where the rows of each text begin that are pooled, and where they end, int64 [B] each.
-struct PooledRows {
-  at::Tensor starts;  // of the texts
-  at::Tensor first;
-  at::Tensor next;
+at::Tensor PooledRows::counts() const { return next - first; }
 
-  explicit PooledRows(const PackedTokens& tokens) {
-    const at::Tensor bounds = tokens.sequence_starts.to(at::kLong);
-    starts = bounds.narrow(0, 0, tokens.texts());
-    next = bounds.narrow(0, 1, tokens.texts());
-    first = tokens.prompt_tokens.defined()
-                ? at::minimum(starts + tokens.prompt_tokens.to(at::kLong), next)
-                : starts;
+at::Tensor RowPool(const at::Tensor& x, const PooledRows& rows, Pooling pooling) {
+  const at::Tensor empty = rows.counts().eq(0);
+  if (pooling == Pooling::kCls) {
+    return x.index_select(0, at::where(empty, rows.starts, rows.first).to(x.device()));
   }
-  at::Tensor counts() const { return next - first; }
-};
+  return x.index_select(0, (rows.next - 1).to(x.device()))
+      .masked_fill(empty.to(x.device()).unsqueeze(1), 0);
+}
+
+namespace {
 
 // The largest number of each column. Of equal ones the first gets the gradient.
 at::Tensor MaxPool(const at::Tensor& x, const PooledRows& rows) {
@@ -190,16 +188,6 @@ at::Tensor MaxPool(const at::Tensor& x, const PooledRows& rows) {
     pooled.push_back(text.gather(0, text.detach().argmax(0, /*keepdim=*/true)).squeeze(0));
   }
   return at::stack(pooled);
-}
-
-// The first or the last row that is pooled; where none is, the text's first row or zeros.
-at::Tensor RowPool(const at::Tensor& x, const PooledRows& rows, Pooling pooling) {
-  const at::Tensor empty = rows.counts().eq(0);
-  if (pooling == Pooling::kCls) {
-    return x.index_select(0, at::where(empty, rows.starts, rows.first).to(x.device()));
-  }
-  return x.index_select(0, (rows.next - 1).to(x.device()))
-      .masked_fill(empty.to(x.device()).unsqueeze(1), 0);
 }
 
 // What each row of `x` weighs in the sum of its text: 1, its position from 1, or 0 for a prompt's.

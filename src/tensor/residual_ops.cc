@@ -13,6 +13,7 @@
 #include "tensor/layer_arguments.h"
 #include "tensor/operation_work.h"
 #include "tensor/ops.h"
+#include "tensor/portable_ops.h"
 #include "tensor/reference_ops.h"
 #include "tensor/row_norm.h"
 
@@ -48,9 +49,9 @@ at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& 
                      const Dropout& dropout) {
   if (!norm.defined() && !dropout.active()) return x;
   const ProfileScope scope("Normalize", RowsWork(x.size(0), x.size(1), 2, x.scalar_type()));
-  if (!FusableOrSay(x, "Normalize", {x.size(1)})) {
-    return reference::Normalize(x, norm, tokens, dropout);
-  }
+  const Form form = FormOf(x, "Normalize", {x.size(1)});
+  if (form == Form::kReference) return reference::Normalize(x, norm, tokens, dropout);
+  if (form == Form::kPortable) return portable::Normalize(x, norm, tokens, dropout);
   const at::Tensor out = EmptyLike(Detached(x));
   const RowNorm row_norm(norm);
   ForType(x, [&](auto zero) {
@@ -108,9 +109,9 @@ std::vector<at::Tensor> NormAffineBackward(const at::Tensor& x, const Norm& norm
 AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear) {
   if (!norm.defined()) return Affine(x, linear);
   const ProfileScope scope("NormAffine", AffineWork(x, linear, Pass::kForward));
-  if (!FusableOrSay(x, "NormAffine", {linear.in(), linear.out()})) {
-    return {reference::NormAffine(x, norm, linear), x};
-  }
+  const Form form = FormOf(x, "NormAffine", {linear.in(), linear.out()});
+  if (form == Form::kReference) return {reference::NormAffine(x, norm, linear), x};
+  if (form == Form::kPortable) return {portable::NormAffine(x, norm, linear), x};
   if (linear.AdaptsBeside(x)) return adapted::NormAffine(x, norm, linear);
   const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
   const RowNorm row_norm(norm);
@@ -185,8 +186,12 @@ std::vector<at::Tensor> AffineAddBackward(const at::Tensor& x, const Linear& lin
 at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                      const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout) {
   const ProfileScope scope("AffineAdd", AffineAddWork(x, linear, Pass::kForward));
-  if (!FusableOrSay(x, "AffineAdd", {linear.in(), linear.out()})) {
+  const Form form = FormOf(x, "AffineAdd", {linear.in(), linear.out()});
+  if (form == Form::kReference) {
     return reference::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
+  }
+  if (form == Form::kPortable) {
+    return portable::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
   }
   if (linear.AdaptsBeside(x)) {
     return adapted::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
@@ -263,8 +268,12 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
                           const Dropout& inner_dropout, const Dropout& dropout) {
   const Linear &up = layer.up, &down = layer.down;
   const ProfileScope scope("FeedForwardAdd", FeedForwardAddWork(x, up, down, Pass::kForward));
-  if (!FusableOrSay(x, "FeedForwardAdd", {up.in(), up.out(), down.in(), down.out()})) {
+  const Form form = FormOf(x, "FeedForwardAdd", {up.in(), up.out(), down.in(), down.out()});
+  if (form == Form::kReference) {
     return reference::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
+  }
+  if (form == Form::kPortable) {
+    return portable::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
   }
   if (up.AdaptsBeside(x) || down.AdaptsBeside(x)) {
     return adapted::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);

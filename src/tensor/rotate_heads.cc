@@ -7,6 +7,7 @@
 #include "tensor/kernels/cpu/residual_layers.h"
 #include "tensor/operation_work.h"
 #include "tensor/ops.h"
+#include "tensor/portable_ops.h"
 #include "tensor/reference_ops.h"
 #include "tensor/row_norm.h"
 
@@ -77,8 +78,12 @@ at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const 
   const Turn turn{tokens, shape, query_norm, key_norm, rotary};
   if (!turn.normalizes() && !turn.turns()) return qkv;
   const ProfileScope scope("RotateHeads", RowsWork(qkv.size(0), qkv.size(1), 2, qkv.scalar_type()));
-  if (!FusableOrSay(qkv, "RotateHeads", {shape.head_width})) {
+  const Form form = FormOf(qkv, "RotateHeads", {shape.head_width});
+  if (form == Form::kReference) {
     return reference::RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);
+  }
+  if (form == Form::kPortable) {
+    return portable::RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);
   }
   const at::Tensor inputs[] = {qkv, query_norm.gamma, query_norm.beta, key_norm.gamma,
                                key_norm.beta};

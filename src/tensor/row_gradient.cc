@@ -2,6 +2,9 @@
 
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
 
 namespace tandem::tensor {
 namespace {
@@ -32,6 +35,12 @@ RowIndex IndexRows(const int32_t* rows, int64_t count, int64_t table_rows) {
   return result;
 }
 
+void ExpectLeaf(const at::Tensor& table, std::string_view operation) {
+  if (table.is_leaf()) return;
+  throw std::logic_error(
+      fmt::format("{}: a word table that wants a gradient must be a leaf", operation));
+}
+
 void AddRowGradient(const at::Tensor& table, const RowGradient& gradient) {
   at::Tensor& sum = table.mutable_grad();
   if (!sum.defined()) {
@@ -42,6 +51,11 @@ void AddRowGradient(const at::Tensor& table, const RowGradient& gradient) {
   } else {
     sum.index_add_(0, gradient.rows, gradient.values);
   }
+}
+
+RowGradient SumByRow(const at::Tensor& table, const at::Tensor& rows, const at::Tensor& values) {
+  return RowsOf(at::_sparse_coo_tensor_unsafe(rows.to(at::kLong).unsqueeze(0),
+                                              values.to(table.scalar_type()), table.sizes()));
 }
 
 RowGradient RowsOf(const at::Tensor& gradient) {

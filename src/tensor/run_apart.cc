@@ -6,10 +6,9 @@
 
 #include <atomic>
 #include <exception>
-#include <optional>
 #include <vector>
 
-#include "tensor/ops.h"
+#include "tensor/forms.h"
 #include "tensor/profile.h"
 
 namespace tandem::tensor {
@@ -17,7 +16,7 @@ namespace tandem::tensor {
 void RunApart(size_t count, const std::function<void(size_t)>& task) {
   const int threads = at::get_num_threads();
   const at::ThreadLocalState state;
-  const bool reference = UseReferenceOps::Active();
+  const Form form = UseForm::Wanted();
   Profile* const profile = Profile::Active();
   std::vector<Profile> profiles(static_cast<size_t>(threads));
   std::exception_ptr error;
@@ -27,8 +26,7 @@ void RunApart(size_t count, const std::function<void(size_t)>& task) {
   {
     if (omp_get_thread_num() == 0) working = omp_get_num_threads();
     const at::ThreadLocalStateGuard same_state(state);
-    std::optional<UseReferenceOps> use_reference;
-    if (reference) use_reference.emplace();
+    const UseForm same_form(form);
     Profile& mine = profiles[static_cast<size_t>(omp_get_thread_num())];
     const ActiveProfile active(profile ? &mine : nullptr);
 #pragma omp for schedule(dynamic, 1)

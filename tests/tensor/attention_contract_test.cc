@@ -31,7 +31,7 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
                                      .buckets = window == 0 ? 16 : 0};
       AttentionProblem all(setting);
       all.qkv.narrow(0, 0, 300) *= 64;
-      const AttentionResult together = RunFused(all, c.activation);
+      const AttentionResult together = RunAttention(all, c.activation);
       int64_t first = 0;
       for (const int64_t length : setting.lengths) {
         AttentionProblem one = all;
@@ -39,7 +39,7 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
         one.tokens = Inputs(1).Tokens({length}, 9);
         one.qkv = all.qkv.narrow(0, first, length);
         one.grad_out = all.grad_out.narrow(0, first, length);
-        const AttentionResult alone = RunFused(one, c.activation);
+        const AttentionResult alone = RunAttention(one, c.activation);
         EXPECT_TRUE(at::equal(alone.out, together.out.narrow(0, first, length))) << length;
         EXPECT_TRUE(at::equal(alone.grad_qkv, together.grad_qkv.narrow(0, first, length)))
             << length;
@@ -54,7 +54,7 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
 TEST(Attention, ShortAndLongTextsWithoutARule) {
   const AttentionSetting setting{
       .lengths = {513, 20, 512}, .shape = {2, 2, 16}, .rule = {.scale = 0.25}, .dropout = 0.1};
-  ExpectFusedEqualsReference(setting);
+  ExpectFormsEqualReference(setting);
   const AttentionProblem all(setting);
   AttentionProblem one = all;
   one.setting.lengths = {20};
@@ -65,8 +65,8 @@ TEST(Attention, ShortAndLongTextsWithoutARule) {
   AttentionProblem without = all;
   without.setting.dropout = 0;
   for (const Case& c : Cases()) {
-    const AttentionResult alone = RunFused(one, c.activation),
-                          together = RunFused(without, c.activation);
+    const AttentionResult alone = RunAttention(one, c.activation),
+                          together = RunAttention(without, c.activation);
     EXPECT_TRUE(at::equal(alone.out, together.out.narrow(0, 513, 20))) << c.activation;
     EXPECT_TRUE(at::equal(alone.grad_qkv, together.grad_qkv.narrow(0, 513, 20))) << c.activation;
   }
@@ -79,9 +79,9 @@ TEST(Attention, HiddenKeysChangeNothing) {
       const AttentionSetting setting{
           .lengths = {200}, .shape = {2, 1, 32}, .rule = RuleOf(causal, 10), .buckets = 0};
       AttentionProblem problem(setting);
-      const at::Tensor before = RunFused(problem, c.activation).out;
+      const at::Tensor before = RunAttention(problem, c.activation).out;
       problem.qkv[100].narrow(0, 64, 64) += 3;  // the key and the value of token 100
-      const at::Tensor after = RunFused(problem, c.activation).out;
+      const at::Tensor after = RunAttention(problem, c.activation).out;
       for (int64_t query = 0; query < 200; ++query) {
         const bool reads = query >= (causal ? 100 : 90) && query <= 110;
         EXPECT_EQ(at::equal(before[query], after[query]), !reads) << query << ", " << c.activation;
@@ -101,7 +101,7 @@ TEST(Attention, AnyNumberOfThreadsGivesTheSameBytes) {
     AttentionResult first;
     for (const int threads : {1, 2, 3}) {
       at::set_num_threads(threads);
-      const AttentionResult result = RunFused(problem, c.activation);
+      const AttentionResult result = RunAttention(problem, c.activation);
       if (threads == 1) first = result;
       EXPECT_TRUE(at::equal(result.out, first.out)) << threads;
       EXPECT_TRUE(at::equal(result.grad_qkv, first.grad_qkv)) << threads;
@@ -115,7 +115,7 @@ TEST(Attention, ANanIsShownWhereItIsRead) {
   for (const Case& c : Cases()) {
     AttentionProblem problem({.lengths = {70}, .shape = {1, 1, 32}, .rule = RuleOf(false, 4)});
     problem.qkv[40][32 + 3] = std::nan("");  // a key
-    const at::Tensor out = RunFused(problem, c.activation).out.to(at::kDouble);
+    const at::Tensor out = RunAttention(problem, c.activation).out.to(at::kDouble);
     for (int64_t query = 0; query < 70; ++query) {
       const bool reads = std::abs(query - 40) <= 4;
       EXPECT_EQ(std::isnan(out[query][0].item<double>()), reads) << query << ", " << c.activation;
@@ -163,7 +163,7 @@ TEST(Attention, ShapesThatDoNotFitAreRefused) {
 // A width that kernels do not take is computed all the same.
 TEST(Attention, AnOddWidthRunsInTheReferenceForm) {
   const AttentionProblem problem({.lengths = {5, 9}, .shape = {2, 1, 20}, .rule = RuleOf(true, 0)});
-  const AttentionResult want = RunReference(problem), got = RunFused(problem, at::kFloat);
+  const AttentionResult want = RunReference(problem), got = RunAttention(problem, at::kFloat);
   EXPECT_LE(AttentionError(got.out, want.out), 2e-5);
   EXPECT_LE(AttentionError(got.grad_qkv, want.grad_qkv), 2e-5);
 }

@@ -21,11 +21,11 @@ TEST(Attention, EveryRuleEqualsTheReference) {
     for (const int64_t window : {0, 1, 3, 64, 1000}) {
       for (const int64_t buckets : {0, 32}) {
         for (const double soft_cap : {0.0, 2.0}) {
-          ExpectFusedEqualsReference({.lengths = {1, 97, 33, 2},
-                                      .shape = {4, 2, 32},
-                                      .rule = RuleOf(causal, window, soft_cap),
-                                      .buckets = buckets,
-                                      .dropout = buckets > 0 ? 0.0 : 0.2});
+          ExpectFormsEqualReference({.lengths = {1, 97, 33, 2},
+                                     .shape = {4, 2, 32},
+                                     .rule = RuleOf(causal, window, soft_cap),
+                                     .buckets = buckets,
+                                     .dropout = buckets > 0 ? 0.0 : 0.2});
         }
       }
     }
@@ -37,13 +37,13 @@ TEST(Attention, EveryWidthAndGroupEqualsTheReference) {
   for (const int64_t width : {16, 32, 48, 64, 80, 96, 128, 256}) {
     for (const HeadShape& shape :
          {HeadShape{3, 3, width}, HeadShape{4, 2, width}, HeadShape{3, 1, width}}) {
-      ExpectFusedEqualsReference({.lengths = {5, 1, 70},
-                                  .shape = shape,
-                                  .rule = {.scale = 1 / std::sqrt(static_cast<double>(width)),
-                                           .causal = width % 32 == 0,
-                                           .window = width % 48 == 0 ? 7 : 0},
-                                  .dropout = 0.1,
-                                  .size = 1});
+      ExpectFormsEqualReference({.lengths = {5, 1, 70},
+                                 .shape = shape,
+                                 .rule = {.scale = 1 / std::sqrt(static_cast<double>(width)),
+                                          .causal = width % 32 == 0,
+                                          .window = width % 48 == 0 ? 7 : 0},
+                                 .dropout = 0.1,
+                                 .size = 1});
     }
   }
 }
@@ -56,11 +56,11 @@ TEST(Attention, TextsOfSeveralChunksEqualTheReference) {
   } const texts[] = {{32, {530}}, {64, {257, 3, 256}}, {256, {129, 65}}};
   for (const auto& [width, lengths] : texts) {
     for (const AttentionRule& rule : {RuleOf(false, 0), RuleOf(true, 0), RuleOf(false, 64)}) {
-      ExpectFusedEqualsReference({.lengths = lengths,
-                                  .shape = {2, 1, width},
-                                  .rule = rule,
-                                  .buckets = width == 64 ? 32 : 0,
-                                  .size = width == 256 ? 0.5 : 1.5});
+      ExpectFormsEqualReference({.lengths = lengths,
+                                 .shape = {2, 1, width},
+                                 .rule = rule,
+                                 .buckets = width == 64 ? 32 : 0,
+                                 .size = width == 256 ? 0.5 : 1.5});
     }
   }
 }
@@ -82,17 +82,17 @@ TEST(Attention, RandomSettingsEqualTheReference) {
     setting.buckets = make.Between(0, 2) == 0 ? 4 * make.Between(1, 16) : 0;
     setting.max_distance = make.Between(64, 200);
     setting.dropout = 0.25 * static_cast<double>(make.Between(0, 2));
-    ExpectFusedEqualsReference(setting, seed);
+    ExpectFormsEqualReference(setting, seed);
   }
 }
 
 // Stretches of queries and of keys, where blocks, chunks and tasks begin and end.
 TEST(Attention, ALongTextEqualsTheReference) {
   for (const int64_t window : {0, 64}) {
-    ExpectFusedEqualsReference({.lengths = {2100},
-                                .shape = {1, 1, 32},
-                                .rule = RuleOf(/*causal=*/true, window),
-                                .size = 1});
+    ExpectFormsEqualReference({.lengths = {2100},
+                               .shape = {1, 1, 32},
+                               .rule = RuleOf(/*causal=*/true, window),
+                               .size = 1});
   }
 }
 
@@ -108,7 +108,7 @@ TEST(Attention, LargeScoresThatRiseAlongTheTextAreExact) {
   }
   const AttentionResult want = RunReference(problem);
   for (const Case& c : Cases()) {
-    const AttentionResult got = RunFused(problem, c.activation);
+    const AttentionResult got = RunAttention(problem, c.activation);
     EXPECT_LE(AttentionError(got.out, want.out), c.bound) << c.activation;
     EXPECT_LE(AttentionError(got.grad_qkv, want.grad_qkv), c.bound) << c.activation;
   }
@@ -123,7 +123,7 @@ TEST(Attention, ReferenceGradientsAreCentralDifferences) {
                                     .buckets = 8,
                                     .max_distance = 6,
                                     .dropout = 0.2});
-    const AttentionResult at_point = RunFused(problem, at::kDouble);
+    const AttentionResult at_point = RunAttention(problem, at::kDouble);
     const auto value = [](const AttentionProblem& moved) {
       return (Attention(moved.qkv, moved.tokens, moved.setting.shape, moved.setting.rule,
                         {moved.table, moved.setting.max_distance}, moved.Drop()) *

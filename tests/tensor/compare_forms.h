@@ -1,4 +1,5 @@
-// Compares fused operations with their reference forms in float64: outputs and all gradients.
+// Compares fused and portable operations with their reference forms in float64: outputs and all
+// gradients.
 //
 // Error = max|got - want| / max(1, max|want|) for each array.
 #pragma once
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,13 +31,12 @@ struct Result {
 };
 
 inline Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs,
-                      const std::vector<at::ScalarType>& types, bool reference) {
+                      const std::vector<at::ScalarType>& types, Form form) {
   std::vector<at::Tensor> leaves;
   for (size_t i = 0; i < inputs.size(); ++i) {
     leaves.push_back(inputs[i].to(types[i]).clone().requires_grad_(true));
   }
-  std::unique_ptr<UseReferenceOps> reference_ops;
-  if (reference) reference_ops = std::make_unique<UseReferenceOps>();
+  const UseForm use_form(form);
   const at::Tensor out = operation(leaves);
   const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
                                  .view(out.sizes())
@@ -69,24 +68,25 @@ inline std::vector<double> Errors(const Result& got, const Result& want) {
 // `activations` inputs come first and take the case's type; the others are float parameters. Where
 // rounding of bf16 is amplified, by a norm of rows with few channels or by the step of a slope, the
 // bound is 1.5 times the error of the reference form in the same type.
-inline void ExpectFusedEqualsReference(const Operation& operation,
-                                       const std::vector<at::Tensor>& inputs, size_t activations) {
+inline void ExpectFormsEqualReference(const Operation& operation,
+                                      const std::vector<at::Tensor>& inputs, size_t activations) {
   const std::vector<at::ScalarType> wide(inputs.size(), at::kDouble);
-  const Result want = RunOnce(operation, inputs, wide, true);
-  for (const Case& c : Cases()) {
-    std::vector<at::ScalarType> types(inputs.size(), at::kFloat);
+  const Result want = RunOnce(operation, inputs, wide, Form::kReference);
+  for (const FormCase& c : FormCases()) {
+    const bool is_double = c.activation == at::kDouble;
+    std::vector<at::ScalarType> types(inputs.size(), is_double ? at::kDouble : at::kFloat);
     std::fill_n(types.begin(), activations, c.activation);
-    const std::vector<double> errors = Errors(RunOnce(operation, inputs, types, false), want);
+    const std::vector<double> errors = Errors(RunOnce(operation, inputs, types, c.form), want);
     std::vector<double> bounds(errors.size(), c.bound);
     if (c.activation == at::kBFloat16 &&
         *std::max_element(errors.begin(), errors.end()) > c.bound) {
-      const std::vector<double> usual = Errors(RunOnce(operation, inputs, types, true), want);
+      const std::vector<double> usual =
+          Errors(RunOnce(operation, inputs, types, Form::kReference), want);
       for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = std::max(c.bound, 1.5 * usual[i]);
     }
     for (size_t i = 0; i < errors.size(); ++i) {
-      EXPECT_LE(errors[i], bounds[i])
-          << (i == 0 ? "output" : "gradient of input ") << (i == 0 ? "" : std::to_string(i - 1))
-          << ", " << c.activation;
+      EXPECT_LE(errors[i], bounds[i]) << (i == 0 ? "output" : "gradient of input ")
+                                      << (i == 0 ? "" : std::to_string(i - 1)) << ", " << c.Name();
     }
   }
 }

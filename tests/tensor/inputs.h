@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,26 @@ struct Case {
 inline std::vector<Case> Cases() {
   std::vector<Case> cases = {{at::kFloat, 2e-5}};
   if (CurrentIsa() >= Isa::kAvx512) cases.push_back({at::kBFloat16, 3e-2});
+  return cases;
+}
+
+// A case in a form that is not the reference.
+struct FormCase {
+  Form form;
+  at::ScalarType activation;
+  double bound;
+
+  std::string Name() const {
+    return std::string(form == Form::kFused ? "fused, " : "portable, ") + at::toString(activation);
+  }
+};
+
+// The portable form also in double, where only the order of sums differs from the reference.
+inline std::vector<FormCase> FormCases() {
+  std::vector<FormCase> cases = {{Form::kPortable, at::kDouble, 1e-11}};
+  for (const Form form : {Form::kFused, Form::kPortable}) {
+    for (const Case& c : Cases()) cases.push_back({form, c.activation, c.bound});
+  }
   return cases;
 }
 

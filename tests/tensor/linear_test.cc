@@ -18,6 +18,7 @@
 
 #include "tensor/adapted_ops.h"
 #include "tensor/backward_state.h"
+#include "tensor/fused_only.h"
 #include "tensor/inputs.h"
 #include "tensor/isa.h"
 #include "tensor/ops.h"
@@ -75,6 +76,7 @@ std::string MessageOf(const std::function<void()>& body) {
 }
 
 TEST(Linear, APassThatWasNotPreparedIsRefused) {
+  SKIP_UNLESS_FUSED();
   Linear linear = MakeLinear(2, 48, 32);
   const at::Tensor x = at::ones({5, 32});
   const auto forward = [&] { Affine(x, linear); };
@@ -202,6 +204,7 @@ double RelativeErrorOf(const at::Tensor& found, const at::Tensor& wanted) {
 }
 
 TEST(Linear, WeightsOfEightBitsAreForForwardPasses) {
+  SKIP_UNLESS_FUSED();
   constexpr auto kInt8 = cpu::Multiplier::kInt8;
   const at::Tensor x = Inputs(31).Make({37, 32}, 1).to(at::kFloat);
   Linear linear = MakeLinear(32, 48, 32);
@@ -246,6 +249,7 @@ TEST(Linear, AnAdapterIsMergedIntoWeightsOfEightBits) {
 }
 
 TEST(Linear, CopiesOfEightBitsThatAreMadeOnUseAreTheSame) {
+  SKIP_UNLESS_FUSED();
   Inputs make(35);
   const at::Tensor x = make.Make({21, 32}, 1).to(at::kFloat);
   const at::Tensor weight = make.Make({48, 32}, 1).to(at::kFloat);

@@ -1,5 +1,5 @@
-// Every fused operation against its reference form in float64: outputs and all gradients, float and
-// bf16, with and without dropout, over texts of very different lengths.
+// Every fused and every portable operation against its reference form in float64: outputs and all
+// gradients, with and without dropout, over texts of very different lengths.
 //
 // Error = max|got - want| / max(1, max|want|) for each array.
 #include "tensor/ops.h"
@@ -53,7 +53,7 @@ TEST_P(OpsTest, Affine) {
   for (const Shape& shape : Shapes()) {
     Inputs make(1);
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const auto& in) {
           return tensor::Affine(in[0], PreparedFor(in[0], {in[1], in[2]}, {in[3], in[4]})).out;
         },
@@ -70,7 +70,7 @@ TEST_P(OpsTest, AffineBesideWhatElseReadsX) {
     Inputs make(1);
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
     for (const bool reads_product : {true, false}) {
-      ExpectFusedEqualsReference(
+      ExpectFormsEqualReference(
           [&](const auto& in) {
             const AffineResult mapped = tensor::Affine(in[0], PreparedFor(in[0], {in[1]}, {in[2]}));
             const at::Tensor product = reads_product ? mapped.out : mapped.out.detach() + 0 * in[2];
@@ -87,7 +87,7 @@ TEST_P(OpsTest, AffineNorm) {
   for (const Shape& shape : Shapes()) {
     Inputs make(2);
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const auto& in) {
           const Linear linear = PreparedFor(in[0], {in[2]}, {in[3]});
           return tensor::AffineNorm(in[0], in[1], linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
@@ -111,7 +111,7 @@ TEST_P(OpsTest, AffineNormWhateverGammaIs) {
   with_zero[3] = 0;
   at::Tensor negative = -near_one;
   for (const at::Tensor& gamma : {near_one, with_zero, negative}) {
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const auto& in) {
           const Linear linear = PreparedFor(in[0], {in[2]}, {in[3]});
           return tensor::AffineNorm(in[0], in[1], linear, {in[4], in[5], 1e-12}, tokens, Drop(3));
@@ -127,7 +127,7 @@ TEST_P(OpsTest, FeedForwardNorm) {
   for (const Shape& shape : Shapes()) {
     Inputs make(3);
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const auto& in) {
           const Linear up = PreparedFor(in[0], {in[1]}, {in[2]});
           const Linear down = PreparedFor(in[0], {in[3]}, {in[4]});
@@ -146,7 +146,7 @@ TEST_P(OpsTest, SelfAttention) {
   for (const Shape& shape : Shapes()) {
     Inputs make(4);
     const PackedTokens tokens = make.Tokens(shape.lengths, 9);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const auto& in) { return tensor::SelfAttention(in[0], tokens, shape.heads, Drop(5)); },
         {make.Make({tokens.tokens(), 3 * shape.hidden}, 1.5)}, 1);
   }
@@ -169,14 +169,16 @@ TEST_P(OpsTest, EmbeddingNorm) {
                                        Drop(6), activation);
         };
       };
-      const Result want = RunOnce(operation(at::kDouble), inputs,
-                                  std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
-      for (const Case& c : Cases()) {
+      const Result want =
+          RunOnce(operation(at::kDouble), inputs,
+                  std::vector<at::ScalarType>(inputs.size(), at::kDouble), Form::kReference);
+      for (const FormCase& c : FormCases()) {
+        const at::ScalarType parameters = c.activation == at::kDouble ? at::kDouble : at::kFloat;
         const Result got = RunOnce(operation(c.activation), inputs,
-                                   std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
-        EXPECT_LE(Error(got.out, want.out), c.bound);
+                                   std::vector<at::ScalarType>(inputs.size(), parameters), c.form);
+        EXPECT_LE(Error(got.out, want.out), c.bound) << c.Name();
         for (size_t i = 0; i < inputs.size(); ++i) {
-          EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+          EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i << ", " << c.Name();
         }
       }
     }

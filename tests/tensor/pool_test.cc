@@ -1,5 +1,5 @@
-// Pooling: what each mode is, with and without the tokens of prompts, and every fused form against
-// its reference form in float64, outputs and gradients.
+// Pooling: what each mode is, with and without the tokens of prompts, and the fused and portable
+// forms against the reference form in float64, outputs and gradients.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/allclose.h>
@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,10 +31,9 @@ struct Pooled {
   at::Tensor gradient;
 };
 
-Pooled PoolOnce(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling, bool reference) {
+Pooled PoolOnce(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling, Form form) {
   const at::Tensor leaf = x.clone().requires_grad_(true);
-  std::unique_ptr<UseReferenceOps> reference_ops;
-  if (reference) reference_ops = std::make_unique<UseReferenceOps>();
+  const UseForm use_form(form);
   const at::Tensor out = Pool(leaf, tokens, pooling);
   const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
                                  .view(out.sizes())
@@ -55,7 +53,7 @@ struct Texts {
   std::vector<int32_t> prompts;
 };
 
-TEST(Pool, FusedFormsEqualTheReference) {
+TEST(Pool, FormsEqualTheReference) {
   SetUpProcess(0);
   for (const Texts& texts :
        {Texts{{1}, {}}, Texts{{5, 1, 37, 12, 64, 3}, {}},
@@ -66,11 +64,12 @@ TEST(Pool, FusedFormsEqualTheReference) {
       if (!texts.prompts.empty()) tokens.prompt_tokens = Ints(texts.prompts);
       const at::Tensor x = make.Make({tokens.tokens(), width}, 1);
       for (const Pooling pooling : kAll) {
-        const Pooled want = PoolOnce(x, tokens, pooling, true);
-        for (const Case& c : Cases()) {
-          const Pooled got = PoolOnce(x.to(c.activation), tokens, pooling, false);
-          EXPECT_LE(Error(got.out, want.out), c.bound) << static_cast<int>(pooling);
-          EXPECT_LE(Error(got.gradient, want.gradient), c.bound) << static_cast<int>(pooling);
+        const Pooled want = PoolOnce(x, tokens, pooling, Form::kReference);
+        for (const FormCase& c : FormCases()) {
+          const Pooled got = PoolOnce(x.to(c.activation), tokens, pooling, c.form);
+          EXPECT_LE(Error(got.out, want.out), c.bound) << static_cast<int>(pooling) << c.Name();
+          EXPECT_LE(Error(got.gradient, want.gradient), c.bound)
+              << static_cast<int>(pooling) << c.Name();
         }
       }
     }
@@ -79,11 +78,10 @@ TEST(Pool, FusedFormsEqualTheReference) {
 
 // Three texts of 16 columns: rows 1, 4, 2, of which one is the prompt's; rows 6, -1; and row 5,
 // whose prompt is all there is. Column c has (c + 1) times these numbers.
-class PoolOfAFewRows : public testing::TestWithParam<bool> {
+class PoolOfAFewRows : public testing::TestWithParam<Form> {
  protected:
   at::Tensor Of(Pooling pooling, bool with_prompts) const {
-    std::unique_ptr<UseReferenceOps> reference_ops;
-    if (GetParam()) reference_ops = std::make_unique<UseReferenceOps>();
+    const UseForm form(GetParam());
     Inputs make(1);
     PackedTokens tokens = make.Tokens({3, 2, 1}, 9);
     if (with_prompts) tokens.prompt_tokens = Ints({1, 0, 3});
@@ -118,16 +116,17 @@ TEST_P(PoolOfAFewRows, IsWhatItsNameSays) {
          {(8 + 6) / 5.0F, (6 - 2) / 3.0F, 0});
 }
 
-INSTANTIATE_TEST_SUITE_P(FusedAndReference, PoolOfAFewRows, testing::Bool());
+constexpr Form kForms[] = {Form::kFused, Form::kReference, Form::kPortable};
+INSTANTIATE_TEST_SUITE_P(EveryForm, PoolOfAFewRows, testing::ValuesIn(kForms));
 
 TEST(Pool, OfEqualLargestNumbersTheFirstGetsTheGradient) {
-  for (const bool reference : {false, true}) {
+  for (const Form form : kForms) {
     Inputs make(1);
     const PackedTokens tokens = make.Tokens({3}, 9);
     const at::Tensor x = at::zeros({3, 16}, at::kFloat);
     x[1].fill_(2);
     x[2].fill_(2);
-    const at::Tensor gradient = PoolOnce(x, tokens, Pooling::kMax, reference).gradient;
+    const at::Tensor gradient = PoolOnce(x, tokens, Pooling::kMax, form).gradient;
     EXPECT_EQ(gradient[0].abs().sum().item<double>(), 0);
     EXPECT_GT(gradient[1].abs().sum().item<double>(), 0);
     EXPECT_EQ(gradient[2].abs().sum().item<double>(), 0);
@@ -140,8 +139,11 @@ TEST(Pool, ANumberThatIsNoneIsNotHidden) {
     const PackedTokens tokens = make.Tokens({3}, 9);
     const at::Tensor x = at::zeros({3, 16}, at::kFloat);
     x[1][3] = std::nanf("");
-    EXPECT_TRUE(std::isnan(Pool(x, tokens, pooling)[0][3].item<float>()));
-    EXPECT_EQ(Pool(x, tokens, pooling)[0][4].item<float>(), 0);
+    for (const Form form : kForms) {
+      const UseForm use_form(form);
+      EXPECT_TRUE(std::isnan(Pool(x, tokens, pooling)[0][3].item<float>()));
+      EXPECT_EQ(Pool(x, tokens, pooling)[0][4].item<float>(), 0);
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/captured_messages.h"
 #include "tensor/backward_state.h"
+#include "tensor/fused_only.h"
 #include "tensor/inputs.h"
 #include "tensor/ops.h"
 
@@ -70,6 +71,7 @@ std::vector<at::ScalarType> Types() {
 
 // A row's bytes and its gradient's do not depend on how many threads there are.
 TEST(ResidualLayers, AnyNumberOfThreadsGivesTheSameRows) {
+  SKIP_UNLESS_FUSED();
   const int usual = at::get_num_threads();
   for (const at::ScalarType type : Types()) {
     const Layer layer(96, 160, type);
@@ -95,6 +97,7 @@ TEST(ResidualLayers, AnyNumberOfThreadsGivesTheSameRows) {
 }
 
 TEST(ResidualLayers, ATextDoesNotSeeItsNeighbours) {
+  SKIP_UNLESS_FUSED();
   for (const at::ScalarType type : Types()) {
     const Layer layer(96, 160, type);
     Inputs make(22);
@@ -176,6 +179,7 @@ TEST(ResidualLayers, NansAndLargeNumbersStayInTheirRow) {
 }
 
 TEST(ResidualLayers, AShapeThatNoKernelTakesIsSaidOnce) {
+  SKIP_UNLESS_FUSED();
   const CapturedMessages messages;
   Inputs make(26);
   const PackedTokens tokens = make.Tokens({3}, 9);

@@ -1,5 +1,5 @@
-// The operations of encoders that normalise what a layer reads: fused against reference forms, and
-// the reference forms' gradients against differences.
+// The operations of encoders that normalise what a layer reads: fused and portable against
+// reference forms, and the reference forms' gradients against differences.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
@@ -95,7 +95,7 @@ TEST_P(ResidualOpsTest, Normalize) {
       const PackedTokens tokens = inputs.Tokens(shape.lengths);
       inputs.Add({tokens.tokens(), shape.hidden}, 2);
       const NormPlaces norm = NormPlaces::Add(&inputs, c, shape.hidden);
-      ExpectFusedEqualsReference(
+      ExpectFormsEqualReference(
           [&](const Tensors& in) { return Normalize(in[0], norm.Of(in), tokens, Drop(1)); },
           inputs.values, 1);
     }
@@ -106,7 +106,7 @@ TEST_P(ResidualOpsTest, NormalizeWithoutANormDropsOnly) {
   InputList inputs(1);
   const PackedTokens tokens = inputs.Tokens({5, 17});
   inputs.Add({22, 48}, 2);
-  ExpectFusedEqualsReference(
+  ExpectFormsEqualReference(
       [&](const Tensors& in) { return Normalize(in[0] * 1, Norm(), tokens, Drop(1)); },
       inputs.values, 1);
 }
@@ -122,7 +122,7 @@ TEST_P(ResidualOpsTest, NormAffineBesideWhatElseReadsX) {
         const NormPlaces norm = NormPlaces::Add(&inputs, c, shape.hidden);
         const LinearPlaces linear =
             LinearPlaces::Add(&inputs, shape.inner, shape.hidden, shape.heads % 2 == 0);
-        ExpectFusedEqualsReference(
+        ExpectFormsEqualReference(
             [&](const Tensors& in) {
               const AffineResult mapped = NormAffine(in[0], norm.Of(in), linear.Of(in));
               at::Tensor product = reads_product ? mapped.out : mapped.out.detach();
@@ -142,7 +142,7 @@ TEST_P(ResidualOpsTest, NormAffineAlone) {
     inputs.Add({tokens.tokens(), shape.hidden}, 1);
     const NormPlaces norm = NormPlaces::Add(&inputs, kNorms[2], shape.hidden);
     const LinearPlaces linear = LinearPlaces::Add(&inputs, shape.inner, shape.hidden, true);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const Tensors& in) { return NormAffine(in[0], norm.Of(in), linear.Of(in)).out; },
         inputs.values, 1);
   }
@@ -159,7 +159,7 @@ TEST_P(ResidualOpsTest, AffineAdd) {
           LinearPlaces::Add(&inputs, shape.hidden, shape.inner, kind % 2 == 0);
       NormPlaces norm;  // none at last
       if (kind < std::size(kNorms)) norm = NormPlaces::Add(&inputs, kNorms[kind], shape.hidden);
-      ExpectFusedEqualsReference(
+      ExpectFormsEqualReference(
           [&](const Tensors& in) {
             return AffineAdd(in[0], in[1], linear.Of(in), norm.Of(in), tokens, Drop(3));
           },
@@ -185,7 +185,7 @@ TEST_P(ResidualOpsTest, FeedForwardAdd) {
     NormPlaces norm, out_norm;
     if (turn % 5 < 4) norm = NormPlaces::Add(&inputs, kNorms[turn % 5], shape.hidden);
     if (turn % 7 < 4) out_norm = NormPlaces::Add(&inputs, kNorms[turn % 7], shape.hidden);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const Tensors& in) {
           const FeedForward layer{.norm = norm.Of(in),
                                   .up = up.Of(in),
@@ -209,7 +209,7 @@ TEST_P(ResidualOpsTest, FeedForwardNormWithEveryActivation) {
       const LinearPlaces up = LinearPlaces::Add(&inputs, shape.inner, shape.hidden, has_bias);
       const LinearPlaces down = LinearPlaces::Add(&inputs, shape.hidden, shape.inner, has_bias);
       const NormPlaces norm = NormPlaces::Add(&inputs, kNorms[has_bias ? 1 : 0], shape.hidden);
-      ExpectFusedEqualsReference(
+      ExpectFormsEqualReference(
           [&](const Tensors& in) {
             const Norm of = norm.Of(in);
             return FeedForwardNorm(in[0], up.Of(in), down.Of(in), activation,
@@ -228,7 +228,7 @@ TEST_P(ResidualOpsTest, AffineNormWithoutBetaAndBias) {
     inputs.Add({tokens.tokens(), shape.hidden}, 1);
     const LinearPlaces linear = LinearPlaces::Add(&inputs, shape.hidden, shape.inner, false);
     const NormPlaces norm = NormPlaces::Add(&inputs, kNorms[1], shape.hidden);
-    ExpectFusedEqualsReference(
+    ExpectFormsEqualReference(
         [&](const Tensors& in) {
           return AffineNorm(in[0], in[1], linear.Of(in), {norm.Of(in).gamma, {}, 1e-6}, tokens,
                             Drop(8));
@@ -254,7 +254,7 @@ TEST_P(ResidualOpsTest, RotateHeads) {
           query = NormPlaces::Add(&inputs, kNorms[kind], heads.width);
           if (kind != 2) key = NormPlaces::Add(&inputs, kNorms[(kind + 1) % 4], heads.width);
         }
-        ExpectFusedEqualsReference(
+        ExpectFormsEqualReference(
             [&](const Tensors& in) {
               const bool wide = in[0].scalar_type() == at::kDouble;
               const Rotary rotary =
@@ -270,15 +270,17 @@ TEST_P(ResidualOpsTest, RotateHeads) {
 // Embeddings, whose activation has no input of its own.
 void ExpectEmbeddings(const std::function<at::Tensor(const Tensors&, at::ScalarType)>& operation,
                       const Tensors& inputs) {
-  const Result want = RunOnce([&](const Tensors& in) { return operation(in, at::kDouble); }, inputs,
-                              std::vector<at::ScalarType>(inputs.size(), at::kDouble), true);
-  for (const Case& c : Cases()) {
+  const Result want =
+      RunOnce([&](const Tensors& in) { return operation(in, at::kDouble); }, inputs,
+              std::vector<at::ScalarType>(inputs.size(), at::kDouble), Form::kReference);
+  for (const FormCase& c : FormCases()) {
+    const at::ScalarType parameters = c.activation == at::kDouble ? at::kDouble : at::kFloat;
     const Result got =
         RunOnce([&](const Tensors& in) { return operation(in, c.activation); }, inputs,
-                std::vector<at::ScalarType>(inputs.size(), at::kFloat), false);
-    EXPECT_LE(Error(got.out, want.out), c.bound);
+                std::vector<at::ScalarType>(inputs.size(), parameters), c.form);
+    EXPECT_LE(Error(got.out, want.out), c.bound) << c.Name();
     for (size_t i = 0; i < inputs.size(); ++i) {
-      EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i;
+      EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i << ", " << c.Name();
     }
   }
 }

@@ -72,24 +72,23 @@ TEST_F(RunApartTest, EveryTaskIsDoneOnceByOneOfSeveralThreads) {
 }
 
 TEST_F(RunApartTest, TasksSeeTheCallersGradientModeAndForms) {
-  const auto tasks_that_see = [](bool gradients, bool reference) {
+  const auto tasks_that_see = [](bool gradients, Form form) {
     std::atomic<int> count = 0;
     Meeting meeting(MayBeFewer() ? 1 : kThreads);  // so that every thread has a task
     RunApart(20, [&](size_t) {
       meeting.Wait();
-      if (at::GradMode::is_enabled() == gradients && UseReferenceOps::Active() == reference)
-        ++count;
+      if (at::GradMode::is_enabled() == gradients && UseForm::Wanted() == form) ++count;
     });
     return count.load();
   };
-  const bool usual = UseReferenceOps::Active();  // TANDEM_FORMS may say so
+  const Form usual = UseForm::Wanted();  // TANDEM_FORMS may say so
   {
     const at::AutoGradMode mode(false);
     EXPECT_EQ(tasks_that_see(false, usual), 20);
   }
-  {
-    const UseReferenceOps reference_ops;
-    EXPECT_EQ(tasks_that_see(true, true), 20);
+  for (const Form form : {Form::kReference, Form::kPortable}) {
+    const UseForm use_form(form);
+    EXPECT_EQ(tasks_that_see(true, form), 20);
   }
   // Nor do the threads keep them.
   EXPECT_EQ(tasks_that_see(true, usual), 20);

@@ -172,7 +172,8 @@ TEST_F(TrainCommand, ReferenceFormsCanBeForcedAndLearnTheSame) {
   ::unsetenv("TANDEM_FORMS");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.err, testing::HasSubstr("TANDEM_FORMS is fused or reference, not other"));
+  EXPECT_THAT(wrong.err,
+              testing::HasSubstr("TANDEM_FORMS is fused, reference or portable, not other"));
   const std::string fused_metrics = FilesOf("fused").at("metrics.jsonl");
   const std::string reference_metrics = FilesOf("reference").at("metrics.jsonl");
   EXPECT_NE(fused_metrics, reference_metrics);  // the fused operations add in another order
