@@ -19,6 +19,11 @@ at::Tensor Padded(const at::Tensor& rows, int64_t most) {
   return at::cat({rows, at::zeros({missing, rows.size(1)}, rows.options())});
 }
 
+// The tensor where the group takes it: itself, or a copy on the host.
+at::Tensor ForGroup(const ProcessGroup& group, const at::Tensor& tensor) {
+  return group.Takes(tensor.device()) ? tensor : tensor.to(at::kCPU);
+}
+
 at::Tensor IndexTensor(const std::vector<int64_t>& values) {
   const at::Tensor tensor = at::empty({std::ssize(values)}, at::kLong);
   std::copy(values.begin(), values.end(), tensor.data_ptr<int64_t>());
@@ -61,7 +66,8 @@ RowExchange RowExchange::OfEvenShares(ProcessGroup& group, int64_t rows) {
 }
 
 at::Tensor RowExchange::Gather(const at::Tensor& own) const {
-  const at::Tensor all = group_.AllGather(Padded(own.detach(), most_));
+  const at::Tensor all =
+      group_.AllGather(ForGroup(group_, Padded(own.detach(), most_))).to(own.device());
   return all.flatten(0, 1).index_select(0, place_.to(all.device()));
 }
 
@@ -71,7 +77,7 @@ at::Tensor RowExchange::AddUpOwn(const at::Tensor& gradient) const {
       at::cat({gradient, at::zeros({1, gradient.size(1)}, gradient.options())});
   const at::Tensor for_all = padded.index_select(0, row_of_.to(gradient.device()))
                                  .view({group_.ranks(), most_, gradient.size(1)});
-  const at::Tensor parts = group_.AllToAll(for_all);
+  const at::Tensor parts = group_.AllToAll(ForGroup(group_, for_all)).to(gradient.device());
   at::Tensor sum = parts[0].clone();
   for (int64_t rank = 1; rank < parts.size(0); ++rank) sum.add_(parts[rank]);
   return sum.narrow(0, 0, own_.size(0));

@@ -10,7 +10,8 @@
 
 namespace tandem::dist {
 
-// Which rows of a matrix [N, E] are each process's.
+// Which rows of a matrix [N, E] are each process's. Matrices may be on a device: what the group
+// does not take there goes over the host. Results are where the arguments are.
 class RowExchange {
  public:
   // rows_of[r] are the rows of rank r, in the order in which that process has them; together they

@@ -25,6 +25,7 @@ class Single final : public ProcessGroup {
  public:
   int rank() const override { return 0; }
   int ranks() const override { return 1; }
+  bool Takes(at::Device /*device*/) const override { return true; }
   at::Tensor AllGather(const at::Tensor& tensor) override { return tensor.unsqueeze(0); }
   std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) override {
     to.copy_(from);

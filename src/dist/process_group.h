@@ -52,6 +52,9 @@ class ProcessGroup {
   bool alone() const { return ranks() == 1; }
   bool leads() const { return rank() == 0; }
 
+  // Whether the functions below take tensors that are there. Gloo takes the host's.
+  virtual bool Takes(at::Device device) const { return device.is_cpu(); }
+
   // The tensors of all processes, [ranks, ...]; all must have one shape and dtype.
   virtual at::Tensor AllGather(const at::Tensor& tensor) = 0;
   // tensor [ranks, ...]: row r goes to rank r. Row r of the result came from rank r.

@@ -4,19 +4,15 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
-#include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <mutex>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
 #include "objective/batch_arrays.h"
 #include "objective/catalogue.h"
 #include "objective/device_batch.h"
@@ -103,8 +99,7 @@ struct Judgement {
 class FormulaObjective final : public Objective {
  public:
   FormulaObjective(const ObjectiveInfo& info, const config::Params& params, Forms forms)
-      : name_(info.name),
-        needs_(info.needs(params)),
+      : needs_(info.needs(params)),
         forms_(Resolved(forms)),
         formula_(info.make(params)),
         device_form_(MakeDeviceForm(info.name, params)) {}
@@ -139,23 +134,8 @@ class FormulaObjective final : public Objective {
 
  private:
   bool OnDevice(const Scores& scores) const {
-    if (forms_ != Forms::kBySize) return forms_ == Forms::kDevice && device_form_ != nullptr;
-    if (scores.query_document.is_cpu() || scores.query_document.numel() < kDeviceCells) {
-      return false;
-    }
-    if (device_form_ == nullptr) SayOnHost();
-    return device_form_ != nullptr;
-  }
-
-  void SayOnHost() const {
-    static std::mutex mutex;
-    static std::set<std::string_view> said;
-    const std::lock_guard lock(mutex);
-    if (!said.insert(name_).second) return;
-    Note(
-        fmt::format("objective {} has no form for a device: scores are copied to the host, and "
-                    "their gradients back",
-                    name_));
+    if (forms_ != Forms::kBySize) return forms_ == Forms::kDevice;
+    return !scores.query_document.is_cpu() && scores.query_document.numel() >= kDeviceCells;
   }
 
   // Scores that are on a device are copied to the host, and FormulaFunction copies gradients back.
@@ -195,11 +175,10 @@ class FormulaObjective final : public Objective {
     if (gradients[4].defined()) gradients[4].fill_(bias);
   }
 
-  std::string_view name_;
   Needs needs_;
   Forms forms_;
   std::unique_ptr<const Formula> formula_;
-  std::unique_ptr<const DeviceForm> device_form_;  // null: it has none
+  std::unique_ptr<const DeviceForm> device_form_;
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ class DeviceForm {
   virtual double StartingBias(const DeviceBatch& /*batch*/) const { return 0; }
 };
 
-// Null for an objective that has no device form.
+// Throws std::logic_error for an objective that has no entry in device_forms.cc.
 std::unique_ptr<const DeviceForm> MakeDeviceForm(std::string_view name,
                                                  const config::Params& params);
 

@@ -1,5 +1,9 @@
 #include "objective/device_forms.h"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 namespace tandem::objective {
 namespace {
 
@@ -12,7 +16,12 @@ constexpr Entry kEntries[] = {{"infonce", MakeDeviceInfoNce},
                               {"samtone", MakeDeviceSamToNe},
                               {"pair", MakeDevicePair},
                               {"mann_whitney", MakeDeviceMannWhitney},
-                              {"bixse", MakeDeviceBixse}};
+                              {"bixse", MakeDeviceBixse},
+                              {"soft_infonce", MakeDeviceSoftInfoNce},
+                              {"margin_mse", MakeDeviceMarginMse},
+                              {"kl_distillation", MakeDeviceKlDistillation},
+                              {"pairwise_bce", MakeDevicePairwiseBce},
+                              {"lambda_loss", MakeDeviceLambdaLoss}};
 
 }  // namespace
 
@@ -21,7 +30,7 @@ std::unique_ptr<const DeviceForm> MakeDeviceForm(std::string_view name,
   for (const Entry& entry : kEntries) {
     if (entry.name == name) return entry.make(params);
   }
-  return nullptr;
+  throw std::logic_error(fmt::format("objective {} has no entry in device_forms.cc", name));
 }
 
 }  // namespace tandem::objective

@@ -69,12 +69,11 @@ class Objective {
 // Where an objective computes.
 enum class Forms {
   // On the host, unless the scores are on a device and query_document has kDeviceCells cells or
-  // more: then on that device (device_form.h). What is smaller, or has no device form, is copied to
-  // the host and its gradient back; a Note says once that a large batch has to be.
-  // TANDEM_FORMS=portable is kDevice.
+  // more: then on that device (device_form.h). Fewer are copied to the host, and their gradient
+  // back. TANDEM_FORMS=portable is kDevice.
   kBySize,
   kHost,
-  kDevice,  // wherever the scores are; on the host for an objective without a device form
+  kDevice,  // wherever the scores are
 };
 
 // Two copies over PCIe and the formula on the host take about as long for so many cells as the
