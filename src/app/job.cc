@@ -11,6 +11,7 @@
 #include <string>
 
 #include "app/globals.h"
+#include "app/machine_problem.h"
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -59,6 +60,9 @@ void RunInGroup(const std::function<void(dist::ProcessGroup& group)>& body) {
   } catch (const std::bad_alloc&) {
     End(*group, ExitCode::kInternal, WithRank(*group, "out of memory"));
   } catch (const std::exception& error) {
+    if (const auto problem = MachineProblem(error)) {
+      End(*group, ExitCode::kUsage, WithRank(*group, problem->c_str()));
+    }
     End(*group, ExitCode::kInternal,
         WithRank(*group, fmt::format("internal error: {}", error.what()).c_str()));
   }

@@ -174,6 +174,7 @@ class ModelBackend final : public serve::Backend {
     }
     const at::Tensor rows =
         model_->Encode(tensor::Pack(ids, {}, prompts), KindOf(kind), {.precision = precision_})
+            .to(at::kCPU)
             .contiguous();
     for (size_t i = 0; i < texts.size(); ++i) {
       std::memcpy(pass.rows[texts[i]], rows.data_ptr<float>() + i * info_.width,
@@ -204,6 +205,7 @@ Served OpenIndex(const ServeCommandOptions& options) {
   load.max_query_tokens = flags.max_query_tokens;
   load.chosen_query_prompt = flags.prompt;
   auto model = index::LoadIndexModel(info, load, flags.model);
+  model->To(CommandDevice());
   if (flags.model.empty()) {
     // A model that was copied into the index goes by the index's name.
     const bool copied = std::filesystem::path(info.model.path).is_relative();
