@@ -1,5 +1,17 @@
 # Finds libtorch and makes the target `torch` fit to be used beside the distribution's libraries.
-find_package(Torch REQUIRED)
+if(TANDEM_TORCH)
+  find_package(PypiTorch REQUIRED)
+else()
+  if(TANDEM_WITH_CUDA)
+    message(FATAL_ERROR "TANDEM_WITH_CUDA needs a libtorch that is built with CUDA, which the "
+                        "distribution's is not: fetch PyPI's with tools/fetch_torch.sh --cuda FOLDER "
+                        "and give -DTANDEM_TORCH=FOLDER")
+  endif()
+  find_package(Torch REQUIRED)
+endif()
+if(TANDEM_WITH_CUDA)
+  target_compile_definitions(torch INTERFACE TANDEM_WITH_CUDA=1)
+endif()
 # Without this, a libtorch header that needs one operation includes all of its thousand.
 target_compile_definitions(torch INTERFACE AT_PER_OPERATOR_HEADERS)
 

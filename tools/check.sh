@@ -165,6 +165,16 @@ run_serve() {
     --seconds "${SERVE_SECONDS:-600}"
 }
 
+# --- PyPI's torch --------------------------------------------------------------------------------
+
+# All tests against PyPI's torch. TORCH=FOLDER is one that tools/fetch_torch.sh or pip has made, which
+# is fetched into .cache/torch otherwise.
+run_libtorch() {
+  [ -n "${TORCH:-}" ] || sh tools/fetch_torch.sh .cache/torch
+  build_targets pypi all -DTANDEM_WARNINGS_AS_ERRORS=ON "-DTANDEM_TORCH=${TORCH:-$PWD/.cache/torch}"
+  run_tests pypi
+}
+
 # --- fuzzers -------------------------------------------------------------------------------------
 
 run_fuzzers() {
@@ -185,14 +195,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- kills launchers network scale pages serve package sanitizers fuzz suites
+  [ $# -gt 0 ] || set -- kills launchers network scale pages serve package sanitizers libtorch fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      kills | launchers | network | scale | pages | serve | fuzz) stages=$((stages + 1)) ;;
+      kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, kills, launchers, network, scale, pages, serve, package, sanitizers and fuzz" ;;
+      *) fail "check has no part $name; it has suites, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
   setup
@@ -222,6 +232,7 @@ check() {
         fi
         ;;
       serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
+      libtorch) part libtorch 4800 "all tests against PyPI's torch" run_libtorch ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers

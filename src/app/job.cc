@@ -17,6 +17,9 @@
 #include "base/interrupt.h"
 #include "base/launch.h"
 #include "base/log.h"
+#if TANDEM_WITH_CUDA
+#include "dist/nccl_group.h"
+#endif
 
 namespace tandem::app {
 namespace {
@@ -46,6 +49,9 @@ std::string WithRank(const dist::ProcessGroup& group, const char* message) {
 dist::ProcessGroup* CurrentGroup() { return current_group; }
 
 void RunInGroup(const std::function<void(dist::ProcessGroup& group)>& body) {
+#if TANDEM_WITH_CUDA
+  dist::LeaveNcclErrorsToGroups();
+#endif
   const std::unique_ptr<dist::ProcessGroup> group = dist::ProcessGroup::Join(
       CurrentLaunch(), {.timeout = std::chrono::seconds(GlobalOptions().timeout)});
   if (group->alone()) return body(*group);

@@ -1,6 +1,9 @@
 // libtorch's collectives (c10d), and what differs between its versions (1.13 to 2.15).
 #pragma once
 
+#include <c10/util/intrusive_ptr.h>
+#include <torch/version.h>
+
 #include <chrono>
 #include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -14,5 +17,14 @@ namespace tandem::dist {
 // What a collective operation that is under way is held by: c10d::Work, which libtorch 1.13 has
 // inside of c10d::ProcessGroup too.
 using WorkPointer = decltype(std::declval<c10d::ProcessGroupGloo&>().barrier());
+
+// What Gloo's and NCCL's operations are called by.
+#if TORCH_VERSION_MAJOR >= 2
+using Backend = c10d::Backend;
+#else
+using Backend = c10d::ProcessGroup;
+#endif
+
+using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 }  // namespace tandem::dist

@@ -15,7 +15,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
+#include <future>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,6 +26,7 @@
 
 #include "base/error.h"
 #include "dist/c10d_versions.h"
+#include "dist/nccl_group.h"
 #include "dist/peers.h"
 
 namespace tandem::dist {
@@ -33,6 +37,10 @@ using std::chrono::milliseconds;
 
 // How long a wait for other processes goes on before it asks whether they are still there.
 constexpr milliseconds kLook{500};
+
+// How long a wait for a GPU sleeps before it looks again, at first and at most.
+constexpr std::chrono::microseconds kShortestPause{10};
+constexpr std::chrono::microseconds kLongestPause{1000};
 
 // The first line of what libtorch says; its messages carry stack traces.
 std::string FirstLine(const std::exception& error) {
@@ -77,8 +85,6 @@ auto MakeDevice(const Launch& launch) {
   return address.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
                          : c10d::ProcessGroupGloo::createDeviceForHostname(address);
 }
-
-using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 std::vector<uint8_t> Bytes(const std::string& text) { return {text.begin(), text.end()}; }
 
@@ -164,6 +170,9 @@ class GlooGroup final : public ProcessGroup {
  public:
   GlooGroup(const Launch& launch, const GroupOptions& options)
       : rank_(launch.rank), ranks_(launch.ranks) {
+#if TANDEM_WITH_CUDA
+    nccl_timeout_ = 2 * options.timeout;  // as Gloo's
+#endif
     store_ = FirstStore(launch, options.timeout);
     try {
       Meet(launch, *store_, options.timeout);
@@ -173,12 +182,7 @@ class GlooGroup final : public ProcessGroup {
                        .ranks = ranks_,
                        .leader = launch.address,
                        .timeout = options.timeout});
-      auto gloo = c10d::ProcessGroupGloo::Options::create();
-      // Waits end earlier, by what the peers say; Gloo's own limit is for what that does not see.
-      gloo->timeout = 2 * options.timeout;
-      gloo->devices.push_back(MakeDevice(launch));
-      group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(
-          c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, ranks_, gloo);
+      Connect(launch, options.timeout);
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
@@ -194,25 +198,27 @@ class GlooGroup final : public ProcessGroup {
     std::vector<at::Tensor> inputs = {tensor.contiguous()};
     const at::Tensor all = at::empty(WithRanks(tensor.sizes()), tensor.options());
     std::vector<std::vector<at::Tensor>> outputs = {all.unbind(0)};
-    Wait([&] { return group_->allgather(outputs, inputs); });
+    const std::unique_ptr<Pending> pending =
+        Begin(tensor, [&](Backend& backend) { return backend.allgather(outputs, inputs); });
+    pending->Wait();
     return all;
   }
 
   std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) override {
     at::Tensor input = from, output = to;
     std::vector<int64_t> even;
-    return std::make_unique<UnderWay>(
-        *this, Start([&] { return group_->alltoall_base(output, input, even, even); }));
+    return Begin(
+        from, [&](Backend& backend) { return backend.alltoall_base(output, input, even, even); });
   }
 
   std::unique_ptr<Pending> AddUp(at::Tensor tensor) override {
     std::vector<at::Tensor> tensors = {std::move(tensor)};
-    return std::make_unique<UnderWay>(*this, Start([&] { return group_->allreduce(tensors); }));
+    return Begin(tensors[0], [&](Backend& backend) { return backend.allreduce(tensors); });
   }
 
   void Broadcast(at::Tensor tensor) override {
     std::vector<at::Tensor> tensors = {std::move(tensor)};
-    Wait([&] { return group_->broadcast(tensors); });
+    Begin(tensors[0], [&](Backend& backend) { return backend.broadcast(tensors); })->Wait();
   }
 
   void Report(int exit_code, std::string_view message) override {
@@ -236,13 +242,40 @@ class GlooGroup final : public ProcessGroup {
  private:
   class UnderWay final : public Pending {
    public:
-    UnderWay(GlooGroup& group, WorkPointer work) : group_(group), work_(std::move(work)) {}
-    void Wait() override { group_.WaitFor(*work_); }
+    UnderWay(GlooGroup& group, WorkPointer work, bool on_device)
+        : group_(group), work_(std::move(work)), on_device_(on_device) {}
+    void Wait() override { on_device_ ? group_.WaitForDevice(*work_) : group_.WaitFor(*work_); }
 
    private:
     GlooGroup& group_;
     WorkPointer work_;
+    bool on_device_;
   };
+
+  // Gloo's connecting waits for one process after the other and cannot be told that one is lost: so
+  // it has a thread of its own, which is left behind where the peers say so.
+  void Connect(const Launch& launch, milliseconds timeout) {
+    using Group = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
+    auto gloo = c10d::ProcessGroupGloo::Options::create();
+    // Waits end earlier, by what the peers say; Gloo's own limit is for what that does not see.
+    gloo->timeout = 2 * timeout;
+    gloo->devices.push_back(MakeDevice(launch));
+    std::packaged_task<Group()> connecting(
+        [gloo, store = store_, rank = launch.rank, ranks = launch.ranks] {
+          return c10::make_intrusive<c10d::ProcessGroupGloo>(
+              c10::make_intrusive<c10d::PrefixStore>("gloo", store), rank, ranks, gloo);
+        });
+    std::future<Group> connected = connecting.get_future();
+    std::thread(std::move(connecting)).detach();
+    while (connected.wait_for(kLook) != std::future_status::ready) {
+      if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
+    }
+    try {
+      group_ = connected.get();
+    } catch (const std::exception& error) {
+      Throw(peers_->Find(FirstLine(error)));
+    }
+  }
 
   StorePointer FirstStore(const Launch& launch, milliseconds timeout) const {
     if (rank_ == 0 && PortIsTaken(launch.port)) {
@@ -273,21 +306,29 @@ class GlooGroup final : public ProcessGroup {
     throw Error(static_cast<ExitCode>(lost.exit_code), message);
   }
 
-  // Starts an operation. What libtorch throws comes from a connection, since the arguments are
-  // ours.
+  // The backend for memory of a tensor's kind.
+  Backend& BackendOf(const at::Tensor& tensor) {
+    if (tensor.device().is_cpu()) return *group_;
+#if TANDEM_WITH_CUDA
+    if (tensor.is_cuda()) {
+      if (!nccl_) nccl_ = MakeNccl(store_, rank_, ranks_, nccl_timeout_);
+      return *nccl_;
+    }
+#endif
+    throw std::logic_error(
+        fmt::format("a group of processes cannot exchange tensors of {}", tensor.device().str()));
+  }
+
+  // Starts an operation on tensors of this one's kind. What libtorch throws comes from a
+  // connection, since the arguments are ours.
   template <typename Operation>
-  WorkPointer Start(const Operation& operation) const {
+  std::unique_ptr<Pending> Begin(const at::Tensor& tensor, const Operation& operation) {
+    Backend& backend = BackendOf(tensor);
     try {
-      return operation();
+      return std::make_unique<UnderWay>(*this, operation(backend), !tensor.device().is_cpu());
     } catch (const std::exception& error) {
       Throw(peers_->Find(FirstLine(error)));
     }
-  }
-
-  template <typename Operation>
-  void Wait(const Operation& operation) const {
-    const WorkPointer work = Start(operation);
-    WaitFor(*work);
   }
 
   template <typename Work>
@@ -303,10 +344,33 @@ class GlooGroup final : public ProcessGroup {
     }
   }
 
+  // The host waits, although only the device's next operation has to: a process that is lost would
+  // otherwise be seen where nothing can be said of it any more.
+  template <typename Work>
+  void WaitForDevice(Work& work) const {
+    try {
+      for (auto pause = kShortestPause; !work.isCompleted();
+           pause = std::min(2 * pause, kLongestPause)) {
+        if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
+        std::this_thread::sleep_for(pause);
+      }
+      if (const std::exception_ptr error = work.exception()) std::rethrow_exception(error);
+      work.wait();  // returns at once; the device's current stream takes the result from here on
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      Throw(peers_->Find(FirstLine(error)));
+    }
+  }
+
   int rank_;
   int ranks_;
   StorePointer store_;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+  c10::intrusive_ptr<Backend> group_;  // of hosts' memories
+#if TANDEM_WITH_CUDA
+  milliseconds nccl_timeout_;
+  c10::intrusive_ptr<Backend> nccl_;  // of GPUs' memories, once they are used
+#endif
   std::unique_ptr<Peers> peers_;
 };
 

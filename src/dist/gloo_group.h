@@ -1,4 +1,5 @@
-// A group of several processes on Gloo, which exchanges hosts' memory over TCP.
+// A group of several processes on Gloo, which exchanges hosts' memory over TCP. In a build for
+// GPUs, tensors on them are exchanged by NCCL (dist/nccl_group.h).
 #pragma once
 
 #include <memory>

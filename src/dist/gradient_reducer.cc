@@ -56,7 +56,7 @@ struct GradientReducer::State {
     int64_t flag = 0;   // in the bucket: above 0 where any process has the gradient
     bool ready = false;
   };
-  // [flags, numbers, padding], float32.
+  // [flags, numbers, padding], float32, where the parameters are.
   struct Bucket {
     std::vector<size_t> parameters;
     int64_t numbers = 0;
@@ -147,7 +147,9 @@ struct GradientReducer::State {
   }
 
   void Send(Bucket& bucket) {
-    if (!bucket.sums.defined()) bucket.sums = at::empty({bucket.numbers}, at::kFloat);
+    if (!bucket.sums.defined()) {
+      bucket.sums = at::empty({bucket.numbers}, FloatsBeside(parameters[bucket.parameters[0]]));
+    }
     at::Tensor& sums = bucket.sums;
     int64_t end = std::ssize(bucket.parameters);
     for (const size_t i : bucket.parameters) {
@@ -176,9 +178,11 @@ struct GradientReducer::State {
   void Receive(Bucket& bucket) {
     std::exchange(bucket.pending, nullptr)->Wait();
     if (options.type == ReduceType::kBf16) bucket.sums.copy_(SumOf(bucket.parts));
+    const at::Tensor flags = bucket.sums.narrow(0, 0, std::ssize(bucket.parameters)).cpu();
+    const auto* flag = flags.data_ptr<float>();
     for (const size_t i : bucket.parameters) {
       const model::NamedParameter& parameter = parameters[i];
-      const bool any = bucket.sums[places[i].flag].item<float>() > 0;
+      const bool any = flag[places[i].flag] > 0;
       parameter.value.mutable_grad() =
           any ? bucket.sums.narrow(0, places[i].begin, parameter.value.numel())
                     .view(parameter.value.sizes())
@@ -186,7 +190,11 @@ struct GradientReducer::State {
     }
   }
 
-  // The rows that any process has, increasing, int64 [n].
+  static at::TensorOptions FloatsBeside(const model::NamedParameter& parameter) {
+    return at::TensorOptions(at::kFloat).device(parameter.value.device());
+  }
+
+  // The rows that any process has, increasing, int64 [n], on the host as `own` is.
   at::Tensor AllRows(const at::Tensor& own) const {
     const at::Tensor counts = group.AllGather(at::full({1}, own.size(0), at::kLong));
     const int64_t most = std::max<int64_t>(1, counts.max().item<int64_t>());
@@ -205,14 +213,15 @@ struct GradientReducer::State {
   void AddUpTable(const model::NamedParameter& table) {
     const at::Tensor& gradient = table.value.grad();
     const int64_t width = table.value.size(1);
-    tensor::RowGradient own{at::empty({0}, at::kLong), at::empty({0, width}, at::kFloat)};
+    const at::TensorOptions floats = FloatsBeside(table);
+    tensor::RowGradient own{at::empty({0}, floats.dtype(at::kLong)), at::empty({0, width}, floats)};
     if (gradient.defined()) own = tensor::RowsOf(gradient);
-    const at::Tensor rows = AllRows(own.rows);
+    const at::Tensor rows = AllRows(own.rows.cpu()).to(floats.device());
     if (rows.size(0) == 0) {
       table.value.mutable_grad() = at::Tensor();
       return;
     }
-    at::Tensor values = at::zeros({rows.size(0), width}, at::kFloat);
+    at::Tensor values = at::zeros({rows.size(0), width}, floats);
     values.index_copy_(0, at::searchsorted(rows, own.rows), own.values);
     if (options.type == ReduceType::kFp32) {
       group.AddUp(values)->Wait();
@@ -241,7 +250,7 @@ struct GradientReducer::State {
 
   // The sum over all processes of `values`, which are rounded on their way.
   at::Tensor AddUpRounded(const at::Tensor& values) {
-    at::Tensor flat = at::zeros({Padded(values.numel(), group.ranks())}, at::kFloat);
+    at::Tensor flat = at::zeros({Padded(values.numel(), group.ranks())}, values.options());
     flat.narrow(0, 0, values.numel()).copy_(values.reshape({-1}));
     const at::Tensor sums = SumOf(group.AllToAll(Rounded(flat)));
     return sums.narrow(0, 0, values.numel()).to(at::kFloat).view(values.sizes());

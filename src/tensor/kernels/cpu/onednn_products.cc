@@ -3,12 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <dnnl.hpp>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tensor/kernels/cpu/onednn_library.h"
 #include "tensor/kernels/cpu/products.h"
 
 namespace tandem::tensor::cpu {

@@ -1,5 +1,5 @@
-// Matrix products by oneDNN. The only file that includes oneDNN is onednn_products.cc; the
-// differences between oneDNN 2.x and 3.x stay there.
+// Matrix products by oneDNN. The only file that uses oneDNN is onednn_products.cc; the differences
+// between oneDNN 2.x and 3.x stay there and in onednn_library.h, by which it includes oneDNN.
 //
 // A product is one thread's work: inside a parallel region oneDNN uses the calling thread only.
 // oneDNN makes a primitive for each shape, and each thread keeps those that it has used.
