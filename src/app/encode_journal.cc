@@ -74,6 +74,7 @@ constexpr Setting kSettings[] = {
     {"text_field", "--text-field", "give the same --text-field"},
     {"block", "--block-texts", "give the same --block-texts"},
     {"precision", "precision", "give the same --precision"},
+    {"device", "device", "give the same --device"},
     {"width", "numbers an embedding", "give the same --dimensions and model"},
     {"max_tokens", "tokens a text", "give the same --max-document-tokens or --max-query-tokens"},
     {"prompt", "prompt", "give the same --prompt", false},

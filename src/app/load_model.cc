@@ -56,9 +56,7 @@ search::EncodeOptions BulkOptions() {
   const tensor::Precision precision =
       tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice());
   tensor::ApplyPrecision(precision);
-  return {.precision = precision,
-          .threads = Threads(),
-          .group = CurrentGroup()};
+  return {.precision = precision, .threads = Threads(), .group = CurrentGroup()};
 }
 
 }  // namespace tandem::app

@@ -271,6 +271,7 @@ void ReadAll(std::unique_ptr<Setup>& setup, config::LoadedRecipe loaded,
   StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
   if (recipe.model.adapter) setup->adapter_fingerprint = model::AdapterFingerprint(*setup->model);
+  setup->model->To(setup->device);
   setup->batches =
       std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
   setup->figures = MakeBatchFigures(setup->recipe(), setup->texts,
