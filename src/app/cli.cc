@@ -19,6 +19,7 @@
 #include "app/flags.h"
 #include "app/globals.h"
 #include "app/help_text.h"
+#include "app/machine_problem.h"
 #include "app/terminal.h"
 #include "app/usage_message.h"
 #include "app/version.h"
@@ -26,6 +27,11 @@
 #include "base/suggest.h"
 
 namespace tandem::app {
+
+[[gnu::weak]] std::optional<std::string> MachineProblem(const std::exception&) {
+  return std::nullopt;
+}
+
 namespace {
 
 void AddGlobalFlags(Flags& flags) {
@@ -37,9 +43,13 @@ void AddGlobalFlags(Flags& flags) {
       .Between(0, std::numeric_limits<int64_t>::max());
   flags
       .Add("--precision", globals.precision,
-           "Arithmetic of matrix products: auto, fp32, bf16 or int8 (train: auto, and never int8; "
-           "others: fp32)")
-      .OneOf({"auto", "fp32", "bf16", "int8"});
+           "Arithmetic of matrix products: auto, fp32, bf16, int8 (train: auto, and never int8; "
+           "others: fp32), or with a CUDA device also fp16 and tf32")
+      .OneOf({"auto", "fp32", "bf16", "int8", "fp16", "tf32"});
+  flags.Add(
+      "--device", globals.device,
+      "Where the model is computed: cpu, cuda or cuda:N (train: the recipe's `device`; others: "
+      "cpu)");
   flags.AddSwitch("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
 }
 
@@ -125,6 +135,10 @@ int RunGuarded(const std::function<void()>& body) {
   } catch (const std::bad_alloc&) {
     Terminal::Get().Error("out of memory");
   } catch (const std::exception& error) {
+    if (const auto problem = MachineProblem(error)) {
+      Terminal::Get().Error(*problem);
+      return static_cast<int>(ExitCode::kUsage);
+    }
     Terminal::Get().Error(fmt::format("internal error: {}", error.what()));
   }
   return static_cast<int>(ExitCode::kInternal);

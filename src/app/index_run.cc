@@ -134,6 +134,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
     index::CheckFiles(options.index, manifest.model_files, true, Threads());
   }
   const auto model = index::LoadIndexModel(info, index::LoadOptionsOf(info.model), options.model);
+  model->To(CommandDevice());
   data::Warnings warnings;
   data::TextInputOptions source =
       TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);

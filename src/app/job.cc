@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/globals.h"
+#include "app/machine_problem.h"
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/error.h"
@@ -81,6 +82,9 @@ void RunInGroup(const std::string& command,
   } catch (const std::bad_alloc&) {
     End(*group, ExitCode::kInternal, WithRank(*group, "out of memory"));
   } catch (const std::exception& error) {
+    if (const auto problem = MachineProblem(error)) {
+      End(*group, ExitCode::kUsage, WithRank(*group, problem->c_str()));
+    }
     End(*group, ExitCode::kInternal,
         WithRank(*group, fmt::format("internal error: {}", error.what()).c_str()));
   }

@@ -7,6 +7,7 @@
 #include "app/globals.h"
 #include "app/job.h"
 #include "base/log.h"
+#include "tensor/device.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
 #include "weights/prompt_choice.h"
@@ -24,10 +25,16 @@ model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& que
   return options;
 }
 
+c10::Device CommandDevice() {
+  const std::string& name = GlobalOptions().device;
+  return tensor::UseDevice(name.empty() ? "cpu" : name);
+}
+
 std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
                                               const std::string& query_prompt) {
   tensor::SetUpProcess(GlobalOptions().threads);
   auto model = model::DualEncoder::Load(flags.model, LoadOptionsOf(flags, query_prompt));
+  model->To(CommandDevice());
   if (flags.prompt) {
     const auto kind =
         flags.prompts_documents ? model::TextKind::kDocument : model::TextKind::kQuery;
@@ -45,8 +52,11 @@ std::string FolderName(const std::string& folder) {
 }
 
 search::EncodeOptions BulkOptions() {
-  const std::string& precision = GlobalOptions().precision;
-  return {.precision = tensor::ResolvePrecision(precision.empty() ? "fp32" : precision),
+  const std::string& name = GlobalOptions().precision;
+  const tensor::Precision precision =
+      tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice());
+  tensor::ApplyPrecision(precision);
+  return {.precision = precision,
           .threads = Threads(),
           .group = CurrentGroup(),
           .compare_inputs = true};

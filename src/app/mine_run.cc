@@ -61,6 +61,7 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
                                           : tensor::ResolvePrecision(options.search_precision);
   const auto model = model::DualEncoder::Load(options.model.model,
                                               LoadOptionsOf(options.model, data.query_prompt));
+  model->To(CommandDevice());
   search::TiledSearchOptions search{
       .precision = precision, .memory = options.memory, .stop = SignalWatch::Received};
   search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),

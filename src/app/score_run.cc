@@ -107,6 +107,7 @@ Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dat
                            const data::JudgedPairs& pairs) {
   tensor::SetUpProcess(GlobalOptions().threads);
   model::CrossEncoder model(options.model.model, options.max_pair_tokens);
+  model.To(CommandDevice());
   const size_t label = search::FindLabel(model, options.label);
   const search::LabelScore rule = options.role() == data::ScoreRole::kGrades
                                       ? search::GradeOf(model, label)

@@ -60,6 +60,7 @@ LoadedModel LoadModelOf(const index::IndexInfo& info, const ModelFlags& flags) {
   options.chosen_query_prompt = flags.prompt;
   LoadedModel loaded{.folder = flags.model.empty() ? info.model.path : flags.model};
   loaded.model = index::LoadIndexModel(info, options, flags.model);
+  loaded.model->To(CommandDevice());
   return loaded;
 }
 

@@ -205,6 +205,7 @@ Served OpenIndex(const ServeCommandOptions& options) {
   load.max_query_tokens = flags.max_query_tokens;
   load.chosen_query_prompt = flags.prompt;
   auto model = index::LoadIndexModel(info, load, flags.model);
+  model->To(CommandDevice());
   if (flags.model.empty()) {
     // A model that was copied into the index goes by the index's name.
     const bool copied = std::filesystem::path(info.model.path).is_relative();

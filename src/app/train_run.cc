@@ -15,6 +15,7 @@
 #include "app/version.h"
 #include "base/error.h"
 #include "base/launch.h"
+#include "tensor/device.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
 #include "train/gradient_cache_check.h"
@@ -44,8 +45,12 @@ std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
     recipe.seed = *globals.seed;
     given.push_back(fmt::format("--seed {}", *globals.seed));
   }
+  if (!globals.device.empty()) {
+    recipe.device = globals.device;
+    given.push_back(fmt::format("--device {}", globals.device));
+  }
   if (!globals.precision.empty()) {
-    tensor::ResolveTrainingPrecision(globals.precision);
+    tensor::ResolveTrainingPrecision(globals.precision, tensor::UseDevice(recipe.device));
     recipe.precision = globals.precision;
     given.push_back(fmt::format("--precision {}", globals.precision));
   }

@@ -185,7 +185,8 @@ struct Recipe {
   int64_t seed = 1;
   int64_t threads = 0;  // 0: all that the machine gives
   std::string precision = "auto";
-  std::string output;  // run folder; "": --output must say
+  std::string device = "cpu";  // as tensor::ResolveDevice reads it
+  std::string output;          // run folder; "": --output must say
   ModelRecipe model;
   LoraRecipe lora;
   DataRecipe data;

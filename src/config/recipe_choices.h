@@ -10,9 +10,11 @@ inline constexpr ChoiceInfo kReduceTypes[] = {
     {"bf16", "rounded to bf16 on their way, half the bytes; added up in single precision"}};
 
 inline constexpr ChoiceInfo kPrecisions[] = {
-    {"auto", "bf16 where the processor multiplies it natively, else fp32"},
+    {"auto", "bf16 where the processor or the device multiplies it natively, else fp32"},
     {"fp32", "single precision throughout"},
-    {"bf16", "bfloat16 matrix products, fp32 master weights"}};
+    {"bf16", "bfloat16 matrix products, fp32 master weights"},
+    {"fp16", "half precision matrix products, fp32 master weights, a scaled loss; CUDA devices"},
+    {"tf32", "single precision whose matrix products round to 10 bits; CUDA devices"}};
 inline constexpr ChoiceInfo kTowers[] = {
     {"shared", "one encoder for queries and documents"},
     {"separate", "one encoder for queries, one for documents"},

@@ -81,6 +81,10 @@ void VisitRun(R& recipe, Visitor& visitor) {
                 {.doc = "0: all that the machine gives", .unit = "threads", .range = {0, 4096}});
   visitor.Field("precision", recipe.precision,
                 {.doc = "arithmetic of matrix products", .choices = kPrecisions});
+  visitor.Field("device", recipe.device,
+                {.doc = "where tensors are computed: \"cpu\", \"cuda\" or \"cuda:N\" (device N of "
+                        "this machine, from 0); \"cuda\" alone is the device of this process",
+                 .elsewhere = "PyTorch: `torch.device`"});
   visitor.Field("output", recipe.output,
                 {.doc = "run folder; --output wins", .on_resume = OnResume::kMayChange});
 }

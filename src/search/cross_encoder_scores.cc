@@ -106,7 +106,7 @@ class Scoring {
   }
 
   void Keep(size_t first, std::span<const size_t> batch, const at::Tensor& logits) {
-    const at::Tensor rows = logits.contiguous();
+    const at::Tensor rows = logits.to(at::kCPU).contiguous();
     const float* from = rows.data_ptr<float>();
     for (size_t i = 0; i < batch.size(); ++i) {
       std::copy_n(

@@ -162,7 +162,10 @@ class Encoding {
       if (progress_)
         progress_->Update(options_.encoded_before + first + size * tokens_done / tokens);
     };
-    ForLengthBatches(texts, {options_.batch_tokens, options_.thread_batch_tokens}, encode);
+    const BatchTokens on_host{options_.batch_tokens, options_.thread_batch_tokens};
+    // One thread feeds a device.
+    const BatchTokens on_device{.whole = options_.device_batch_tokens, .of_thread = 0};
+    ForLengthBatches(texts, model_.device().is_cpu() ? on_host : on_device, encode);
     return rows;
   }
 

@@ -29,6 +29,9 @@ struct EncodeOptions {
   // second.
   size_t batch_tokens = 4096;
   size_t thread_batch_tokens = 768;
+  // The same where the model is on a device, which computes one pass at a time. Chosen by the size
+  // of activations (a few hundred MB for a base model), not measured.
+  size_t device_batch_tokens = 65536;
   size_t window_texts = 16384;  // whose ids and embeddings are in memory at a time
   std::string label;            // of the progress bar; empty: none
   size_t encoded_before = 0;    // texts that an earlier process has encoded: progress counts them

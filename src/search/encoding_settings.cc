@@ -15,6 +15,7 @@ constexpr EncodingSetting kSettings[] = {
     {"shard", "--shard", "give the same --shard"},
     {"input", "an input of", "give the same input"},
     {"precision", "precision", "give the same --precision"},
+    {"device", "device", "give the same --device", true, true},
     {"width", "numbers an embedding", "give the same --dimensions and model"},
     {"max_tokens", "tokens a text", "give the same --max-document-tokens or --max-query-tokens"},
     {"prompt", "prompt", "give the same --prompt", false},

@@ -63,7 +63,7 @@ void ForLengthBatches(const EncodedTexts& texts, const BatchTokens& tokens, cons
     body(std::span(order).subspan(batch.begin, batch.end - batch.begin), batch.tokens);
   };
   const auto threads = static_cast<size_t>(at::get_num_threads());
-  if (texts.ids.size() < 2 * threads * tokens.of_thread) {
+  if (tokens.of_thread == 0 || texts.ids.size() < 2 * threads * tokens.of_thread) {
     const auto budget = [&](size_t) { return tokens.whole; };
     for (const Batch& batch : BatchesOf(texts, order, budget)) run(batch);
     return;

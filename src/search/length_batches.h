@@ -12,7 +12,7 @@ namespace tandem::search {
 // Tokens of a forward pass (EncodeOptions says how they are chosen).
 struct BatchTokens {
   size_t whole = 4096;     // of a pass on all threads
-  size_t of_thread = 768;  // of a pass that one thread makes
+  size_t of_thread = 768;  // of a pass that one thread makes; 0: there are none
 };
 
 // Texts of a batch, as numbers of them, and their tokens.

@@ -77,6 +77,12 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
   std::string text =
       fmt::format("memory: about {:.0f} MiB resident at most, with program and data; in it\n",
                   static_cast<double>(need.resident) / kMebibyte);
+  if (need.device_total > 0) {
+    text += fmt::format(
+        "memory of {}: about {} of {} at most; parameters, gradients, the optimizer's state "
+        "and the tensors of a step are there\n",
+        setup.device.str(), Mebibytes(need.device), Mebibytes(need.device_total));
+  }
   const auto line = [&text](std::string_view what, uint64_t bytes, const std::string& remark) {
     text += fmt::format("  {:<22} {:>12}{}{}\n", what, Mebibytes(bytes), remark.empty() ? "" : "  ",
                         remark);

@@ -9,6 +9,14 @@
 #include "tensor/profile.h"
 
 namespace tandem::train {
+namespace {
+
+at::Tensor NoEmbeddings(const model::DualEncoder& model) {
+  return at::empty({0, model.embedding_width()},
+                   at::TensorOptions().dtype(at::kFloat).device(model.device()));
+}
+
+}  // namespace
 
 void Prepare(model::DualEncoder& model, const StepOptions& options, tensor::Passes passes) {
   for (const model::TextKind kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
@@ -24,7 +32,7 @@ at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, in
 
 at::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
                        const model::ForwardOptions& options) {
-  if (batch.texts() == 0) return at::empty({0, model.embedding_width()}, at::kFloat);
+  if (batch.texts() == 0) return NoEmbeddings(model);
   if (model.shared() || batch.queries == 0 || batch.documents == 0) {
     return EncodeRange(model, batch, 0, batch.texts(), options);
   }
@@ -47,7 +55,7 @@ void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, i
 at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
                           const StepOptions& options) {
   const at::NoGradGuard no_gradient;
-  if (batch.texts() == 0) return at::empty({0, model.embedding_width()}, at::kFloat);
+  if (batch.texts() == 0) return NoEmbeddings(model);
   std::vector<at::Tensor> chunks;
   ForEachChunk(model, batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
     chunks.push_back(EncodeRange(model, batch, begin, end, options.forward));

@@ -14,7 +14,9 @@
 #include "base/memory.h"
 #include "optim/gradients.h"
 #include "tensor/allocation_count.h"
+#include "tensor/device.h"
 #include "tensor/row_gradient.h"
+#include "train/out_of_memory.h"
 
 namespace tandem::train {
 namespace {
@@ -103,10 +105,15 @@ int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
   int64_t tokens = 0;
   for (int64_t part = 0; part < setup.recipe().train.accumulate; ++part) {
     const TrainingBatch batch = setup.batches->Make(plan);
-    ForwardBackward(*setup.model, batch, setup.objective, setup.states,
-                    {.forward = {.precision = setup.precision, .training = true},
-                     .chunk_tokens = setup.recipe().train.chunk_tokens,
-                     .weights_stay = setup.recipe().train.accumulate > 1});
+    const int64_t chunk_tokens = setup.recipe().train.chunk_tokens;
+    WithMemoryAdvice(
+        setup.device,
+        {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = chunk_tokens}, [&] {
+          ForwardBackward(*setup.model, batch, setup.objective, setup.states,
+                          {.forward = {.precision = setup.precision, .training = true},
+                           .chunk_tokens = chunk_tokens,
+                           .weights_stay = setup.recipe().train.accumulate > 1});
+        });
     tokens += batch.tokens();
   }
   optim::GradientNorm(parameters);
@@ -147,7 +154,8 @@ void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameter
     optim::ClearGradients(parameters);
     const at::Tensor indices = at::empty({count}, at::kLong);
     std::memcpy(indices.data_ptr(), slice.data(), slice.size_bytes());
-    tensor::AddRowGradient(table, {indices, at::zeros({count, table.size(1)}, at::kFloat)});
+    tensor::AddRowGradient(
+        table, {indices.to(table.device()), at::zeros({count, table.size(1)}, table.options())});
     setup.optimizer->Step(0, 1);
   }
 }
@@ -162,7 +170,8 @@ void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tabl
       return state.name.ends_with("/" + parameter.name) &&
              state.value.sizes() == parameter.value.sizes();
     });
-    if (table == tables.end()) {
+    // A device has memory for whole tables.
+    if (table == tables.end() || !setup.device.is_cpu()) {
       need.optimizer_touched += state.value.nbytes();
     } else {
       need.optimizer_touched += RowsOf(setup, batches, table->name).size() *
@@ -204,8 +213,12 @@ MemoryNeed MeasureMemoryNeed(Setup& setup) {
   need.step_tokens = Step(setup, parameters, setup.sampler->Next());
   need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   count.ResetMost();
+  const tensor::DeviceMemory before = tensor::MemoryOf(setup.device);
   Step(setup, parameters, batches.largest);
-  need.step = count.most();
+  const tensor::DeviceMemory after = tensor::MemoryOf(setup.device);
+  need.step = setup.device.is_cpu() ? count.most() : after.most_used - before.used;
+  need.device = after.most_used;
+  need.device_total = after.total;
   need.gradients = GradientBytes(parameters);
   std::vector<model::NamedParameter> tables;
   for (const auto& parameter : parameters) {

@@ -16,6 +16,9 @@ struct MemoryNeed {
   uint64_t optimizer_touched = 0;  // of it: rows of tables that no batch reads take no memory
   uint64_t step = 0;               // most at once in that step: activations, gradients, scratch
   uint64_t resident = 0;           // most that the process has held, program and data included
+  // Of a run on a device: what its tensors took there at most, and the memory that it has.
+  uint64_t device = 0;
+  uint64_t device_total = 0;
   int64_t largest_batch_tokens = 0;
   double step_seconds = 0;  // of a usual step, the optimizer's update included
   int64_t step_tokens = 0;

@@ -16,6 +16,7 @@
 #include "config/catalogue.h"
 #include "model/fingerprint.h"
 #include "objective/catalogue.h"
+#include "tensor/device.h"
 #include "train/bank_memory.h"
 #include "train/initial_scores.h"
 #include "train/label_keys.h"
@@ -68,6 +69,8 @@ void UsePromptOfData(Setup& setup) {
 void Resolve(Setup& setup) {
   config::Recipe& recipe = setup.loaded.recipe;
   recipe.threads = setup.threads;
+  // Without its number: the processes of a job have devices of their own.
+  recipe.device = setup.device.is_cpu() ? "cpu" : "cuda";
   recipe.precision = tensor::PrecisionName(setup.precision);
   const model::DualEncoder& model = *setup.model;
   recipe.model.max_query_tokens = static_cast<int64_t>(model.max_tokens(model::TextKind::kQuery));
@@ -249,7 +252,9 @@ void ReadAll(std::unique_ptr<Setup>& setup, config::LoadedRecipe loaded,
   CheckLabelKeys(setup->loaded, needs);
   if (recipe.mining.enabled()) CheckMiningKeys(setup->loaded, needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
-  setup->precision = tensor::ResolveTrainingPrecision(recipe.precision);
+  setup->device = tensor::UseDevice(recipe.device);
+  setup->precision = tensor::ResolveTrainingPrecision(recipe.precision, setup->device);
+  tensor::ApplyPrecision(setup->precision);
   setup->model = LoadRunModel(setup->loaded);
   MakeObjective(*setup);
   const Clock::time_point start = Clock::now();
@@ -271,6 +276,7 @@ void ReadAll(std::unique_ptr<Setup>& setup, config::LoadedRecipe loaded,
   StopIfAsked(options.stop);
   setup->base_fingerprint = BaseFingerprint(*setup);
   if (recipe.model.adapter) setup->adapter_fingerprint = model::AdapterFingerprint(*setup->model);
+  setup->model->To(setup->device);
   setup->batches =
       std::make_unique<BatchMaker>(setup->texts, MaskRulesOf(recipe), setup->objective.needs);
   setup->figures = MakeBatchFigures(setup->recipe(), setup->texts,
@@ -309,7 +315,8 @@ void SetSteps(Setup& setup, int64_t steps) {
                     .warmup = setup.plan.warmup,
                     .steps = steps,
                     .by_progress = setup.plan.by_progress,
-                    .objective_factor = setup.states.learning_rate_factor()});
+                    .objective_factor = setup.states.learning_rate_factor(),
+                    .loss_scale = {.on = setup.precision == tensor::Precision::kFp16}});
 }
 
 LoopParts PartsOf(Setup& setup) {
@@ -333,6 +340,7 @@ LoopOptions LoopOptionsOf(const Setup& setup) {
           .chunk_tokens = recipe.train.chunk_tokens,
           .seed = static_cast<uint64_t>(recipe.seed),
           .precision = setup.precision,
+          .device = setup.device,
           .mining = setup.plan.mining};
 }
 

@@ -27,10 +27,11 @@
 namespace tandem::train {
 
 struct Setup {
-  // Its recipe is resolved: learning rate, threads, precision, lengths, prompts, negatives.
+  // Its recipe is resolved: learning rate, threads, device, precision, lengths, prompts, negatives.
   config::LoadedRecipe loaded;
   std::string learning_rate_note;  // "" where the rate is as it was given
   int threads = 1;
+  c10::Device device = c10::Device(c10::DeviceType::CPU);
   tensor::Precision precision = tensor::Precision::kFp32;
   std::unique_ptr<model::DualEncoder> model;
   TrainingObjective objective;

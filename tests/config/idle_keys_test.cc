@@ -79,6 +79,7 @@ class IdleKey : public testing::Test {
       {"seed", {}},
       {"threads", {}},
       {"precision", {}},
+      {"device", {}},
       {"output", {}},
       {"model.base", {}},
       {"model.towers", {}},
