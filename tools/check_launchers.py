@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tandem train` under launchers, and with faults: torchrun, mpirun, srun, an indexed Job's
+"""`tandem train` and other commands under launchers, and with faults: torchrun, mpirun, srun, an indexed Job's
 variables, variables set by hand.
 
     python3 tools/check_launchers.py --program build/release/tandem --model FOLDER --data FOLDER
@@ -14,6 +14,7 @@ status 1 and keeps all runs. Needs root for Slurm; only the standard library.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -25,6 +26,7 @@ import time
 from launched_runs import (Failed, Runs, free_port, losses_of, rank_environment, require,
                            require_same, runs_of_check, steps_of)
 from one_machine_slurm import Slurm
+from run_contents import contents
 
 STEPS = 16
 DISTURBED = 6  # the step after which a fault comes: between two checkpoints
@@ -67,6 +69,63 @@ def check_twice(runs):
     return "same bytes"
 
 
+# Commands besides train that several processes share: name and arguments. What they write is called
+# by the name behind a prefix of the launcher's.
+def other_commands(runs, prefix):
+    model, data = os.path.abspath(runs.arguments.model), os.path.abspath(runs.arguments.data)
+    to = lambda name: ["--output", runs.path(f"{prefix}-{name}")]
+    shared = ["--threads", "1", "--quiet"]
+    yield "encode", ["encode", model, os.path.join(data, "corpus.jsonl"), *to("encode"), *shared]
+    yield "mine", ["mine", "--model", model, "--dataset", data, "--range", "1:20", "--no-cache",
+                   *to("mine"), *shared]
+    yield "prune", ["prune", data, "--model", model, "--keep", "0.5", "--no-cache",
+                    *to("prune"), *shared]
+    yield "evaluate", ["evaluate", "--model", model, "--dataset", data, "--split", "dev",
+                       "--format", "json", *shared]
+
+
+def written(path):
+    """What a command wrote, be it a file or a folder."""
+    if os.path.isdir(path):
+        return contents(path)
+    with open(path, "rb") as file:
+        return {"": file.read()}
+
+
+def check_other_commands(runs, prefix, start):
+    """`start` starts a command under a launcher; it must write what ranks by hand write."""
+    for name, command in other_commands(runs, prefix):
+        job = start(f"{prefix}-{name}", command)
+        job.wait_for_success()
+        if prefix == "others":
+            continue
+        if name == "evaluate":
+            got, want = (json_of(runs.path(f"{of}-{name}.0.err")) for of in (prefix, "others"))
+        else:
+            got, want = (written(runs.path(f"{of}-{name}")) for of in (prefix, "others"))
+        require(got == want, f"{name} under {prefix} writes something else than ranks by hand")
+    return "encode, mine, prune, evaluate: as by hand"
+
+
+def json_of(log):
+    """The JSON object in what the processes said, which launchers add lines to."""
+    with open(log, encoding="utf-8") as file:
+        text = file.read()
+    return json.loads(text[text.index("{"):text.rindex("}") + 1])
+
+
+def check_others_by_hand(runs):
+    check_other_commands(runs, "others", runs.others_by_hand)
+    for shard in range(2):
+        name, (_, command) = f"shard-{shard}", next(other_commands(runs, "shards"))
+        job = runs.job(name)
+        job.start([runs.program, *command, "--shard", f"{shard}/2"], {})
+        job.wait_for_success()
+    require(written(runs.path("shards-encode")) == written(runs.path("others-encode")),
+            "encode --shard writes other parts than ranks by hand")
+    return "encode, mine, prune, evaluate; the parts are those of --shard"
+
+
 def indexed_job(rank, ranks, port):
     variables = rank_environment(rank, ranks, port)
     for name in ("RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
@@ -83,6 +142,33 @@ def check_kubernetes(runs):
 def torchrun(arguments, *flags):
     return [arguments.torchrun, "--nproc-per-node", "2", "--master-port", str(free_port()),
             *flags, "--no-python"]
+
+
+def check_others_kubernetes(runs):
+    return check_other_commands(
+        runs, "kubernetes",
+        lambda name, command: runs.others_by_hand(name, command, environment_of=indexed_job))
+
+
+def check_others_torchrun(runs):
+    return check_other_commands(
+        runs, "torchrun",
+        lambda name, command: runs.others_launched(name, torchrun(runs.arguments), command))
+
+
+def check_others_mpirun(runs):
+    return check_other_commands(
+        runs, "mpirun",
+        lambda name, command: runs.others_launched(
+            name, [*MPIRUN, "-x", f"MASTER_PORT={free_port()}"], command))
+
+
+def check_others_srun(runs):
+    with Slurm(runs.path("slurm-others"), free_port()) as slurm:
+        return check_other_commands(
+            runs, "srun",
+            lambda name, command: runs.others_launched(name, ["srun", "-n", "2"], command,
+                                                       slurm.environment))
 
 
 def check_torchrun(runs):
@@ -106,9 +192,11 @@ def starts_of(output):
         return sum('"event":"start"' in line for line in file)
 
 
+MPIRUN = ["mpirun", "-n", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+
+
 def check_mpirun(runs):
-    command = ["mpirun", "-n", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-    runs.launched("mpirun", [*command, "-x", f"MASTER_PORT={free_port()}"]).wait_for_success()
+    runs.launched("mpirun", [*MPIRUN, "-x", f"MASTER_PORT={free_port()}"]).wait_for_success()
     require_same(runs.path("mpirun"), runs.path("hand"))
     return "same bytes"
 
@@ -298,15 +386,20 @@ def check_small_batch(runs):
 def checks(arguments):
     yield "by hand: 2 processes, 1 process", check_by_hand
     yield "by hand: again", check_twice
+    yield "other commands by hand", check_others_by_hand
     yield "Kubernetes: JOB_COMPLETION_INDEX", check_kubernetes
+    yield "other commands in an indexed Job", check_others_kubernetes
     if arguments.torchrun:
         yield "torchrun", check_torchrun
+        yield "other commands under torchrun", check_others_torchrun
         yield "torchrun --max-restarts 1", check_torchrun_restart
     if shutil.which("mpirun"):
         yield "mpirun", check_mpirun
+        yield "other commands under mpirun", check_others_mpirun
     if shutil.which("srun") and shutil.which("munged", path="/usr/sbin:/usr/bin") \
             and os.geteuid() == 0:
         yield "srun", check_srun
+        yield "other commands under srun", check_others_srun
         yield "Slurm's requeue", check_scontrol_requeue
         yield "sbatch: requeue of a job that lost a rank", check_requeue_after_loss
     for number in (signal.SIGKILL, signal.SIGSTOP):

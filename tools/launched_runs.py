@@ -200,6 +200,18 @@ class Runs:
             job.start(self.command(name, *further), environment_of(rank, ranks, port))
         return job
 
+    def others_by_hand(self, name, arguments, ranks=2, environment_of=rank_environment):
+        """Another command than train, whose output is called `name`."""
+        job, port = self.job(name), free_port()
+        for rank in range(ranks):
+            job.start([self.program, *arguments], environment_of(rank, ranks, port))
+        return job
+
+    def others_launched(self, name, launcher, arguments, environment=None):
+        job = self.job(name)
+        job.start([self.program, *arguments], environment or {}, launcher)
+        return job
+
     def launched(self, name, launcher, *further, environment=None):
         job = self.job(name)
         job.start(self.command(name, *further), environment or {}, launcher)
