@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
@@ -173,12 +174,7 @@ class GlooGroup final : public ProcessGroup {
                        .ranks = ranks_,
                        .leader = launch.address,
                        .timeout = options.timeout});
-      auto gloo = c10d::ProcessGroupGloo::Options::create();
-      // Waits end earlier, by what the peers say; Gloo's own limit is for what that does not see.
-      gloo->timeout = 2 * options.timeout;
-      gloo->devices.push_back(MakeDevice(launch));
-      group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(
-          c10::make_intrusive<c10d::PrefixStore>("gloo", store_), rank_, ranks_, gloo);
+      Connect(launch, options.timeout);
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
@@ -243,6 +239,31 @@ class GlooGroup final : public ProcessGroup {
     GlooGroup& group_;
     WorkPointer work_;
   };
+
+  // Gloo's connecting waits for one process after the other and cannot be told that one is lost: so
+  // it has a thread of its own, which is left behind where the peers say so.
+  void Connect(const Launch& launch, milliseconds timeout) {
+    using Group = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
+    auto gloo = c10d::ProcessGroupGloo::Options::create();
+    // Waits end earlier, by what the peers say; Gloo's own limit is for what that does not see.
+    gloo->timeout = 2 * timeout;
+    gloo->devices.push_back(MakeDevice(launch));
+    std::packaged_task<Group()> connecting(
+        [gloo, store = store_, rank = launch.rank, ranks = launch.ranks] {
+          return c10::make_intrusive<c10d::ProcessGroupGloo>(
+              c10::make_intrusive<c10d::PrefixStore>("gloo", store), rank, ranks, gloo);
+        });
+    std::future<Group> connected = connecting.get_future();
+    std::thread(std::move(connecting)).detach();
+    while (connected.wait_for(kLook) != std::future_status::ready) {
+      if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
+    }
+    try {
+      group_ = connected.get();
+    } catch (const std::exception& error) {
+      Throw(peers_->Find(FirstLine(error)));
+    }
+  }
 
   StorePointer FirstStore(const Launch& launch, milliseconds timeout) const {
     if (rank_ == 0 && PortIsTaken(launch.port)) {

@@ -6,10 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "dist/c10d_versions.h"
 #include "dist/ranks.h"
 
 namespace tandem::dist {
@@ -120,6 +123,23 @@ TEST(ProcessGroupTest, SaysWhoDidNotCome) {
       RunLaunches({LaunchOf(0, 4, port), LaunchOf(2, 4, port)},
                   {.timeout = std::chrono::milliseconds(1500)}, [](ProcessGroup&) {});
   EXPECT_THAT(errors[0], HasSubstr("of 4 processes, ranks 1, 3 did not come to 127.0.0.1:"));
+}
+
+// A process that has come and is lost before the connections are made.
+TEST(ProcessGroupTest, SaysWhoWasLostWhileConnecting) {
+  using std::chrono::milliseconds;
+  const int port = FreePort();
+  std::thread lost([port] {
+    c10d::TCPStoreOptions options;
+    options.port = static_cast<uint16_t>(port);
+    options.timeout = milliseconds(20'000);
+    const auto store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+    c10d::PrefixStore("tandem//0", store).set("beat/1", std::vector<uint8_t>{'0', ' ', 'h'});
+  });
+  const auto errors =
+      RunLaunches({LaunchOf(0, 2, port)}, {.timeout = milliseconds(3000)}, [](ProcessGroup&) {});
+  lost.join();
+  EXPECT_THAT(errors[0], HasSubstr("this is rank 0: rank 1 (h) has not answered for"));
 }
 
 TEST(ProcessGroupTest, RefusesAPortThatIsTaken) {

@@ -1,5 +1,4 @@
 // The server over real sockets: slow, greedy and broken clients, and what bounds them.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using testing::HasSubstr;
 
 std::string Bulk(size_t texts) {
   json list = json::array();
@@ -149,7 +147,11 @@ TEST(ServerLimitsTest, MemoryOfEmbeddingsIsBounded) {
   gated.gate.Open();
   EXPECT_EQ(second.Read().status, 200);
   EXPECT_EQ(third.Ask(Bulk(2000)).status, 200);
-  EXPECT_THAT(third.Ask(GetRequest("/metrics")).body, HasSubstr("tandem_work_bytes 0\n"));
+  // A client may read its answer before the server's thread has dropped what it was made from.
+  EXPECT_TRUE(Eventually([&] {
+    return third.Ask(GetRequest("/metrics")).body.find("tandem_work_bytes 0\n") !=
+           std::string::npos;
+  }));
 }
 
 TEST(ServerLimitsTest, PassagesOfASearchDoNotFillTheQueueForOthers) {
