@@ -59,6 +59,16 @@ objective::Labels RowsOf(const TrainingBatch& batch, dist::Share rows) {
   return some;
 }
 
+// The labels with their masks where the scores will be; labelled cells and weights stay on the
+// host.
+objective::Labels OnDevice(objective::Labels labels, at::Device device) {
+  for (at::Tensor* tensor :
+       {&labels.positive, &labels.negative, &labels.query_negative, &labels.document_negative}) {
+    if (tensor->defined()) *tensor = tensor->to(device);
+  }
+  return labels;
+}
+
 std::vector<at::Tensor> MatricesOf(const objective::Scores& scores) {
   return {scores.query_document, scores.query_query, scores.document_document};
 }
@@ -80,7 +90,7 @@ ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training, dist::Share rows) {
   const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
   const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
-  ScoredBatch scored{.labels = RowsOf(batch, rows)};
+  ScoredBatch scored{.labels = OnDevice(RowsOf(batch, rows), embeddings.device())};
   scored.widths = objective::ScoresAtWidths(
       queries.narrow(0, rows.begin, rows.size()), documents, scored.labels, objective.similarity,
       objective.needs, training ? objective.widths : std::vector<objective::Width>(),

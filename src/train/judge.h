@@ -1,5 +1,9 @@
 // What a batch's embeddings are worth: scores, the false-negative filter, the loss. How the
 // embeddings came to be is not seen here (train/encode_batch.h).
+//
+// Scores are made where the embeddings are, and masks are moved there once for each batch. What the
+// objective then computes where, objective::Forms says. Cosines, losses of queries and sums of
+// scores come back to the host.
 #pragma once
 
 #include <ATen/core/Tensor.h>

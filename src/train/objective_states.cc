@@ -1,5 +1,6 @@
 #include "train/objective_states.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 
@@ -30,6 +31,19 @@ at::Tensor CopyOf(std::span<const float> scores) {
 void SetNumber(const at::Tensor& number, double value) {
   *static_cast<float*>(number.data_ptr()) = static_cast<float>(value);
   number.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+}
+
+// Adds scores [n], wherever they are: only those that the bank would take are copied to the host.
+void AddScores(int64_t step, const at::Tensor& scores, int64_t capacity, ScoreBank& bank) {
+  const int64_t total = scores.numel(), count = std::min(total, capacity);
+  at::Tensor taken = scores;
+  if (count < total) {  // as ScoreBank::Add spreads them
+    taken = scores.index_select(
+        0, at::arange(count, scores.options().dtype(at::kLong)).mul_(total).floor_divide_(count));
+  }
+  taken = taken.to(at::kCPU, at::kDouble).contiguous();
+  bank.Add(step, static_cast<size_t>(count),
+           [value = taken.data_ptr<double>()]() mutable { return *value++; });
 }
 
 double NumberOf(const at::Tensor& number) {
@@ -70,23 +84,11 @@ void ObjectiveStates::BeginStep(int64_t step) {
 
 void ObjectiveStates::Keep(const at::Tensor& query_document, const objective::Labels& labels) {
   if (plan_.bank == 0 || step_ == 0) return;
-  const at::Tensor scores = query_document.detach().to(at::kCPU, at::kDouble).contiguous();
-  const at::Tensor negative = labels.negative.to(at::kCPU).contiguous();
-  const auto* values = scores.data_ptr<double>();
-  const auto* allowed = negative.data_ptr<bool>();
-  const auto* own = labels.positive.data_ptr<int64_t>();
-  positives_.Add(step_, static_cast<size_t>(scores.size(0)), [&, row = int64_t{0}]() mutable {
-    const int64_t cell = row * scores.size(1) + own[row];
-    ++row;
-    return values[cell];
-  });
-  const auto total = static_cast<size_t>(std::count(allowed, allowed + scores.numel(), true));
-  negatives_.Add(step_, total, [&, cell = int64_t{-1}]() mutable {
-    do {
-      ++cell;
-    } while (!allowed[cell]);
-    return values[cell];
-  });
+  const at::Tensor scores = query_document.detach();
+  const at::Tensor own = scores.gather(1, labels.positive.to(scores.device()).unsqueeze(1));
+  AddScores(step_, own.flatten(), plan_.bank, positives_);
+  const at::Tensor allowed = labels.negative.to(scores.device());
+  AddScores(step_, scores.masked_select(allowed), plan_.bank, negatives_);
 }
 
 std::vector<model::NamedParameter> ObjectiveStates::Learned() const {

@@ -40,8 +40,8 @@ class ObjectiveStates {
   // Begins step 1, 2, ...: drops scores that are too old for it.
   void BeginStep(int64_t step);
   // Adds the scores of a batch of the step to the banks: each query's own document to the
-  // positives, the allowed negatives to the negatives. query_document [Q, D]. Before the first step
-  // it keeps nothing.
+  // positives, the allowed negatives to the negatives. query_document [Q, D], on any device. Before
+  // the first step it keeps nothing.
   void Keep(const at::Tensor& query_document, const objective::Labels& labels);
 
   // Scale and bias as far as they are learned. They have no weight decay: 0 is no better a bias

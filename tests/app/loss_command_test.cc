@@ -195,9 +195,12 @@ TEST_F(LossCommand, AgreesWithEveryReferenceVector) {
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     const auto file = *shared / "vectors" / (std::string(info->name) + ".json");
     for (const char* dtype : {"float64", "float32"}) {
-      const ProgramResult result = RunTandem({"loss", file, "--check", "--dtype", dtype});
-      EXPECT_EQ(result.exit_code, 0) << info->name << " " << dtype << "\n"
-                                     << result.out << result.err;
+      for (const char* forms : {"", "portable"}) {
+        const ProgramResult result =
+            RunTandem({"loss", file, "--check", "--dtype", dtype}, "", {{"TANDEM_FORMS", forms}});
+        EXPECT_EQ(result.exit_code, 0) << info->name << " " << dtype << " " << forms << "\n"
+                                       << result.out << result.err;
+      }
     }
   }
 }

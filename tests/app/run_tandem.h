@@ -55,14 +55,15 @@ inline pid_t StartTandem(const std::vector<std::string>& arguments,
   ::_exit(127);
 }
 
-// `input` becomes standard input.
+// `input` becomes standard input; `environment` as in StartTandem.
 inline ProgramResult RunTandem(const std::vector<std::string>& arguments,
-                               const std::string& input = "") {
+                               const std::string& input = "",
+                               const std::map<std::string, std::string>& environment = {}) {
   const TemporaryFolder folder;
   const StandardStreams streams{
       .in = folder.path() / "in", .out = folder.path() / "out", .err = folder.path() / "err"};
   WriteFileAtomically(streams.in, input);
-  const pid_t child = StartTandem(arguments, streams);
+  const pid_t child = StartTandem(arguments, streams, environment);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), ReadFile(streams.out),
