@@ -23,6 +23,16 @@ if(TANDEM_WITH_CUDA)
   file(GLOB PypiTorch_RUNTIME_LIBRARY "${TANDEM_TORCH}/nvidia/*/lib/libcudart.so.*")
   find_path(PypiTorch_RUNTIME_FOLDER cuda_runtime_api.h PATHS ${PypiTorch_CUDA_INCLUDE_DIRS} NO_CACHE
                                                              NO_DEFAULT_PATH)
+  # A part of the compiler's package, which an environment may lack: then a toolkit's will do.
+  find_path(
+    PypiTorch_CRT_FOLDER crt/host_config.h
+    PATHS ${PypiTorch_CUDA_INCLUDE_DIRS} "$ENV{CUDA_HOME}/include" /usr/local/cuda/include NO_CACHE
+    NO_DEFAULT_PATH)
+  if(NOT PypiTorch_CRT_FOLDER)
+    set(PypiTorch_CRT_FOLDER "${TANDEM_TORCH}/nvidia/cu13/include")
+  endif()
+  list(APPEND PypiTorch_CUDA_INCLUDE_DIRS "${PypiTorch_CRT_FOLDER}") # behind the package's own
+  list(REMOVE_DUPLICATES PypiTorch_CUDA_INCLUDE_DIRS)
   if(NOT PypiTorch_RUNTIME_LIBRARY)
     set(PypiTorch_RUNTIME_LIBRARY "${TANDEM_TORCH}/nvidia/cu13/lib/libcudart.so.13")
   endif()
@@ -34,7 +44,8 @@ if(TANDEM_WITH_CUDA)
   endif()
   list(APPEND PypiTorch_REQUIRED_FILES "${PypiTorch_FOLDER}/lib/libc10_cuda.so"
        "${PypiTorch_FOLDER}/lib/libtorch_cuda.so" "${PypiTorch_NCCL_FOLDER}/nccl.h"
-       "${PypiTorch_RUNTIME_LIBRARY}" "${PypiTorch_RUNTIME_FOLDER}/cuda_runtime_api.h")
+       "${PypiTorch_RUNTIME_LIBRARY}" "${PypiTorch_RUNTIME_FOLDER}/cuda_runtime_api.h"
+       "${PypiTorch_CRT_FOLDER}/crt/host_config.h")
   set(PypiTorch_HINT "tools/fetch_torch.sh --cuda ${TANDEM_TORCH} fetches it")
 endif()
 

@@ -74,8 +74,10 @@ fi
 
 if $cuda && [ ! -f "$folder/.has_cuda-$version" ]; then
   echo "fetching CUDA's libraries (1,600 MB)" >&2
+  # What headers of the CUDA runtime include is in a package that torch does not name.
+  toolkit=$(requirements "$folder" | sed -n 's/^cuda-toolkit\[.*==\([0-9]*\.[0-9]*\).*/\1/p')
   # shellcheck disable=SC2046  # one requirement a word
-  download $(requirements "$folder")
+  download $(requirements "$folder") "nvidia-cuda-crt==$toolkit.*"
   unpack "$folder"
   touch "$folder/.has_cuda-$version"
 fi
