@@ -210,6 +210,10 @@ class GlooGroup final : public ProcessGroup {
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
 
+#if TANDEM_WITH_CUDA
+  bool Takes(at::Device device) const override { return device.is_cpu() || device.is_cuda(); }
+#endif
+
   at::Tensor AllGather(const at::Tensor& tensor) override {
     std::vector<at::Tensor> inputs = {tensor.contiguous()};
     const at::Tensor all = at::empty(WithRanks(tensor.sizes()), tensor.options());
