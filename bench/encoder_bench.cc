@@ -5,7 +5,8 @@
 //   encoder_bench encoding MODEL PAIRS.jsonl
 //   encoder_bench profile MODEL PAIRS.jsonl    prints a table of where encoding spends its time
 //
-// with --precision fp32|bf16, or int8 except for training, and --max-tokens, and for training --batch, --steps, --seconds and
+// with --precision fp32|bf16, or int8 except for training, and --max-tokens, and for training
+// --batch, --steps, --seconds and
 // --lora RANK, which trains adapters of all linear maps of the layers.
 // `products` measures the limits: the rate of matrix products of the model's shapes, with the
 // kernels that the encoder uses on this machine and with oneDNN; the rate of multiply-adds on

@@ -51,9 +51,10 @@ void CheckSameCommand(dist::ProcessGroup& group, const std::string& command) {
     const std::vector<std::string> all = group.AllGatherBytes(command);
     for (size_t rank = 1; rank < all.size(); ++rank) {
       if (all[rank] == all.front()) continue;
-      throw UsageError(fmt::format("rank {} runs {}, and rank 0 {}: start the same for all processes "
-                                   "of a job",
-                                   rank, all[rank], all.front()));
+      throw UsageError(
+          fmt::format("rank {} runs {}, and rank 0 {}: start the same for all processes "
+                      "of a job",
+                      rank, all[rank], all.front()));
     }
   });
 }

@@ -11,7 +11,8 @@ std::optional<std::string> MachineProblem(const std::exception& error) {
   const std::string text = full->what_without_backtrace();
   return fmt::format(
       "the device is out of memory: {}; use --precision bf16, shorter texts "
-      "(--max-document-tokens), or a device that nobody else uses (nvidia-smi)",
+      "(--max-document-tokens), in training smaller train.chunk_tokens or train.batch or "
+      "model.train = \"lora\", or a device that nobody else uses (nvidia-smi)",
       text.substr(0, text.find('\n')));
 }
 

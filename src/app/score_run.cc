@@ -119,7 +119,7 @@ Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dat
       search::ScoreByCrossEncoder(model, dataset, pairs,
                                   {.precision = bulk.precision,
                                    .threads = bulk.threads,
-                                   .batch_tokens = {bulk.batch_tokens, bulk.thread_batch_tokens},
+                                   .batch_tokens = search::BatchTokensOn(model.device(), bulk),
                                    .label = "score",
                                    .between_batches = [&] { StopIfAsked(options, false); }});
   StopIfAsked(options, false);

@@ -26,9 +26,6 @@
 namespace tandem::app {
 namespace {
 
-// Tokens of a forward pass, as in search::EncodeOptions.
-constexpr search::BatchTokens kBatchTokens{.whole = 4096, .of_thread = 768};
-
 model::TextKind KindOf(serve::TextKind kind) {
   return kind == serve::TextKind::kQuery ? model::TextKind::kQuery : model::TextKind::kDocument;
 }
@@ -160,7 +157,7 @@ class ModelBackend final : public serve::Backend {
       if (prompts) pass.prompts.push_back(prompt_tokens_[static_cast<size_t>(item.kind)]);
     }
     if (pass.rows.empty()) return;
-    search::ForLengthBatches(pass.texts, kBatchTokens, [&](std::span<const size_t> texts, size_t) {
+    search::ForLengthBatches(pass.texts, batch_tokens_, [&](std::span<const size_t> texts, size_t) {
       Forward(pass, texts, kind.value_or(serve::TextKind::kQuery));
     });
   }
@@ -186,6 +183,9 @@ class ModelBackend final : public serve::Backend {
   std::shared_ptr<const index::DocumentIndex> index_;
   tensor::Precision precision_;
   std::optional<weights::Calibration> calibration_;
+  // As of encoding in bulk.
+  const search::BatchTokens batch_tokens_ =
+      search::BatchTokensOn(model_->device(), search::EncodeOptions());
   std::vector<int32_t> prompt_tokens_;  // of queries, of documents
   serve::BackendInfo info_;
 };

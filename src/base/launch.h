@@ -41,8 +41,8 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 // first machine of the step, with a port that follows from the job's number, and for an mpirun of
 // one machine that machine. Under torchrun, whose agent has its own store at MASTER_PORT
 // (TORCHELASTIC_USE_AGENT_STORE), the port is the next one. Restarts are
-// TORCHELASTIC_RESTART_COUNT and SLURM_RESTART_COUNT, whatever started the process. Throws UsageError for a variable that is
-// missing, no number or does not fit the others, naming it.
+// TORCHELASTIC_RESTART_COUNT and SLURM_RESTART_COUNT, whatever started the process. Throws
+// UsageError for a variable that is missing, no number or does not fit the others, naming it.
 Launch ReadLaunch(const Environment& environment);
 
 // The same without rank 0's address and port, for processes that never talk to each other.

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <arpa/inet.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <netdb.h>
@@ -289,6 +290,8 @@ class GlooGroup final : public ProcessGroup {
     }
     try {
       return connected.get();
+    } catch (const c10::OutOfMemoryError&) {
+      throw;  // of this process's device
     } catch (const std::exception& error) {
       Throw(peers_->Find(FirstLine(error)));
     }
@@ -366,6 +369,8 @@ class GlooGroup final : public ProcessGroup {
     Backend& backend = BackendOf(tensor);
     try {
       return std::make_unique<UnderWay>(*this, operation(backend), !tensor.device().is_cpu());
+    } catch (const c10::OutOfMemoryError&) {
+      throw;  // of this process's device
     } catch (const std::exception& error) {
       Throw(peers_->Find(FirstLine(error)));
     }
@@ -399,6 +404,8 @@ class GlooGroup final : public ProcessGroup {
       work.wait();  // returns at once; the device's current stream takes the result from here on
     } catch (const Error&) {
       throw;
+    } catch (const c10::OutOfMemoryError&) {
+      throw;  // of this process's device
     } catch (const std::exception& error) {
       Throw(peers_->Find(FirstLine(error)));
     }

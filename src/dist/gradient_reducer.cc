@@ -74,11 +74,17 @@ struct GradientReducer::State {
     MakeBuckets();
   }
 
-  // The last parameters come first: the backward pass begins with them.
+  // The last parameters come first: the backward pass begins with them. A bucket is of one device:
+  // what an objective learns is on the host.
   void MakeBuckets() {
     for (size_t i = parameters.size(); i-- > 0;) {
-      const int64_t numbers = parameters[i].value.numel();
-      if (buckets.empty() || (buckets.back().numbers + numbers) * 4 > options.bucket_bytes) {
+      const at::Tensor& value = parameters[i].value;
+      const int64_t numbers = value.numel();
+      const auto device_of = [this](const Bucket& bucket) {
+        return parameters[bucket.parameters.front()].value.device();
+      };
+      if (buckets.empty() || device_of(buckets.back()) != value.device() ||
+          (buckets.back().numbers + numbers) * 4 > options.bucket_bytes) {
         buckets.emplace_back();
       }
       buckets.back().parameters.push_back(i);

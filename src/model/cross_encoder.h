@@ -29,6 +29,7 @@ class CrossEncoder {
 
   // Moves the weights to a device, where Logits then computes; Prepare is needed again.
   void To(at::Device device);
+  at::Device device() const { return device_; }  // at first the CPU
   // Packs the weights. Needed once for a precision; then several threads may call Logits.
   void Prepare(tensor::Precision precision);
 

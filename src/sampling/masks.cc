@@ -115,8 +115,8 @@ class MaskMaker {
   const Batch& batch_;
   const MaskRules& rules_;
   size_t begin_, end_;  // the rows that have masks
-  Columns columns_;  // by Key
-  Columns rows_;     // by hash of the query's text
+  Columns columns_;     // by Key
+  Columns rows_;        // by hash of the query's text
 };
 
 }  // namespace

@@ -162,10 +162,7 @@ class Encoding {
       if (progress_)
         progress_->Update(options_.encoded_before + first + size * tokens_done / tokens);
     };
-    const BatchTokens on_host{options_.batch_tokens, options_.thread_batch_tokens};
-    // One thread feeds a device.
-    const BatchTokens on_device{.whole = options_.device_batch_tokens, .of_thread = 0};
-    ForLengthBatches(texts, model_.device().is_cpu() ? on_host : on_device, encode);
+    ForLengthBatches(texts, BatchTokensOn(model_.device(), options_), encode);
     return rows;
   }
 
@@ -214,6 +211,11 @@ uint64_t HashOf(size_t count, const TextSource& text, const PromptSource& prompt
 }
 
 }  // namespace
+
+BatchTokens BatchTokensOn(const at::Device& device, const EncodeOptions& options) {
+  if (!device.is_cpu()) return {.whole = options.device_batch_tokens, .of_thread = 0};
+  return {.whole = options.batch_tokens, .of_thread = options.thread_batch_tokens};
+}
 
 EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const EncodeOptions& options,

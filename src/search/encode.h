@@ -15,6 +15,7 @@
 #include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "search/encode_counts.h"
+#include "search/length_batches.h"
 
 namespace tandem::search {
 
@@ -44,6 +45,9 @@ struct EncodeOptions {
   // Whether the processes of the group first compare what they encode (same_inputs.h).
   bool compare_inputs = false;
 };
+
+// Tokens of the passes of a model on `device`, which one thread feeds where it is not the CPU.
+BatchTokens BatchTokensOn(const at::Device& device, const EncodeOptions& options);
 
 // Returns the text with this index.
 using TextSource = std::function<std::string_view(size_t index)>;

@@ -30,11 +30,11 @@ json Described(model::DualEncoder& model, model::TextKind kind, size_t count, ui
 
 void Compare(const json& other, const json& first, size_t rank, const char* what) {
   if (other.at("count") != first.at("count")) {
-    throw Error(ExitCode::kData,
-                fmt::format("rank {} has {} {} to encode, and rank 0 {}: give all processes the "
-                            "same data",
-                            rank, other.at("count").get<size_t>(), what,
-                            first.at("count").get<size_t>()));
+    throw Error(
+        ExitCode::kData,
+        fmt::format("rank {} has {} {} to encode, and rank 0 {}: give all processes the "
+                    "same data",
+                    rank, other.at("count").get<size_t>(), what, first.at("count").get<size_t>()));
   }
   if (other.at("model") != first.at("model")) {
     throw Error(ExitCode::kModel,
@@ -66,9 +66,9 @@ void CheckSameInputs(model::DualEncoder& model, model::TextKind kind, size_t cou
   if (!dist::IsShared(options.group)) return;
   options.group->Agree([&] {
     std::vector<json> all;
-    for (const std::string& text : options.group->AllGatherBytes(
-             Described(model, kind, count, texts, options)
-                 .dump(-1, ' ', false, json::error_handler_t::replace))) {
+    for (const std::string& text :
+         options.group->AllGatherBytes(Described(model, kind, count, texts, options)
+                                           .dump(-1, ' ', false, json::error_handler_t::replace))) {
       all.push_back(json::parse(text));
     }
     const char* what = kind == model::TextKind::kQuery ? "queries" : "documents";

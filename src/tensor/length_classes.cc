@@ -24,6 +24,11 @@ at::Tensor Longs(const std::vector<int64_t>& values) {
   return tensor;
 }
 
+// The host does not wait for the copy.
+at::Tensor Moved(const at::Tensor& x, at::Device device) {
+  return x.to(device, x.scalar_type(), /*non_blocking=*/true);
+}
+
 }  // namespace
 
 LengthClasses::LengthClasses(const at::Tensor& starts, at::Device device) {
@@ -57,11 +62,11 @@ LengthClasses::LengthClasses(const at::Tensor& starts, at::Device device) {
   }
   const at::Tensor marks = at::empty({static_cast<int64_t>(padding.size())}, at::kBool);
   std::copy(padding.begin(), padding.end(), marks.data_ptr<bool>());
-  rows_ = Longs(rows).to(device);
-  places_ = Longs(places).to(device);
-  padding_ = marks.to(device);
-  texts_ = Longs(texts).to(device);
-  text_places_ = Longs(text_places).to(device);
+  rows_ = Moved(Longs(rows), device);
+  places_ = Moved(Longs(places), device);
+  padding_ = Moved(marks, device);
+  texts_ = Moved(Longs(texts), device);
+  text_places_ = Moved(Longs(text_places), device);
 }
 
 at::Tensor LengthClasses::Buckets(int64_t buckets, int64_t max_distance) const {
@@ -72,7 +77,7 @@ at::Tensor LengthClasses::Buckets(int64_t buckets, int64_t max_distance) const {
   for (int64_t d = 1 - longest_; d < longest_; ++d) {
     values.push_back(RelativeBucket(d, buckets, max_distance));
   }
-  return known = Longs(values).to(rows_.device());
+  return known = Moved(Longs(values), rows_.device());
 }
 
 }  // namespace tandem::tensor

@@ -1,8 +1,8 @@
 // Packed texts grouped by length, for tensor operations that work on many texts at once.
 //
 // The texts of a class are laid out with one length, which its longest needs: a text of up to 8
-// tokens has 8 rows, a longer one at most a quarter more rows than tokens. So a few large
-// operations do what a loop over texts would do, and little work is done on padding.
+// tokens has 8 rows, a longer one at most 7 or a quarter more rows than tokens, whichever is more.
+// So a few large operations do what a loop over texts would do, and little work is done on padding.
 #pragma once
 
 #include <ATen/core/Tensor.h>

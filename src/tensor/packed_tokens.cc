@@ -16,7 +16,10 @@ namespace {
 
 constexpr int32_t kStandIn = 0;  // every vocabulary has it
 
-at::Tensor Moved(const at::Tensor& x, at::Device device) { return x.defined() ? x.to(device) : x; }
+// The host does not wait for the copy.
+at::Tensor Moved(const at::Tensor& x, at::Device device) {
+  return x.defined() ? x.to(device, x.scalar_type(), /*non_blocking=*/true) : x;
+}
 
 }  // namespace
 

@@ -205,8 +205,12 @@ class PortableAttention {
 
   Probabilities ProbabilitiesOf(const Piece& piece, const Operands& operands) const {
     Probabilities result;
-    at::Tensor scores =
-        AsScores(piece, Wide(at::bmm(operands.q, operands.k.transpose(1, 2)))).mul_(rule_.scale);
+    // In half precision a product of long rows may be above its largest number, so that queries are
+    // scaled first.
+    const bool first = type() == at::kHalf;
+    at::Tensor scores = AsScores(piece, Wide(at::bmm(first ? operands.q * rule_.scale : operands.q,
+                                                     operands.k.transpose(1, 2))));
+    if (!first) scores.mul_(rule_.scale);
     if (rule_.soft_cap > 0) {
       result.tanh = scores.div_(rule_.soft_cap).tanh_();
       scores = result.tanh * rule_.soft_cap;

@@ -107,8 +107,8 @@ SpecialTokens ReadRobertaProcessing(const JsonView& view) {
 // ByteLevel changes offsets alone.
 SpecialTokens ReadByteLevel(const JsonView&) { return {}; }
 
-// Each puts its tokens around what those before it made. Pairs are joined by the one among them that
-// joins any; where several do, texts cannot be encoded as pairs.
+// Each puts its tokens around what those before it made. Pairs are joined by the one among them
+// that joins any; where several do, texts cannot be encoded as pairs.
 SpecialTokens ReadSequence(const JsonView& view) {
   SpecialTokens all;
   int joining = 0;
@@ -126,10 +126,8 @@ SpecialTokens ReadSequence(const JsonView& view) {
 using Reader = SpecialTokens (*)(const JsonView&);
 
 constexpr std::pair<std::string_view, Reader> kPostProcessors[] = {
-    {"TemplateProcessing", ReadTemplate},
-    {"BertProcessing", ReadBertProcessing},
-    {"ByteLevel", ReadByteLevel},
-    {"RobertaProcessing", ReadRobertaProcessing},
+    {"TemplateProcessing", ReadTemplate}, {"BertProcessing", ReadBertProcessing},
+    {"ByteLevel", ReadByteLevel},         {"RobertaProcessing", ReadRobertaProcessing},
     {"Sequence", ReadSequence},
 };
 

@@ -23,8 +23,8 @@ objective::Labels LabelsOf(sampling::Masks masks, const sampling::Batch& batch,
   const auto queries = static_cast<int64_t>(batch.rows());
   objective::Labels labels;
   labels.positive = at::arange(queries, at::kLong);
-  labels.negative = MaskTensor(std::move(masks.negative), masked.size(),
-                               static_cast<int64_t>(batch.columns()));
+  labels.negative =
+      MaskTensor(std::move(masks.negative), masked.size(), static_cast<int64_t>(batch.columns()));
   labels.query_negative = MaskTensor(std::move(masks.query_negative), masked.size(), queries);
   labels.document_negative = MaskTensor(std::move(masks.document_negative), masked.size(), queries);
   return labels;

@@ -153,17 +153,16 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
     stage.StopIfAsked(0);
   }
   size_t done = 0;
-  search::CacheOptions options{
-      .folder = folder,
-      .encode = {.precision = options_.precision,
-                 .threads = options_.threads,
-                 .group = options_.group},
-      .between_blocks =
-          [&] {  // also where another process is waited for
-            if (!shared) stage.StopIfAsked(done);
-          },
-      .between_shared_blocks = [&] { stop_together(!stage.Done(done)); },
-      .progress = [&](size_t count) { done = count; }};
+  search::CacheOptions options{.folder = folder,
+                               .encode = {.precision = options_.precision,
+                                          .threads = options_.threads,
+                                          .group = options_.group},
+                               .between_blocks =
+                                   [&] {  // also where another process is waited for
+                                     if (!shared) stage.StopIfAsked(done);
+                                   },
+                               .between_shared_blocks = [&] { stop_together(!stage.Done(done)); },
+                               .progress = [&](size_t count) { done = count; }};
   const search::PromptSource prompt = options_.prompts.Of(kind).Unless(model.prompt(kind));
   if (prompt) options.encode.prompt = [&](size_t i) { return prompt(chosen[i]); };
   search::CachedEmbeddings embeddings = search::EmbedDistinct(

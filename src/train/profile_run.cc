@@ -15,6 +15,11 @@ std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::str
                             const report::TextStyle& style, const StopRequest& stop,
                             dist::ProcessGroup* group) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.stop = stop, .group = group});
+  if (!setup->device.is_cpu()) {
+    throw UsageError(
+        "--profile-steps measures the processor and its memory: on a device use its own profiler "
+        "(nsys profile tandem train ...)");
+  }
   SetSteps(*setup, steps + 1);  // the first warms up
   StepProfile profile;
   ProfileObserver profiler(profile);

@@ -172,15 +172,15 @@ void StartOpenBias(Setup& setup) {
   const sampling::SamplerState state = setup.sampler->State();
   const TrainingBatch batch = setup.batches->Make(setup.sampler->Next());
   setup.sampler->Restore(state);
-  const at::Tensor bias = at::full(
-      {1},
-      StartingBias(*setup.model, batch, setup.objective, setup.states,
-                   {.forward = {.precision = setup.precision,
-                                .training = true,
-                                .seed = static_cast<uint64_t>(setup.recipe().seed)},
-                    .chunk_tokens = setup.recipe().train.chunk_tokens,
-                    .group = setup.group}),
-      at::kDouble);
+  const at::Tensor bias =
+      at::full({1},
+               StartingBias(*setup.model, batch, setup.objective, setup.states,
+                            {.forward = {.precision = setup.precision,
+                                         .training = true,
+                                         .seed = static_cast<uint64_t>(setup.recipe().seed)},
+                             .chunk_tokens = setup.recipe().train.chunk_tokens,
+                             .group = setup.group}),
+               at::kDouble);
   if (setup.group != nullptr) setup.group->Broadcast(bias);  // processors may round differently
   setup.states.StartBias(bias.item<double>());
 }
@@ -229,9 +229,11 @@ void PlanUpdates(Setup& setup) {
   setup.plan = MakePlan(recipe, *setup.sampler);
   SetSteps(setup, setup.plan.steps);
   if (setup.group == nullptr) return;
-  std::vector<model::NamedParameter> trained = setup.optimizer->parameters();
-  for (const model::NamedParameter& learned : setup.objective_optimizer->parameters()) {
-    trained.push_back(learned);
+  // What the objective learns comes first, so that it is reduced last: its gradient is there before
+  // the last pass, whose buckets must not wait for it.
+  std::vector<model::NamedParameter> trained = setup.objective_optimizer->parameters();
+  for (const model::NamedParameter& of_model : setup.optimizer->parameters()) {
+    trained.push_back(of_model);
   }
   setup.reducer = std::make_unique<dist::GradientReducer>(
       *setup.group, std::move(trained),

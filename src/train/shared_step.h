@@ -27,7 +27,8 @@ struct TextShares {
 // batch with few texts some processes have none.
 TextShares ShareTexts(const TrainingBatch& batch, int ranks);
 
-// The queries that this process judges: its share where the objective is separable by row, else all.
+// The queries that this process judges: its share where the objective is separable by row, else
+// all.
 dist::Share JudgedQueries(int64_t queries, const TrainingObjective& objective,
                           const dist::ProcessGroup& group);
 

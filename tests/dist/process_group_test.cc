@@ -129,8 +129,7 @@ TEST(ProcessGroupTest, SaysWhoDidNotCome) {
   const auto errors =
       RunLaunches({LaunchOf(0, 4, port), LaunchOf(2, 4, port)},
                   {.timeout = std::chrono::milliseconds(1500)}, [](ProcessGroup&) {});
-  EXPECT_THAT(errors,
-              Each(HasSubstr("of 4 processes, ranks 1, 3 did not come to 127.0.0.1:")));
+  EXPECT_THAT(errors, Each(HasSubstr("of 4 processes, ranks 1, 3 did not come to 127.0.0.1:")));
 }
 
 // Waits end at any moment around the look at the peers, which comes after half a second.

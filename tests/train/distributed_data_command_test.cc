@@ -118,12 +118,12 @@ TEST_F(DistributedData, WhatTheProcessesEncodeMustBeTheSame) {
     std::string words;
   };
   const auto evaluate = [&](const std::string& model, const std::string& data) {
-    return std::vector<std::string>{"evaluate",  "--model", Path(model), "--dataset",
-                                    Path(data),  "--split", "dev"};
+    return std::vector<std::string>{"evaluate", "--model", Path(model), "--dataset",
+                                    Path(data), "--split", "dev"};
   };
   std::vector<std::string> shorter = evaluate("base", "data");
   shorter.insert(shorter.end(), {"--max-document-tokens", "4"});
-  const std::vector<std::string> mine = {"mine", "--model",  Path("base"), "--dataset",
+  const std::vector<std::string> mine = {"mine",       "--model",  Path("base"), "--dataset",
                                          Path("data"), "--output", Path("mined")};
   for (const auto& [of_rank_1, exit_code, words] : std::vector<Difference>{
            {evaluate("base", "reworded"), 3, "the documents of rank 1 are not those of rank 0"},
