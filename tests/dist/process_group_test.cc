@@ -128,7 +128,7 @@ TEST(ProcessGroupTest, SaysWhoDidNotCome) {
   const int port = FreePort();
   const auto errors =
       RunLaunches({LaunchOf(0, 4, port), LaunchOf(2, 4, port)},
-                  {.timeout = std::chrono::milliseconds(1500)}, [](ProcessGroup&) {});
+                  {.timeout = std::chrono::milliseconds(4000)}, [](ProcessGroup&) {});
   EXPECT_THAT(errors, Each(HasSubstr("of 4 processes, ranks 1, 3 did not come to 127.0.0.1:")));
 }
 
