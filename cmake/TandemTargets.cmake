@@ -2,6 +2,9 @@
 
 set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
     -Wno-restrict -Wno-maybe-uninitialized) # false alarms of g++ 12 on strings
+if(TANDEM_TORCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND TANDEM_COMPILE_OPTIONS -Wno-array-bounds) # the same on lists of newer libtorch's tensors
+endif()
 if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
 endif()

@@ -213,16 +213,20 @@ TEST_P(TwoTowersTest, GradientsEqualCentralDifferencesInFloat64) {
   size_t compared = 0;
   for (const NamedParameter& parameter : parameters) {
     ASSERT_TRUE(parameter.value.grad().defined()) << parameter.name;
-    const at::Tensor gradient = parameter.value.grad().contiguous().view(-1);
+    const at::Tensor gradient = parameter.value.grad().to_dense().contiguous().view(-1);
     auto* values = parameter.value.data_ptr<double>();
     for (int i = 0; i < 3; ++i) {
       const uint64_t element = stream.Below(static_cast<uint64_t>(parameter.value.numel()));
+      const auto set = [&](double value) {
+        values[element] = value;
+        parameter.value.unsafeGetTensorImpl()->bump_version();
+      };
       const double kept = values[element];
-      values[element] = kept + kStep;
+      set(kept + kStep);
       const double above = Loss(*model_);
-      values[element] = kept - kStep;
+      set(kept - kStep);
       const double below = Loss(*model_);
-      values[element] = kept;
+      set(kept);
       const double got = gradient.data_ptr<double>()[element];
       EXPECT_NEAR(got, (above - below) / (2 * kStep), 1e-7) << parameter.name;
       compared += got != 0;

@@ -20,6 +20,7 @@
 #include "dist/ranks.h"
 #include "optim/gradients.h"
 #include "sampling/catalogue.h"
+#include "tensor/forms.h"
 #include "train/example_texts.h"
 #include "train/graded_data.h"
 
@@ -115,8 +116,10 @@ at::Tensor Dense(const at::Tensor& gradient) {
 
 void ExpectSameOutcome(const StepOutcome& got, const StepOutcome& want) {
   EXPECT_NEAR(got.loss, want.loss, 1e-6 * std::max(1.0, std::abs(want.loss)));
+  // In the portable form the rounding of an embedding depends on the texts beside it.
+  const double bound = tensor::UsePortableOps::Active() ? 1e-6 : 1e-9;
   EXPECT_NEAR(got.equal_scores_loss, want.equal_scores_loss,
-              1e-9 * std::max(1.0, std::abs(want.equal_scores_loss)));
+              bound * std::max(1.0, std::abs(want.equal_scores_loss)));
   EXPECT_EQ(got.count, want.count);
   EXPECT_EQ(got.negatives, want.negatives);
   EXPECT_EQ(got.false_negatives, want.false_negatives);
