@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -27,6 +25,7 @@
 
 #include "base/error.h"
 #include "dist/c10d_versions.h"
+#include "dist/meeting.h"
 #include "dist/nccl_group.h"
 #include "dist/peers.h"
 
@@ -49,12 +48,6 @@ constexpr milliseconds kNoLimit = std::chrono::hours(24 * 365);
 // How long a wait for a GPU sleeps before it looks again, at first and at most.
 constexpr std::chrono::microseconds kShortestPause{10};
 constexpr std::chrono::microseconds kLongestPause{1000};
-
-// The first line of what libtorch says; its messages carry stack traces.
-std::string FirstLine(const std::exception& error) {
-  const std::string_view text = error.what();
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 // The address of this machine from which `host` is reached; "" where that is not known.
 std::string AddressTowards(const std::string& host, int port) {
@@ -94,111 +87,19 @@ auto MakeDevice(const Launch& launch) {
                          : c10d::ProcessGroupGloo::createDeviceForHostname(address);
 }
 
-std::vector<uint8_t> Bytes(const std::string& text) { return {text.begin(), text.end()}; }
-
-StorePointer OpenStore(const Launch& launch, bool server, milliseconds timeout) {
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(launch.port);
-  options.isServer = server;
-  options.waitWorkers = false;
-  options.timeout = timeout;
-  const auto store = c10::make_intrusive<c10d::TCPStore>(launch.address, options);
-  return c10::make_intrusive<c10d::PrefixStore>(fmt::format("tandem/{}", launch.job), store);
-}
-
-// Whether somebody else listens on the port: bind says so before a store is made of it.
-bool PortIsTaken(int port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  if (descriptor < 0) return false;
-  const int yes = 1;
-  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  const bool taken =
-      bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-      errno == EADDRINUSE;
-  close(descriptor);
-  return taken;
-}
-
-class StoreOfPeers final : public PeerStore {
- public:
-  explicit StoreOfPeers(StorePointer store) : store_(std::move(store)) {}
-  void Set(const std::string& key, const std::string& value) override {
-    store_->set(key, Bytes(value));
-  }
-  std::string Get(const std::string& key) override {
-    const std::vector<uint8_t> value = store_->get(key);
-    return {value.begin(), value.end()};
-  }
-  int64_t Add(const std::string& key, int64_t value) override { return store_->add(key, value); }
-
- private:
-  StorePointer store_;
-};
-
-// What a process has left there for all of them; "" for nothing.
-std::string WordOf(const Launch& launch, c10d::Store& store, const char* key) {
-  if (!store.check({key})) return "";
-  const std::vector<uint8_t> word = store.get(key);
-  // The store goes with rank 0: not before the others have read it.
-  if (launch.rank == 0) std::this_thread::sleep_for(2 * kLook);
-  return {word.begin(), word.end()};
-}
-
-// Waits until every process of the launch has come.
-void Meet(const Launch& launch, c10d::Store& store, milliseconds timeout) {
-  if (store.add(fmt::format("came/{}", launch.rank), 1) > 1) {
-    const std::string twice = fmt::format(
-        "two processes of this job have rank {}: give each a RANK of its own, from 0 to {}",
-        launch.rank, launch.ranks - 1);
-    store.set("twice", Bytes(twice));
-    std::this_thread::sleep_for(2 * kLook);  // until the others have read it
-    throw UsageError(twice);
-  }
-  store.set(fmt::format("beat/{}", launch.rank), Bytes("-1 "));
-  const Clock::time_point end = Clock::now() + timeout;
-  std::vector<int> missing;
-  for (int rank = 0; rank < launch.ranks; ++rank) missing.push_back(rank);
-  for (milliseconds pause{1};; pause = std::min(2 * pause, kLook)) {
-    std::erase_if(missing,
-                  [&store](int rank) { return store.check({fmt::format("beat/{}", rank)}); });
-    if (const std::string twice = WordOf(launch, store, "twice"); !twice.empty()) {
-      throw UsageError(twice);
-    }
-    if (const std::string lacking = WordOf(launch, store, "lacking"); !lacking.empty()) {
-      throw PeerLost(lacking);
-    }
-    if (missing.empty()) return;
-    if (Clock::now() > end) {
-      store.set("lacking",
-                Bytes(fmt::format("of {} processes, {} {} did not come to {}:{} within {} s: see "
-                                  "whether they were started and reach that address, or raise "
-                                  "--timeout",
-                                  launch.ranks, missing.size() == 1 ? "rank" : "ranks",
-                                  fmt::join(missing, ", "), launch.address, launch.port,
-                                  timeout.count() / 1000)));
-      continue;
-    }
-    std::this_thread::sleep_for(pause);
-  }
-}
-
 class GlooGroup final : public ProcessGroup {
  public:
   GlooGroup(const Launch& launch, const GroupOptions& options)
       : rank_(launch.rank), ranks_(launch.ranks) {
-    store_ = FirstStore(launch, options.timeout);
+    store_ = MeetingStore(launch, options.timeout);
     try {
       Meet(launch, *store_, options.timeout);
-      peers_ = std::make_unique<Peers>(
-          std::make_unique<StoreOfPeers>(OpenStore(launch, false, options.timeout)),
-          PeersOptions{.rank = rank_,
-                       .ranks = ranks_,
-                       .leader = launch.address,
-                       .timeout = options.timeout,
-                       .beat = std::min(kBeat, options.timeout / 16)});
+      peers_ = std::make_unique<Peers>(StoreForPeers(launch, options.timeout),
+                                       PeersOptions{.rank = rank_,
+                                                    .ranks = ranks_,
+                                                    .leader = launch.address,
+                                                    .timeout = options.timeout,
+                                                    .beat = std::min(kBeat, options.timeout / 16)});
       Connect(launch);
     } catch (const Error&) {
       throw;
@@ -319,23 +220,6 @@ class GlooGroup final : public ProcessGroup {
     });
   }
 #endif
-
-  StorePointer FirstStore(const Launch& launch, milliseconds timeout) const {
-    if (rank_ == 0 && PortIsTaken(launch.port)) {
-      throw UsageError(fmt::format(
-          "rank 0 cannot listen on port {}, which another process of this machine uses: it may "
-          "belong to another job, or have rank 0 too; set MASTER_PORT to a free one",
-          launch.port));
-    }
-    try {
-      return OpenStore(launch, rank_ == 0, timeout);
-    } catch (const std::exception& error) {
-      throw PeerLost(fmt::format(
-          "rank {} of {} does not reach rank 0 at {}:{} within {} s: see MASTER_ADDR and "
-          "MASTER_PORT, and whether rank 0 runs ({})",
-          rank_, ranks_, launch.address, launch.port, timeout.count() / 1000, FirstLine(error)));
-    }
-  }
 
   std::vector<int64_t> WithRanks(at::IntArrayRef sizes) const {
     std::vector<int64_t> all(sizes.begin(), sizes.end());

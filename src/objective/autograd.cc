@@ -7,12 +7,12 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/asked_forms.h"
 #include "objective/batch_arrays.h"
 #include "objective/catalogue.h"
 #include "objective/device_batch.h"
@@ -78,15 +78,8 @@ class FormulaFunction : public torch::autograd::Function<FormulaFunction> {
   }
 };
 
-// TANDEM_FORMS says which forms of operations run (tensor/forms.h, which refuses what it does not
-// know).
-bool PortableFormsWanted() {
-  const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
-  return forms != nullptr && std::string_view(forms) == "portable";
-}
-
 Forms Resolved(Forms forms) {
-  static const bool portable = PortableFormsWanted();
+  static const bool portable = FormsOfEnvironment() == AskedForms::kPortable;
   return forms == Forms::kBySize && portable ? Forms::kDevice : forms;
 }
 

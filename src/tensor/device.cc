@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 
+#include "base/asked_forms.h"
 #include "base/error.h"
 #include "base/launch.h"
 
@@ -124,11 +124,12 @@ c10::Device UseDevice(std::string_view name) {
   return device;
 }
 
+at::Tensor MovedTo(const at::Tensor& x, const c10::Device& device) {
+  return x.defined() ? x.to(device, x.scalar_type(), /*non_blocking=*/!device.is_cpu()) : x;
+}
+
 std::string DeviceName(const c10::Device& device) { return device.str(); }
 
-bool DeviceFormsForced() {
-  const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
-  return forms != nullptr && std::string_view(forms) == "portable";
-}
+bool DeviceFormsForced() { return FormsOfEnvironment() == AskedForms::kPortable; }
 
 }  // namespace tandem::tensor

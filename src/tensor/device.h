@@ -1,6 +1,7 @@
 // Where tensors are computed: the processor, or a GPU through libtorch's CUDA.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
@@ -42,6 +43,9 @@ struct DeviceMemory {
 };
 DeviceMemory MemoryOf(const c10::Device& device);
 void ForgetMostUsed(const c10::Device& device);
+
+// `x` on `device`; an undefined tensor stays so. The host does not wait for a copy to a GPU.
+at::Tensor MovedTo(const at::Tensor& x, const c10::Device& device);
 
 // "cpu" or "cuda:0".
 std::string DeviceName(const c10::Device& device);

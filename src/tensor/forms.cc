@@ -4,26 +4,26 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string>
 
-#include "base/error.h"
+#include "base/asked_forms.h"
 #include "base/log.h"
 #include "tensor/kernel_arguments.h"
 
 namespace tandem::tensor {
 namespace {
 
-// TANDEM_FORMS=reference or portable uses these operations everywhere, to compare whole runs.
 Form FormOfEnvironment() {
-  const char* forms = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
-  const std::string_view wanted = forms == nullptr ? "" : forms;
-  if (wanted == "reference") return Form::kReference;
-  if (wanted == "portable") return Form::kPortable;
-  if (wanted.empty() || wanted == "fused") return Form::kFused;
-  throw UsageError(fmt::format("TANDEM_FORMS is fused, reference or portable, not {}", wanted));
+  switch (FormsOfEnvironment()) {
+    case AskedForms::kReference:
+      return Form::kReference;
+    case AskedForms::kPortable:
+      return Form::kPortable;
+    default:
+      return Form::kFused;
+  }
 }
 
 thread_local Form wanted_form = FormOfEnvironment();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "tensor/device.h"
 #include "tensor/ops.h"
 
 namespace tandem::tensor {
@@ -22,11 +23,6 @@ at::Tensor Longs(const std::vector<int64_t>& values) {
   at::Tensor tensor = at::empty({static_cast<int64_t>(values.size())}, at::kLong);
   std::copy(values.begin(), values.end(), tensor.data_ptr<int64_t>());
   return tensor;
-}
-
-// The host does not wait for the copy.
-at::Tensor Moved(const at::Tensor& x, at::Device device) {
-  return x.to(device, x.scalar_type(), /*non_blocking=*/true);
 }
 
 }  // namespace
@@ -62,11 +58,11 @@ LengthClasses::LengthClasses(const at::Tensor& starts, at::Device device) {
   }
   const at::Tensor marks = at::empty({static_cast<int64_t>(padding.size())}, at::kBool);
   std::copy(padding.begin(), padding.end(), marks.data_ptr<bool>());
-  rows_ = Moved(Longs(rows), device);
-  places_ = Moved(Longs(places), device);
-  padding_ = Moved(marks, device);
-  texts_ = Moved(Longs(texts), device);
-  text_places_ = Moved(Longs(text_places), device);
+  rows_ = MovedTo(Longs(rows), device);
+  places_ = MovedTo(Longs(places), device);
+  padding_ = MovedTo(marks, device);
+  texts_ = MovedTo(Longs(texts), device);
+  text_places_ = MovedTo(Longs(text_places), device);
 }
 
 at::Tensor LengthClasses::Buckets(int64_t buckets, int64_t max_distance) const {
@@ -77,7 +73,7 @@ at::Tensor LengthClasses::Buckets(int64_t buckets, int64_t max_distance) const {
   for (int64_t d = 1 - longest_; d < longest_; ++d) {
     values.push_back(RelativeBucket(d, buckets, max_distance));
   }
-  return known = Moved(Longs(values), rows_.device());
+  return known = MovedTo(Longs(values), rows_.device());
 }
 
 }  // namespace tandem::tensor

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "tensor/device.h"
 #include "tensor/dropout.h"
 #include "tensor/length_classes.h"
 
@@ -15,11 +16,6 @@ namespace tandem::tensor {
 namespace {
 
 constexpr int32_t kStandIn = 0;  // every vocabulary has it
-
-// The host does not wait for the copy.
-at::Tensor Moved(const at::Tensor& x, at::Device device) {
-  return x.defined() ? x.to(device, x.scalar_type(), /*non_blocking=*/true) : x;
-}
 
 }  // namespace
 
@@ -44,7 +40,7 @@ PackedTokens PackedTokens::To(at::Device device) const {
        {&PackedTokens::ids, &PackedTokens::positions, &PackedTokens::types,
         &PackedTokens::sequence_starts, &PackedTokens::text_keys, &PackedTokens::row_keys,
         &PackedTokens::prompt_tokens, &PackedTokens::stand_ins}) {
-    moved.*part = Moved(this->*part, device);
+    moved.*part = MovedTo(this->*part, device);
   }
   moved.lazy_classes = std::make_shared<LazyClasses>();
   std::call_once(moved.lazy_classes->once, [&] {

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "tensor/device.h"
+
 namespace tandem::tensor::portable {
 namespace {
 
@@ -64,8 +66,8 @@ at::Tensor DroppedOfHeads(const at::Tensor& row_keys, int64_t heads, int64_t wid
     const uint64_t key = SiteKey(dropout, static_cast<uint32_t>(head + 1));
     sites.data_ptr<int64_t>()[head] = static_cast<int64_t>(key);
   }
-  const at::Tensor keys = Mixed(sites.to(row_keys.device(), at::kLong, /*non_blocking=*/true)
-                                    .bitwise_xor(row_keys.unsqueeze(1)));
+  const at::Tensor keys =
+      Mixed(MovedTo(sites, row_keys.device()).bitwise_xor(row_keys.unsqueeze(1)));
   return BelowThreshold(keys, width, dropout.rate);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -13,9 +14,9 @@ namespace {
 
 // Takes the memory of `mask`, [rows, columns].
 at::Tensor MaskTensor(std::vector<uint8_t> mask, int64_t rows, int64_t columns) {
-  auto* cells = new std::vector<uint8_t>(std::move(mask));
+  const auto cells = std::make_shared<std::vector<uint8_t>>(std::move(mask));
   return at::from_blob(
-      cells->data(), {rows, columns}, [cells](void*) { delete cells; }, at::kBool);
+      cells->data(), {rows, columns}, [cells](void*) {}, at::kBool);
 }
 
 objective::Labels LabelsOf(sampling::Masks masks, const sampling::Batch& batch,
