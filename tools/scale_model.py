@@ -74,7 +74,7 @@ def exchanges(encoder, job):
     reduce = (seconds - hops) + hops * -(-buckets // AT_ONCE), sent
     return [("stop agreed", *all_gather(job, 8)),
             ("embeddings", *all_gather(job, matrix / n)),
-            ("losses", *all_gather(job, 8 * (6 + job.queries / n))),
+            ("losses, cosines", *all_gather(job, 8 * (6 + 2 * job.queries / n))),
             ("gradient of embeddings", *all_to_all(job, matrix)),
             ("dense gradients", *reduce),
             ("rows: how many", *all_gather(job, 8)),
