@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/globals.h"
@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "model/dual_encoder.h"
 #include "search/embedding_cache.h"
+#include "search/gather_mined.h"
 #include "search/mine.h"
 #include "search/model_parts.h"
 #include "tensor/precision.h"
@@ -66,20 +67,19 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
       .precision = precision, .memory = options.memory, .stop = SignalWatch::Received};
   search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),
                       search);
-  const bool leads = dist::Leads(CurrentGroup());  // one process searches for all
-  std::optional<search::SimilarityRows> documents;
-  if (options.embeddings.empty()) {
-    documents.emplace(Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of,
-                            options.cache));
-  } else if (leads) {
-    documents.emplace(DocumentsOfParts(*model, options.embeddings, data));
-  }
+  const search::SimilarityRows documents =
+      options.embeddings.empty() ? Embed(*model, TextKind::kDocument, data.set.documents,
+                                         data.task.document_of, options.cache)
+                                 : DocumentsOfParts(*model, options.embeddings, data);
   const search::SimilarityRows queries =
       Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
-  if (!leads) return {};
-  Progress progress({.label = "search", .unit = "queries", .total = queries.size()});
+  const dist::Share share = search::MiningShareOf(data.task, CurrentGroup());
+  Progress progress(
+      {.label = "search", .unit = "queries", .total = static_cast<size_t>(share.size())});
   search.progress = [&](size_t done) { progress.Update(done); };
-  return search::MineByEmbeddings(data.set, data.task, options.rules, queries, *documents, search);
+  search::Mined own =
+      search::MineShare(data.set, data.task, options.rules, queries, documents, search, share);
+  return search::GatherMined(data.task, std::move(own), CurrentGroup());
 }
 
 // Until a signal comes. One that comes while the output is written ends the program at once.

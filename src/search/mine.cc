@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "search/gather_mined.h"
 #include "search/search_plan.h"
 
 namespace tandem::search {
@@ -50,30 +51,31 @@ class Miner {
         error_(precision == Precision::kFp32 ? 0 : Bf16Error(queries, documents)),
         mined_(NothingMined(task)) {}
 
-  Mined Mine(const TiledSearchOptions& options) {
+  // For the queries of `share`.
+  Mined Mine(const dist::Share& share, const TiledSearchOptions& options) {
+    const auto first = static_cast<size_t>(share.begin), end = static_cast<size_t>(share.end);
     std::vector<uint32_t> depths;
-    for (size_t q = 0; q < queries_.size(); ++q) {
+    for (size_t q = first; q < end; ++q) {
       depths.push_back(DepthOf(task_, rules_, q, options.precision));
     }
-    ScorePositives();
-    TiledSearch({queries_, documents_, depths, order_}, options,
+    ScorePositives(share);
+    TiledSearch({queries_, documents_, depths, order_, first}, options,
                 [this](size_t query, std::span<const Hit> hits) { Take(query, hits); });
     return std::move(mined_);
   }
 
  private:
-  void ScorePositives() {
-    at::parallel_for(
-        0, static_cast<int64_t>(queries_.size()), 256, [&](int64_t begin, int64_t end) {
-          std::vector<float> row(queries_.width());
-          for (auto q = static_cast<size_t>(begin); q < static_cast<size_t>(end); ++q) {
-            queries_.CopyTo(q, row.data());
-            float* scores = mined_.positive_scores.data() + task_.positives.start(q);
-            for (const uint32_t document : task_.positives[q]) {
-              *scores++ = documents_.ScoreOf(row.data(), document);
-            }
-          }
-        });
+  void ScorePositives(const dist::Share& share) {
+    at::parallel_for(share.begin, share.end, 256, [&](int64_t begin, int64_t end) {
+      std::vector<float> row(queries_.width());
+      for (auto q = static_cast<size_t>(begin); q < static_cast<size_t>(end); ++q) {
+        queries_.CopyTo(q, row.data());
+        float* scores = mined_.positive_scores.data() + task_.positives.start(q);
+        for (const uint32_t document : task_.positives[q]) {
+          *scores++ = documents_.ScoreOf(row.data(), document);
+        }
+      }
+    });
   }
 
   void Take(size_t query, std::span<const Hit> hits) {
@@ -164,8 +166,14 @@ void CheckMining(const MiningTask& task, const MiningRules& rules, size_t width,
 Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
                        const MiningRules& rules, const SimilarityRows& queries,
                        const SimilarityRows& documents, const TiledSearchOptions& options) {
+  return MineShare(set, task, rules, queries, documents, options, MiningShareOf(task, nullptr));
+}
+
+Mined MineShare(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
+                const SimilarityRows& queries, const SimilarityRows& documents,
+                const TiledSearchOptions& options, const dist::Share& share) {
   CheckRange(rules, documents.size());
-  return Miner(set, task, rules, queries, documents, options.precision).Mine(options);
+  return Miner(set, task, rules, queries, documents, options.precision).Mine(share, options);
 }
 
 }  // namespace tandem::search

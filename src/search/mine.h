@@ -4,8 +4,14 @@
 //   const SimilarityRows queries(...);     // of the Q texts of the task
 //   const SimilarityRows documents(...);   // of its D
 //   const Mined mined = MineByEmbeddings(set, task, rules, queries, documents, options);
+//
+// Several processes of a group divide the queries (gather_mined.h):
+//
+//   Mined own = MineShare(set, task, rules, queries, documents, options, MiningShareOf(task,
+//   group)); const Mined mined = GatherMined(task, std::move(own), group);
 #pragma once
 
+#include "dist/process_group.h"
 #include "search/mined.h"
 #include "search/similarity_rows.h"
 #include "search/tiled_search.h"
@@ -21,6 +27,12 @@ namespace tandem::search {
 Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
                        const MiningRules& rules, const SimilarityRows& queries,
                        const SimilarityRows& documents, const TiledSearchOptions& options);
+
+// The same for the queries of `share` only, so that several processes can divide them; of the
+// others nothing is mined.
+Mined MineShare(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
+                const SimilarityRows& queries, const SimilarityRows& documents,
+                const TiledSearchOptions& options, const dist::Share& share);
 
 // The least TiledSearchOptions::memory for embeddings of `width` numbers.
 size_t LeastMiningMemory(const MiningTask& task, const MiningRules& rules, size_t width,

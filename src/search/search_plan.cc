@@ -40,7 +40,7 @@ class Costs {
 size_t Threads() { return static_cast<size_t>(at::get_num_threads()); }
 
 SearchShape ShapeOf(const TiledSearchInput& input) {
-  return {.queries = input.queries.size(),
+  return {.queries = input.depths.size(),
           .documents = input.documents.size(),
           .width = input.documents.width(),
           .deepest = input.depths.empty()

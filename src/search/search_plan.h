@@ -26,7 +26,7 @@ struct SearchPlan {
   size_t block_tiles = 0;       // tiles of documents that are multiplied with a group in turn
   bool keep_documents = false;  // all tiles stay packed; else each block is packed for each group
   size_t bytes = 0;             // that the search holds at most
-  std::vector<size_t> groups;   // where each group of queries begins, then the number of queries
+  std::vector<size_t> groups;   // where each group of depths begins, then their number
 };
 
 // For `memory` below `least` (LeastSearchMemory).

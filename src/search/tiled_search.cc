@@ -86,8 +86,8 @@ DocumentTile PackTile(const SimilarityRows& documents, size_t tile, tensor::cpu:
   return packed;
 }
 
-// Queries first to first + count - 1: their rows in the type of the products, and their hits so
-// far.
+// `count` of the queries that are searched for, from `first` on: their rows in the type of the
+// products, and their hits so far.
 class QueryGroup {
  public:
   QueryGroup(const TiledSearchInput& input, size_t first, size_t count, tensor::cpu::Type type)
@@ -123,7 +123,7 @@ class QueryGroup {
 
   void Finish(size_t tile, const HitSink& sink) {
     for (size_t q = tile * kQueryTile; q < tile * kQueryTile + RowsOf(tile); ++q) {
-      sink(first_ + q, hits_[q].Take(input_.order));
+      sink(input_.first_query + first_ + q, hits_[q].Take(input_.order));
     }
   }
 
@@ -138,7 +138,7 @@ class QueryGroup {
     std::vector<float> row(stride_);
     for (size_t q = tile * kQueryTile; q < tile * kQueryTile + RowsOf(tile); ++q) {
       std::byte* to = values_.get() + q * stride_ * Element();
-      input_.queries.CopyTo(first_ + q, row.data());
+      input_.queries.CopyTo(input_.first_query + first_ + q, row.data());
       if (type_ == tensor::cpu::Type::kFloat) {
         std::copy(row.begin(), row.end(), reinterpret_cast<float*>(to));
       } else {
@@ -150,7 +150,7 @@ class QueryGroup {
   const TiledSearchInput& input_;
   tensor::cpu::Type type_;
   size_t stride_;  // elements
-  size_t first_;
+  size_t first_;   // among those that are searched for
   LineArray<std::byte> values_;
   std::vector<TopHits> hits_;
 };

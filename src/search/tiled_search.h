@@ -26,25 +26,29 @@ struct TiledSearchOptions {
   // Bytes for packed documents, queries, scores and hits together; the embeddings themselves are
   // not counted.
   size_t memory = size_t{2} << 30;
-  // Told how many queries are done, those in work by their share; on the calling thread.
+  // Told how many queries of the search are done, those in work by their share; on the calling
+  // thread.
   std::function<void(size_t queries)> progress;
   StopRequest stop;  // asked between blocks
 };
 
-// What is searched: similarities of all `queries` with all `documents`, both of the same width.
+// What is searched: similarities of some or all `queries` with all `documents`, both of the same
+// width.
 struct TiledSearchInput {
   const SimilarityRows& queries;
   const SimilarityRows& documents;
-  std::span<const uint32_t> depths;  // [queries]: how many hits are wanted of each
+  std::span<const uint32_t> depths;  // how many hits are wanted of each query that is searched for
   const HitOrder& order;             // over rows of `documents`
+  size_t first_query = 0;            // the row of depths[0]; the next of depths[1], and so on
 };
 
-// Receives the hits of a query, best first; several threads call it at once, each query comes once.
+// Receives the hits of a query (its row), best first; several threads call it at once, each query
+// comes once.
 using HitSink = std::function<void(size_t query, std::span<const Hit> hits)>;
 
-// Ranks all documents for each query. The hits do not depend on threads or memory but for rounding
-// where oneDNN multiplies. Throws UsageError where `memory` is below LeastSearchMemory, and
-// Interrupted where `stop` asks for it.
+// Ranks all documents for each query that has a depth. The hits do not depend on threads or memory
+// but for rounding where oneDNN multiplies. Throws UsageError where `memory` is below
+// LeastSearchMemory, and Interrupted where `stop` asks for it.
 void TiledSearch(const TiledSearchInput& input, const TiledSearchOptions& options,
                  const HitSink& sink);
 

@@ -13,8 +13,8 @@
 #include "base/interrupt.h"
 #include "base/random.h"
 #include "search/embedding_cache.h"
+#include "search/gather_mined.h"
 #include "search/mine.h"
-#include "train/broadcast_arrays.h"
 #include "train/mining_rules.h"
 
 namespace tandem::train {
@@ -170,33 +170,31 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   return search::SimilarityRows(embeddings.rows, model.similarity(), std::move(embeddings.row_of));
 }
 
-std::optional<search::Mined> NegativeMiner::Search(model::DualEncoder& model,
-                                                   const MiningRound& round,
-                                                   const Tell& tell) const {
+search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound& round,
+                                    const Tell& tell) const {
   const int64_t width = model.embedding_width();
   std::filesystem::path folder = round.by_base ? CacheFolder() : std::filesystem::path();
   if (folder.empty() && !InMemory(width)) folder = scratch_;
   const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
   const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
-  std::optional<search::Mined> mined;
+  search::Mined own;
   bool stopped = false;
-  if (dist::Leads(options_.group)) {
-    try {
-      mined = SearchAlone(queries, documents, round, SearchMemory(width, folder.empty()), tell);
-    } catch (const Stopped&) {
-      stopped = true;
-    }
+  try {
+    own = SearchShare(queries, documents, round, SearchMemory(width, folder.empty()), tell);
+  } catch (const Stopped&) {
+    stopped = true;
   }
   if (dist::IsShared(options_.group)) stopped = options_.group->Largest(stopped ? 1 : 0) > 0;
   if (stopped) throw Stopped();
-  return mined;
+  return search::GatherMined(task_, std::move(own), options_.group);
 }
 
-search::Mined NegativeMiner::SearchAlone(const search::SimilarityRows& queries,
+search::Mined NegativeMiner::SearchShare(const search::SimilarityRows& queries,
                                          const search::SimilarityRows& documents,
                                          const MiningRound& round, uint64_t memory,
                                          const Tell& tell) const {
-  const Stage stage("searching", queries.size(), tell);
+  const dist::Share share = search::MiningShareOf(task_, options_.group);
+  const Stage stage("searching", static_cast<size_t>(share.size()), tell);
   stage.StopIfAsked(0);
   size_t done = 0;
   const search::TiledSearchOptions options{.precision = tensor::HostPrecision(options_.precision),
@@ -207,36 +205,23 @@ search::Mined NegativeMiner::SearchAlone(const search::SimilarityRows& queries,
                                                  stage.StopIfAsked(done);
                                                  return 0;
                                                }};
-  return search::MineByEmbeddings(set_, task_, MiningRulesOf(loaded_.recipe, round.number), queries,
-                                  documents, options);
+  return search::MineShare(set_, task_, MiningRulesOf(loaded_.recipe, round.number), queries,
+                           documents, options, share);
 }
 
 std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const MiningRound& round,
                                               const Tell& tell) const {
   const Clock::time_point start = Clock::now();
   try {
-    std::optional<search::Mined> mined = Search(model, round, tell);
+    const search::Mined mined = Search(model, round, tell);
     RemoveScratch();
     MiningReport report{.round = round.number};
-    sampling::FurtherPool pool;
-    if (mined) {
-      pool = PoolOf(*mined);
-      report.sums = search::Summarize(MiningRulesOf(loaded_.recipe, round.number), *mined);
-    }
+    report.sums = search::Summarize(MiningRulesOf(loaded_.recipe, round.number), mined);
     report.seconds = SecondsSince(start);
-    return MinedRound{OfRankZero(std::move(pool)), report};
+    return MinedRound{PoolOf(mined), report};
   } catch (const Stopped&) {
     return std::nullopt;
   }
-}
-
-// Batches are made of the pool, so all processes have the same to the last document.
-sampling::FurtherPool NegativeMiner::OfRankZero(sampling::FurtherPool pool) const {
-  if (!dist::IsShared(options_.group)) return pool;
-  sampling::SamplerState state;
-  pool.Save(state);
-  state.arrays = BroadcastArrays(*options_.group, std::move(state.arrays));
-  return sampling::FurtherPool::Restore(*examples_, state);
 }
 
 sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {

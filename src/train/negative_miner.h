@@ -42,7 +42,7 @@ struct MinerOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;                      // of the tokenizer
   RunPrompts prompts;                   // of the texts of the set
-  dist::ProcessGroup* group = nullptr;  // that encodes together; null: this process alone
+  dist::ProcessGroup* group = nullptr;  // that mines together; null: this process alone
 };
 
 class NegativeMiner {
@@ -73,8 +73,8 @@ class NegativeMiner {
   void CheckMemory(int64_t width) const;
 
   // Nothing where `tell` interrupts it; it asks between blocks of texts and of the search. Of a
-  // group all are interrupted where one is (while rank 0 searches: where that one is). Throws
-  // OutputError as EmbedDistinct.
+  // group all are interrupted where one is (from the search on: when they have searched for their
+  // share of the queries). Throws OutputError as EmbedDistinct.
   std::optional<MinedRound> Mine(model::DualEncoder& model, const MiningRound& round,
                                  const Tell& tell) const;
 
@@ -85,10 +85,9 @@ class NegativeMiner {
   class Stage;
   search::SimilarityRows Embed(model::DualEncoder& model, model::TextKind kind,
                                const std::filesystem::path& folder, const Tell& tell) const;
-  // Nothing on a process of a group that is not rank 0, which searches for all.
-  std::optional<search::Mined> Search(model::DualEncoder& model, const MiningRound& round,
-                                      const Tell& tell) const;
-  search::Mined SearchAlone(const search::SimilarityRows& queries,
+  // Throws Stopped (negative_miner.cc) on all processes where one is interrupted.
+  search::Mined Search(model::DualEncoder& model, const MiningRound& round, const Tell& tell) const;
+  search::Mined SearchShare(const search::SimilarityRows& queries,
                             const search::SimilarityRows& documents, const MiningRound& round,
                             uint64_t memory, const Tell& tell) const;
   // Whether the embeddings fit half of mining.memory.
@@ -98,7 +97,6 @@ class NegativeMiner {
   uint64_t SearchMemory(int64_t width, bool in_memory) const;
   uint64_t EmbeddingBytes(int64_t width) const;
   sampling::FurtherPool PoolOf(const search::Mined& mined) const;
-  sampling::FurtherPool OfRankZero(sampling::FurtherPool pool) const;
   void RemoveScratch() const;
 
   const config::LoadedRecipe& loaded_;

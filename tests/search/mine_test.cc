@@ -6,11 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <initializer_list>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "dist/ranks.h"
+#include "search/gather_mined.h"
 #include "search/mining_data.h"
 #include "tensor/isa.h"
 #include "tensor/process.h"
@@ -19,7 +25,10 @@ namespace tandem::search {
 namespace {
 
 using tensor::Precision;
+using testing::Each;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
 
 // Embeddings in clusters, as those of texts are: many documents score nearly the same.
 at::Tensor ClusteredRows(int64_t rows, int64_t width, uint64_t seed) {
@@ -165,6 +174,73 @@ TEST_F(Mining, Bf16MinesTheSame) {
   for (const MiningRules& rules : AllRules()) {
     EXPECT_GT(Agreement(Mine(rules, Precision::kBf16), Reference(rules)), 0.9995);
   }
+}
+
+// Processes (threads here) that divide the queries, once into more shares than queries.
+class SharedMining : public Mining {
+ protected:
+  Mined MineTogether(const MiningRules& rules, Precision precision, dist::ProcessGroup& group) {
+    Mined own = MineShare(set_, task_, rules, SimilarityRows(queries_, "cosine"),
+                          SimilarityRows(documents_, "cosine"), {.precision = precision},
+                          MiningShareOf(task_, &group));
+    const auto mined = [](const MinedQuery& query) { return !query.negatives.empty(); };
+    mined_alone_[static_cast<size_t>(group.rank())] =
+        std::count_if(own.queries.begin(), own.queries.end(), mined);
+    return GatherMined(task_, std::move(own), &group);
+  }
+  std::array<int64_t, 3> mined_alone_{};
+};
+
+void ExpectSame(const Mined& got, const Mined& want) {
+  EXPECT_EQ(got.positive_scores, want.positive_scores);
+  ASSERT_EQ(got.queries.size(), want.queries.size());
+  for (size_t q = 0; q < want.queries.size(); ++q) {
+    const MinedQuery &a = got.queries[q], &b = want.queries[q];
+    EXPECT_EQ(a.left_out, b.left_out);
+    EXPECT_EQ(a.positives_in_range, b.positives_in_range);
+    EXPECT_EQ(a.irrelevant_in_range, b.irrelevant_in_range);
+    ASSERT_EQ(a.negatives.size(), b.negatives.size()) << "query " << q;
+    for (size_t i = 0; i < a.negatives.size(); ++i) {
+      EXPECT_EQ(a.negatives[i].document, b.negatives[i].document);
+      EXPECT_EQ(a.negatives[i].score, b.negatives[i].score);
+    }
+  }
+}
+
+TEST_F(SharedMining, EveryProcessHasWhatOneMinesToTheLastBit) {
+  std::vector<Precision> precisions = {Precision::kFp32};
+  if (tensor::CurrentIsa() >= tensor::Isa::kAvx512Bf16) precisions.push_back(Precision::kBf16);
+  for (const Precision precision : precisions) {
+    for (const MiningRules& rules : AllRules()) {
+      const Mined want = Mine(rules, precision);
+      const auto errors = dist::RunRanks(3, [&](dist::ProcessGroup& group) {
+        ExpectSame(MineTogether(rules, precision, group), want);
+      });
+      EXPECT_THAT(errors, Each(IsEmpty()));
+      EXPECT_THAT(mined_alone_, Each(Le(kQueries / 3)));
+    }
+  }
+}
+
+TEST(GatherMined, TakesProcessesWithoutAQuery) {
+  const data::TrainingSet set =
+      TinySet({{"q1", "one"}, {"q2", "two"}}, {{"a", "A"}, {"b", "B"}, {"c", "C"}},
+              {{"q1", "a", 2}, {"q2", "b", 2}});
+  const MiningTask task = MakeMiningTask(set);
+  const auto rows = [](std::initializer_list<float> values) {
+    at::Tensor matrix = at::empty({static_cast<int64_t>(values.size() / 2), 2}, at::kFloat);
+    std::copy(values.begin(), values.end(), matrix.data_ptr<float>());
+    return SimilarityRows(matrix, "cosine");
+  };
+  const SimilarityRows queries = rows({1, 0, 0, 1}), documents = rows({1, 1, 1, 0, 0, 1});
+  const MiningRules rules{.ranks = {0, 2}, .negatives = 2};
+  const Mined want = MineByEmbeddings(set, task, rules, queries, documents, {});
+  ASSERT_EQ(want.queries[1].negatives.size(), 2U);
+  const auto errors = dist::RunRanks(3, [&](dist::ProcessGroup& group) {
+    Mined own = MineShare(set, task, rules, queries, documents, {}, MiningShareOf(task, &group));
+    ExpectSame(GatherMined(task, std::move(own), &group), want);
+  });
+  EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
 TEST_F(Mining, ARangeBehindTheLastDocumentIsAnError) {

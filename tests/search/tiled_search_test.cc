@@ -112,6 +112,30 @@ TEST_F(TiledSearchTest, ChosenRowsAreScaledToCosines) {
   EXPECT_EQ(found[0][2].score, 0);  // of zeros
 }
 
+TEST_F(TiledSearchTest, QueriesOfAShareHaveTheHitsThatTheyHaveAmongAll) {
+  const data::Texts texts = NamedTexts(1200);
+  const at::Tensor all = IntegerRows(1200, 24, 1), asked = IntegerRows(150, 24, 2);
+  const SimilarityRows documents(all, "dot"), queries(asked, "dot");
+  const HitOrder order(texts);
+  const std::vector<uint32_t> depths(queries.size(), 5);
+  const auto of_all = Search({queries, documents, depths, order}, {});
+  std::vector<size_t> done;
+  std::vector<std::vector<Hit>> found(queries.size());
+  TiledSearch({queries, documents, std::span(depths).first(70), order, 80},
+              {.progress = [&](size_t count) { done.push_back(count); }},
+              [&](size_t query, std::span<const Hit> hits) {
+                found[query].assign(hits.begin(), hits.end());
+              });
+  EXPECT_EQ(done.back(), 70U);
+  for (size_t q = 0; q < queries.size(); ++q) {
+    ASSERT_EQ(found[q].size(), q < 80 ? 0U : 5U) << "query " << q;
+    for (size_t i = 0; i < found[q].size(); ++i) {
+      EXPECT_EQ(found[q][i].document, of_all[q][i].document) << "query " << q;
+      EXPECT_EQ(found[q][i].score, of_all[q][i].score);
+    }
+  }
+}
+
 TEST_F(TiledSearchTest, PlansKeepToTheirMemory) {
   const data::Texts texts = NamedTexts(20000);
   const at::Tensor all = IntegerRows(20000, 32, 1), asked = IntegerRows(3000, 32, 2);

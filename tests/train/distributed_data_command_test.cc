@@ -149,6 +149,18 @@ TEST_F(DistributedData, MinesAFileTogether) {
   EXPECT_EQ(ReadFile(Path("one")), ReadFile(Path("two")));
 }
 
+TEST_F(DistributedData, MinesByPartsOfEmbeddingsTogether) {
+  for (const char* shard : {"0/2", "1/2"}) {
+    const ProgramResult encoded = RunTandem({"encode", Path("base"), Path("data"), "--output",
+                                             Path("parts"), "--shard", shard, "--quiet"});
+    ASSERT_EQ(encoded.exit_code, 0) << encoded.err;
+  }
+  ExpectTheSameOutput({"mine", "--model", Path("base"), "--dataset", Path("data"), "--range",
+                       "1:20", "--embeddings", Path("parts"), "--quiet"},
+                      true);
+  EXPECT_EQ(ReadFile(Path("one")), ReadFile(Path("two")));
+}
+
 TEST_F(DistributedData, PrunesAFolderTogether) {
   ExpectTheSameOutput({"prune", Path("data"), "--model", Path("base"), "--keep", "0.5", "--quiet"},
                       true);
