@@ -27,6 +27,7 @@
 #include "dist/c10d_versions.h"
 #include "dist/meeting.h"
 #include "dist/nccl_group.h"
+#include "dist/one_gpu_each.h"
 #include "dist/peers.h"
 
 namespace tandem::dist {
@@ -211,6 +212,7 @@ class GlooGroup final : public ProcessGroup {
 #if TANDEM_WITH_CUDA
   // NCCL connects the processes where it first exchanges something.
   void ConnectNccl(at::Device device) {
+    CheckOneGpuEach(AllGatherBytes(IdentityOf(device)));
     const c10::intrusive_ptr<Backend> nccl = MakeNccl(store_, rank_, ranks_, kNoLimit);
     nccl_ = Connected([nccl, device] {
       std::vector<at::Tensor> number = {

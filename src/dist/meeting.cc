@@ -96,11 +96,11 @@ StorePointer MeetingStore(const Launch& launch, milliseconds timeout) {
   try {
     return OpenStore(launch, leads, timeout);
   } catch (const std::exception& error) {
-    throw PeerLost(fmt::format(
-        "rank {} of {} does not reach rank 0 at {}:{} within {} s: see MASTER_ADDR and "
-        "MASTER_PORT, and whether rank 0 runs ({})",
-        launch.rank, launch.ranks, launch.address, launch.port, timeout.count() / 1000,
-        FirstLine(error)));
+    throw PeerLost(
+        fmt::format("rank {} of {} does not reach rank 0 at {}:{} within {} s: see MASTER_ADDR and "
+                    "MASTER_PORT, and whether rank 0 runs ({})",
+                    launch.rank, launch.ranks, launch.address, launch.port, timeout.count() / 1000,
+                    FirstLine(error)));
   }
 }
 

@@ -1,6 +1,9 @@
 #include "dist/nccl_group.h"
 
+#include <ATen/cuda/CUDAContext.h>
+
 #include <cstdlib>
+#include <iterator>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
@@ -12,6 +15,11 @@ c10::intrusive_ptr<Backend> MakeNccl(StorePointer store, int rank, int ranks,
   options->timeout = timeout;
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(
       c10::make_intrusive<c10d::PrefixStore>("nccl", std::move(store)), rank, ranks, options);
+}
+
+std::string IdentityOf(c10::Device device) {
+  const auto& id = at::cuda::getDeviceProperties(device.index())->uuid.bytes;
+  return {std::begin(id), std::end(id)};
 }
 
 void LeaveNcclErrorsToGroups() {

@@ -2,7 +2,10 @@
 // Only builds with TANDEM_WITH_CUDA have it.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <chrono>
+#include <string>
 
 #include "dist/c10d_versions.h"
 
@@ -14,6 +17,9 @@ namespace tandem::dist {
 // gives up. Throws where this process has no GPU.
 c10::intrusive_ptr<Backend> MakeNccl(StorePointer store, int rank, int ranks,
                                      std::chrono::milliseconds timeout);
+
+// Tells the GPU `device` of this process from all others, of other machines too.
+std::string IdentityOf(c10::Device device);
 
 // Makes libtorch leave it to a group to say who was lost. Otherwise threads of its own end the
 // process where NCCL reports an error or hangs, with SIGABRT and without naming a rank. Sets

@@ -44,7 +44,14 @@ TEST(NcclGroupTest, LeavesWhatTheUserHasSet) {
   EXPECT_THAT(std::getenv("TORCH_NCCL_ASYNC_ERROR_HANDLING"), StrEq("0"));
 }
 
-// Each rank has a GPU of its own: NCCL refuses two ranks on one.
+TEST(NcclGroupTest, TwoRanksOnOneGpuAreAnError) {
+  if (!HasGpus(1)) GTEST_SKIP() << "this machine has no GPU";
+  const auto errors = RunRanks(2, [](ProcessGroup& group) {
+    group.AllGather(at::full({2}, 1.0, at::TensorOptions(at::kFloat).device(at::kCUDA, 0)));
+  });
+  EXPECT_THAT(errors, Each(HasSubstr("ranks 0 and 1 have the same GPU")));
+}
+
 TEST(NcclGroupTest, ExchangesBetweenGpus) {
   if (!HasGpus(2)) GTEST_SKIP() << "this machine has fewer than two GPUs";
   const auto errors = RunRanks(2, [](ProcessGroup& group) {
