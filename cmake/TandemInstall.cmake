@@ -10,7 +10,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tandemConfigVersion.cmak
 install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
               "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPcre2.cmake"
-              "${PROJECT_SOURCE_DIR}/cmake/FindPypiTorch.cmake" DESTINATION "${package_folder}")
+              "${PROJECT_SOURCE_DIR}/cmake/FindPypiTorch.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/TandemHideHeaders.cmake" DESTINATION "${package_folder}")
 
 install(
   EXPORT tandem
