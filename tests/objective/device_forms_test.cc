@@ -168,6 +168,18 @@ TEST(EveryDeviceForm, AgreesWithTheHostFormOnTiesAndExtremeScores) {
   });
 }
 
+TEST(EveryDeviceForm, AgreesWithTheHostFormWhereQueriesShareADocument) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(19, {.queries = 6, .documents = 9});
+    batch.positive = {2, 2, 5, 2, 5, 0};
+    for (size_t row = 0; row < batch.q; ++row) {
+      batch.labelled[batch.Own(row)] = true;
+      batch.negative[batch.Own(row)] = false;
+    }
+    ExpectFormsAgree(variant, batch);
+  });
+}
+
 // Rows without candidates, and a batch of them: exactly 0, as on the host.
 TEST(EveryDeviceForm, SaysNothingOfRowsWithoutCandidates) {
   ForEveryForm([](const Variant& variant) {
@@ -330,7 +342,35 @@ TEST(EveryDeviceForm, RefusesScoresThatAreNotFiniteAsTheHostFormDoes) {
       const std::string message = ErrorOf(variant, Forms::kDevice, batch);
       EXPECT_NE(message.find("query 1 and document 3"), std::string::npos) << message;
       EXPECT_EQ(message, ErrorOf(variant, Forms::kHost, batch));
+      for (std::vector<double> RandomBatch::*same_tower :
+           {&RandomBatch::query_query, &RandomBatch::document_document}) {
+        RandomBatch other(16, {});
+        (other.*same_tower)[13] = bad;
+        EXPECT_NE(ErrorOf(variant, Forms::kDevice, other), "");
+        EXPECT_EQ(ErrorOf(variant, Forms::kDevice, other), ErrorOf(variant, Forms::kHost, other));
+      }
     }
+  });
+}
+
+// As a product with exchanged operands lays them out.
+TEST(EveryDeviceForm, TakesScoresAndMasksInAnyLayout) {
+  const at::NoGradGuard no_gradient;
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(20, {});
+    const auto losses = [&](bool transposed) {
+      Tensors tensors(batch);
+      for (at::Tensor* matrix :
+           {&tensors.scores.query_document, &tensors.scores.query_query,
+            &tensors.scores.document_document, &tensors.labels.negative,
+            &tensors.labels.query_negative, &tensors.labels.document_negative}) {
+        if (transposed) *matrix = matrix->t().contiguous().t();
+      }
+      return MakeObjective(variant.info->name, variant.params, Forms::kDevice)
+          ->Evaluate(tensors.scores, tensors.labels)
+          .losses;
+    };
+    EXPECT_EQ(losses(true), losses(false));
   });
 }
 
