@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tensor/adapted_ops.h"
 #include "tensor/compare_forms.h"
 #include "tensor/inputs.h"
 #include "tensor/process.h"
@@ -80,6 +81,30 @@ TEST_P(OpsTest, AffineBesideWhatElseReadsX) {
            make.Make({shape.inner, shape.hidden}, 0.1), make.Make({shape.inner}, 0.5)},
           1);
     }
+  }
+}
+
+// Of two stacked maps the second has an adapter: merged, or beside the weights under dropout.
+TEST_P(OpsTest, AffineWithAnAdapter) {
+  for (const Shape& shape : Shapes()) {
+    Inputs make(7);
+    const PackedTokens tokens = make.Tokens(shape.lengths, 9);
+    ExpectFormsEqualReference(
+        [&](const auto& in) {
+          Linear linear({in[1], in[2]}, {});
+          linear.Adapt({.down = {at::Tensor(), in[3]},
+                        .up = {at::Tensor(), in[4]},
+                        .scale = 2,
+                        .dropout = GetParam(),
+                        .site = 3});
+          linear.Prepare(KernelType(in[0]), Passes::kBoth);
+          const AdapterDropout dropout(tokens, 42, 7);
+          return tensor::Affine(in[0], linear).out;
+        },
+        {make.Make({tokens.tokens(), shape.hidden}, 1), make.Make({shape.inner, shape.hidden}, 0.1),
+         make.Make({shape.hidden, shape.hidden}, 0.1), make.Make({4, shape.hidden}, 0.3),
+         make.Make({shape.hidden, 4}, 0.3)},
+        1);
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "tensor/attention_problem.h"
 #include "tensor/inputs.h"
+#include "tensor/isa.h"
 #include "tensor/length_classes.h"
 #include "tensor/low_rank.h"
 #include "tensor/portable_dropout.h"
@@ -93,9 +94,12 @@ TEST(LengthClasses, EveryRowHasOnePlaceAndPaddingRepeatsItsText) {
     }
     EXPECT_EQ(classes->longest(), longest);
     EXPECT_EQ(tokens.length_classes(), classes);  // made once
-    const at::Tensor buckets = classes->Buckets(32, 128);
-    for (int64_t d = 1 - longest; d < longest; ++d) {
-      EXPECT_EQ(buckets[d + longest - 1].item<int64_t>(), RelativeBucket(d, 32, 128));
+    // Each kept by itself: layers of a model may differ.
+    for (const int64_t max_distance : {128, 20, 128}) {
+      const at::Tensor buckets = classes->Buckets(32, max_distance);
+      for (int64_t d = 1 - longest; d < longest; ++d) {
+        EXPECT_EQ(buckets[d + longest - 1].item<int64_t>(), RelativeBucket(d, 32, max_distance));
+      }
     }
   }
 }
@@ -130,6 +134,81 @@ TEST(PortableOps, AWeightInAnotherTypeIsConvertedOnceUntilItChanges) {
   EXPECT_TRUE(linear.WeightIn(at::kFloat).is_alias_of(weight));
   weight.detach().mul_(2);
   EXPECT_TRUE(at::equal(linear.WeightIn(at::kBFloat16), first * 2));
+}
+
+// bf16 activations, whose sums need more digits than bf16 has.
+class PortableOnBf16 : public testing::Test {
+ protected:
+  at::Tensor Floats(at::IntArrayRef sizes, double scale) {
+    return make_.Make(sizes, scale).to(at::kFloat);
+  }
+  at::Tensor Narrow() { return Floats({322, 32}, 1).to(at::kBFloat16); }
+  static at::Tensor Wide(const at::Tensor& x) { return x.to(at::kFloat); }
+  static void ExpectRounded(const at::Tensor& got, const at::Tensor& wide) {
+    ASSERT_EQ(got.scalar_type(), at::kBFloat16);
+    EXPECT_TRUE(at::equal(got, wide.to(at::kBFloat16)));
+  }
+
+  Inputs make_ = Inputs(5);
+  PackedTokens tokens_ = make_.Tokens({5, 300, 17}, 9);
+};
+
+TEST_F(PortableOnBf16, PoolsInFloat) {
+  const at::Tensor x = Narrow();
+  for (const Pooling pooling : {Pooling::kMean, Pooling::kCls, Pooling::kLastToken, Pooling::kMax,
+                                Pooling::kMeanSqrtLen, Pooling::kWeightedMean}) {
+    const at::Tensor pooled = portable::Pool(x, tokens_, pooling);
+    ASSERT_EQ(pooled.scalar_type(), at::kFloat);
+    EXPECT_TRUE(at::equal(pooled, portable::Pool(Wide(x), tokens_, pooling)));
+  }
+}
+
+TEST_F(PortableOnBf16, SumsRowsOfTablesInFloat) {
+  const EmbeddingTables tables{Floats({9, 32}, 1), Floats({300, 32}, 1), Floats({2, 32}, 1)};
+  ExpectRounded(portable::Embed(tokens_, tables, 3, {}, at::kBFloat16),
+                portable::Embed(tokens_, tables, 3, {}, at::kFloat));
+  const LayerNorm norm{Floats({32}, 1), Floats({32}, 1)};
+  ExpectRounded(portable::EmbeddingNorm(tokens_, tables, norm, {}, at::kBFloat16),
+                portable::EmbeddingNorm(tokens_, tables, norm, {}, at::kFloat));
+}
+
+// Only the products are bf16.
+TEST_F(PortableOnBf16, AddsAndNormalisesInFloat) {
+  if (CurrentIsa() < Isa::kAvx512) GTEST_SKIP() << "no products of bf16";
+  const at::Tensor x = Narrow(), residual = Narrow();
+  const Linear linear({Floats({32, 32}, 0.3)}, {Floats({32}, 0.5)});
+  const LayerNorm layer_norm{Floats({32}, 1), Floats({32}, 1), 1e-6};
+  const Norm norm{Norm::Kind::kLayerNorm, layer_norm.gamma, layer_norm.beta, layer_norm.epsilon};
+  const auto normalised = [&](const at::Tensor& rows) {
+    return portable::Normalize(rows, norm, tokens_, {});
+  };
+  const at::Tensor product = Wide(portable::Affine(x, linear));
+  ExpectRounded(normalised(x), normalised(Wide(x)));
+  ExpectRounded(portable::NormAffine(x, norm, linear),
+                Wide(portable::Affine(normalised(Wide(x)).to(at::kBFloat16), linear)));
+  ExpectRounded(portable::AffineNorm(x, residual, linear, layer_norm, tokens_, {}),
+                normalised(Wide(residual) + product));
+  ExpectRounded(portable::AffineAdd(x, residual, linear, norm, tokens_, {}),
+                Wide(residual) + normalised(product));
+}
+
+TEST_F(PortableOnBf16, SumsTheGradientOfABiasInFloat) {
+  if (CurrentIsa() < Isa::kAvx512) GTEST_SKIP() << "no products of bf16";
+  const at::Tensor bias = Floats({32}, 0.5).requires_grad_(true), grad = Narrow();
+  portable::Affine(Narrow(), Linear({Floats({32, 32}, 0.3)}, {bias})).backward(grad);
+  EXPECT_TRUE(bias.grad().allclose(Wide(grad).sum(0), 1e-5, 1e-5));
+}
+
+// The bias adds less to a score of 64 than bf16 can: the next number is 64.5.
+TEST_F(PortableOnBf16, AttentionMakesProbabilitiesInFloat) {
+  if (CurrentIsa() < Isa::kAvx512) GTEST_SKIP() << "no products of bf16";
+  AttentionProblem problem(
+      {.lengths = {2}, .shape = {1, 1, 16}, .rule = {.scale = 1}, .buckets = 8});
+  problem.qkv.narrow(1, 0, 32).fill_(2);  // scores of 16 channels, 4 each
+  problem.table = 0.1 * problem.table;
+  const AttentionResult want = RunReference(problem);
+  const UsePortableOps portable;
+  EXPECT_LE(AttentionError(RunAttention(problem, at::kBFloat16).out, want.out), 1e-2);
 }
 
 // Tensors of the device `meta` have shapes and no memory, as seen from the host. What computes on
