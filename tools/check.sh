@@ -73,14 +73,10 @@ on_suites() {
 
 # --- portable forms ------------------------------------------------------------------------------
 
-# Tests of what only the kernels promise say so and are skipped.
+# All tests; those of what only the kernels promise say so and are skipped.
 run_portable() {
-  build_targets release "tandem_cli tandem_torch_cli tensor_test model_test encoder_test train_test"
-  for name in tensor/tensor model/model model/encoder train/train; do
-    say "${name}_test"
-    TANDEM_FORMS=portable TANDEM_MODEL_DIR=$model TANDEM_LLAMA_TOKENIZER=$llama_tokenizer \
-      quietly "build/portable_${name#*/}.log" "build/release/tests/${name}_test"
-  done
+  build_targets release all
+  TANDEM_FORMS=portable run_tests release
 }
 
 # --- kill -9 -------------------------------------------------------------------------------------
@@ -222,7 +218,7 @@ check() {
   find_tokenizer
   for name in "$@"; do
     case $name in
-      portable) part portable 900 "what a GPU runs, on the CPU, over the tests of encoders" run_portable ;;
+      portable) part portable 2400 "what a GPU runs, on the CPU, over all tests" run_portable ;;
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
       launchers)
         part launchers 900 "several processes under launchers, and with faults" run_launchers

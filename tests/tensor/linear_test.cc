@@ -232,6 +232,7 @@ TEST(Linear, FrozenWeightsShareTheirCopiesByPrecision) {
 }
 
 TEST(Linear, AnAdapterIsMergedIntoWeightsOfEightBits) {
+  SKIP_UNLESS_FUSED();
   Inputs make(34);
   const at::NoGradGuard no_gradient;
   const at::Tensor x = make.Make({21, 32}, 1).to(at::kFloat);

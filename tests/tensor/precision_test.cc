@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tensor/device.h"
 #include "tensor/isa.h"
 
 namespace tandem::tensor {
@@ -36,6 +37,7 @@ TEST(Precision, EveryNameNamesItself) {
 }
 
 TEST(Precision, HalfPrecisionAndTf32AreForCudaDevices) {
+  if (DeviceFormsForced()) GTEST_SKIP() << "TANDEM_FORMS lets the processor take fp16";
   EXPECT_THAT(MessageOf("fp16"), HasSubstr("precision fp16 is for CUDA devices"));
   EXPECT_THAT(MessageOf("tf32"), HasSubstr("precision tf32 is for CUDA devices"));
   EXPECT_THROW(ResolveTrainingPrecision("fp16"), UsageError);

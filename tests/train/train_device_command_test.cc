@@ -83,6 +83,7 @@ TEST_F(TrainOnDevice, AnotherNameIsRefused) {
 }
 
 TEST_F(TrainOnDevice, PrecisionsOfDevicesAreRefusedOnTheProcessor) {
+  UseForms("fused");  // a device's would take fp16
   for (const std::string precision : {"fp16", "tf32"}) {
     const ProgramResult result = Train("run", {"--precision", precision});
     EXPECT_EQ(result.exit_code, 2);
