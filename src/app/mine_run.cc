@@ -19,6 +19,7 @@
 #include "search/gather_mined.h"
 #include "search/mine.h"
 #include "search/model_parts.h"
+#include "search/same_mining.h"
 #include "tensor/precision.h"
 #include "tensor/process.h"
 
@@ -63,23 +64,34 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
   const auto model = model::DualEncoder::Load(options.model.model,
                                               LoadOptionsOf(options.model, data.query_prompt));
   model->To(CommandDevice());
-  search::TiledSearchOptions search{
-      .precision = precision, .memory = options.memory, .stop = SignalWatch::Received};
+  search::TiledSearchOptions search{.precision = precision, .memory = options.memory, .stop = [] {
+                                      if (CurrentGroup() != nullptr) CurrentGroup()->CheckPeers();
+                                      return SignalWatch::Received();
+                                    }};
   search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),
                       search);
+  dist::ProcessGroup* const group = CurrentGroup();
+  search::CheckSameMining(data.set, data.task, options.rules, tensor::PrecisionName(precision),
+                          group);
   const search::SimilarityRows documents =
       options.embeddings.empty() ? Embed(*model, TextKind::kDocument, data.set.documents,
                                          data.task.document_of, options.cache)
                                  : DocumentsOfParts(*model, options.embeddings, data);
   const search::SimilarityRows queries =
       Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
-  const dist::Share share = search::MiningShareOf(data.task, CurrentGroup());
+  const dist::Share share = search::MiningShareOf(data.task, group);
   Progress progress(
       {.label = "search", .unit = "queries", .total = static_cast<size_t>(share.size())});
   search.progress = [&](size_t done) { progress.Update(done); };
   search::Mined own =
       search::MineShare(data.set, data.task, options.rules, queries, documents, search, share);
-  return search::GatherMined(data.task, std::move(own), CurrentGroup());
+  return search::GatherMined(data.task, std::move(own), group);
+}
+
+// The signal that this process has received, or another of its group: they must all do the same.
+int SignalOfAny() {
+  const int own = SignalWatch::Received();
+  return dist::IsShared(CurrentGroup()) ? static_cast<int>(CurrentGroup()->Largest(own)) : own;
 }
 
 // Until a signal comes. One that comes while the output is written ends the program at once.
@@ -87,7 +99,7 @@ search::Mined MineUntilStopped(const MineOptions& options, const MiningData& dat
   const SignalWatch signals;
   try {
     search::Mined mined = Mine(options, data);
-    if (SignalWatch::Received() == 0) return mined;
+    if (SignalOfAny() == 0) return mined;
   } catch (const Interrupted&) {  // says less than the line below
   }
   throw Interrupted(

@@ -144,6 +144,10 @@ class GlooGroup final : public ProcessGroup {
     Begin(tensors[0], [&](Backend& backend) { return backend.broadcast(tensors); })->Wait();
   }
 
+  void CheckPeers() override {
+    if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
+  }
+
   void Report(int exit_code, std::string_view message) override {
     peers_->Report(exit_code, std::string(message));
   }

@@ -1,9 +1,11 @@
 #include "dist/nccl_group.h"
 
 #include <ATen/cuda/CUDAContext.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
-#include <iterator>
+#include <fstream>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
@@ -18,8 +20,12 @@ c10::intrusive_ptr<Backend> MakeNccl(StorePointer store, int rank, int ranks,
 }
 
 std::string IdentityOf(c10::Device device) {
-  const auto& id = at::cuda::getDeviceProperties(device.index())->uuid.bytes;
-  return {std::begin(id), std::end(id)};
+  const cudaDeviceProp& gpu = *at::cuda::getDeviceProperties(device.index());
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string machine;
+  std::getline(boot, machine);
+  return fmt::format("{} {:04x}:{:02x}:{:02x}", machine, gpu.pciDomainID, gpu.pciBusID,
+                     gpu.pciDeviceID);
 }
 
 void LeaveNcclErrorsToGroups() {

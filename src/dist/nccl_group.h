@@ -18,7 +18,8 @@ namespace tandem::dist {
 c10::intrusive_ptr<Backend> MakeNccl(StorePointer store, int rank, int ranks,
                                      std::chrono::milliseconds timeout);
 
-// Tells the GPU `device` of this process from all others, of other machines too.
+// Tells the GPU `device` of this process from all others, of other machines too, as NCCL does: by
+// the machine and its bus. Parts of one GPU (MIG) are the same.
 std::string IdentityOf(c10::Device device);
 
 // Makes libtorch leave it to a group to say who was lost. Otherwise threads of its own end the

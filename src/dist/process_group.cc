@@ -35,6 +35,7 @@ class Single final : public ProcessGroup {
     return std::make_unique<Done>();
   }
   void Broadcast(at::Tensor /*tensor*/) override {}
+  void CheckPeers() override {}
   void Report(int /*exit_code*/, std::string_view /*message*/) override {}
   void Leave() override {}
 };

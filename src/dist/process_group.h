@@ -81,6 +81,9 @@ class ProcessGroup {
   // Whether Agree has thrown: all processes end, and need not be told.
   bool agreed_to_end() const { return agreed_to_end_; }
 
+  // Throws what a wait for another process would throw, where one is lost or has ended with an
+  // error; never waits. For long work between exchanges, which nobody would need any more.
+  virtual void CheckPeers() = 0;
   // Tells the others that this process ends with an error, as far as they can still be told. To be
   // called before the program ends with it.
   virtual void Report(int exit_code, std::string_view message) = 0;

@@ -1,5 +1,6 @@
 #include "search/gather_mined.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,12 +19,22 @@ dist::Share ShareOfRank(const MiningTask& task, int rank, int ranks) {
   return dist::ShareOf(static_cast<int64_t>(task.query_of.size()), rank, ranks);
 }
 
-// A share as bytes: for each of its queries how many negatives it has, its counts, the negatives,
-// and the scores of its positives.
-class ShareWriter {
+// Queries whose results are exchanged at a time: many times the results of all would be in memory
+// otherwise.
+constexpr int64_t kQueriesAtATime = 4096;
+
+// What stands before the negatives and the scores of the positives of a query.
+struct Head {
+  uint32_t negatives;
+  uint32_t left_out;
+  uint32_t positives_in_range;
+  uint32_t irrelevant_in_range;
+};
+
+class ByteWriter {
  public:
   template <typename T>
-  void Add(std::span<const T> values) {
+  void Write(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
     bytes_.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   }
@@ -33,56 +44,74 @@ class ShareWriter {
   std::string bytes_;
 };
 
-class ShareReader {
+[[noreturn]] void ThrowOtherTask() {
+  throw std::logic_error("processes that mine together have different tasks");
+}
+
+class ByteReader {
  public:
-  explicit ShareReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
 
   template <typename T>
-  void Take(std::span<T> values) {
+  bool Has(size_t values) const {
+    return values <= bytes_.size() / sizeof(T);
+  }
+  template <typename T>
+  void Read(std::span<T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
-    if (bytes_.size() < values.size_bytes()) {
-      throw std::logic_error("processes that mine together have different tasks");
-    }
+    if (!Has<T>(values.size())) ThrowOtherTask();
     if (!values.empty()) std::memcpy(values.data(), bytes_.data(), values.size_bytes());
     bytes_.remove_prefix(values.size_bytes());
   }
+  bool AtEnd() const { return bytes_.empty(); }
 
  private:
   std::string_view bytes_;
 };
 
-std::span<float> PositiveScores(const MiningTask& task, Mined& mined, size_t query) {
-  return std::span(mined.positive_scores)
-      .subspan(task.positives.start(query), task.positives[query].size());
+template <typename Scores>
+auto ScoresOfPositives(const MiningTask& task, Scores& scores, size_t query) {
+  return std::span(scores).subspan(task.positives.start(query), task.positives[query].size());
 }
 
-std::string BytesOf(const MiningTask& task, Mined& mined, const dist::Share& share) {
-  ShareWriter writer;
-  for (auto q = static_cast<size_t>(share.begin); q < static_cast<size_t>(share.end); ++q) {
+std::string BytesOf(const MiningTask& task, const Mined& mined, const dist::Share& queries) {
+  ByteWriter writer;
+  for (auto q = static_cast<size_t>(queries.begin); q < static_cast<size_t>(queries.end); ++q) {
     const MinedQuery& query = mined.queries[q];
-    const uint32_t numbers[] = {static_cast<uint32_t>(query.negatives.size()), query.left_out,
-                                query.positives_in_range, query.irrelevant_in_range};
-    writer.Add(std::span<const uint32_t>(numbers));
-    writer.Add(std::span<const Hit>(query.negatives));
-    writer.Add(std::span<const float>(PositiveScores(task, mined, q)));
+    const Head head{static_cast<uint32_t>(query.negatives.size()), query.left_out,
+                    query.positives_in_range, query.irrelevant_in_range};
+    writer.Write(std::span(&head, 1));
+    writer.Write(std::span(query.negatives));
+    writer.Write(ScoresOfPositives(task, mined.positive_scores, q));
   }
   return writer.Take();
 }
 
-void ReadShare(const MiningTask& task, std::string_view bytes, const dist::Share& share,
-               Mined* mined) {
-  ShareReader reader(bytes);
-  for (auto q = static_cast<size_t>(share.begin); q < static_cast<size_t>(share.end); ++q) {
+void ReadQueries(const MiningTask& task, std::string_view bytes, const dist::Share& queries,
+                 Mined* mined) {
+  ByteReader reader(bytes);
+  for (auto q = static_cast<size_t>(queries.begin); q < static_cast<size_t>(queries.end); ++q) {
+    Head head{};
+    reader.Read(std::span(&head, 1));
+    if (!reader.Has<Hit>(head.negatives)) ThrowOtherTask();
     MinedQuery& query = mined->queries[q];
-    uint32_t numbers[4];
-    reader.Take(std::span<uint32_t>(numbers));
-    query.negatives.resize(numbers[0]);
-    query.left_out = numbers[1];
-    query.positives_in_range = numbers[2];
-    query.irrelevant_in_range = numbers[3];
-    reader.Take(std::span<Hit>(query.negatives));
-    reader.Take(PositiveScores(task, *mined, q));
+    query = {.negatives = std::vector<Hit>(head.negatives),
+             .left_out = head.left_out,
+             .positives_in_range = head.positives_in_range,
+             .irrelevant_in_range = head.irrelevant_in_range};
+    reader.Read(std::span(query.negatives));
+    for (const Hit& hit : query.negatives) {
+      if (hit.document >= task.document_of.size()) ThrowOtherTask();
+    }
+    reader.Read(ScoresOfPositives(task, mined->positive_scores, q));
   }
+  if (!reader.AtEnd()) ThrowOtherTask();
+}
+
+// The part of a share that is exchanged from its query `done` on.
+dist::Share PartOf(const dist::Share& share, int64_t done) {
+  return {std::min(share.begin + done, share.end),
+          std::min(share.begin + done + kQueriesAtATime, share.end)};
 }
 
 }  // namespace
@@ -94,11 +123,16 @@ dist::Share MiningShareOf(const MiningTask& task, const dist::ProcessGroup* grou
 
 Mined GatherMined(const MiningTask& task, Mined own, dist::ProcessGroup* group) {
   if (!dist::IsShared(group)) return own;
-  const std::vector<std::string> all =
-      group->AllGatherBytes(BytesOf(task, own, MiningShareOf(task, group)));
-  for (int rank = 0; rank < group->ranks(); ++rank) {
-    if (rank == group->rank()) continue;
-    ReadShare(task, all[static_cast<size_t>(rank)], ShareOfRank(task, rank, group->ranks()), &own);
+  const auto queries = static_cast<int64_t>(task.query_of.size());
+  const int64_t most = queries / group->ranks() + 1;  // of a share
+  for (int64_t done = 0; done < most; done += kQueriesAtATime) {
+    const std::vector<std::string> all =
+        group->AllGatherBytes(BytesOf(task, own, PartOf(MiningShareOf(task, group), done)));
+    for (int rank = 0; rank < group->ranks(); ++rank) {
+      if (rank == group->rank()) continue;
+      ReadQueries(task, all[static_cast<size_t>(rank)],
+                  PartOf(ShareOfRank(task, rank, group->ranks()), done), &own);
+    }
   }
   return own;
 }

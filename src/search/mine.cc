@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "search/gather_mined.h"
 #include "search/search_plan.h"
 
 namespace tandem::search {
@@ -166,7 +165,8 @@ void CheckMining(const MiningTask& task, const MiningRules& rules, size_t width,
 Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
                        const MiningRules& rules, const SimilarityRows& queries,
                        const SimilarityRows& documents, const TiledSearchOptions& options) {
-  return MineShare(set, task, rules, queries, documents, options, MiningShareOf(task, nullptr));
+  const dist::Share all{0, static_cast<int64_t>(task.query_of.size())};
+  return MineShare(set, task, rules, queries, documents, options, all);
 }
 
 Mined MineShare(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,

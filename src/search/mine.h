@@ -7,8 +7,9 @@
 //
 // Several processes of a group divide the queries (gather_mined.h):
 //
-//   Mined own = MineShare(set, task, rules, queries, documents, options, MiningShareOf(task,
-//   group)); const Mined mined = GatherMined(task, std::move(own), group);
+//   const dist::Share share = MiningShareOf(task, group);
+//   Mined own = MineShare(set, task, rules, queries, documents, options, share);
+//   const Mined mined = GatherMined(task, std::move(own), group);
 #pragma once
 
 #include "dist/process_group.h"

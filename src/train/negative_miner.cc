@@ -180,7 +180,9 @@ search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound
   search::Mined own;
   bool stopped = false;
   try {
-    own = SearchShare(queries, documents, round, SearchMemory(width, folder.empty()), tell);
+    // Only rank 0 has embeddings in files.
+    const bool in_memory = folder.empty() || !dist::Leads(options_.group);
+    own = SearchShare(queries, documents, round, SearchMemory(width, in_memory), tell);
   } catch (const Stopped&) {
     stopped = true;
   }
@@ -194,6 +196,7 @@ search::Mined NegativeMiner::SearchShare(const search::SimilarityRows& queries,
                                          const MiningRound& round, uint64_t memory,
                                          const Tell& tell) const {
   const dist::Share share = search::MiningShareOf(task_, options_.group);
+  const bool shared = dist::IsShared(options_.group);
   const Stage stage("searching", static_cast<size_t>(share.size()), tell);
   stage.StopIfAsked(0);
   size_t done = 0;
@@ -203,6 +206,7 @@ search::Mined NegativeMiner::SearchShare(const search::SimilarityRows& queries,
                                            .stop =
                                                [&] {
                                                  stage.StopIfAsked(done);
+                                                 if (shared) options_.group->CheckPeers();
                                                  return 0;
                                                }};
   return search::MineShare(set_, task_, MiningRulesOf(loaded_.recipe, round.number), queries,

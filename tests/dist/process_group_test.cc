@@ -117,6 +117,21 @@ TEST(ProcessGroupTest, SaysWhichRankEndedWithAnError) {
   }
 }
 
+// A process that computes for long need not wait to see it.
+TEST(ProcessGroupTest, ALookAtThePeersSaysWhichRankEnded) {
+  const auto errors = RunRanks(2, [](ProcessGroup& group) {
+    group.CheckPeers();
+    if (group.rank() == 1) throw Error(ExitCode::kData, "a line is wrong");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (std::chrono::steady_clock::now() < end) {
+      group.CheckPeers();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 1"));
+  EXPECT_THAT(errors[0], HasSubstr("a line is wrong"));
+}
+
 TEST(ProcessGroupTest, RefusesTensorsThatAreNowhere) {
   const auto errors = RunRanks(2, [](ProcessGroup& group) {
     group.AddUp(at::zeros({2}, at::TensorOptions(at::kFloat).device(at::kMeta)))->Wait();

@@ -18,6 +18,7 @@
 #include "dist/ranks.h"
 #include "search/gather_mined.h"
 #include "search/mining_data.h"
+#include "search/same_mining.h"
 #include "tensor/isa.h"
 #include "tensor/process.h"
 
@@ -220,6 +221,70 @@ TEST_F(SharedMining, EveryProcessHasWhatOneMinesToTheLastBit) {
       EXPECT_THAT(mined_alone_, Each(Le(kQueries / 3)));
     }
   }
+}
+
+// What each of two processes throws where rank 1 has other rules, and maybe another task.
+std::vector<std::string> ErrorsOfCheck(const data::TrainingSet& set, const MiningRules& rules,
+                                       const MiningTask& other_task,
+                                       const MiningRules& other_rules) {
+  const MiningTask task = MakeMiningTask(set);
+  return dist::RunRanks(2, [&](dist::ProcessGroup& group) {
+    CheckSameMining(set, group.leads() ? task : other_task, group.leads() ? rules : other_rules,
+                    "fp32", &group);
+  });
+}
+
+TEST_F(SharedMining, OtherRulesOrJudgementsOfARankAreErrors) {
+  const MiningRules rules;
+  EXPECT_THAT(ErrorsOfCheck(set_, rules, task_, rules), Each(IsEmpty()));
+  const auto expect = [&](const MiningRules& other, const char* what) {
+    EXPECT_THAT(ErrorsOfCheck(set_, rules, task_, other), Each(HasSubstr(what)));
+  };
+  expect({.ranks = {10, 100}}, "--range of rank 1 is 10:100, and that of rank 0 10:200");
+  expect({.negatives = 4}, "--negatives of rank 1 is 4, and that of rank 0 5");
+  expect({.absolute_margin = 0.1}, "--absolute-margin of rank 1 is 0.1, and that of rank 0 none");
+  expect({.relative_margin = 0.1}, "--relative-margin of rank 1 is 0.1");
+  expect({.random = true}, "--random of rank 1 is on");
+  EXPECT_THAT(ErrorsOfCheck(set_, {.random = true}, task_, {.random = true, .seed = 2}),
+              Each(HasSubstr("--seed of rank 1 is 2, and that of rank 0 0")));
+  MiningTask judged = task_;
+  judged.irrelevant = judged.positives;
+  EXPECT_THAT(ErrorsOfCheck(set_, rules, judged, rules),
+              Each(HasSubstr("judgements of rank 1 are not those of rank 0")));
+}
+
+TEST_F(SharedMining, ResultsOfAnotherTaskAreRefused) {
+  MiningTask fewer = task_;
+  fewer.positives = {};
+  for (int q = 0; q < kQueries; ++q) fewer.positives.Add({});
+  const auto errors = dist::RunRanks(2, [&](dist::ProcessGroup& group) {
+    const MiningTask& task = group.leads() ? task_ : fewer;
+    GatherMined(task, NothingMined(task), &group);
+  });
+  EXPECT_THAT(errors, Each(HasSubstr("different tasks")));
+}
+
+// More queries than are exchanged at a time.
+TEST_F(SharedMining, ManyQueriesAreGatheredInParts) {
+  MiningTask task;
+  constexpr uint32_t kMany = 20'000;
+  task.document_of.resize(kMany);
+  task.query_of.resize(kMany);
+  for (uint32_t q = 0; q < kMany; ++q) {
+    for (NumberLists* lists : {&task.relevant, &task.positives, &task.irrelevant}) lists->Add({});
+  }
+  const auto mined = [&task](const dist::Share& share) {
+    Mined all = NothingMined(task);
+    for (auto q = static_cast<uint32_t>(share.begin); q < share.end; ++q) {
+      all.queries[q] = {.negatives = {{q, 0.5F}}, .left_out = q + 1};
+    }
+    return all;
+  };
+  const auto errors = dist::RunRanks(3, [&](dist::ProcessGroup& group) {
+    const Mined got = GatherMined(task, mined(MiningShareOf(task, &group)), &group);
+    ExpectSame(got, mined({0, kMany}));
+  });
+  EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
 TEST(GatherMined, TakesProcessesWithoutAQuery) {
