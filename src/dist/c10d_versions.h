@@ -27,4 +27,11 @@ using Backend = c10d::ProcessGroup;
 
 using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
+// A store of newer versions is served by libuv unless told otherwise, and Debian's 2.6 is built
+// without it.
+template <typename Options>
+void ServeWithoutLibuv(Options& options) {
+  if constexpr (requires { options.useLibUV; }) options.useLibUV = false;
+}
+
 }  // namespace tandem::dist

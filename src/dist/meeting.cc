@@ -33,6 +33,7 @@ StorePointer OpenStore(const Launch& launch, bool server, milliseconds timeout) 
   options.isServer = server;
   options.waitWorkers = false;
   options.timeout = timeout;
+  ServeWithoutLibuv(options);
   const auto store = c10::make_intrusive<c10d::TCPStore>(launch.address, options);
   return c10::make_intrusive<c10d::PrefixStore>(fmt::format("tandem/{}", launch.job), store);
 }
