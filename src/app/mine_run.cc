@@ -97,13 +97,16 @@ int SignalOfAny() {
 // Until a signal comes. One that comes while the output is written ends the program at once.
 search::Mined MineUntilStopped(const MineOptions& options, const MiningData& data) {
   const SignalWatch signals;
+  int signal = 0;
   try {
     search::Mined mined = Mine(options, data);
-    if (SignalOfAny() == 0) return mined;
+    signal = SignalOfAny();
+    if (signal == 0) return mined;
   } catch (const Interrupted&) {  // says less than the line below
+    signal = SignalWatch::Received();
   }
   throw Interrupted(
-      SignalWatch::Received(),
+      signal,
       fmt::format(
           "interrupted; {} was not written{}", options.output.path,
           options.cache ? "; the next call finds the embeddings that were made so far" : ""));
