@@ -196,6 +196,7 @@ TEST(ProcessGroupTest, SaysWhoWasLostWhileConnecting) {
     c10d::TCPStoreOptions options;
     options.port = static_cast<uint16_t>(port);
     options.timeout = milliseconds(20'000);
+    ServeWithoutLibuv(options);
     const auto store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
     c10d::PrefixStore("tandem/", store).set("beat/1", std::vector<uint8_t>{'0', ' ', 'h'});
   });
