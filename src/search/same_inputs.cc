@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text_hash.h"
+#include "dist/gather_json.h"
 #include "model/fingerprint.h"
 #include "tensor/isa.h"
 
@@ -65,12 +66,8 @@ void CheckSameInputs(model::DualEncoder& model, model::TextKind kind, size_t cou
                      const EncodeOptions& options) {
   if (!dist::IsShared(options.group)) return;
   options.group->Agree([&] {
-    std::vector<json> all;
-    for (const std::string& text :
-         options.group->AllGatherBytes(Described(model, kind, count, texts, options)
-                                           .dump(-1, ' ', false, json::error_handler_t::replace))) {
-      all.push_back(json::parse(text));
-    }
+    const std::vector<json> all =
+        dist::AllGatherJson(*options.group, Described(model, kind, count, texts, options));
     const char* what = kind == model::TextKind::kQuery ? "queries" : "documents";
     for (size_t rank = 1; rank < all.size(); ++rank) Compare(all[rank], all.front(), rank, what);
   });

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/running_hash.h"
+#include "dist/gather_json.h"
 
 namespace tandem::search {
 namespace {
@@ -77,11 +78,8 @@ void CheckSameMining(const data::TrainingSet& set, const MiningTask& task, const
                      std::string_view precision, dist::ProcessGroup* group) {
   if (!dist::IsShared(group)) return;
   group->Agree([&] {
-    const json own = {{"flags", Flags(rules, precision)}, {"data", HashOf(set, task)}};
-    std::vector<json> all;
-    for (const std::string& text : group->AllGatherBytes(own.dump())) {
-      all.push_back(json::parse(text));
-    }
+    const std::vector<json> all = dist::AllGatherJson(
+        *group, {{"flags", Flags(rules, precision)}, {"data", HashOf(set, task)}});
     for (size_t rank = 1; rank < all.size(); ++rank) Compare(all[rank], all.front(), rank);
   });
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "config/recipe_text.h"
+#include "dist/gather_json.h"
 #include "tensor/isa.h"
 #include "train/run_records.h"
 
@@ -82,12 +83,8 @@ void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::js
 }  // namespace
 
 void CheckSameEverywhere(const Setup& setup, const std::string& version) {
-  std::vector<nlohmann::json> all;
-  for (const std::string& text : setup.group->AllGatherBytes(
-           Described(setup, version)
-               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))) {
-    all.push_back(nlohmann::json::parse(text));
-  }
+  const std::vector<nlohmann::json> all =
+      dist::AllGatherJson(*setup.group, Described(setup, version));
   for (size_t rank = 1; rank < all.size(); ++rank) Compare(setup, all[rank], all.front(), rank);
 }
 
