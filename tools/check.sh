@@ -163,6 +163,15 @@ run_pages() {
   python3 tools/check_search_page.py --pictures build/pages/pictures
 }
 
+# --- meanings ------------------------------------------------------------------------------------
+
+# Inputs that can be misread in silence; with PEER_PYTHON beside the peers whose formats they have.
+run_meanings() {
+  build_programs
+  python3 tools/check_meanings.py --program build/release/tandem --model "$model" \
+    ${PEER_PYTHON:+--peer-python "$PEER_PYTHON"}
+}
+
 # --- server --------------------------------------------------------------------------------------
 
 # Clients of other programs agree with `tandem serve`, and it stands load with faults. With
@@ -203,14 +212,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- portable kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  [ $# -gt 0 ] || set -- portable meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      portable | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      portable | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, portable, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, portable, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
   setup
@@ -219,6 +228,7 @@ check() {
   for name in "$@"; do
     case $name in
       portable) part portable 2400 "what a GPU runs, on the CPU, over all tests" run_portable ;;
+      meanings) part meanings 900 "files that can be misread, beside their peers" run_meanings ;;
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
       launchers)
         part launchers 900 "several processes under launchers, and with faults" run_launchers
