@@ -7,10 +7,12 @@
 
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/line_flags.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "data/grades.h"
 #include "data/read_dataset.h"
+#include "data/score_meaning.h"
 #include "data/write_dataset.h"
 
 namespace tandem::app {
@@ -25,6 +27,7 @@ struct ConvertOptions {
   std::string scores = "kept";
   std::optional<double> positive_grade;
   std::optional<size_t> negatives;
+  LineFlags lines;
 
   std::string split_or_default() const { return split.empty() ? "train" : split; }
 };
@@ -57,6 +60,20 @@ void CheckFlags(const ConvertOptions& options, const data::Dataset& dataset) {
   }
 }
 
+// Refuses to make positives of documents whose scores have to say whether they are any. Columns hold
+// such pairs as they are.
+void CheckDecided(const ConvertOptions& options, const data::Dataset& dataset) {
+  if (options.scores != "kept") return;
+  if (dataset.meaning == data::ScoreMeaning::kUndecided) throw data::NeedsRule(dataset);
+  const bool has_lists = options.to == "flag_embedding" || options.to == "tevatron";
+  if (!has_lists || dataset.meaning != data::ScoreMeaning::kGrades) return;
+  throw UsageError(fmt::format(
+      "{}: its scores are grades of pairs, and {} has lists of positives and negatives: say from "
+      "which grade on a document is a positive, by --scores grades --positive-grade G, or --scores "
+      "grades alone, which makes positives of all grades above 0",
+      options.dataset, options.to));
+}
+
 void UseScores(const ConvertOptions& options, data::Dataset& dataset) {
   if (options.scores == "grades") data::ApplyScores(dataset, data::ScoreUse::kGrades);
   if (options.scores == "ignored") data::ApplyScores(dataset, data::ScoreUse::kIgnored);
@@ -66,8 +83,10 @@ void RunConvert(const ConvertOptions& options) {
   const data::WriteOptions write = WriteOptionsOf(options);
   data::CheckWriteRequest(options.to, options.output, write);  // before the data are read
   data::Dataset dataset =
-      data::ReadDataset(options.dataset, options.from, options.split_or_default());
+      data::ReadDataset(options.dataset, options.from, options.split_or_default(),
+                        LineRulesOf(options.lines, options.dataset));
   CheckFlags(options, dataset);
+  CheckDecided(options, dataset);
   UseScores(options, dataset);
   const data::WriteCounts counts = data::WriteDataset(dataset, options.to, options.output, write);
   Note(fmt::format("wrote {}: queries {}, documents {}, judgements {}{}", options.output,
@@ -104,6 +123,7 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--negatives", options->negatives,
             "Negatives in each line of sentence_transformers; queries with fewer are left out "
             "(default: as many as the query with the fewest)");
+  AddLineFlags(flags, options->lines);
   return [options] { RunConvert(*options); };
 }
 

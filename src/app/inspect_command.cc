@@ -7,6 +7,7 @@
 #include "app/flags.h"
 #include "app/inspection.h"
 #include "app/inspections.h"
+#include "app/line_flags.h"
 
 namespace tandem::app {
 namespace {
@@ -15,6 +16,7 @@ struct InspectOptions {
   std::string path;
   std::string format = "text";
   bool verify = false;
+  LineFlags lines;
 };
 
 std::function<void()> Configure(Flags& flags) {
@@ -30,9 +32,10 @@ std::function<void()> Configure(Flags& flags) {
   flags.AddSwitch("--verify", options->verify,
                   "Of embeddings in parts: also compare all checksums, and look for ids that come "
                   "twice");
+  AddLineFlags(flags, options->lines);
   return [options] {
     if (options->verify) VerifyParts(options->path);
-    PrintInspection(Inspect(options->path), options->format);
+    PrintInspection(Inspect(options->path, LineRulesOf(options->lines, options->path)), options->format);
   };
 }
 

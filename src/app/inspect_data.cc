@@ -1,6 +1,7 @@
 // Data in `tandem inspect`: texts, training lines, BEIR folders, judgements, runs, embeddings.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "data/json_line.h"
 #include "data/line_summary.h"
 #include "data/read_dataset.h"
+#include "data/score_meaning.h"
 #include "data/trec_run.h"
 
 namespace tandem::app {
@@ -68,8 +70,32 @@ Json ColumnRows(const data::LineSummary& lines) {
   return rows;
 }
 
-Json InspectTrainingLines(const fs::path& path, data::Warnings& warnings) {
-  const data::LineSummary lines = data::SummarizeLines(path, data::FormatOfLines(path), warnings);
+// A row for each document of the first lines.
+Json ShownRows(const data::LineSummary& lines) {
+  Json rows = Json::array();
+  for (const data::ShownDocument& shown : lines.shown) {
+    Json row = {{"line", shown.line},
+                {"query", shown.query},
+                {"is", shown.is_graded ? "graded" : shown.is_positive ? "positive" : "negative"},
+                {"document", shown.document}};
+    if (!std::isnan(shown.score)) row["score"] = shown.score;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void WarnOfUndecided(const fs::path& path, const data::LineSummary& lines) {
+  if (lines.meaning != data::ScoreMeaning::kUndecided) return;
+  data::Dataset dataset;
+  dataset.file = path.native();
+  dataset.undecided = lines.undecided;
+  Warn(data::NeedsRule(dataset).what());
+}
+
+Json InspectTrainingLines(const fs::path& path, const data::LineRules& rules,
+                          data::Warnings& warnings) {
+  const data::LineSummary lines =
+      data::SummarizeLines(path, data::FormatOfLines(path), rules, warnings);
   Json found = {{"kind", "training_lines"}, {"format", lines.format}, {"lines", lines.lines}};
   found["columns_of_first_lines"] = std::min(lines.lines, data::LineSummary::kFirstLines);
   found["columns"] = ColumnRows(lines);
@@ -78,9 +104,11 @@ Json InspectTrainingLines(const fs::path& path, data::Warnings& warnings) {
   found["exact"] = lines.is_exact;
   found["positives"] = lines.positives;
   found["negatives"] = lines.negatives;
+  AddIfAny(found, "graded", lines.graded);
   found["positives_per_line"] = Spread(lines.positives_per_line);
   found["negatives_per_line"] = Spread(lines.negatives_per_line);
-  found["scores"] = {{"kind", data::ScoreKindName(lines.scores)}};
+  found["scores"] = {{"kind", data::ScoreKindName(lines.scores)},
+                     {"meaning", data::ScoreMeaningName(lines.meaning)}};
   if (lines.scored > 0) {
     found["scores"].update({{"documents", lines.scored},
                             {"lowest", lines.lowest_score},
@@ -89,7 +117,10 @@ Json InspectTrainingLines(const fs::path& path, data::Warnings& warnings) {
   found["repeats"] = {{"pairs", lines.repeated_pairs},
                       {"positive_and_negative", lines.contradicting_pairs}};
   found["empty_texts"] = lines.empty_texts;
+  AddIfAny(found, "negatives_left_out", lines.skipped);
   found["bytes_of_text"] = lines.text_bytes;
+  found["first_lines"] = ShownRows(lines);
+  WarnOfUndecided(path, lines);
   return found;
 }
 
@@ -102,7 +133,7 @@ bool HoldsTexts(const fs::path& path) {
   data::JsonLineParser parser;
   const auto fields = parser.Parse(reader, line);
   if (data::FindField(fields, "_id") != nullptr) return true;
-  for (const char* query : {"query", "anchor", "question", "sentence1"}) {
+  for (const char* query : {"query", "anchor", "question", "sentence1", "premise"}) {
     if (data::FindField(fields, query) != nullptr) return false;
   }
   // The reader of texts then says what such a line lacks: an "_id".
@@ -172,10 +203,16 @@ Json GradesOfSplits(const data::BeirSummary& summary) {
 
 }  // namespace
 
-Json InspectJsonLines(const fs::path& path) {
+Json InspectJsonLines(const fs::path& path, const data::LineRules& rules) {
   data::Warnings warnings;
-  Json found =
-      HoldsTexts(path) ? InspectTexts(path, warnings) : InspectTrainingLines(path, warnings);
+  const bool texts = HoldsTexts(path);
+  if (texts && !rules.empty()) {
+    throw UsageError(
+        fmt::format("--labels, --ignore-columns and --ids say what training lines mean, but {} "
+                    "holds texts",
+                    path.native()));
+  }
+  Json found = texts ? InspectTexts(path, warnings) : InspectTrainingLines(path, rules, warnings);
   warnings.Report();
   return found;
 }

@@ -28,8 +28,6 @@ struct FileKind {
 constexpr FileKind kFileKinds[] = {
     {".safetensors", InspectSafetensors},
     {".npy", InspectNpy},
-    {".jsonl", InspectJsonLines},
-    {".jsonl.gz", InspectJsonLines},
     {".trec", InspectTrecRun},
     {".run", InspectTrecRun},
     {".tsv", InspectJudgements},
@@ -65,13 +63,24 @@ bool IsLogOfRun(const fs::path& path) {
          fs::exists(path.parent_path() / "metrics.jsonl");
 }
 
-Json InspectFile(const fs::path& path) {
+// Refuses rules for what has no training lines.
+void CheckHasLines(const fs::path& path, const data::LineRules& rules) {
+  if (rules.empty()) return;
+  throw UsageError(
+      fmt::format("--labels, --ignore-columns and --ids say what training lines mean, but {} holds "
+                  "none",
+                  path.native()));
+}
+
+Json InspectFile(const fs::path& path, const data::LineRules& rules) {
   if (IsLogOfRun(path)) return InspectTrainingRun(path.parent_path());
   const std::string name = path.filename().native();
-  std::string endings;
+  if (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")) return InspectJsonLines(path, rules);
+  CheckHasLines(path, rules);
+  std::string endings = ".jsonl, .jsonl.gz";
   for (const FileKind& kind : kFileKinds) {
     if (name.ends_with(kind.ending)) return kind.inspect(path);
-    endings += fmt::format("{}{}", endings.empty() ? "" : ", ", kind.ending);
+    endings += fmt::format(", {}", kind.ending);
   }
   if (fs::exists(path)) {
     data::RefuseParquet(path);
@@ -84,8 +93,8 @@ Json InspectFile(const fs::path& path) {
 
 }  // namespace
 
-Json Inspect(const fs::path& path) {
-  if (!fs::is_directory(path)) return InspectFile(path);
+Json Inspect(const fs::path& path, const data::LineRules& rules) {
+  if (!fs::is_directory(path)) return InspectFile(path, rules);
   for (const FolderKind& kind : kFolderKinds) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }

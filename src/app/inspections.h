@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
+#include "data/line_rules.h"
+
 namespace tandem::app {
 
 // inspect_model.cc. A model folder, of one encoder or of two; its tokenizer is read as well, so
@@ -22,7 +24,8 @@ nlohmann::ordered_json InspectTrainingRun(const std::filesystem::path& path);
 nlohmann::ordered_json InspectCheckpoint(const std::filesystem::path& path);
 
 // inspect_data.cc. They throw DataError. Texts or training lines, told apart by the first line:
-nlohmann::ordered_json InspectJsonLines(const std::filesystem::path& path);
+nlohmann::ordered_json InspectJsonLines(const std::filesystem::path& path,
+                                        const data::LineRules& rules);
 nlohmann::ordered_json InspectBeir(const std::filesystem::path& path);
 nlohmann::ordered_json InspectJudgements(const std::filesystem::path& path);
 nlohmann::ordered_json InspectTrecRun(const std::filesystem::path& path);

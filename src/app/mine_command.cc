@@ -85,7 +85,8 @@ void AddInputFlags(Flags& flags, MineOptions& options) {
   flags
       .Add("--positive-grade", options.source.positive_grade,
            "Lowest grade of a positive; documents of lower grades above 0 are never mined")
-      .ShowDefault();
+      .ShowDefault("1");
+  AddLineFlags(flags, options.source.lines);
 }
 
 void AddRuleFlags(Flags& flags, Given& given) {

@@ -20,7 +20,9 @@ namespace {
 data::WriteOptions WriteOptionsOf(const MiningOutput& output, const MiningSource& source,
                                   const search::MiningRules& rules, bool has_grades) {
   data::WriteOptions options{.split = source.split};
-  if (output.format != "beir" && has_grades) options.positive_grade = source.positive_grade;
+  if (output.format != "beir" && has_grades) {
+    options.positive_grade = source.positive_grade_or_default();
+  }
   if (output.format == "sentence_transformers") options.negatives = rules.negatives;
   return options;
 }
@@ -64,14 +66,15 @@ void PrintSummary(const search::MiningSummary& sums, const search::MiningRules& 
 }  // namespace
 
 MiningData ReadMiningData(const MiningSource& source) {
-  data::Dataset dataset = data::ReadDataset(source.dataset, source.format, source.split);
-  data::TakePairScoresAsGrades(dataset);
-  if (dataset.scores != data::ScoreKind::kNone) {
+  data::Dataset dataset = data::ReadDataset(source.dataset, source.format, source.split,
+                                            LineRulesOf(source.lines, source.dataset));
+  data::SettleScores(dataset, source.positive_grade.has_value());
+  if (dataset.scores != data::ScoreKind::kNone && dataset.meaning != data::ScoreMeaning::kLabels) {
     Warn(fmt::format("{}: has scores, which mined documents lack; the output has none",
                      dataset.file));
   }
   MiningData data{.query_prompt = dataset.query_prompt, .has_grades = dataset.has_grades};
-  data.set = data::BuildTrainingSet(std::move(dataset), source.positive_grade);
+  data.set = data::BuildTrainingSet(std::move(dataset), source.positive_grade_or_default());
   data.task = search::MakeMiningTask(data.set);
   size_t irrelevant = 0;
   for (const data::TrainingQuery& example : data.set.examples) {

@@ -1,8 +1,10 @@
 // What `tandem mine` reads and writes, whoever ranks.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "app/line_flags.h"
 #include "data/training_set.h"
 #include "search/mined.h"
 #include "search/mining_task.h"
@@ -13,7 +15,10 @@ struct MiningSource {
   std::string dataset;          // BEIR folder or file of training lines
   std::string format = "auto";  // as recipes spell it
   std::string split = "train";  // of a folder
-  double positive_grade = 1;
+  std::optional<double> positive_grade;  // none: 1
+  LineFlags lines;
+
+  double positive_grade_or_default() const { return positive_grade.value_or(1); }
 };
 
 struct MiningOutput {

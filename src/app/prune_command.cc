@@ -19,9 +19,9 @@ void RunChecked(const PruneOptions& options) {
     throw UsageError(fmt::format(
         "--keep is {}; expected a share of the pairs above 0 and at most 1", options.keep));
   }
-  if (!(options.positive_grade > 0)) {
-    throw UsageError(
-        fmt::format("--positive-grade is {}; expected a number above 0", options.positive_grade));
+  if (!(options.positive_grade_or_default() > 0)) {
+    throw UsageError(fmt::format("--positive-grade is {}; expected a number above 0",
+                                 *options.positive_grade));
   }
   RunPrune(options);
 }
@@ -54,7 +54,8 @@ std::function<void()> Configure(Flags& flags) {
       .ShowDefault();
   flags.Add("--split", options->split, "Split of a BEIR folder").ShowDefault("train");
   flags.Add("--positive-grade", options->positive_grade, "Lowest grade of a positive")
-      .ShowDefault();
+      .ShowDefault("1");
+  AddLineFlags(flags, options->lines);
   flags
       .Add("--review", options->review,
            "Print so many of the lowest pairs, and of those on both sides of the border")

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "app/line_flags.h"
 #include "app/model_flags.h"
 
 namespace tandem::app {
@@ -16,11 +18,13 @@ struct PruneOptions {
   std::string output;
   std::string from = "auto";  // format of the data
   std::string split;          // of a BEIR folder; "": train
-  double positive_grade = 1;
+  std::optional<double> positive_grade;  // none: 1
+  LineFlags lines;
   size_t review = 5;  // pairs of each kind that are printed
   bool no_cache = false;
   std::string format = "text";  // of the report: text or json
 
+  double positive_grade_or_default() const { return positive_grade.value_or(1); }
   std::string split_or_default() const { return split.empty() ? "train" : split; }
 };
 

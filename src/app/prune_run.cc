@@ -119,15 +119,17 @@ void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
     if (group.leads()) histogram_file = CheckOutput(options, format, write);
   });
   const data::Dataset dataset =
-      data::ReadDataset(options.dataset, format, options.split_or_default());
+      data::ReadDataset(options.dataset, format, options.split_or_default(),
+                        LineRulesOf(options.lines, options.dataset));
   data::CheckFormatHolds(dataset, format, write);
   data::Dataset graded = dataset;  // what is written keeps its scores
-  data::TakePairScoresAsGrades(graded);
-  const std::vector<data::DatasetPair> pairs = data::PairsOf(graded, options.positive_grade);
-  const data::TrainingSet set = data::BuildTrainingSet(std::move(graded), options.positive_grade);
+  data::SettleScores(graded, options.positive_grade.has_value());
+  const double positive_grade = options.positive_grade_or_default();
+  const std::vector<data::DatasetPair> pairs = data::PairsOf(graded, positive_grade);
+  const data::TrainingSet set = data::BuildTrainingSet(std::move(graded), positive_grade);
   std::vector<uint32_t> all(set.examples.size());
   std::iota(all.begin(), all.end(), 0);
-  const sampling::Examples examples = train::MakeExamples(set, options.positive_grade, all);
+  const sampling::Examples examples = train::MakeExamples(set, positive_grade, all);
   const size_t count = KeptCount(options, pairs.size());
   const train::PairScores scores = Score(options, set, examples, dataset.query_prompt);
   if (!group.leads()) return;

@@ -34,6 +34,7 @@ void AddDataFlags(Flags& flags, ScoreOptions& options) {
       .ShowDefault();
   flags.Add("--split", options.split, "Split of a BEIR folder, that is read or written")
       .ShowDefault("train");
+  AddLineFlags(flags, options.lines);
 }
 
 std::function<void()> Configure(Flags& flags) {

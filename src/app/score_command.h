@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/line_flags.h"
 #include "app/model_flags.h"
 #include "data/judged_pairs.h"
 
@@ -20,6 +21,7 @@ struct ScoreOptions {
   std::string to;             // format of the output; "": that of the data
   std::string from = "auto";  // format of the data
   std::string split;          // of a BEIR folder; "": train
+  LineFlags lines;
   bool no_cache = false;
   std::string format = "text";  // of the report: text or json
 

@@ -58,7 +58,8 @@ Formats FormatsOf(const ScoreOptions& options) {
 
 data::Dataset ReadPairs(const ScoreOptions& options, const Formats& formats) {
   data::Dataset dataset =
-      data::ReadDataset(options.dataset, formats.from, options.split_or_default());
+      data::ReadDataset(options.dataset, formats.from, options.split_or_default(),
+                        LineRulesOf(options.lines, options.dataset));
   if (const size_t dropped = data::DropUnjudged(dataset)) {
     Warn(fmt::format("{}: {} judgements below 0 say \"not judged\" and are left out", dataset.file,
                      dropped));
@@ -66,7 +67,7 @@ data::Dataset ReadPairs(const ScoreOptions& options, const Formats& formats) {
   if (dataset.scores != data::ScoreKind::kNone) {
     Note(fmt::format("{}: its scores give way to the model's", dataset.file));
   }
-  data::TakePairScoresAsGrades(dataset);  // so that a pair of score 0 is a negative
+  data::SettleScores(dataset, /*has_rule=*/false);  // so that a pair of score 0 is a negative
   return dataset;
 }
 

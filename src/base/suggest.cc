@@ -10,8 +10,9 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Damerau-Levenshtein distance in its optimal-string-alignment form; case of ASCII letters does not
-// count.
+}  // namespace
+
+// Damerau-Levenshtein distance in its optimal-string-alignment form.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1);
   std::vector<size_t> above(b.size() + 1);
@@ -32,8 +33,6 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   }
   return above[b.size()];
 }
-
-}  // namespace
 
 std::string_view NearestName(std::string_view name, std::span<const std::string_view> candidates) {
   std::string_view best;

@@ -1,11 +1,16 @@
 // "did you mean": the nearest known name to an unknown one.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tandem {
+
+// How many letters are inserted, deleted, replaced or swapped with their neighbour between two names;
+// upper and lower case of ASCII letters are the same.
+size_t EditDistance(std::string_view a, std::string_view b);
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; upper
 // and lower case of ASCII letters are the same) to `name`, if that distance is at most a third of

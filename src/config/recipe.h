@@ -82,6 +82,9 @@ struct DataRecipe {
   std::optional<double> minimum_grade;  // a grade of the data too
   std::string cut_off = "best";         // what minimum_grade keeps
   double flip_labels = 0;               // probability
+  Strings labels;                       // of lines: LABEL=NUMBER
+  Strings ignore_columns;               // keys of lines
+  std::string ids = "given";            // of Tevatron's lines
   MaskRecipe masks;
   std::string mixture = "size";       // of several sources
   std::vector<SourceRecipe> sources;  // none: `train` alone

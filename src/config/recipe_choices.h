@@ -20,10 +20,15 @@ inline constexpr ChoiceInfo kTowers[] = {
     {"separate", "one encoder for queries, one for documents"},
     {"separate_shared_projection", "two encoders, and one Dense module behind both"}};
 inline constexpr ChoiceInfo kScoreUses[] = {
-    {"auto", "what the objective needs; a pair's one score is its grade, others are ignored"},
+    {"auto",
+     "labels where all are 0 or 1; else what the objective needs; a pair's one score is its grade; "
+     "others are not used"},
     {"grades", "grades of the documents"},
     {"teacher", "a teacher's scores"},
-    {"ignored", "nothing: positives have grade 1, negatives grade 0"}};
+    {"ignored", "nothing, unless they are labels: positives have grade 1, negatives grade 0"}};
+inline constexpr ChoiceInfo kIds[] = {
+    {"given", "what `docid` and `query_id` say; texts without one are known by the text"},
+    {"text", "the text alone: the same text is one document, or one query"}};
 inline constexpr ChoiceInfo kCutOffs[] = {
     {"best", "the documents of that grade and above"},
     {"random", "as many at random: the control at equal size"}};

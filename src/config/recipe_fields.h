@@ -213,6 +213,19 @@ void VisitData(R& data, Visitor& visitor) {
   visitor.Field(
       "flip_labels", data.flip_labels,
       {.doc = "probability with which a grade z becomes 1 - z, to study noise", .range = {0, 1}});
+  visitor.Field("labels", data.labels,
+                {.doc = "what labels in the lines stand for, as [\"up=1\", \"down=0\"]; then every "
+                        "label must be one of these",
+                 .unset_doc = "labels are numbers, or true and false",
+                 .condition = kLines});
+  visitor.Field("ignore_columns", data.ignore_columns,
+                {.doc = "keys of the lines that are passed over, whatever they look like",
+                 .unset_doc = "none",
+                 .condition = kLines});
+  visitor.Field("ids", data.ids,
+                {.doc = "what tells documents and queries of Tevatron's lines apart",
+                 .choices = kIds,
+                 .condition = kLines});
   visitor.Field("mixture", data.mixture,
                 {.doc = "how much of an epoch each data set is",
                  .choices = kMixtures,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,11 @@ inline constexpr FieldCondition kTrainingSplits = {
     TrainsOnFolder};
 inline constexpr FieldCondition kTrainingLines = {
     "a file of lines as data.train; a folder has its grades in its judgements", TrainsOnLines};
+inline constexpr FieldCondition kLines = {
+    "a file of lines as data.train or validation.data", [](const Recipe& recipe) {
+      const std::optional<std::string>& validation = recipe.validation.data;
+      return TrainsOnLines(recipe) || (validation && HoldsLines(*validation));
+    }};
 inline constexpr FieldCondition kNoSources = {
     "a recipe without [[data.source]], which names several data sets",
     [](const Recipe& recipe) { return recipe.data.sources.empty(); }};

@@ -25,6 +25,7 @@ bool HasScores(const Dataset& dataset) {
 
 void CheckHasNoScores(const Dataset& dataset) {
   if (dataset.has_grades || dataset.scores == ScoreKind::kNone || !HasScores(dataset)) return;
+  if (dataset.meaning == ScoreMeaning::kLabels) return;  // they are the grades
   throw UsageError(fmt::format(
       "{}: has scores, which a BEIR folder has no place for: take them as grades or leave them out "
       "(tandem convert --scores grades, --scores ignored), or write another format",

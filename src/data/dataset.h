@@ -25,13 +25,32 @@ struct Judgement {
   bool has_score() const { return !std::isnan(score); }
 };
 
-// What the scores of a data set are.
+// What the scores of a data set are, by the way they are written.
 enum class ScoreKind {
   kNone,
   kPairs,          // of a line's one pair: its grade, or a teacher's score
   kLists,          // of every document of a line: grades, or a teacher's scores
   kProbabilities,  // grades in [0, 1], expected under a judge's probabilities
   kMargins         // a teacher's: score minus that of the line's positive, which has score 0
+};
+
+// What they say of the documents (data/score_meaning.h decides it).
+enum class ScoreMeaning {
+  kNone,    // there are none
+  kLabels,  // all are 0 or 1: Judgement::grade is that label, whatever list the document stands in
+  kGrades,  // of documents that nothing else tells apart: how relevant each is
+  // Of such documents too, but numbers that may be anything: a list's scores, or classes. Somebody
+  // has to say from which number on a document is a positive.
+  kUndecided,
+  kTeacher  // beside positives and negatives, which stand
+};
+
+// A number that somebody has to decide about.
+struct UndecidedScore {
+  int64_t line = 0;  // 0: there is none
+  std::string key;
+  double score = 0;
+  bool is_class = false;  // one of 0, 1 and 2 under a key that says "label"
 };
 
 // The judgements of one query. A query without any has none of these.
@@ -51,6 +70,8 @@ struct Dataset {
   // The prompt that the lines put before every query; the texts do not include it. Empty: none.
   std::string query_prompt;
   bool has_grades = false;  // else a grade only tells positives (1) from negatives (0) of a line
+  ScoreMeaning meaning = ScoreMeaning::kNone;
+  UndecidedScore undecided;  // of kUndecided
 };
 
 // The judgements of `dataset` by id, as eval/evaluate.h takes them.

@@ -10,6 +10,9 @@
 namespace tandem::data {
 namespace {
 
+// Names of keys that are not read; a file whose keys are all different must not fill the memory.
+constexpr size_t kMostIgnored = 1000;
+
 std::string_view KindPhrase(ScoreKind kind) {
   switch (kind) {
     case ScoreKind::kPairs:
@@ -40,15 +43,22 @@ void DatasetBuilder::CountIfEmpty(std::string_view text) {
   }
 }
 
-uint32_t DatasetBuilder::InternText(Interned& interned, std::string_view text,
-                                    std::string_view id) {
+uint32_t DatasetBuilder::InternText(Interned& interned, std::string_view text, std::string_view id,
+                                    size_t title_bytes, uint64_t apart) {
   CountIfEmpty(text);
-  const uint64_t hash = TextHash(text);
-  const auto found = interned.by_text.Find(
-      hash, [&](uint32_t index) { return interned.texts.text(index) == text; });
-  if (found) return *found;
+  const uint64_t hash = TextHash(text) ^ apart;
+  const auto is_it = [&](uint32_t index) {
+    if (interned.texts.text(index) != text) return false;
+    const auto found = interned.apart.find(index);
+    return (found == interned.apart.end() ? 0 : found->second) == apart;
+  };
+  if (const auto found = interned.by_text.Find(hash, is_it)) return *found;
   const auto index = static_cast<uint32_t>(interned.texts.size());
-  interned.texts.Add(id, text);
+  if (!interned.texts.Add(id, text, title_bytes)) {
+    throw reader_.Error("has a text without an id, and its place in the file is another one's id",
+                        id);
+  }
+  if (apart != 0) interned.apart[index] = apart;
   interned.by_text.Insert(hash, index);
   return index;
 }
@@ -59,7 +69,8 @@ uint32_t DatasetBuilder::InternId(Interned& interned, std::string_view what, std
     if (interned.texts.text(*found) == text) return *found;
     throw reader_.Error(
         fmt::format("{} has another text here than in an earlier line; an id can have one text "
-                    "only",
+                    "only. Where ids count within a line, data.ids = \"text\" in a recipe (--ids "
+                    "text elsewhere) goes by the texts",
                     what),
         id);
   }
@@ -73,14 +84,15 @@ uint32_t DatasetBuilder::Judged(uint32_t query) {
   return query;
 }
 
-uint32_t DatasetBuilder::QueryOfText(std::string_view text, std::string_view id) {
-  return Judged(InternText(queries_, text, id));
+uint32_t DatasetBuilder::QueryOfText(std::string_view text, std::string_view id, uint64_t apart) {
+  return Judged(InternText(queries_, text, id, 0, apart));
 }
 uint32_t DatasetBuilder::QueryOfId(std::string_view id, std::string_view text) {
   return Judged(InternId(queries_, "query", id, text, 0));
 }
-uint32_t DatasetBuilder::DocumentOfText(std::string_view text, std::string_view id) {
-  return InternText(documents_, text, id);
+uint32_t DatasetBuilder::DocumentOfText(std::string_view text, std::string_view id,
+                                        size_t title_bytes) {
+  return InternText(documents_, text, id, title_bytes, 0);
 }
 uint32_t DatasetBuilder::DocumentOfId(std::string_view id, std::string_view text,
                                       size_t title_bytes) {
@@ -88,6 +100,7 @@ uint32_t DatasetBuilder::DocumentOfId(std::string_view id, std::string_view text
 }
 
 void DatasetBuilder::Judge(uint32_t query, uint32_t document, double grade, double score) {
+  tally_.Add(score);
   const Judgement found{document, grade, score, static_cast<uint32_t>(reader_.line_number())};
   std::vector<Judgement>& judgements = judged_[query].judgements;
   const uint64_t hash =
@@ -96,46 +109,88 @@ void DatasetBuilder::Judge(uint32_t query, uint32_t document, double grade, doub
     const Place place = judged_places_[index];
     return place.query == query && judgements[place.judgement].document == document;
   });
-  if (there) return Merge(judgements[judged_places_[*there].judgement], found);
+  if (there) return Merge(judged_places_[*there], found);
   judged_index_.Insert(hash, static_cast<uint32_t>(judged_places_.size()));
   judged_places_.push_back({query, static_cast<uint32_t>(judgements.size())});
   judgements.push_back(found);
 }
 
-void DatasetBuilder::Merge(Judgement& standing, const Judgement& found) {
+void DatasetBuilder::Merge(Place place, const Judgement& found) {
+  Judgement& standing = judged_[place.query].judgements[place.judgement];
+  const int64_t line = reader_.line_number();
+  const bool both = standing.has_score() && found.has_score();
+  if (both && standing.score != found.score && tally_.only_labels()) {
+    labelled_twice_.push_back(place);
+    label_contradictions_.Add(line);
+  }
   if (standing.grade != found.grade) {
+    contradictions_.Add(line);
+    if (!both) label_contradictions_.Add(line);
     if (found.grade > standing.grade) standing = found;
-    reader_.warnings().Count(reader_.file(),
-                             "texts that are positive and negative of one query, taken as positive",
-                             reader_.line_number());
   } else if (!standing.has_score()) {
     standing.score = found.score;
-  } else if (found.has_score() && standing.score != found.score) {
-    reader_.warnings().Count(reader_.file(), "pairs with two scores, the first kept",
-                             reader_.line_number());
+  } else if (both && standing.score != found.score) {
+    two_scores_.Add(line);
   }
 }
 
-void DatasetBuilder::SetScoreKind(ScoreKind kind) {
-  if (scores_ != ScoreKind::kNone && scores_ != kind) {
-    throw MixedScoreKinds(reader_, kind, scores_);
+// A document with both labels is a positive, as one that is in a list of positives and in one of
+// negatives.
+void DatasetBuilder::SettleLabels() {
+  for (const Place place : labelled_twice_) judged_[place.query].judgements[place.judgement].score = 1;
+  for (JudgedQuery& query : judged_) {
+    for (Judgement& judgement : query.judgements) {
+      if (judgement.has_score()) judgement.grade = judgement.score;
+    }
   }
-  scores_ = kind;
+}
+
+void DatasetBuilder::CountSkipped() {
+  reader_.warnings().Count(reader_.file(), "negatives that are null or empty, left out",
+                           reader_.line_number());
 }
 
 void DatasetBuilder::CountIgnored(std::string_view key) {
-  reader_.warnings().Count(reader_.file(), "values of other columns, ignored",
-                           reader_.line_number(), key);
+  all_ignored_.Add(reader_.line_number());
+  const auto found = ignored_.find(key);
+  if (found != ignored_.end()) {
+    ++found->second;
+  } else if (ignored_.size() < kMostIgnored) {
+    ignored_.emplace(key, 1);
+  } else {
+    ++ignored_["others"];
+  }
+}
+
+void DatasetBuilder::ReportIgnored() {
+  std::string names;
+  for (const auto& [key, count] : ignored_) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", key, count);
+  }
+  Report(all_ignored_, fmt::format("values of keys that are not read: {}; all together", names));
+}
+
+void DatasetBuilder::Report(const Count& count, std::string_view kind) {
+  reader_.warnings().Count(reader_.file(), kind, count.first_line, "", count.count);
 }
 
 Dataset DatasetBuilder::Take() {
+  ReportIgnored();
   if (judged_.empty()) throw DataError(reader_.file(), 0, "", "holds no example");
+  const ScoreMeaning meaning = tally_.Meaning();
+  const bool labels = meaning == ScoreMeaning::kLabels;
+  if (labels) SettleLabels();
+  Report(labels ? label_contradictions_ : contradictions_,
+         "texts that are positive and negative of one query, taken as positive");
+  if (!labels) Report(two_scores_, "pairs with two scores, the first kept");
   return {.documents = std::move(documents_.texts),
           .queries = std::move(queries_.texts),
           .judged = std::move(judged_),
           .file = reader_.file(),
-          .scores = scores_,
-          .query_prompt = query_prompt_};
+          .scores = tally_.kind(),
+          .query_prompt = query_prompt_,
+          .meaning = meaning,
+          .undecided = tally_.undecided()};
 }
 
 }  // namespace tandem::data

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "data/dataset.h"
+#include "data/score_meaning.h"
 
 namespace tandem::data {
 
@@ -14,24 +15,29 @@ class ExampleSink {
  public:
   virtual ~ExampleSink() = default;
 
-  // One query for each different text, named `id` where it is new.
-  virtual uint32_t QueryOfText(std::string_view text, std::string_view id) = 0;
-  virtual uint32_t DocumentOfText(std::string_view text, std::string_view id) = 0;
+  // One query for each different text, named `id` where it is new. Rows whose scores cannot be
+  // compared are queries of their own: one for each text and number `apart` (0: all others).
+  virtual uint32_t QueryOfText(std::string_view text, std::string_view id, uint64_t apart) = 0;
+  virtual uint32_t DocumentOfText(std::string_view text, std::string_view id,
+                                  size_t title_bytes) = 0;
   // One query for each id. May throw DataError where the id had another text before.
   virtual uint32_t QueryOfId(std::string_view id, std::string_view text) = 0;
   // The text begins with a title of `title_bytes` bytes and a space, if that is not 0.
   virtual uint32_t DocumentOfId(std::string_view id, std::string_view text, size_t title_bytes) = 0;
 
-  // A document of the line: grade 1 for a positive, 0 for a negative.
+  // A document of the line: grade 1 for a positive, 0 for a negative, by the list that it stands in.
   virtual void Judge(uint32_t query, uint32_t document, double grade, double score) = 0;
 
-  // What the line's scores are. Throws DataError where an earlier line's were something else.
-  virtual void SetScoreKind(ScoreKind kind) = 0;
+  // What the line's scores are, before its documents are judged; lines without scores have no call.
+  // Throws DataError where an earlier line's were something else.
+  virtual void SetScores(const LineScores& scores) = 0;
   // The prompt that all lines put before their queries, whose texts do not include it; "": no
   // prompt. Readers of formats with prompts call this once, after the last line.
   virtual void SetQueryPrompt(std::string_view /*prompt*/) {}
   // Counts a value of a line that no training reads.
   virtual void CountIgnored(std::string_view key) = 0;
+  // Counts negatives that are null or empty, which are left out.
+  virtual void CountSkipped() = 0;
 };
 
 }  // namespace tandem::data

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "data/dataset_builder.h"
+#include "data/empty_text.h"
 #include "data/json_line.h"
+#include "data/key_roles.h"
 #include "data/line_documents.h"
 #include "data/score_fields.h"
 
@@ -35,14 +38,25 @@ bool IsKnown(std::string_view key) {
   return false;
 }
 
+constexpr FormatKeys kKeys = {
+    .query = "\"query\"",
+    .positive = "\"pos\"",
+    .negative = "\"neg\"",
+    .score = "\"pos_scores\", \"neg_scores\", \"pos_probabilities\" and \"neg_probabilities\""};
+
 class FlagEmbeddingReader {
  public:
-  FlagEmbeddingReader(LineReader& reader, ExampleSink& sink) : reader_(reader), sink_(sink) {}
+  FlagEmbeddingReader(LineReader& reader, const LineRules& rules, ExampleSink& sink)
+      : reader_(reader),
+        sink_(sink),
+        parser_(rules.ignored),
+        scores_(reader, rules),
+        unread_(reader, sink, kKeys) {}
 
   void Read() {
-    JsonLineParser parser;
     std::string_view line;
-    while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
+    while (reader_.Next(&line)) ReadLine(parser_.Parse(reader_, line));
+    scores_.EndFile();
     sink_.SetQueryPrompt(prompt_.value_or(""));
   }
 
@@ -53,17 +67,32 @@ class FlagEmbeddingReader {
     documents_.clear();
     AddSide(fields, kPositives);
     if (documents_.empty()) throw reader_.Error("\"pos\" is an empty list");
+    const size_t positives = documents_.size();
     AddSide(fields, kNegatives);
-    for (const JsonField& field : fields) {
-      if (!IsKnown(field.key)) sink_.CountIgnored(field.key);
-    }
-    JudgeLine(sink_, reader_, query, documents_);
+    PassOver(fields, documents_.size() > positives);
+    DropMissing(sink_, reader_, nullptr, documents_);
+    JudgeLine(sink_, reader_, query, 0, documents_);
+    scores_.EndLine();
   }
 
-  std::string_view Query(std::span<const JsonField> fields) const {
+  std::string_view Query(std::span<const JsonField> fields) {
     const JsonField* query = FindField(fields, "query");
-    if (query == nullptr) throw reader_.Error("has no \"query\"");
+    if (query == nullptr) {
+      unread_.LookFor(KeyRole::kQuery, fields);
+      throw reader_.Error("has no \"query\"");
+    }
     return RequireString(reader_, *query);
+  }
+
+  void PassOver(std::span<const JsonField> fields, bool has_negatives) {
+    UnreadKeys::Line line{.negatives = has_negatives};
+    for (const Side& side : {kPositives, kNegatives}) {
+      line.scores = line.scores || IsGiven(FindField(fields, side.scores)) ||
+                    IsGiven(FindField(fields, side.probabilities));
+    }
+    for (const JsonField& field : fields) {
+      if (!IsKnown(field.key)) unread_.Pass(field.key, line);
+    }
   }
 
   // All lines must have the same prompt: the model is saved with one prompt for queries.
@@ -89,8 +118,12 @@ class FlagEmbeddingReader {
     const size_t before = documents_.size();
     const JsonField* texts = FindField(fields, side.texts);
     if (!IsGiven(texts)) {
-      if (side.grade > 0) throw reader_.Error(fmt::format("has no \"{}\"", side.texts));
-    } else if (texts->kind != JsonField::Kind::kStrings) {
+      if (side.grade > 0) {
+        unread_.LookFor(KeyRole::kPositive, fields);
+        throw reader_.Error(fmt::format("has no \"{}\"", side.texts));
+      }
+    } else if (texts->kind != JsonField::Kind::kStrings &&
+               texts->kind != JsonField::Kind::kValues) {
       throw reader_.Error(fmt::format("\"{}\" is {}; expected a list of strings", side.texts,
                                       KindName(texts->kind)));
     } else {
@@ -105,19 +138,35 @@ class FlagEmbeddingReader {
     const JsonField* scores = FindField(fields, side.scores);
     const JsonField* probabilities = FindField(fields, side.probabilities);
     if (IsGiven(scores)) {
-      const std::span<const double> values = ScoreList(reader_, *scores, documents.size());
-      if (!values.empty()) sink_.SetScoreKind(ScoreKind::kLists);
-      for (size_t i = 0; i < values.size(); ++i) documents[i].score = values[i];
+      const std::span<const double> values = scores_.List(*scores, documents.size());
+      SetScores(ScoreKind::kLists, values.size(), side.scores);
+      for (size_t i = 0; i < values.size(); ++i) Set(documents[i], values[i], side.scores);
     }
     if (IsGiven(probabilities)) {
       const auto values = ExpectedGradeList(reader_, *probabilities, documents.size());
-      if (!values.empty()) sink_.SetScoreKind(ScoreKind::kProbabilities);
-      for (size_t i = 0; i < values.size(); ++i) documents[i].score = values[i];
+      SetScores(ScoreKind::kProbabilities, values.size(), side.probabilities);
+      for (size_t i = 0; i < values.size(); ++i) Set(documents[i], values[i], side.probabilities);
     }
+  }
+
+  void SetScores(ScoreKind kind, size_t count, std::string_view key) {
+    if (count > 0) sink_.SetScores({.kind = kind, .key = key});
+  }
+
+  void Set(LineDocument& document, double score, std::string_view key) const {
+    const bool is_missing = document.is_null || IsEmptyText(document.text) || scores_.has_words();
+    if (std::isnan(score) && !is_missing) {
+      throw reader_.Error(
+          fmt::format("\"{}\" has null for a document of \"{}\"", key, document.key));
+    }
+    document.score = score;
   }
 
   LineReader& reader_;
   ExampleSink& sink_;
+  JsonLineParser parser_;
+  ScoreReader scores_;
+  UnreadKeys unread_;
   std::vector<LineDocument> documents_;  // of the line
   std::optional<std::string> prompt_;    // of all lines so far
   int64_t first_line_ = 0;
@@ -125,13 +174,13 @@ class FlagEmbeddingReader {
 
 }  // namespace
 
-void ReadFlagEmbedding(LineReader& reader, ExampleSink& sink) {
-  FlagEmbeddingReader(reader, sink).Read();
+void ReadFlagEmbedding(LineReader& reader, const LineRules& rules, ExampleSink& sink) {
+  FlagEmbeddingReader(reader, rules, sink).Read();
 }
 
 Dataset ReadFlagEmbedding(LineReader& reader) {
   DatasetBuilder builder(reader);
-  ReadFlagEmbedding(reader, builder);
+  ReadFlagEmbedding(reader, {}, builder);
   return builder.Take();
 }
 

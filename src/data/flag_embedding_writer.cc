@@ -68,6 +68,7 @@ void CountScores(const LineExamples& examples, const LineExample& example,
                  const WriteRequest& request) {
   if (examples.scores() == ScoreKind::kNone) return;
   const std::string_view id = examples.dataset().queries.id(example.query);
+  CountGradesBelow1(examples, example, request);
   if (!example.has_all_scores()) {
     request.warnings.Count(request.output.native(),
                            "queries that have scores for some documents only, written without", 0,
@@ -81,6 +82,7 @@ void CountScores(const LineExamples& examples, const LineExample& example,
 
 WriteCounts WriteFlagEmbedding(const WriteRequest& request) {
   const LineExamples examples(request.dataset, request.options);
+  CheckNoneApart(examples, "flag_embedding");
   WriteCounts counts = CountLines(examples, {.has_prompt = true}, request);
   TextOutput file(request.output);
   FlagEmbeddingLine line(examples);
@@ -93,9 +95,14 @@ WriteCounts WriteFlagEmbedding(const WriteRequest& request) {
   return counts;
 }
 
+void CheckFlagEmbedding(const Dataset& dataset, const WriteOptions& options) {
+  CheckNoneApart(LineExamples(dataset, options), "flag_embedding");
+}
+
 }  // namespace
 
 extern const DatasetWriter kFlagEmbeddingWriter{.format = "flag_embedding",
-                                                .write = WriteFlagEmbedding};
+                                                .write = WriteFlagEmbedding,
+                                                .check = CheckFlagEmbedding};
 
 }  // namespace tandem::data

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "data/score_meaning.h"
 
 namespace tandem::data {
 namespace {
@@ -24,8 +25,11 @@ void UseScoresAsGrades(Dataset& dataset) {
                     "has margins between documents, which are no grades; they serve as a "
                     "teacher's scores only");
   }
+  const bool lists_of_labels =
+      dataset.meaning == ScoreMeaning::kLabels && dataset.scores == ScoreKind::kLists;
   ForEach(dataset, [&](uint32_t, Judgement& judgement) {
     if (!judgement.has_score()) {
+      if (lists_of_labels) return;
       throw DataError(dataset.file, judgement.line, dataset.documents.id(judgement.document),
                       "has no score, where other documents of the file have a grade by theirs");
     }
@@ -62,8 +66,20 @@ void ApplyScores(Dataset& dataset, ScoreUse use) {
   }
 }
 
-void TakePairScoresAsGrades(Dataset& dataset) {
-  if (dataset.scores == ScoreKind::kPairs) ApplyScores(dataset, ScoreUse::kGrades);
+void SettleScores(Dataset& dataset, bool has_rule) {
+  switch (dataset.meaning) {
+    case ScoreMeaning::kUndecided:
+      if (!has_rule) throw NeedsRule(dataset);
+      return ApplyScores(dataset, ScoreUse::kGrades);
+    case ScoreMeaning::kGrades:
+      return ApplyScores(dataset, ScoreUse::kGrades);
+    case ScoreMeaning::kLabels:  // of lists they are the grades already
+      if (dataset.scores == ScoreKind::kPairs) ApplyScores(dataset, ScoreUse::kGrades);
+      return;
+    case ScoreMeaning::kTeacher:
+    case ScoreMeaning::kNone:
+      return;
+  }
 }
 
 double Scaled(double grade, const std::optional<GradeScale>& scale) {

@@ -12,14 +12,17 @@ namespace tandem::data {
 // What the scores of lines are used as.
 enum class ScoreUse { kIgnored, kGrades, kTeacher };
 
-// kGrades: each score becomes its document's grade. Throws DataError naming file, line and id where
-// a document has no score, where the whole file has none, and for margins. kTeacher: scores stay as
+// kGrades: each score becomes its document's grade; beside lists of labels, documents without one
+// keep what their list says. Throws DataError naming file, line and id where another document has no
+// score, where the whole file has none, and for margins. kTeacher: scores stay as
 // they are. kIgnored: they are dropped.
 void ApplyScores(Dataset& dataset, ScoreUse use);
 
-// Takes the scores of single pairs for grades, as training does where `data.scores` is not given.
-// Other scores stay as they are. Throws as ApplyScores does.
-void TakePairScoresAsGrades(Dataset& dataset);
+// What commands without an objective make of the scores of lines (ScoreMeaning): labels and grades
+// become grades; a teacher's stay as they are, and positives and negatives stand. `has_rule`:
+// whether somebody said from which grade on a document is a positive. Throws DataError where
+// numbers need that and nobody did, and as ApplyScores does.
+void SettleScores(Dataset& dataset, bool has_rule);
 
 // The lowest and the highest grade that a judge gives.
 struct GradeScale {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <deque>
+#include <utility>
 
 namespace tandem::data {
 namespace {
@@ -39,9 +41,13 @@ struct JsonLineParser::State {
   simdjson::dom::parser parser;
   simdjson::dom::object root;  // of the last line
   Digits digits;
+  std::vector<std::string> passed_over;
 };
 
-JsonLineParser::JsonLineParser() : state_(std::make_unique<State>()), fields_(kMaxKeys) {}
+JsonLineParser::JsonLineParser(std::vector<std::string> passed_over)
+    : state_(std::make_unique<State>()), fields_(kMaxKeys) {
+  state_->passed_over = std::move(passed_over);
+}
 JsonLineParser::~JsonLineParser() = default;
 
 namespace {
@@ -68,8 +74,10 @@ bool ReadNumbers(simdjson::dom::array array, std::vector<double>& numbers) {
 bool ReadNumberLists(simdjson::dom::array array, std::vector<std::vector<double>>& lists) {
   for (simdjson::dom::element element : array) {
     simdjson::dom::array inner;
+    lists.emplace_back();
+    if (element.is_null()) continue;
     if (element.get(inner) != simdjson::SUCCESS) return false;
-    if (!ReadNumbers(inner, lists.emplace_back())) return false;
+    if (!ReadNumbers(inner, lists.back())) return false;
   }
   return true;
 }
@@ -77,7 +85,12 @@ bool ReadNumberLists(simdjson::dom::array array, std::vector<std::vector<double>
 // Fields of a line's object, or of an object in one of its lists.
 class FieldReader {
  public:
-  explicit FieldReader(Digits& digits) : digits_(digits) {}
+  FieldReader(Digits& digits, std::span<const std::string> passed_over)
+      : digits_(digits), passed_over_(passed_over) {}
+
+  bool IsPassedOver(std::string_view key) const {
+    return std::find(passed_over_.begin(), passed_over_.end(), key) != passed_over_.end();
+  }
 
   void Set(simdjson::dom::key_value_pair pair, JsonField& field) {
     field.key = pair.key;
@@ -107,6 +120,10 @@ class FieldReader {
         field.kind = Kind::kNumber;
         field.number = value.get_double().value_unsafe();
         break;
+      case element_type::BOOL:
+        field.kind = Kind::kBoolean;
+        field.number = value.get_bool().value_unsafe() ? 1 : 0;
+        break;
       case element_type::ARRAY:
         field.kind = SetList(value.get_array().value_unsafe(), field);
         break;
@@ -118,27 +135,45 @@ class FieldReader {
     }
   }
 
-  // All elements must be of the first one's kind.
   Kind SetList(simdjson::dom::array array, JsonField& field) {
     field.list.clear();
     field.numbers.clear();
+    field.values.clear();
     field.number_lists.clear();
     field.objects.clear();
     if (array.begin() == array.end()) return Kind::kStrings;
-    const simdjson::dom::element first = *array.begin();
+    const simdjson::dom::element first = FirstValue(array);
     if (first.is_string() && ReadStrings(array, field.list)) return Kind::kStrings;
     if (first.is_number() && ReadNumbers(array, field.numbers)) return Kind::kNumbers;
     if (first.is_array() && ReadNumberLists(array, field.number_lists)) return Kind::kNumberLists;
     if (first.is_object() && ReadObjects(array, field.objects)) return Kind::kObjects;
-    return Kind::kOther;
+    return ReadValues(array, field.values) ? Kind::kValues : Kind::kOther;
+  }
+
+  // The first element that is not null, or a null.
+  static simdjson::dom::element FirstValue(simdjson::dom::array array) {
+    for (simdjson::dom::element element : array) {
+      if (!element.is_null()) return element;
+    }
+    return *array.begin();
+  }
+
+  bool ReadValues(simdjson::dom::array array, std::vector<JsonField>& values) {
+    for (simdjson::dom::element element : array) {
+      if (element.is_array() || element.is_object()) return false;
+      SetValue(element, values.emplace_back());
+    }
+    return true;
   }
 
   bool ReadObjects(simdjson::dom::array array, std::vector<JsonField::Object>& objects) {
     for (simdjson::dom::element element : array) {
       simdjson::dom::object object;
-      if (element.get(object) != simdjson::SUCCESS || object.size() > kMaxKeys) return false;
       JsonField::Object& fields = objects.emplace_back();
+      if (element.is_null()) continue;
+      if (element.get(object) != simdjson::SUCCESS || object.size() > kMaxKeys) return false;
       for (const simdjson::dom::key_value_pair& pair : object) {
+        if (IsPassedOver(pair.key)) continue;
         if (FindField(fields, pair.key) != nullptr) return false;
         JsonField field;
         Set(pair, field);
@@ -149,16 +184,17 @@ class FieldReader {
   }
 
   Digits& digits_;
+  std::span<const std::string> passed_over_;
 };
 
 // Reads the members of `object` into the first of `fields` and returns how many there are. Throws
 // DataError for more than kMaxKeys and for a key that comes twice.
-size_t ReadObject(const LineReader& reader, simdjson::dom::object object, Digits& digits,
+size_t ReadObject(const LineReader& reader, simdjson::dom::object object, FieldReader& field_reader,
                   std::span<JsonField> fields) {
   if (object.size() > kMaxKeys) throw reader.Error(fmt::format("has more than {} keys", kMaxKeys));
-  FieldReader field_reader(digits);
   size_t used = 0;
   for (const simdjson::dom::key_value_pair& pair : object) {
+    if (field_reader.IsPassedOver(pair.key)) continue;
     if (FindField(fields.subspan(0, used), pair.key) != nullptr) {
       throw reader.Error(fmt::format("has the key {} twice", pair.key));
     }
@@ -184,7 +220,8 @@ std::span<const JsonField> JsonLineParser::Parse(const LineReader& reader, std::
     throw reader.Error("is not a JSON object; expected one object per line");
   }
   state_->digits.Clear();
-  used_ = ReadObject(reader, state_->root, state_->digits, fields_);
+  FieldReader field_reader(state_->digits, state_->passed_over);
+  used_ = ReadObject(reader, state_->root, field_reader, fields_);
   return {fields_.data(), used_};
 }
 
@@ -196,7 +233,8 @@ std::span<const JsonField> JsonLineParser::Members(const LineReader& reader, std
     throw reader.Error(fmt::format("\"{}\" is no object; expected one", key));
   }
   if (members_.size() < object.size()) members_.resize(object.size());
-  return {members_.data(), ReadObject(reader, object, state_->digits, members_)};
+  FieldReader field_reader(state_->digits, state_->passed_over);
+  return {members_.data(), ReadObject(reader, object, field_reader, members_)};
 }
 
 const JsonField* FindField(std::span<const JsonField> fields, std::string_view key) {
@@ -214,10 +252,14 @@ std::string_view KindName(JsonField::Kind kind) {
       return "an integer";
     case Kind::kNumber:
       return "a number";
+    case Kind::kBoolean:
+      return "true or false";
     case Kind::kStrings:
       return "a list of strings";
     case Kind::kNumbers:
       return "a list of numbers";
+    case Kind::kValues:
+      return "a list of values that are not all strings or all numbers";
     case Kind::kNumberLists:
       return "a list of lists of numbers";
     case Kind::kObjects:

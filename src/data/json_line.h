@@ -17,10 +17,13 @@ struct JsonField {
     kString,
     kInteger,
     kNumber,
+    kBoolean,
     kStrings,      // a list of them, or an empty list
     kNumbers,      // a list of at least one number
-    kNumberLists,  // a list of lists of numbers, one list at least
-    kObjects,      // a list of at least one object, without keys that come twice
+    kValues,       // a list of other scalars: booleans, nulls, or several of these kinds
+    kNumberLists,  // a list of lists of numbers, one list at least; nulls among them are empty
+    kObjects,      // a list of objects without keys that come twice, one object at least; nulls
+                   // among them are empty objects
     kNull,
     kOther
   };
@@ -29,9 +32,10 @@ struct JsonField {
   std::string_view key;
   Kind kind = Kind::kOther;
   std::string_view text;               // kString: the value; kInteger: its decimal digits
-  double number = 0;                   // kInteger, kNumber
+  double number = 0;                   // kInteger, kNumber; kBoolean: 1 for true
   std::vector<std::string_view> list;  // kStrings
   std::vector<double> numbers;         // kNumbers
+  std::vector<JsonField> values;       // kValues
   std::vector<std::vector<double>> number_lists;  // kNumberLists
   std::vector<Object> objects;                    // kObjects
 
@@ -41,7 +45,8 @@ struct JsonField {
 
 class JsonLineParser {
  public:
-  JsonLineParser();
+  // Fields of the names `passed_over` are not read, wherever they stand in a line.
+  explicit JsonLineParser(std::vector<std::string> passed_over = {});
   ~JsonLineParser();
 
   // The fields of the object on `line`, which `reader.Next` gave; valid until the next call. Throws

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/text_hash.h"
@@ -20,6 +21,15 @@ bool HasAnyScore(const Dataset& dataset) {
     }
   }
   return false;
+}
+
+bool HasAllScores(const Dataset& dataset) {
+  for (const JudgedQuery& judged : dataset.judged) {
+    for (const Judgement& judgement : judged.judgements) {
+      if (!judgement.has_score()) return false;
+    }
+  }
+  return true;
 }
 
 // The texts of one kind that lines mention.
@@ -161,6 +171,7 @@ LineExamples::LineExamples(const Dataset& dataset, const WriteOptions& options)
   } else {
     positive_grade_.reset();
     if (HasAnyScore(dataset)) scores_ = dataset.scores;
+    are_scored_pairs_ = scores_ == ScoreKind::kPairs && HasAllScores(dataset);
   }
 }
 
@@ -211,6 +222,32 @@ WriteCounts CountLines(const LineExamples& examples, const LineFormat& format,
     counter.Add(example);
   }
   return counter.Finish();
+}
+
+void CountGradesBelow1(const LineExamples& examples, const LineExample& example,
+                       const WriteRequest& request) {
+  if (!examples.has_grades()) return;
+  const auto below = std::count_if(example.positives.begin(), example.positives.end(),
+                                   [](const ScoredDocument& one) { return one.score < 1; });
+  request.warnings.Count(
+      request.output.native(),
+      "documents graded above 0 and below 1, positives of the lists unless their scores are taken "
+      "for grades (data.scores = \"grades\")",
+      0, examples.dataset().queries.id(example.query), static_cast<uint64_t>(below));
+}
+
+void CheckNoneApart(const LineExamples& examples, std::string_view format) {
+  if (examples.scores() != ScoreKind::kMargins) return;
+  std::unordered_set<uint64_t> seen;
+  const Dataset& dataset = examples.dataset();
+  for (const JudgedQuery& judged : dataset.judged) {
+    if (seen.insert(TextHash(dataset.queries.text(judged.query))).second) continue;
+    throw UsageError(
+        fmt::format("{}: has margins to several positives of the query \"{}\", which cannot be "
+                    "compared; lines of {} with one text are one query: write tevatron, or leave "
+                    "the margins out (tandem convert --scores ignored)",
+                    dataset.file, dataset.queries.id(judged.query), format));
+  }
 }
 
 void AppendText(std::string& out, const Texts& texts, uint32_t index) {

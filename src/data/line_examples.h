@@ -42,6 +42,8 @@ class LineExamples {
   ScoreKind scores() const { return scores_; }
   // Whether those scores are grades, of which 0 and 1 do not say everything.
   bool has_grades() const { return has_grades_; }
+  // Whether every document has the score of its pair, so that a line can hold one pair.
+  bool are_scored_pairs() const { return are_scored_pairs_; }
 
   // Replaces `example` by that of a judged query. It may have no positive.
   void Make(const JudgedQuery& judged, LineExample& example) const;
@@ -63,6 +65,7 @@ class LineExamples {
   const Dataset& dataset_;
   std::optional<double> positive_grade_;
   bool has_grades_ = false;
+  bool are_scored_pairs_ = false;
   ScoreKind scores_ = ScoreKind::kNone;
 };
 
@@ -81,6 +84,15 @@ struct LineFormat {
 // DataError where nothing is left to write.
 WriteCounts CountLines(const LineExamples& examples, const LineFormat& format,
                        const WriteRequest& request);
+
+// Counts the positives that are graded below 1: lists of positives and negatives make positives of
+// them wherever their scores are not taken for grades.
+void CountGradesBelow1(const LineExamples& examples, const LineExample& example,
+                       const WriteRequest& request);
+
+// Throws UsageError where rows of one query stand apart, since their margins cannot be compared, and
+// lines of `format` would make one query of them.
+void CheckNoneApart(const LineExamples& examples, std::string_view format);
 
 // Appends the text of a document or query as a JSON string.
 void AppendText(std::string& out, const Texts& texts, uint32_t index);

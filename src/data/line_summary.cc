@@ -1,33 +1,62 @@
 #include "data/line_summary.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "base/text_hash.h"
-#include "data/dataset_builder.h"
 #include "data/empty_text.h"
 #include "data/example_sink.h"
-#include "data/flag_embedding.h"
 #include "data/hash_sample.h"
 #include "data/json_line.h"
-#include "data/sentence_transformers.h"
-#include "data/tevatron.h"
+#include "data/read_dataset.h"
+#include "data/score_meaning.h"
 
 namespace tandem::data {
 namespace {
 
-// Counts the examples of a file and forgets their texts.
+// Positives and negatives, on all lines and of each.
+class SideCounts {
+ public:
+  void Add(bool is_positive) { ++(is_positive ? positives_ : negatives_); }
+  void EndLine() {
+    all_positives_ += positives_;
+    all_negatives_ += negatives_;
+    positives_per_line_.Add(positives_);
+    negatives_per_line_.Add(negatives_);
+    positives_ = negatives_ = 0;
+  }
+  void Write(LineSummary& summary) const {
+    summary.positives = all_positives_;
+    summary.negatives = all_negatives_;
+    summary.positives_per_line = positives_per_line_;
+    summary.negatives_per_line = negatives_per_line_;
+  }
+
+ private:
+  uint64_t positives_ = 0;  // of the line
+  uint64_t negatives_ = 0;
+  uint64_t all_positives_ = 0;
+  uint64_t all_negatives_ = 0;
+  CountSpread positives_per_line_;
+  CountSpread negatives_per_line_;
+};
+
+// Counts the examples of a file and forgets their texts. Only the end of the file shows what its
+// scores are, so that positives and negatives are counted both by lists and by labels, and without
+// those that have a score.
 class CountingSink final : public ExampleSink {
  public:
   CountingSink(const LineReader& reader, LineSummary& summary)
       : reader_(reader), summary_(summary) {}
 
-  uint32_t QueryOfText(std::string_view text, std::string_view) override {
-    return BeginLine(TextHash(text), text);
+  uint32_t QueryOfText(std::string_view text, std::string_view, uint64_t apart) override {
+    return BeginLine(TextHash(text) ^ apart, text);
   }
   uint32_t QueryOfId(std::string_view id, std::string_view text) override {
     return BeginLine(TextHash(id), text);
   }
-  uint32_t DocumentOfText(std::string_view text, std::string_view) override {
+  uint32_t DocumentOfText(std::string_view text, std::string_view, size_t) override {
     return Document(TextHash(text), text);
   }
   uint32_t DocumentOfId(std::string_view id, std::string_view text, size_t) override {
@@ -35,14 +64,19 @@ class CountingSink final : public ExampleSink {
   }
 
   void Judge(uint32_t, uint32_t document, double grade, double score) override {
-    const bool is_positive = grade > 0;
-    ++(is_positive ? positives_ : negatives_);
-    Seen seen{.positive = is_positive, .negative = !is_positive};
-    bool is_new = false;
-    if (Seen* pair = pairs_.At(PairHash(query_, documents_of_line_[document]), &is_new)) {
-      repeats_ += !is_new;
-      pair->positive |= seen.positive;
-      pair->negative |= seen.negative;
+    const bool in_list = grade > 0;
+    const bool by_label = std::isnan(score) ? in_list : score == 1;
+    tally_.Add(score);
+    by_list_.Add(in_list);
+    by_label_.Add(by_label);
+    if (std::isnan(score)) without_scores_.Add(in_list);
+    AddPair(documents_of_line_[document], in_list, by_label);
+    if (Shows()) {
+      summary_.shown.push_back({.line = reader_.line_number(),
+                                .query = query_text_,
+                                .document = std::move(document_text_),
+                                .is_positive = in_list,
+                                .score = score});
     }
     if (std::isnan(score)) return;
     const bool first = summary_.scored++ == 0;
@@ -50,14 +84,9 @@ class CountingSink final : public ExampleSink {
     summary_.highest_score = first ? score : std::max(summary_.highest_score, score);
   }
 
-  void SetScoreKind(ScoreKind kind) override {
-    if (summary_.scores != ScoreKind::kNone && summary_.scores != kind) {
-      throw MixedScoreKinds(reader_, kind, summary_.scores);
-    }
-    summary_.scores = kind;
-  }
-
+  void SetScores(const LineScores& scores) override { tally_.BeginLine(reader_, scores); }
   void CountIgnored(std::string_view key) override { ++summary_.ignored[std::string(key)]; }
+  void CountSkipped() override { ++summary_.skipped; }
 
   // Ends the last line and writes the totals.
   void Finish() {
@@ -67,15 +96,51 @@ class CountingSink final : public ExampleSink {
     summary_.documents = documents_.Estimate(documents_.size());
     summary_.is_exact = queries_.is_exact() && documents_.is_exact() && pairs_.is_exact();
     summary_.repeated_pairs = pairs_.Estimate(repeats_);
-    summary_.contradicting_pairs =
-        pairs_.EstimateIf([](const Seen& seen) { return seen.positive && seen.negative; });
+    summary_.scores = tally_.kind();
+    summary_.meaning = tally_.Meaning();
+    summary_.undecided = tally_.undecided();
+    WriteByMeaning();
   }
 
  private:
+  // As what a query's document was seen, by lists and by labels.
   struct Seen {
     bool positive = false;
     bool negative = false;
+    bool labelled_positive = false;
+    bool labelled_negative = false;
   };
+
+  void AddPair(uint64_t document, bool in_list, bool by_label) {
+    bool is_new = false;
+    Seen* pair = pairs_.At(PairHash(query_, document), &is_new);
+    if (pair == nullptr) return;
+    repeats_ += !is_new;
+    (in_list ? pair->positive : pair->negative) = true;
+    (by_label ? pair->labelled_positive : pair->labelled_negative) = true;
+  }
+
+  void WriteByMeaning() {
+    const bool labels = summary_.meaning == ScoreMeaning::kLabels;
+    const bool grades = summary_.meaning == ScoreMeaning::kGrades ||
+                        summary_.meaning == ScoreMeaning::kUndecided;
+    (labels ? by_label_ : grades ? without_scores_ : by_list_).Write(summary_);
+    if (grades) summary_.graded = summary_.scored;
+    summary_.contradicting_pairs = pairs_.EstimateIf([labels](const Seen& seen) {
+      return labels ? seen.labelled_positive && seen.labelled_negative
+                    : seen.positive && seen.negative;
+    });
+    for (ShownDocument& shown : summary_.shown) {
+      if (std::isnan(shown.score)) continue;
+      if (labels) shown.is_positive = shown.score == 1;
+      shown.is_graded = grades;
+    }
+  }
+
+  bool Shows() const {
+    return summary_.lines < LineSummary::kShownLines &&
+           documents_of_line_.size() <= LineSummary::kShownDocuments;
+  }
 
   uint32_t BeginLine(uint64_t hash, std::string_view text) {
     EndLine();
@@ -83,12 +148,14 @@ class CountingSink final : public ExampleSink {
     query_ = hash;
     queries_.At(hash);
     CountText(text);
+    if (Shows()) query_text_ = text;
     return 0;
   }
   uint32_t Document(uint64_t hash, std::string_view text) {
     documents_.At(hash);
     CountText(text);
     documents_of_line_.push_back(hash);
+    if (Shows()) document_text_ = text;
     return static_cast<uint32_t>(documents_of_line_.size() - 1);
   }
   void CountText(std::string_view text) {
@@ -99,21 +166,19 @@ class CountingSink final : public ExampleSink {
     if (!in_line_) return;
     in_line_ = false;
     ++summary_.lines;
-    summary_.positives += positives_;
-    summary_.negatives += negatives_;
-    summary_.positives_per_line.Add(positives_);
-    summary_.negatives_per_line.Add(negatives_);
-    positives_ = negatives_ = 0;
+    for (SideCounts* counts : {&by_list_, &by_label_, &without_scores_}) counts->EndLine();
     documents_of_line_.clear();
   }
 
   const LineReader& reader_;
   LineSummary& summary_;
+  ScoreTally tally_;
   bool in_line_ = false;
   uint64_t query_ = 0;                       // of the line
+  std::string query_text_;                   // of the line, where it is shown
+  std::string document_text_;                // the last one, where it is shown
   std::vector<uint64_t> documents_of_line_;  // their hashes
-  uint64_t positives_ = 0;                   // of the line
-  uint64_t negatives_ = 0;
+  SideCounts by_list_, by_label_, without_scores_;
   uint64_t repeats_ = 0;  // in the sample of pairs
   HashSample<Nothing> queries_;
   HashSample<Nothing> documents_;
@@ -148,21 +213,31 @@ std::vector<LineColumn> ColumnsOf(const std::filesystem::path& path) {
 }  // namespace
 
 LineSummary SummarizeLines(const std::filesystem::path& path, std::string_view format,
-                           Warnings& warnings) {
+                           const LineRules& rules, Warnings& warnings) {
   LineSummary summary;
   summary.format = format;
   summary.columns = ColumnsOf(path);
   LineReader reader(path, warnings);
   CountingSink sink(reader, summary);
-  if (format == "tevatron") {
-    ReadTevatron(reader, sink);
-  } else if (format == "flag_embedding") {
-    ReadFlagEmbedding(reader, sink);
-  } else {
-    ReadColumns(reader, sink);
-  }
+  ReadLines(reader, format, rules, sink);
   sink.Finish();
   return summary;
+}
+
+std::string_view ScoreMeaningName(ScoreMeaning meaning) {
+  switch (meaning) {
+    case ScoreMeaning::kLabels:
+      return "labels";
+    case ScoreMeaning::kGrades:
+      return "grades";
+    case ScoreMeaning::kUndecided:
+      return "undecided";
+    case ScoreMeaning::kTeacher:
+      return "teacher";
+    case ScoreMeaning::kNone:
+      break;
+  }
+  return "none";
 }
 
 std::string_view ScoreKindName(ScoreKind kind) {

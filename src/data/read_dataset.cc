@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "data/beir.h"
+#include "data/dataset_builder.h"
 #include "data/flag_embedding.h"
 #include "data/json_line.h"
 #include "data/sentence_transformers.h"
@@ -47,18 +48,32 @@ void RefuseParquet(const std::filesystem::path& path) {
 
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings) {
+  return ReadDataset(path, format, split, LineRules(), warnings);
+}
+
+void ReadLines(LineReader& reader, std::string_view format, const LineRules& rules,
+               ExampleSink& sink) {
+  if (format == "sentence_transformers") return ReadColumns(reader, rules, sink);
+  if (format == "flag_embedding") return ReadFlagEmbedding(reader, rules, sink);
+  if (format == "tevatron") return ReadTevatron(reader, rules, sink);
+  throw UsageError(fmt::format(
+      "data format {} is unknown; known are auto, beir, sentence_transformers, flag_embedding, "
+      "tevatron",
+      format));
+}
+
+Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
+                    std::string_view split, const LineRules& rules, Warnings* warnings) {
   CheckPath(path);
   if (format == "auto") {
     format = std::filesystem::is_regular_file(path) ? FormatOfLines(path) : "beir";
   }
   if (format == "beir") return LoadBeir(path, split, warnings);
-  if (format == "sentence_transformers") return ReadColumns(path, warnings);
-  if (format == "flag_embedding") return ReadFlagEmbedding(path, warnings);
-  if (format == "tevatron") return ReadTevatron(path, warnings);
-  throw UsageError(fmt::format(
-      "data format {} is unknown; known are auto, beir, sentence_transformers, flag_embedding, "
-      "tevatron",
-      format));
+  WarningScope scope(warnings);
+  LineReader reader(path, scope.get());
+  DatasetBuilder builder(reader);
+  ReadLines(reader, format, rules, builder);
+  return builder.Take();
 }
 
 }  // namespace tandem::data

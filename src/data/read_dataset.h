@@ -5,6 +5,9 @@
 #include <string_view>
 
 #include "data/dataset.h"
+#include "data/example_sink.h"
+#include "data/line_reader.h"
+#include "data/line_rules.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
@@ -24,5 +27,12 @@ void RefuseParquet(const std::filesystem::path& path);
 // throw, and UsageError for an unknown format.
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings = nullptr);
+// The same with what a user says of a file's lines; a folder has none.
+Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
+                    std::string_view split, const LineRules& rules, Warnings* warnings = nullptr);
+
+// Reads the lines of an open file into `sink`; `format` is one of lines.
+void ReadLines(LineReader& reader, std::string_view format, const LineRules& rules,
+               ExampleSink& sink);
 
 }  // namespace tandem::data

@@ -2,7 +2,8 @@
 //
 //   pairs            {"anchor", "positive"[, "score"]}           where no query has negatives
 //   tuples           {"anchor", "positive", "negative_1", ...[, "scores"]}, n negatives a line
-//   labelled pairs   {"query", "document", "score"}: every judged document with its grade
+//   labelled pairs   {"query", "document", "score"}: every judged document with its grade;
+//                    {"anchor", "positive", "score"}: the same of data that came as scored pairs
 //
 // A query with P positives and N negatives has P pairs or max(P, ceil(N / n)) tuples. Tuple i has
 // positive i and negatives i n, i n + 1, ..., both counted in a circle, so that every document of
@@ -61,7 +62,7 @@ size_t NegativesOfLines(const Shapes& shapes, const std::string& file,
 
 // Whether every judged document is written with its grade.
 bool WritesGrades(const LineExamples& examples, const WriteOptions& options) {
-  return examples.has_grades() && !options.negatives;
+  return (examples.has_grades() || examples.are_scored_pairs()) && !options.negatives;
 }
 
 class ColumnsWriter {
@@ -75,14 +76,18 @@ class ColumnsWriter {
         file_(request.output),
         negatives_(negatives) {}
 
-  // Every judged document with its grade, also of queries without a positive.
+  // Every judged document with its grade or score, also of queries without a positive.
   size_t WriteLabelledPairs() {
     LineExample example;
     for (const JudgedQuery& judged : request_.dataset.judged) {
       examples_.Make(judged, example);
       for (const auto* side : {&example.positives, &example.negatives}) {
         for (const ScoredDocument& document : *side) {
-          Begin("query", example.query, "document", document);
+          if (examples_.has_grades()) {
+            Begin("query", example.query, "document", document);
+          } else {
+            Begin("anchor", example.query, "positive", document);
+          }
           AddScore(document);
           End();
         }
@@ -105,6 +110,7 @@ class ColumnsWriter {
     } else {
       has_scores_ = kind != ScoreKind::kNone;
       has_margins_ = kind == ScoreKind::kMargins && shapes.all_have_one_positive;
+      if (!has_margins_) CheckNoneApart(examples_, "sentence_transformers");
     }
     examples_.ForEach([&](const LineExample& example) {
       if (example.negatives.size() >= negatives_) WriteExample(example);

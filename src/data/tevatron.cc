@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 
 #include "data/dataset_builder.h"
+#include "data/empty_text.h"
 #include "data/json_fields.h"
 #include "data/json_line.h"
+#include "data/key_roles.h"
 #include "data/score_fields.h"
 
 namespace tandem::data {
@@ -21,29 +24,59 @@ constexpr std::string_view kPositives = "positive_passages";
 constexpr std::string_view kNegatives = "negative_passages";
 constexpr std::array<std::string_view, 4> kKeys = {"query_id", "query", kPositives, kNegatives};
 
+constexpr FormatKeys kFormatKeys = {
+    .query = "\"query\"",
+    .positive = "\"positive_passages\"",
+    .negative = "\"negative_passages\"",
+    .score = "\"score\" and \"probabilities\" of passages"};
+
+bool IsPassageKey(std::string_view key) {
+  constexpr std::array<std::string_view, 5> kPassageKeys = {"docid", "title", "text", "score",
+                                                            "probabilities"};
+  return std::find(kPassageKeys.begin(), kPassageKeys.end(), key) != kPassageKeys.end();
+}
+
 class TevatronReader {
  public:
-  TevatronReader(LineReader& reader, ExampleSink& sink) : reader_(reader), sink_(sink) {}
+  TevatronReader(LineReader& reader, const LineRules& rules, ExampleSink& sink)
+      : reader_(reader),
+        sink_(sink),
+        parser_(rules.ignored),
+        scores_(reader, rules),
+        unread_(reader, sink, kFormatKeys),
+        ids_of_texts_(rules.ids_of_texts) {}
 
   void Read() {
-    JsonLineParser parser;
     std::string_view line;
-    while (reader_.Next(&line)) ReadLine(parser.Parse(reader_, line));
+    while (reader_.Next(&line)) {
+      ReadLine(parser_.Parse(reader_, line));
+      scores_.EndLine();
+    }
+    scores_.EndFile();
   }
 
  private:
   void ReadLine(std::span<const JsonField> fields) {
-    const std::string_view id = RequireId(reader_, fields, "query_id");
-    const uint32_t query = sink_.QueryOfId(id, RequireText(reader_, fields, "query", id));
+    const std::string_view id = IdOf(fields, "query_id");
+    const std::string_view text = RequireText(reader_, fields, "query", id);
+    const uint32_t query =
+        id.empty() ? sink_.QueryOfText(text, fmt::format("{}", reader_.line_number()), 0)
+                   : sink_.QueryOfId(id, text);
     if (AddPassages(fields, kPositives, query, 1) == 0) {
       throw reader_.Error(fmt::format("has no \"{}\"", kPositives), id);
     }
-    AddPassages(fields, kNegatives, query, 0);
+    const bool has_negatives = AddPassages(fields, kNegatives, query, 0) > 0;
     for (const JsonField& field : fields) {
       if (std::find(kKeys.begin(), kKeys.end(), field.key) == kKeys.end()) {
-        sink_.CountIgnored(field.key);
+        unread_.Pass(field.key, {.negatives = has_negatives});
       }
     }
+  }
+
+  // The id under `key`; "" where texts have none, or where they are known without it.
+  std::string_view IdOf(std::span<const JsonField> fields, std::string_view key) const {
+    if (ids_of_texts_ || !IsGiven(FindField(fields, key))) return {};
+    return RequireId(reader_, fields, key);
   }
 
   // Returns how many there are.
@@ -56,28 +89,56 @@ class TevatronReader {
           fmt::format("\"{}\" is {}; expected a list of {{\"docid\", \"title\", \"text\"}}", key,
                       KindName(passages->kind)));
     }
-    for (const JsonField::Object& passage : passages->objects) {
-      const std::string_view id = RequireId(reader_, passage, "docid");
-      const DocumentText read = RequireDocumentText(reader_, passage, id, &joined_);
-      const uint32_t document = sink_.DocumentOfId(id, read.text, read.title_bytes);
-      sink_.Judge(query, document, grade, Score(passage, id));
+    for (size_t i = 0; i < passages->objects.size(); ++i) {
+      AddPassage(passages->objects[i], {query, grade, key, i + 1});
     }
     return passages->objects.size();
+  }
+
+  struct Place {
+    uint32_t query = 0;
+    double grade = 0;
+    std::string_view key;
+    size_t number = 0;  // from 1
+  };
+
+  void AddPassage(const JsonField::Object& passage, const Place& place) {
+    const JsonField* text = FindField(passage, "text");
+    const bool is_null = passage.empty() || (text != nullptr && !IsGiven(text));
+    if (is_null && place.grade == 0) return sink_.CountSkipped();
+    if (passage.empty()) {
+      throw reader_.Error(fmt::format("\"{}\" has null for a positive; expected a passage",
+                                      place.key));
+    }
+    const std::string_view id = IdOf(passage, "docid");
+    const DocumentText read = RequireDocumentText(reader_, passage, id, &joined_);
+    if (place.grade == 0 && IsEmptyText(read.text)) return sink_.CountSkipped();
+    const double score = Score(passage, id);
+    for (const JsonField& field : passage) {
+      if (!IsPassageKey(field.key)) unread_.Pass(field.key, {.scores = !std::isnan(score)}, place.key);
+    }
+    const uint32_t document =
+        id.empty()
+            ? sink_.DocumentOfText(
+                  read.text, fmt::format("{}:{}:{}", reader_.line_number(), place.key, place.number),
+                  read.title_bytes)
+            : sink_.DocumentOfId(id, read.text, read.title_bytes);
+    sink_.Judge(place.query, document, place.grade, score);
   }
 
   double Score(std::span<const JsonField> passage, std::string_view id) {
     const JsonField* score = FindField(passage, "score");
     const JsonField* probabilities = FindField(passage, "probabilities");
     if (IsGiven(score)) {
-      if (!score->is_number()) {
+      if (!ScoreReader::IsScalar(*score)) {
         throw reader_.Error(
             fmt::format("\"score\" is {}; expected a number", KindName(score->kind)), id);
       }
-      sink_.SetScoreKind(ScoreKind::kLists);
-      return score->number;
+      sink_.SetScores({.kind = ScoreKind::kLists, .key = "score"});
+      return scores_.Number("score", *score);
     }
     if (!IsGiven(probabilities)) return kNoScore;
-    sink_.SetScoreKind(ScoreKind::kProbabilities);
+    sink_.SetScores({.kind = ScoreKind::kProbabilities, .key = "probabilities"});
     if (probabilities->kind != Kind::kNumbers) {
       throw reader_.Error(fmt::format("\"probabilities\" is {}; expected a list of numbers",
                                       KindName(probabilities->kind)),
@@ -88,16 +149,22 @@ class TevatronReader {
 
   LineReader& reader_;
   ExampleSink& sink_;
+  JsonLineParser parser_;
+  ScoreReader scores_;
+  UnreadKeys unread_;
+  bool ids_of_texts_;
   std::string joined_;  // title and text
 };
 
 }  // namespace
 
-void ReadTevatron(LineReader& reader, ExampleSink& sink) { TevatronReader(reader, sink).Read(); }
+void ReadTevatron(LineReader& reader, const LineRules& rules, ExampleSink& sink) {
+  TevatronReader(reader, rules, sink).Read();
+}
 
 Dataset ReadTevatron(LineReader& reader) {
   DatasetBuilder builder(reader);
-  ReadTevatron(reader, builder);
+  ReadTevatron(reader, {}, builder);
   return builder.Take();
 }
 

@@ -6,6 +6,7 @@
 #include "data/dataset.h"
 #include "data/example_sink.h"
 #include "data/line_reader.h"
+#include "data/line_rules.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
@@ -13,12 +14,16 @@ namespace tandem::data {
 // Reads a file, plain or gzip. Passages are lists of `{"docid", "text"[, "title"][, "score"]}`; a
 // document's text is title + " " + text where there is a title. `negative_passages` may be missing
 // or empty. Ids are strings or integers (taken in decimal); a query or document that comes again
-// must have the same text. A passage's `score` is a grade or a teacher's score (ScoreKind::kLists);
-// instead, `probabilities` are a judge's p(0..N) (kProbabilities). Null is as good as missing.
-// Other keys of a line are ignored and counted, those of a passage ignored.
+// must have the same text. Queries and passages without an id, and with LineRules::ids_of_texts all
+// of them, are known by their texts, as in the formats without ids (sentence_transformers.h), and
+// named LINE, and LINE:KEY:PLACE. A passage's `score` is a label or a teacher's score
+// (ScoreKind::kLists; data/score_meaning.h); instead, `probabilities` are a judge's p(0..N)
+// (kProbabilities). Null is as good as missing. Other keys are counted and named, except those that
+// look like one of these, which are errors.
 //
 // Positives have grade 1, negatives grade 0; a document that is both for one query stays positive
-// and is counted. Empty texts are kept and counted.
+// and is counted. Negatives that are null or empty are left out and counted; empty queries and
+// positives are kept and counted.
 //
 // Throws DataError naming file, line and id for broken JSON, a missing or empty key, a value of
 // another type, an id with two texts, a line without positive, lines whose scores are of different
@@ -30,6 +35,6 @@ Dataset ReadTevatron(LineReader& reader);
 
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
 // refuses it.
-void ReadTevatron(LineReader& reader, ExampleSink& sink);
+void ReadTevatron(LineReader& reader, const LineRules& rules, ExampleSink& sink);
 
 }  // namespace tandem::data

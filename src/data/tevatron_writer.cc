@@ -71,6 +71,7 @@ WriteCounts WriteTevatron(const WriteRequest& request) {
   TextOutput file(request.output);
   TevatronLine line(examples);
   examples.ForEach([&](const LineExample& example) {
+    CountGradesBelow1(examples, example, request);
     if (examples.scores() == ScoreKind::kMargins) {
       request.warnings.Count(request.output.native(),
                              "queries with margins, written as scores beside the positive's 0", 0,

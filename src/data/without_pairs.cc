@@ -58,7 +58,9 @@ Dataset WithoutPairs(const Dataset& dataset, const std::vector<DatasetPair>& pai
                  .file = dataset.file,
                  .scores = dataset.scores,
                  .query_prompt = dataset.query_prompt,
-                 .has_grades = dataset.has_grades};
+                 .has_grades = dataset.has_grades,
+                 .meaning = dataset.meaning,
+                 .undecided = dataset.undecided};
   for (size_t first = 0, end = 0; first < pairs.size(); first = end) {
     end = EndOfQuery(pairs, first);
     if (CountKept(kept, first, end) == 0) continue;

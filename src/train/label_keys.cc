@@ -13,6 +13,7 @@
 #include "config/param.h"
 #include "data/grades.h"
 #include "data/label_study.h"
+#include "data/score_meaning.h"
 
 namespace tandem::train {
 namespace {
@@ -26,15 +27,67 @@ std::string_view PositiveKey(const config::DataRecipe& recipe) {
   return recipe.binarize_at ? "data.binarize_at" : "data.positive_grade";
 }
 
-data::ScoreUse ScoreUseOf(const std::string& name, const objective::Needs& needs,
-                          data::ScoreKind kind) {
-  if (name == "grades") return data::ScoreUse::kGrades;
-  if (name == "teacher") return data::ScoreUse::kTeacher;
-  if (name == "ignored") return data::ScoreUse::kIgnored;
+// Whether the recipe says from which grade on a document is a positive.
+bool IsChosen(const config::LoadedRecipe& loaded) {
+  const config::DataRecipe& recipe = loaded.recipe.data;
+  return loaded.positions.contains(PositiveKey(recipe)) || recipe.binarize_at ||
+         recipe.positive_grade != config::DataRecipe().positive_grade;
+}
+
+// `scores`: as `data.scores` is spelled.
+data::ScoreUse ScoreUseOf(const std::string& scores, const objective::Needs& needs,
+                          const data::Dataset& dataset) {
+  using data::ScoreMeaning;
+  if (scores == "grades") return data::ScoreUse::kGrades;
+  if (scores == "teacher") return data::ScoreUse::kTeacher;
+  if (scores == "ignored" || dataset.scores == data::ScoreKind::kNone) {
+    return data::ScoreUse::kIgnored;
+  }
   if (needs.teacher) return data::ScoreUse::kTeacher;
-  const bool graded = kind == data::ScoreKind::kPairs || needs.grades;
-  return graded && kind != data::ScoreKind::kNone ? data::ScoreUse::kGrades
-                                                  : data::ScoreUse::kIgnored;
+  const bool graded = needs.grades || dataset.scores == data::ScoreKind::kPairs ||
+                      dataset.meaning == ScoreMeaning::kGrades ||
+                      dataset.meaning == ScoreMeaning::kUndecided;
+  return graded ? data::ScoreUse::kGrades : data::ScoreUse::kIgnored;
+}
+
+// Throws DataError for numbers that may be anything, where the recipe does not say what they are.
+void CheckDecided(const data::Dataset& dataset, const std::string& scores, data::ScoreUse use,
+                  const config::LoadedRecipe& loaded, const objective::Needs& needs) {
+  if (dataset.meaning != data::ScoreMeaning::kUndecided) return;
+  if (scores == "grades" || use == data::ScoreUse::kIgnored || IsChosen(loaded)) return;
+  // An objective that learns grades takes them as they are, but not classes.
+  const bool are_grades = dataset.undecided.is_class ? loaded.recipe.data.grade_scale.has_value()
+                                                     : needs.grades;
+  if (are_grades && use == data::ScoreUse::kGrades) return;
+  throw data::NeedsRule(dataset);
+}
+
+// A teacher's scores of documents that nothing else tells apart: those from `data.positive_grade` on
+// are of positives.
+void SplitByScores(data::Dataset& dataset, double positive_grade) {
+  for (data::JudgedQuery& query : dataset.judged) {
+    for (data::Judgement& judgement : query.judgements) {
+      if (judgement.has_score()) {
+        judgement.grade = judgement.score >= positive_grade ? positive_grade : 0;
+      }
+    }
+  }
+}
+
+void Use(data::Dataset& dataset, const std::string& scores, const config::LoadedRecipe& loaded,
+         const objective::Needs& needs) {
+  if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades) return;  // judgements
+  const data::ScoreUse use = ScoreUseOf(scores, needs, dataset);
+  CheckDecided(dataset, scores, use, loaded, needs);
+  if (use == data::ScoreUse::kTeacher && dataset.meaning == data::ScoreMeaning::kUndecided) {
+    SplitByScores(dataset, loaded.recipe.data.positive_grade);
+  }
+  if (use == data::ScoreUse::kIgnored && dataset.meaning == data::ScoreMeaning::kTeacher) {
+    Note(fmt::format("{}: its scores are not used, its positives and negatives stand; data.scores "
+                     "= \"grades\" would take them for grades",
+                     dataset.file));
+  }
+  data::ApplyScores(dataset, use);
 }
 
 // GradeRules::reason: why grades must lie in [0, 1] without a scale; "" where they need not.
@@ -95,9 +148,7 @@ std::vector<double> BestGrades(const data::Dataset& dataset) {
 // would leave out most queries. `dataset` has its grades as they were read.
 void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRecipe& loaded) {
   const double grade = loaded.recipe.data.positive_grade;
-  const bool chosen = loaded.positions.contains(PositiveKey(loaded.recipe.data)) ||
-                      grade != config::DataRecipe().positive_grade;
-  if (chosen) return;
+  if (IsChosen(loaded)) return;
   const std::vector<double> best = BestGrades(dataset);
   const auto with =
       static_cast<size_t>(best.end() - std::lower_bound(best.begin(), best.end(), grade));
@@ -148,6 +199,7 @@ data::TrainingSet SplitAtPositiveGrade(data::Dataset dataset, const config::Reci
 }  // namespace
 
 void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
+  LineRulesOf(loaded);
   const config::DataRecipe& recipe = loaded.recipe.data;
   const std::string& objective = loaded.recipe.objective.name;
   const double positive = data::Scaled(recipe.positive_grade, ScaleOf(recipe));
@@ -170,11 +222,31 @@ void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& 
   }
 }
 
-void UseScores(data::Dataset& dataset, const config::Recipe& recipe,
+data::LineRules LineRulesOf(const config::LoadedRecipe& loaded) {
+  const config::DataRecipe& recipe = loaded.recipe.data;
+  data::LineRules rules{.ignored = recipe.ignore_columns, .ids_of_texts = recipe.ids == "text"};
+  for (const std::string& label : recipe.labels) {
+    const std::optional<data::LabelNumber> number = data::ParseLabelNumber(label);
+    if (!number) {
+      throw loaded.ErrorAt("data.labels",
+                           fmt::format("has \"{}\"; expected LABEL=NUMBER, as \"entailment=1\"",
+                                       label));
+    }
+    rules.labels.push_back(*number);
+  }
+  return rules;
+}
+
+void UseScores(data::Dataset& dataset, const config::LoadedRecipe& loaded,
                const objective::Needs& needs) {
-  if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades)
-    return;  // its grades are judgements
-  data::ApplyScores(dataset, ScoreUseOf(recipe.data.scores, needs, dataset.scores));
+  Use(dataset, loaded.recipe.data.scores, loaded, needs);
+}
+
+void UseScoresOfRanked(data::Dataset& dataset, const config::LoadedRecipe& loaded,
+                       objective::Needs needs) {
+  needs.teacher = false;
+  const std::string& scores = loaded.recipe.data.scores;
+  Use(dataset, scores == "teacher" ? "auto" : scores, loaded, needs);
 }
 
 data::Dataset LabelSource(data::Dataset dataset, const config::LoadedRecipe& loaded,

@@ -4,6 +4,7 @@
 
 #include "config/recipe_parse.h"
 #include "data/dataset.h"
+#include "data/line_rules.h"
 #include "data/training_set.h"
 #include "objective/catalogue.h"
 
@@ -12,10 +13,20 @@ namespace tandem::train {
 // Checks the keys before any data are read. Throws RecipeError naming the key.
 void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs);
 
+// What the recipe says of the lines of files: `data.labels`, `data.ignore_columns`, `data.ids`.
+// Throws RecipeError naming the key.
+data::LineRules LineRulesOf(const config::LoadedRecipe& loaded);
+
 // Uses the scores of lines as `data.scores` says. With "auto" they are a teacher's where the
-// objective needs one, grades where it needs those or where a line's only pair has a score, and are
-// ignored otherwise. Throws DataError where they cannot be grades.
-void UseScores(data::Dataset& dataset, const config::Recipe& recipe, const objective::Needs& needs);
+// objective needs one, grades where it needs those or where nothing else tells documents apart, and
+// otherwise not used; labels are the grades already (data/score_meaning.h). Throws DataError where
+// they cannot be grades, and where the recipe does not say from which number on a document is a
+// positive, and the data do not say it either.
+void UseScores(data::Dataset& dataset, const config::LoadedRecipe& loaded,
+               const objective::Needs& needs);
+// The same for validation data whose documents are ranked: no teacher's scores are needed there.
+void UseScoresOfRanked(data::Dataset& dataset, const config::LoadedRecipe& loaded,
+                       objective::Needs needs);
 
 // The same data set with grades that those of other sources can stand beside, where several are
 // trained on: mapped by `data.grade_scale`. A data set without grades keeps 1 for positives, or

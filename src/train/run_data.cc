@@ -123,20 +123,23 @@ bool IsSameFolder(const std::string& one, const std::string& other) {
 // Reads `validation.data`. Where it is the folder of `data.train`, which must be BEIR's, only its
 // judgements are read and the texts are shared. A measure also counts what is judged and missing; a
 // loss, which needs texts, does not.
-void ReadValidation(const config::Recipe& recipe, RunData& data) {
+void ReadValidation(const config::LoadedRecipe& loaded, RunData& data) {
+  const config::Recipe& recipe = loaded.recipe;
+  const data::LineRules rules = LineRulesOf(loaded);
   const std::string& path = *recipe.validation.data;
   const std::string& split = recipe.validation.split;
   const data::BeirTexts shared{data.set.documents, data.set.queries};
   const bool is_same = recipe.data.sources.empty() && IsSameFolder(path, recipe.data.train);
   if (recipe.validation.by_loss()) {
     data.validation =
-        is_same ? data::LoadBeirSplit(path, split, shared) : data::ReadDataset(path, "auto", split);
+        is_same ? data::LoadBeirSplit(path, split, shared)
+                : data::ReadDataset(path, "auto", split, rules);
   } else if (std::error_code error; std::filesystem::is_directory(path, error)) {
     data::JudgedData judged = data::LoadJudgedData(path, split, is_same ? &shared : nullptr);
     data.validation = std::move(judged.dataset);
     data.validation_qrels = std::move(judged.qrels);
   } else {
-    data.validation = data::ReadDataset(path, "auto", split);
+    data.validation = data::ReadDataset(path, "auto", split, rules);
   }
 }
 
@@ -167,8 +170,8 @@ namespace {
 
 void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, RunData& data) {
   const config::DataRecipe& recipe = loaded.recipe.data;
-  data::Dataset train = data::ReadDataset(recipe.train, recipe.format, recipe.split);
-  UseScores(train, loaded.recipe, needs);
+  data::Dataset train = data::ReadDataset(recipe.train, recipe.format, recipe.split, LineRulesOf(loaded));
+  UseScores(train, loaded, needs);
   data.query_prompt = train.query_prompt;
   data.set = MakeTrainingSet(std::move(train), loaded, needs);
   data.sources = {{.path = recipe.train}};
@@ -192,8 +195,12 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   data.training.resize(data.set.examples.size());
   std::iota(data.training.begin(), data.training.end(), 0);
   if (recipe.validation.data) {
-    ReadValidation(recipe, data);
-    UseScores(*data.validation, recipe, needs);
+    ReadValidation(loaded, data);
+    if (recipe.validation.by_loss()) {
+      UseScores(*data.validation, loaded, needs);
+    } else {
+      UseScoresOfRanked(*data.validation, loaded, needs);
+    }
     CheckSamePrompt(*data.validation, recipe, data.query_prompt);
   }
   data.fingerprint = FingerprintOf(data);

@@ -14,7 +14,9 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "data/dataset.h"
+#include "data/dataset_builder.h"
 #include "data/line_reader.h"
+#include "data/line_rules.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
@@ -32,16 +34,21 @@ std::string DataErrorOf(const Body& body) {
 }
 
 // A reader of training lines, given the bytes of a file that it knows as f.jsonl.
-template <Dataset (*kReader)(LineReader&)>
+template <void (*kReader)(LineReader&, const LineRules&, ExampleSink&)>
 class TrainingLinesTest : public testing::Test {
  protected:
-  static Dataset Read(std::string_view bytes, Warnings& warnings) {
+  static Dataset Read(std::string_view bytes, Warnings& warnings, const LineRules& rules = {}) {
     LineReader reader("f.jsonl", bytes, warnings);
-    return kReader(reader);
+    DatasetBuilder builder(reader);
+    kReader(reader, rules, builder);
+    return builder.Take();
   }
-  static std::string ErrorOf(std::string_view bytes) {
+  static Dataset Read(std::string_view bytes, const LineRules& rules = {}) {
     Warnings warnings;
-    return DataErrorOf([&] { Read(bytes, warnings); });
+    return Read(bytes, warnings, rules);
+  }
+  static std::string ErrorOf(std::string_view bytes, const LineRules& rules = {}) {
+    return DataErrorOf([&] { Read(bytes, rules); });
   }
 };
 

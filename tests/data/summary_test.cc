@@ -58,7 +58,7 @@ class SummaryTest : public testing::Test {
     return folder_.path() / name;
   }
   LineSummary Lines(const std::string& format, const std::string& text) {
-    return SummarizeLines(Write("lines.jsonl", text), format, warnings_);
+    return SummarizeLines(Write("lines.jsonl", text), format, {}, warnings_);
   }
 
   TemporaryFolder folder_;
@@ -110,7 +110,8 @@ TEST_F(SummaryTest, ColumnsWithRepeatsAndContradictions) {
             "\n");
   EXPECT_EQ(negatives.repeated_pairs, 2U);
   EXPECT_EQ(negatives.contradicting_pairs, 2U);  // a and b
-  EXPECT_EQ(negatives.empty_texts, 1U);
+  EXPECT_EQ(negatives.empty_texts, 0U);
+  EXPECT_EQ(negatives.skipped, 1U);
 }
 
 TEST_F(SummaryTest, TevatronKnowsTextsById) {
