@@ -60,8 +60,8 @@ void CheckFlags(const ConvertOptions& options, const data::Dataset& dataset) {
   }
 }
 
-// Refuses to make positives of documents whose scores have to say whether they are any. Columns hold
-// such pairs as they are.
+// Refuses to make positives of documents whose scores have to say whether they are any. Columns
+// hold such pairs as they are.
 void CheckDecided(const ConvertOptions& options, const data::Dataset& dataset) {
   if (options.scores != "kept") return;
   if (dataset.meaning == data::ScoreMeaning::kUndecided) throw data::NeedsRule(dataset);

@@ -35,7 +35,8 @@ std::function<void()> Configure(Flags& flags) {
   AddLineFlags(flags, options->lines);
   return [options] {
     if (options->verify) VerifyParts(options->path);
-    PrintInspection(Inspect(options->path, LineRulesOf(options->lines, options->path)), options->format);
+    PrintInspection(Inspect(options->path, LineRulesOf(options->lines, options->path)),
+                    options->format);
   };
 }
 

@@ -76,7 +76,9 @@ Json ShownRows(const data::LineSummary& lines) {
   for (const data::ShownDocument& shown : lines.shown) {
     Json row = {{"line", shown.line},
                 {"query", shown.query},
-                {"is", shown.is_graded ? "graded" : shown.is_positive ? "positive" : "negative"},
+                {"is", shown.is_graded     ? "graded"
+                       : shown.is_positive ? "positive"
+                                           : "negative"},
                 {"document", shown.document}};
     if (!std::isnan(shown.score)) row["score"] = shown.score;
     rows.push_back(std::move(row));

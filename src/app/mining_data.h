@@ -12,9 +12,9 @@
 namespace tandem::app {
 
 struct MiningSource {
-  std::string dataset;          // BEIR folder or file of training lines
-  std::string format = "auto";  // as recipes spell it
-  std::string split = "train";  // of a folder
+  std::string dataset;                   // BEIR folder or file of training lines
+  std::string format = "auto";           // as recipes spell it
+  std::string split = "train";           // of a folder
   std::optional<double> positive_grade;  // none: 1
   LineFlags lines;
 

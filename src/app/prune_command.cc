@@ -20,8 +20,8 @@ void RunChecked(const PruneOptions& options) {
         "--keep is {}; expected a share of the pairs above 0 and at most 1", options.keep));
   }
   if (!(options.positive_grade_or_default() > 0)) {
-    throw UsageError(fmt::format("--positive-grade is {}; expected a number above 0",
-                                 *options.positive_grade));
+    throw UsageError(
+        fmt::format("--positive-grade is {}; expected a number above 0", *options.positive_grade));
   }
   RunPrune(options);
 }

@@ -16,8 +16,8 @@ struct PruneOptions {
   double keep = 0;               // share of the pairs, in (0, 1]
   std::string score = "cosine";  // or "consistency"
   std::string output;
-  std::string from = "auto";  // format of the data
-  std::string split;          // of a BEIR folder; "": train
+  std::string from = "auto";             // format of the data
+  std::string split;                     // of a BEIR folder; "": train
   std::optional<double> positive_grade;  // none: 1
   LineFlags lines;
   size_t review = 5;  // pairs of each kind that are printed

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// How many letters are inserted, deleted, replaced or swapped with their neighbour between two names;
-// upper and lower case of ASCII letters are the same.
+// How many letters are inserted, deleted, replaced or swapped with their neighbour between two
+// names; upper and lower case of ASCII letters are the same.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours; upper

@@ -137,7 +137,8 @@ void DatasetBuilder::Merge(Place place, const Judgement& found) {
 // A document with both labels is a positive, as one that is in a list of positives and in one of
 // negatives.
 void DatasetBuilder::SettleLabels() {
-  for (const Place place : labelled_twice_) judged_[place.query].judgements[place.judgement].score = 1;
+  for (const Place place : labelled_twice_)
+    judged_[place.query].judgements[place.judgement].score = 1;
   for (JudgedQuery& query : judged_) {
     for (Judgement& judgement : query.judgements) {
       if (judgement.has_score()) judgement.grade = judgement.score;

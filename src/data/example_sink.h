@@ -25,7 +25,8 @@ class ExampleSink {
   // The text begins with a title of `title_bytes` bytes and a space, if that is not 0.
   virtual uint32_t DocumentOfId(std::string_view id, std::string_view text, size_t title_bytes) = 0;
 
-  // A document of the line: grade 1 for a positive, 0 for a negative, by the list that it stands in.
+  // A document of the line: grade 1 for a positive, 0 for a negative, by the list that it stands
+  // in.
   virtual void Judge(uint32_t query, uint32_t document, double grade, double score) = 0;
 
   // What the line's scores are, before its documents are judged; lines without scores have no call.

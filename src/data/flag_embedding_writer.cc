@@ -101,8 +101,7 @@ void CheckFlagEmbedding(const Dataset& dataset, const WriteOptions& options) {
 
 }  // namespace
 
-extern const DatasetWriter kFlagEmbeddingWriter{.format = "flag_embedding",
-                                                .write = WriteFlagEmbedding,
-                                                .check = CheckFlagEmbedding};
+extern const DatasetWriter kFlagEmbeddingWriter{
+    .format = "flag_embedding", .write = WriteFlagEmbedding, .check = CheckFlagEmbedding};
 
 }  // namespace tandem::data

@@ -13,9 +13,9 @@ namespace tandem::data {
 enum class ScoreUse { kIgnored, kGrades, kTeacher };
 
 // kGrades: each score becomes its document's grade; beside lists of labels, documents without one
-// keep what their list says. Throws DataError naming file, line and id where another document has no
-// score, where the whole file has none, and for margins. kTeacher: scores stay as
-// they are. kIgnored: they are dropped.
+// keep what their list says. Throws DataError naming file, line and id where another document has
+// no score, where the whole file has none, and for margins. kTeacher: scores stay as they are.
+// kIgnored: they are dropped.
 void ApplyScores(Dataset& dataset, ScoreUse use);
 
 // What commands without an objective make of the scores of lines (ScoreMeaning): labels and grades

@@ -90,9 +90,9 @@ Dataset WithScores(const Dataset& dataset, std::span<const float> scores, ScoreR
   Dataset scored = dataset;
   scored.has_grades = place.is_grade;
   scored.scores = place.kind;
-  scored.meaning = place.is_grade                     ? ScoreMeaning::kNone
+  scored.meaning = place.is_grade                    ? ScoreMeaning::kNone
                    : place.kind == ScoreKind::kPairs ? ScoreMeaning::kGrades
-                                                      : ScoreMeaning::kTeacher;
+                                                     : ScoreMeaning::kTeacher;
   size_t p = 0;
   for (JudgedQuery& query : scored.judged) {
     for (Judgement& judgement : query.judgements) Put(place, Shortest(scores[p++]), judgement);

@@ -20,24 +20,40 @@ struct Word {
 };
 
 // Anywhere in a name; the first that fits counts, so that "neg_scores" is a score.
-constexpr std::array kParts = {
-    Word{"score", KeyRole::kScore},          Word{"scores", KeyRole::kScore},
-    Word{"label", KeyRole::kScore},          Word{"labels", KeyRole::kScore},
-    Word{"similarity", KeyRole::kScore},     Word{"similarities", KeyRole::kScore},
-    Word{"sim", KeyRole::kScore},            Word{"sims", KeyRole::kScore},
-    Word{"relevance", KeyRole::kScore},      Word{"relevant", KeyRole::kScore},
-    Word{"grade", KeyRole::kScore},          Word{"grades", KeyRole::kScore},
-    Word{"rating", KeyRole::kScore},         Word{"ratings", KeyRole::kScore},
-    Word{"margin", KeyRole::kScore},         Word{"margins", KeyRole::kScore},
-    Word{"logit", KeyRole::kScore},          Word{"logits", KeyRole::kScore},
-    Word{"probability", KeyRole::kScore},    Word{"probabilities", KeyRole::kScore},
-    Word{"judgement", KeyRole::kScore},      Word{"judgment", KeyRole::kScore},
-    Word{"duplicate", KeyRole::kScore},      Word{"negative", KeyRole::kNegative},
-    Word{"negatives", KeyRole::kNegative},   Word{"neg", KeyRole::kNegative},
-    Word{"negs", KeyRole::kNegative},        Word{"distractor", KeyRole::kNegative},
-    Word{"distractors", KeyRole::kNegative}, Word{"irrelevant", KeyRole::kNegative},
-    Word{"nonrelevant", KeyRole::kNegative}, Word{"positive", KeyRole::kPositive},
-    Word{"positives", KeyRole::kPositive},   Word{"pos", KeyRole::kPositive}};
+constexpr std::array kParts = {Word{"score", KeyRole::kScore},
+                               Word{"scores", KeyRole::kScore},
+                               Word{"label", KeyRole::kScore},
+                               Word{"labels", KeyRole::kScore},
+                               Word{"similarity", KeyRole::kScore},
+                               Word{"similarities", KeyRole::kScore},
+                               Word{"sim", KeyRole::kScore},
+                               Word{"sims", KeyRole::kScore},
+                               Word{"relevance", KeyRole::kScore},
+                               Word{"relevant", KeyRole::kScore},
+                               Word{"grade", KeyRole::kScore},
+                               Word{"grades", KeyRole::kScore},
+                               Word{"rating", KeyRole::kScore},
+                               Word{"ratings", KeyRole::kScore},
+                               Word{"margin", KeyRole::kScore},
+                               Word{"margins", KeyRole::kScore},
+                               Word{"logit", KeyRole::kScore},
+                               Word{"logits", KeyRole::kScore},
+                               Word{"probability", KeyRole::kScore},
+                               Word{"probabilities", KeyRole::kScore},
+                               Word{"judgement", KeyRole::kScore},
+                               Word{"judgment", KeyRole::kScore},
+                               Word{"duplicate", KeyRole::kScore},
+                               Word{"negative", KeyRole::kNegative},
+                               Word{"negatives", KeyRole::kNegative},
+                               Word{"neg", KeyRole::kNegative},
+                               Word{"negs", KeyRole::kNegative},
+                               Word{"distractor", KeyRole::kNegative},
+                               Word{"distractors", KeyRole::kNegative},
+                               Word{"irrelevant", KeyRole::kNegative},
+                               Word{"nonrelevant", KeyRole::kNegative},
+                               Word{"positive", KeyRole::kPositive},
+                               Word{"positives", KeyRole::kPositive},
+                               Word{"pos", KeyRole::kPositive}};
 
 // The whole name, but for digits and what separates words.
 constexpr std::array kWholes = {
@@ -51,9 +67,9 @@ constexpr std::array kWholes = {
 
 // Last words of names that describe a text and are none.
 constexpr std::array<std::string_view, 27> kDescriptions = {
-    "id",     "ids",   "idx",  "index",  "indices", "indexes", "docid", "docids", "uid",
-    "uuid",   "hash",  "type", "types",  "lang",    "language", "url",  "urls",   "source",
-    "title",  "titles", "date", "length", "len",    "rank",    "ranks", "name",   "text"};
+    "id",    "ids",    "idx",  "index",  "indices", "indexes",  "docid", "docids", "uid",
+    "uuid",  "hash",   "type", "types",  "lang",    "language", "url",   "urls",   "source",
+    "title", "titles", "date", "length", "len",     "rank",     "ranks", "name",   "text"};
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -177,7 +193,8 @@ void UnreadKeys::Pass(std::string_view key, const Line& line, std::string_view w
 void UnreadKeys::LookFor(KeyRole role, std::span<const JsonField> fields) {
   for (const JsonField& field : fields) {
     const std::optional<KeyLook>& look = LookOf(field.key);
-    if (look && look->role == role && !look->describes) throw LooksLike(field.key, role, {});
+    if (IsGiven(&field) && look && look->role == role && !look->describes)
+      throw LooksLike(field.key, role, {});
   }
 }
 

@@ -22,9 +22,9 @@ struct KeyLook {
 };
 
 // "hard_negatives", "neg1", "postive", "similarity_score", ...; nothing for names such as "id",
-// "source" and "title". A known word may have one letter wrong (more than nine: two), as for keys of
-// recipes; short ones must be spelled right.
-// `columns`: the words of sentence-transformers' columns count too ("answers", "sentence3").
+// "source" and "title". A known word may have one letter wrong (more than nine: two), as for keys
+// of recipes; short ones must be spelled right. `columns`: the words of sentence-transformers'
+// columns count too ("answers", "sentence3").
 std::optional<KeyLook> LookOfKey(std::string_view key, bool columns);
 
 // The keys of a format for each role, as messages name them; "": the format has none.

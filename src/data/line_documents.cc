@@ -59,12 +59,12 @@ void DropMissing(ExampleSink& sink, const LineReader& reader, const LineScores* 
       return true;
     }
     if (document.is_null) {
-      throw reader.Error(fmt::format("\"{}\" has null for a positive; expected a text",
-                                     document.key));
+      throw reader.Error(
+          fmt::format("\"{}\" has null for a positive; expected a text", document.key));
     }
     if (scores != nullptr && std::isnan(document.score)) {
-      throw reader.Error(fmt::format("\"{}\" has no number for a document of \"{}\"", scores->key,
-                                     document.key));
+      throw reader.Error(
+          fmt::format("\"{}\" has no number for a document of \"{}\"", scores->key, document.key));
     }
     return false;
   });

@@ -15,9 +15,9 @@ namespace tandem::data {
 struct LineDocument {
   std::string_view text;
   std::string id;
-  std::string_view key;    // where it stands
-  double grade = 0;        // 1 for a positive, 0 for a negative, by that key
-  bool is_null = false;    // there is no text
+  std::string_view key;  // where it stands
+  double grade = 0;      // 1 for a positive, 0 for a negative, by that key
+  bool is_null = false;  // there is no text
   double score = kNoScore;
 };
 
@@ -27,9 +27,9 @@ void AppendDocuments(const LineReader& reader, const JsonField& field, double gr
                      std::vector<LineDocument>& documents);
 
 // Takes negatives out that are null or empty, with their scores, and counts them: columns of
-// unequal rows have them. `scores`: those of the line, or null; of an open list, a document of score
-// 0 is a negative too. Throws DataError for a positive that is null, and for a document without a
-// score where the line gives scores.
+// unequal rows have them. `scores`: those of the line, or null; of an open list, a document of
+// score 0 is a negative too. Throws DataError for a positive that is null, and for a document
+// without a score where the line gives scores.
 void DropMissing(ExampleSink& sink, const LineReader& reader, const LineScores* scores,
                  std::vector<LineDocument>& documents);
 

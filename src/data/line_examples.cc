@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text_hash.h"
+#include "data/empty_text.h"
 #include "data/json_text.h"
 #include "data/slot_table.h"
 
@@ -85,6 +86,7 @@ class LineCounter {
     const std::string_view id = examples_.dataset().queries.id(example.query);
     Count("documents with a grade below 0 (not judged), left out", example.unjudged, id);
     Count("documents graded above 0 but below the positives, left out", example.between, id);
+    Count("negatives without text, left out", example.empty, id);
     if (example.size() == 0) {
       Count("judged queries without a document to write, left out", 1, id);
     } else if (example.positives.empty() && format_.needs_positive) {
@@ -194,6 +196,7 @@ void LineExamples::Make(const JudgedQuery& judged, LineExample& example) const {
   example.negatives.clear();
   example.unjudged = 0;
   example.between = 0;
+  example.empty = 0;
   for (const Judgement& judgement : judged.judgements) {
     if (IsUnjudged(judgement)) {
       ++example.unjudged;
@@ -207,6 +210,8 @@ void LineExamples::Make(const JudgedQuery& judged, LineExample& example) const {
       example.positives.push_back(document);
     } else if (judgement.grade > 0) {
       ++example.between;
+    } else if (IsEmptyText(dataset_.documents.text(judgement.document))) {
+      ++example.empty;
     } else {
       example.negatives.push_back(document);
     }

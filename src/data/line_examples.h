@@ -25,6 +25,7 @@ struct LineExample {
   std::vector<ScoredDocument> negatives;
   size_t unjudged = 0;  // left out: grade below 0 in a file of judgements
   size_t between = 0;   // left out: grade above 0, but below WriteOptions::positive_grade
+  size_t empty = 0;     // left out: negatives without text, which readers of lines leave out
 
   size_t size() const { return positives.size() + negatives.size(); }
   // Whether every document has a score.
@@ -90,8 +91,8 @@ WriteCounts CountLines(const LineExamples& examples, const LineFormat& format,
 void CountGradesBelow1(const LineExamples& examples, const LineExample& example,
                        const WriteRequest& request);
 
-// Throws UsageError where rows of one query stand apart, since their margins cannot be compared, and
-// lines of `format` would make one query of them.
+// Throws UsageError where rows of one query stand apart, since their margins cannot be compared,
+// and lines of `format` would make one query of them.
 void CheckNoneApart(const LineExamples& examples, std::string_view format);
 
 // Appends the text of a document or query as a JSON string.

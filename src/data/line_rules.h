@@ -14,7 +14,8 @@ struct LabelNumber {
   double number = 0;
 };
 
-// In recipes `data.labels`, `data.ignore_columns` and `data.ids`; flags of commands (app/line_flags.h).
+// In recipes `data.labels`, `data.ignore_columns` and `data.ids`; flags of commands
+// (app/line_flags.h).
 struct LineRules {
   // Where there are any, every label and score of the lines must be one of them.
   std::vector<LabelNumber> labels;

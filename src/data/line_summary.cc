@@ -122,8 +122,8 @@ class CountingSink final : public ExampleSink {
 
   void WriteByMeaning() {
     const bool labels = summary_.meaning == ScoreMeaning::kLabels;
-    const bool grades = summary_.meaning == ScoreMeaning::kGrades ||
-                        summary_.meaning == ScoreMeaning::kUndecided;
+    const bool grades =
+        summary_.meaning == ScoreMeaning::kGrades || summary_.meaning == ScoreMeaning::kUndecided;
     (labels ? by_label_ : grades ? without_scores_ : by_list_).Write(summary_);
     if (grades) summary_.graded = summary_.scored;
     summary_.contradicting_pairs = pairs_.EstimateIf([labels](const Seen& seen) {

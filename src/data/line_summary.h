@@ -61,7 +61,7 @@ struct LineSummary {
   ScoreKind scores = ScoreKind::kNone;
   ScoreMeaning meaning = ScoreMeaning::kNone;
   UndecidedScore undecided;  // of kUndecided
-  uint64_t scored = 0;  // documents with a score, on all lines
+  uint64_t scored = 0;       // documents with a score, on all lines
   double lowest_score = 0;
   double highest_score = 0;
 

@@ -153,7 +153,8 @@ void ScoreReader::AddWord(std::string_view key, std::string_view word) {
 
 void ScoreReader::EndLine() {
   if (words_.empty()) return;
-  if (words_.size() == kMostWords || reader_.line_number() - word_line_ >= kLinesForWords) EndFile();
+  if (words_.size() == kMostWords || reader_.line_number() - word_line_ >= kLinesForWords)
+    EndFile();
 }
 
 void ScoreReader::EndFile() const {

@@ -107,9 +107,8 @@ const JsonField* ColumnsReader::RequireOne(std::span<const JsonField> fields, Na
                                            std::string_view what, KeyRole role) {
   if (const JsonField* found = FindOne(fields, names, what)) return found;
   unread_.LookFor(role, fields);
-  throw reader_.Error(
-      fmt::format("has no {}; expected one of the columns {} or {}", what,
-                  fmt::join(names.first(names.size() - 1), ", "), names.back()));
+  throw reader_.Error(fmt::format("has no {}; expected one of the columns {} or {}", what,
+                                  fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
 Columns ColumnsReader::Find(std::span<const JsonField> fields) {
@@ -151,9 +150,8 @@ LineScores ColumnsReader::AddProbabilities(const JsonField& field) {
     const std::vector<double> grades = ExpectedGradeList(reader_, field, documents_.size());
     for (size_t i = 0; i < documents_.size(); ++i) documents_[i].score = grades[i];
   }
-  return {.kind = ScoreKind::kProbabilities,
-          .key = field.key,
-          .open = documents_.size() == positives_};
+  return {
+      .kind = ScoreKind::kProbabilities, .key = field.key, .open = documents_.size() == positives_};
 }
 
 LineScores ColumnsReader::AddScores(const JsonField& field) {

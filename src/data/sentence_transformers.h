@@ -12,11 +12,11 @@
 
 namespace tandem::data {
 
-// Reads a file, plain or gzip. The query is `anchor`, `query`, `question`, `sentence1` or `premise`;
-// the positive `positive`, `document`, `answer`, `sentence2` or `hypothesis`; negatives `negative`,
-// `negative_1`, `negative_2`, ... Positive and negatives may be lists of strings. The package takes
-// columns by their order; here names decide. Other keys are counted and named, except those that
-// look like one of these: they are errors (data/key_roles.h).
+// Reads a file, plain or gzip. The query is `anchor`, `query`, `question`, `sentence1` or
+// `premise`; the positive `positive`, `document`, `answer`, `sentence2` or `hypothesis`; negatives
+// `negative`, `negative_1`, `negative_2`, ... Positive and negatives may be lists of strings. The
+// package takes columns by their order; here names decide. Other keys are counted and named, except
+// those that look like one of these: they are errors (data/key_roles.h).
 //
 // Scores are in `score`, `scores`, `label` or `labels`, by what sentence-transformers' losses take
 // and its mine_hard_negatives writes:

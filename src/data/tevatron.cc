@@ -24,11 +24,10 @@ constexpr std::string_view kPositives = "positive_passages";
 constexpr std::string_view kNegatives = "negative_passages";
 constexpr std::array<std::string_view, 4> kKeys = {"query_id", "query", kPositives, kNegatives};
 
-constexpr FormatKeys kFormatKeys = {
-    .query = "\"query\"",
-    .positive = "\"positive_passages\"",
-    .negative = "\"negative_passages\"",
-    .score = "\"score\" and \"probabilities\" of passages"};
+constexpr FormatKeys kFormatKeys = {.query = "\"query\"",
+                                    .positive = "\"positive_passages\"",
+                                    .negative = "\"negative_passages\"",
+                                    .score = "\"score\" and \"probabilities\" of passages"};
 
 bool IsPassageKey(std::string_view key) {
   constexpr std::array<std::string_view, 5> kPassageKeys = {"docid", "title", "text", "score",
@@ -107,22 +106,23 @@ class TevatronReader {
     const bool is_null = passage.empty() || (text != nullptr && !IsGiven(text));
     if (is_null && place.grade == 0) return sink_.CountSkipped();
     if (passage.empty()) {
-      throw reader_.Error(fmt::format("\"{}\" has null for a positive; expected a passage",
-                                      place.key));
+      throw reader_.Error(
+          fmt::format("\"{}\" has null for a positive; expected a passage", place.key));
     }
     const std::string_view id = IdOf(passage, "docid");
     const DocumentText read = RequireDocumentText(reader_, passage, id, &joined_);
     if (place.grade == 0 && IsEmptyText(read.text)) return sink_.CountSkipped();
     const double score = Score(passage, id);
     for (const JsonField& field : passage) {
-      if (!IsPassageKey(field.key)) unread_.Pass(field.key, {.scores = !std::isnan(score)}, place.key);
+      if (!IsPassageKey(field.key))
+        unread_.Pass(field.key, {.scores = !std::isnan(score)}, place.key);
     }
     const uint32_t document =
-        id.empty()
-            ? sink_.DocumentOfText(
-                  read.text, fmt::format("{}:{}:{}", reader_.line_number(), place.key, place.number),
-                  read.title_bytes)
-            : sink_.DocumentOfId(id, read.text, read.title_bytes);
+        id.empty() ? sink_.DocumentOfText(
+                         read.text,
+                         fmt::format("{}:{}:{}", reader_.line_number(), place.key, place.number),
+                         read.title_bytes)
+                   : sink_.DocumentOfId(id, read.text, read.title_bytes);
     sink_.Judge(place.query, document, place.grade, score);
   }
 

@@ -56,14 +56,14 @@ void CheckDecided(const data::Dataset& dataset, const std::string& scores, data:
   if (dataset.meaning != data::ScoreMeaning::kUndecided) return;
   if (scores == "grades" || use == data::ScoreUse::kIgnored || IsChosen(loaded)) return;
   // An objective that learns grades takes them as they are, but not classes.
-  const bool are_grades = dataset.undecided.is_class ? loaded.recipe.data.grade_scale.has_value()
-                                                     : needs.grades;
+  const bool are_grades =
+      dataset.undecided.is_class ? loaded.recipe.data.grade_scale.has_value() : needs.grades;
   if (are_grades && use == data::ScoreUse::kGrades) return;
   throw data::NeedsRule(dataset);
 }
 
-// A teacher's scores of documents that nothing else tells apart: those from `data.positive_grade` on
-// are of positives.
+// A teacher's scores of documents that nothing else tells apart: those from `data.positive_grade`
+// on are of positives.
 void SplitByScores(data::Dataset& dataset, double positive_grade) {
   for (data::JudgedQuery& query : dataset.judged) {
     for (data::Judgement& judgement : query.judgements) {
@@ -83,9 +83,10 @@ void Use(data::Dataset& dataset, const std::string& scores, const config::Loaded
     SplitByScores(dataset, loaded.recipe.data.positive_grade);
   }
   if (use == data::ScoreUse::kIgnored && dataset.meaning == data::ScoreMeaning::kTeacher) {
-    Note(fmt::format("{}: its scores are not used, its positives and negatives stand; data.scores "
-                     "= \"grades\" would take them for grades",
-                     dataset.file));
+    Note(
+        fmt::format("{}: its scores are not used, its positives and negatives stand; data.scores "
+                    "= \"grades\" would take them for grades",
+                    dataset.file));
   }
   data::ApplyScores(dataset, use);
 }
@@ -228,9 +229,9 @@ data::LineRules LineRulesOf(const config::LoadedRecipe& loaded) {
   for (const std::string& label : recipe.labels) {
     const std::optional<data::LabelNumber> number = data::ParseLabelNumber(label);
     if (!number) {
-      throw loaded.ErrorAt("data.labels",
-                           fmt::format("has \"{}\"; expected LABEL=NUMBER, as \"entailment=1\"",
-                                       label));
+      throw loaded.ErrorAt(
+          "data.labels",
+          fmt::format("has \"{}\"; expected LABEL=NUMBER, as \"entailment=1\"", label));
     }
     rules.labels.push_back(*number);
   }

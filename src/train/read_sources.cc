@@ -72,7 +72,8 @@ std::string ReadInto(data::DatasetUnion& all, const config::LoadedRecipe& loaded
                      const objective::Needs& needs, size_t place) {
   const Sources& sources = loaded.recipe.data.sources;
   const SourceRecipe& source = sources[place];
-  data::Dataset part = data::ReadDataset(source.path, source.format, SplitOf(source), LineRulesOf(loaded));
+  data::Dataset part =
+      data::ReadDataset(source.path, source.format, SplitOf(source), LineRulesOf(loaded));
   UseScores(part, loaded, needs);
   std::string prompt = part.query_prompt;
   const std::string size = fmt::format("source {}: {} judged queries, {} documents", source.path,

@@ -131,9 +131,8 @@ void ReadValidation(const config::LoadedRecipe& loaded, RunData& data) {
   const data::BeirTexts shared{data.set.documents, data.set.queries};
   const bool is_same = recipe.data.sources.empty() && IsSameFolder(path, recipe.data.train);
   if (recipe.validation.by_loss()) {
-    data.validation =
-        is_same ? data::LoadBeirSplit(path, split, shared)
-                : data::ReadDataset(path, "auto", split, rules);
+    data.validation = is_same ? data::LoadBeirSplit(path, split, shared)
+                              : data::ReadDataset(path, "auto", split, rules);
   } else if (std::error_code error; std::filesystem::is_directory(path, error)) {
     data::JudgedData judged = data::LoadJudgedData(path, split, is_same ? &shared : nullptr);
     data.validation = std::move(judged.dataset);
@@ -170,7 +169,8 @@ namespace {
 
 void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, RunData& data) {
   const config::DataRecipe& recipe = loaded.recipe.data;
-  data::Dataset train = data::ReadDataset(recipe.train, recipe.format, recipe.split, LineRulesOf(loaded));
+  data::Dataset train =
+      data::ReadDataset(recipe.train, recipe.format, recipe.split, LineRulesOf(loaded));
   UseScores(train, loaded, needs);
   data.query_prompt = train.query_prompt;
   data.set = MakeTrainingSet(std::move(train), loaded, needs);

@@ -85,6 +85,52 @@ TEST_F(ConvertCommand, ScoresAreIgnoredOnRequest) {
             "query-id\tcorpus-id\tscore\n1\t1:positive\t1\n");
 }
 
+TEST_F(ConvertCommand, LabelsSayWhatIsAPositive) {
+  Write("labels.jsonl", R"({"query": "a", "answer": ["n", "p"], "labels": [0, 1]})"
+                        "\n");
+  EXPECT_EQ(Convert("labels.jsonl", "beir", "out").exit_code, 0);
+  EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")),
+            "query-id\tcorpus-id\tscore\n1\t1:answer:1\t0\n1\t1:answer:2\t1\n");
+  Write("words.jsonl", R"({"query": "a", "answer": "p", "label": "up"})"
+                       "\n"
+                       R"({"query": "a", "answer": "n", "label": "down"})"
+                       "\n");
+  EXPECT_EQ(
+      Convert("words.jsonl", "flag_embedding", "w.jsonl", {"--labels", "up=1,down=0"}).exit_code,
+      0);
+  EXPECT_EQ(ReadFile(Path("w.jsonl")),
+            R"({"query": "a", "pos": ["p"], "neg": ["n"], "pos_scores": [1], "neg_scores": [0]})"
+            "\n");
+}
+
+TEST_F(ConvertCommand, ScoresThatNeedARuleAreRefused) {
+  Write("list.jsonl", R"({"query": "a", "answer": ["p", "n"], "scores": [0.8, 0.3]})"
+                      "\n");
+  ExpectError(Convert("list.jsonl", "sentence_transformers", "out"), 3,
+              "list.jsonl:1: \"scores\" has 0.8 for a document of a list that may hold positives "
+              "and negatives");
+  ExpectError(Convert("scored.jsonl", "tevatron", "out"), 2,
+              "scored.jsonl: its scores are grades of pairs, and tevatron has lists of positives "
+              "and negatives: say from which grade on a document is a positive, by --scores grades "
+              "--positive-grade G");
+  EXPECT_EQ(Convert("list.jsonl", "flag_embedding", "l.jsonl",
+                    {"--scores", "grades", "--positive-grade", "0.5"})
+                .exit_code,
+            0);
+  EXPECT_EQ(ReadFile(Path("l.jsonl")), R"({"query": "a", "pos": ["p"], "neg": []})"
+                                       "\n");
+}
+
+TEST_F(ConvertCommand, RulesOfLinesAreChecked) {
+  ExpectError(Convert("scored.jsonl", "beir", "out", {"--labels", "up"}), 2,
+              "--labels has \"up\"; expected LABEL=NUMBER for each, as up=1,down=0");
+  ExpectError(Convert("data", "tevatron", "out", {"--ignore-columns", "a"}), 2,
+              "--labels, --ignore-columns and --ids say what training lines mean, but " +
+                  Path("data") + " is a folder");
+  ExpectError(Convert("data", "tevatron", "out", {"--ids", "none"}), 2,
+              "--ids is none; expected given or text");
+}
+
 TEST_F(ConvertCommand, TakesGradesAndNegatives) {
   const ProgramResult result =
       Convert("data", "sentence_transformers", "out",

@@ -215,6 +215,34 @@ TEST_F(InspectCommand, TrainingLines) {
   EXPECT_THAT(Inspect("t.jsonl").out, HasSubstr("kind                   training_lines\n"));
 }
 
+// The first lines as they were understood.
+TEST_F(InspectCommand, LabelsAndGradesOfTrainingLines) {
+  Write("l.jsonl", R"({"query": "q", "answer": ["n", "p"], "labels": [0, "1"]})"
+                   "\n");
+  const auto labels = nlohmann::json::parse(Inspect("l.jsonl", "json").out);
+  EXPECT_EQ(labels["positives"], 1);
+  EXPECT_EQ(labels["negatives"], 1);
+  EXPECT_EQ(labels["negatives_per_line"]["highest"], 1);
+  EXPECT_EQ(labels["scores"]["meaning"], "labels");
+  EXPECT_EQ(labels["first_lines"].dump(),
+            R"([{"document":"n","is":"negative","line":1,"query":"q","score":0.0},)"
+            R"({"document":"p","is":"positive","line":1,"query":"q","score":1.0}])");
+  EXPECT_THAT(Inspect("l.jsonl").out, HasSubstr("first lines\n"
+                                                "  line  query  is        document  score\n"
+                                                "     1  q      negative  n           0.0\n"
+                                                "     1  q      positive  p           1.0\n"));
+  Write("g.jsonl", R"({"query": "q", "answer": ["p", "n"], "scores": [0.8, 0.3]})"
+                   "\n");
+  const ProgramResult graded = Inspect("g.jsonl", "json");
+  EXPECT_EQ(graded.exit_code, 0);
+  EXPECT_THAT(graded.err, HasSubstr("g.jsonl:1: \"scores\" has 0.8 for a document of a list"));
+  const auto found = nlohmann::json::parse(graded.out);
+  EXPECT_EQ(found["graded"], 2);
+  EXPECT_EQ(found["positives"], 0);
+  EXPECT_EQ(found["scores"]["meaning"], "undecided");
+  EXPECT_EQ(found["first_lines"][1]["is"], "graded");
+}
+
 TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   Write("beir/corpus.jsonl",
         "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"text\": \"x\"}\n");

@@ -41,11 +41,13 @@ TEST(ReadDataset, AFormatThatIsNamedIsTaken) {
   WriteFileAtomically(path, kFlag);
   EXPECT_EQ(ReadDataset(path, "flag_embedding", "").documents.id(0), "1:pos:1");
   EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "tevatron", ""); }),
-            path.native() + ":1: has no \"query_id\"");
-  EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "sentence_transformers", ""); }),
-            path.native() +
-                ":1: has no positive; expected one of the columns positive, document, "
-                "answer or sentence2");
+            path.native() + ":1: has no \"positive_passages\"");
+  EXPECT_EQ(
+      DataErrorOf([&] { ReadDataset(path, "sentence_transformers", ""); }),
+      path.native() +
+          ":1: \"pos\" looks like a positive, which this format has in \"positive\", "
+          "\"document\", \"answer\", \"sentence2\" or \"hypothesis\": rename it, or pass over "
+          "it by data.ignore_columns = [\"pos\"] in a recipe, --ignore-columns pos elsewhere");
   EXPECT_THROW(ReadDataset(path, "parquet", ""), UsageError);
   WriteFileAtomically(path, "\n");
   EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }),

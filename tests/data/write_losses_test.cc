@@ -135,7 +135,7 @@ TEST_F(WriteLossesTest, IdsThatJudgementsCannotHoldAreErrors) {
 // --- Calls that are wrong ------------------------------------------------------------------------
 
 TEST_F(WriteLossesTest, ScoresDoNotFitABeirFolder) {
-  const Dataset dataset = Read("in.jsonl", R"({"query": "a", "pos": ["p"], "pos_scores": [1]})");
+  const Dataset dataset = Read("in.jsonl", R"({"query": "a", "pos": ["p"], "pos_scores": [2]})");
   EXPECT_THAT(UsageErrorOf(dataset, "beir", Path("out")),
               HasSubstr("in.jsonl: has scores, which a BEIR folder has no place for: take them as "
                         "grades or leave them out"));

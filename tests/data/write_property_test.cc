@@ -12,7 +12,9 @@
 #include "base/files.h"
 #include "base/temporary_folder.h"
 #include "data/dataset_writer.h"
+#include "data/empty_text.h"
 #include "data/grades.h"
+#include "data/json_text.h"
 #include "data/read_dataset.h"
 
 namespace tandem::data {
@@ -71,7 +73,8 @@ Dataset AnyDataset(const Shape& shape) {
 // Grades by the texts of query and document; of copies the highest.
 using Pairs = std::map<std::pair<std::string, std::string>, double>;
 
-Pairs PairsOf(const Dataset& dataset, bool positives_needed) {
+// `of_lines`: without negatives that have no text, which lines leave out.
+Pairs PairsOf(const Dataset& dataset, bool positives_needed, bool of_lines = false) {
   Pairs pairs;
   for (const JudgedQuery& judged : dataset.judged) {
     const bool has_positive =
@@ -80,6 +83,8 @@ Pairs PairsOf(const Dataset& dataset, bool positives_needed) {
     if (positives_needed && !has_positive) continue;
     for (const Judgement& judgement : judged.judgements) {
       if (judgement.grade < 0) continue;
+      const bool is_empty = IsEmptyText(dataset.documents.text(judgement.document));
+      if (of_lines && judgement.grade == 0 && is_empty) continue;
       const auto key = std::pair(std::string(dataset.queries.text(judged.query)),
                                  std::string(dataset.documents.text(judgement.document)));
       const auto [at, is_new] = pairs.try_emplace(key, judgement.grade);
@@ -119,6 +124,8 @@ bool HasUnevenNegatives(const Dataset& dataset) {
     size_t positives = 0;
     size_t negatives = 0;
     for (const Judgement& judgement : judged.judgements) {
+      const bool is_empty = IsEmptyText(dataset.documents.text(judgement.document));
+      if (judgement.grade == 0 && is_empty) continue;
       ++(judgement.grade > 0 ? positives : negatives);
     }
     if (positives > 0) (negatives > 0 ? some : none) = true;
@@ -131,7 +138,7 @@ RC_GTEST_PROP(WriteDataset, GivesBackEveryPairOfPositivesAndNegatives, ()) {
       AnyDataset({.distinct_texts = *rc::gen::arbitrary<bool>(), .grades = {0, 1}});
   const TemporaryFolder folder;
   for (const DatasetWriter* writer : DatasetWriters()) {
-    const Pairs expected = PairsOf(dataset, !writer->is_folder);
+    const Pairs expected = PairsOf(dataset, !writer->is_folder, !writer->is_folder);
     const std::filesystem::path path = folder.path() / std::string(writer->format);
     if (expected.empty()) {
       RC_ASSERT_THROWS_AS(Again(dataset, *writer, path), DataError);
@@ -142,6 +149,52 @@ RC_GTEST_PROP(WriteDataset, GivesBackEveryPairOfPositivesAndNegatives, ()) {
       continue;
     }
     RC_ASSERT(!std::filesystem::exists(path));
+  }
+}
+
+// The judgements as lists of documents with labels, or as pairs with one.
+std::string LabelledLines(const Dataset& dataset, bool as_lists) {
+  std::string lines;
+  for (const JudgedQuery& judged : dataset.judged) {
+    std::string query = "{\"query\": ", documents, labels;
+    AppendJsonString(query, dataset.queries.text(judged.query), "");
+    for (const Judgement& judgement : judged.judgements) {
+      std::string document;
+      AppendJsonString(document, dataset.documents.text(judgement.document), "");
+      const char* label = judgement.grade > 0 ? "1" : "0";
+      if (!as_lists) {
+        lines += query + ", \"answer\": " + document + ", \"label\": " + label + "}\n";
+        continue;
+      }
+      documents += (documents.empty() ? "" : ", ") + document;
+      labels += std::string(labels.empty() ? "" : ", ") + label;
+    }
+    if (as_lists) {
+      lines += query + ", \"answer\": [" + documents + "], \"labels\": [" + labels + "]}\n";
+    }
+  }
+  return lines;
+}
+
+// Nobody has to say what labels are: what is read again has the same positives and negatives.
+RC_GTEST_PROP(WriteDataset, GivesBackWhatLabelsSay, ()) {
+  const Dataset any = AnyDataset({.distinct_texts = *rc::gen::arbitrary<bool>(), .grades = {0, 1}});
+  RC_PRE(!any.judged.empty());
+  const bool as_lists = *rc::gen::arbitrary<bool>();
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder.path() / "labels.jsonl", LabelledLines(any, as_lists));
+  Warnings warnings;
+  const Dataset dataset = ReadDataset(folder.path() / "labels.jsonl", "auto", "", &warnings);
+  RC_ASSERT(dataset.meaning == ScoreMeaning::kLabels);
+  RC_ASSERT(PairsOf(dataset, false, true) == PairsOf(any, false, true));
+  for (const DatasetWriter* writer : DatasetWriters()) {
+    const bool holds_all = writer->is_folder || (writer->has_negatives_option && !as_lists);
+    const Pairs expected = PairsOf(dataset, !holds_all, true);
+    if (expected.empty()) continue;
+    if (writer->has_negatives_option && as_lists && HasUnevenNegatives(dataset)) continue;
+    const std::filesystem::path path = folder.path() / std::string(writer->format);
+    WriteDataset(dataset, writer->format, path, {}, &warnings);
+    RC_ASSERT(PairsOf(ReadDataset(path, "auto", "train", &warnings), false, true) == expected);
   }
 }
 

@@ -136,6 +136,86 @@ TEST_F(LabelKeys, MostQueriesWithoutAPositive) {
   EXPECT_EQ(Read(kGraded).training.size(), 8U);  // own documents of any grade
 }
 
+// Labels say what a document is, whatever the objective needs and whatever list it stands in.
+TEST_F(LabelKeys, LabelsAreThePositivesForEveryObjective) {
+  data().negatives = 1;
+  for (const char* lines :
+       {R"({"query": "a", "answer": ["p", "m", "n"], "labels": [1, 0, 0]})",
+        R"({"query": "a", "answer": ["p", "m", "n"], "score": ["1", "0.0", false]})",
+        R"({"query": "a", "pos": ["p", "m", "n"], "pos_scores": [1, 0, 0]})",
+        R"({"query": "a", "positive_passages": [{"text": "p", "score": 1}, )"
+        R"({"text": "m", "score": 0}, {"text": "n", "score": 0}]})"}) {
+    WriteLines(lines);
+    for (const objective::Needs& needs : {kPlain, kGraded, kTeacher}) {
+      EXPECT_EQ(Grades(Read(needs)), (Counts{{0, 2}, {1, 1}})) << lines;
+    }
+    data().scores = "ignored";
+    EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0, 2}, {1, 1}})) << lines;
+    data().scores = "teacher";
+    EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0, 2}, {1, 1}})) << lines;
+    data().scores = "auto";
+    data().flip_labels = 1;
+    EXPECT_EQ(Grades(Read(kPlain))[1], 3) << lines;
+    data().flip_labels = 0;
+    data().binarize_at = 0.5;
+    data().positive_grade = 0.5;  // as the parser sets it
+    EXPECT_EQ(Grades(Read(kGraded)), (Counts{{0, 2}, {1, 1}})) << lines;
+    data().binarize_at.reset();
+    data().positive_grade = 1;
+    data().minimum_grade = 1;
+    EXPECT_EQ(Grades(Read(kPlain)), (Counts{{1, 1}})) << lines;
+    data().minimum_grade.reset();
+  }
+}
+
+TEST_F(LabelKeys, ScoresOfAListNeedARule) {
+  data().negatives = 1;
+  WriteLines(R"({"query": "a", "answer": ["p", "m", "n"], "scores": [0.8, 0.4, 0]})");
+  const std::string rule = "f.jsonl:1: \"scores\" has 0.8 for a document of a list that may hold";
+  ExpectFailure(ExitCode::kData, kPlain, rule);
+  ExpectFailure(ExitCode::kData, kTeacher, rule);
+  EXPECT_EQ(Grades(Read(kGraded)), (Counts{{0, 1}, {0.4, 1}, {0.8, 1}}));
+  data().positive_grade = 0.5;
+  const RunData split = Read(kPlain);
+  EXPECT_EQ(Grades(split), (Counts{{0, 1}, {0.4, 1}, {0.8, 1}}));
+  EXPECT_EQ(split.set.examples[0].positives.size(), 1U);
+  const RunData taught = Read(kTeacher);
+  EXPECT_EQ(Grades(taught), (Counts{{0, 2}, {0.5, 1}}));
+  EXPECT_EQ(taught.set.examples[0].positives.at(0).score, 0.8);
+  data().positive_grade = 1;
+  data().scores = "grades";
+  ExpectFailure(ExitCode::kData, kPlain, "give data.positive_grade: 0.8 keeps half of them");
+}
+
+TEST_F(LabelKeys, ClassesNeedAMapping) {
+  const std::string lines = R"({"premise": "a", "hypothesis": "p", "label": 0}
+{"premise": "a", "hypothesis": "m", "label": 1}
+{"premise": "a", "hypothesis": "n", "label": 2})";
+  WriteLines(lines);
+  for (const objective::Needs& needs : {kPlain, kGraded}) {
+    ExpectFailure(ExitCode::kData, needs, "f.jsonl:3: \"label\" has the classes 0, 1 and 2");
+  }
+  data().labels = {"0=1", "1=0", "2=0"};
+  EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0, 2}, {1, 1}}));
+  data().labels = {"0:1"};
+  ExpectFailure(ExitCode::kUsage, kPlain,
+                "data.labels has \"0:1\"; expected LABEL=NUMBER, as \"entailment=1\"");
+  data().labels.clear();
+  data().grade_scale = config::Range{0, 2};
+  EXPECT_EQ(Grades(Read(kGraded)), (Counts{{0, 1}, {0.5, 1}, {1, 1}}));
+}
+
+TEST_F(LabelKeys, RankedValidationTakesGradesWhateverTheObjectiveNeeds) {
+  data().negatives = 1;
+  WriteLines(R"({"query": "a", "pos": ["p"], "neg": ["n"], "pos_scores": [3], "neg_scores": [2]})");
+  WriteFileAtomically(folder_.path() / "v.jsonl", R"({"query": "a", "answer": "p", "score": 0.9}
+{"query": "a", "answer": "n", "score": 0.1})");
+  loaded_.recipe.validation.data = (folder_.path() / "v.jsonl").native();
+  const RunData run = Read(kTeacher);
+  EXPECT_EQ(run.validation->judged[0].judgements[1].grade, 0.1);
+  EXPECT_TRUE(run.validation->has_grades);
+}
+
 TEST_F(LabelKeys, ExpectedGradesNeedNoScale) {
   WriteLines(
       R"({"anchor": "a", "positive": "p", "negative": "n", "probabilities": [[0, 1], [0.5, 0.5]]})");
