@@ -28,6 +28,8 @@ struct FileKind {
 constexpr FileKind kFileKinds[] = {
     {".safetensors", InspectSafetensors},
     {".npy", InspectNpy},
+    {".jsonl", nullptr},  // takes rules: InspectJsonLines
+    {".jsonl.gz", nullptr},
     {".trec", InspectTrecRun},
     {".run", InspectTrecRun},
     {".tsv", InspectJudgements},
@@ -75,12 +77,14 @@ void CheckHasLines(const fs::path& path, const data::LineRules& rules) {
 Json InspectFile(const fs::path& path, const data::LineRules& rules) {
   if (IsLogOfRun(path)) return InspectTrainingRun(path.parent_path());
   const std::string name = path.filename().native();
-  if (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")) return InspectJsonLines(path, rules);
-  CheckHasLines(path, rules);
-  std::string endings = ".jsonl, .jsonl.gz";
+  std::string endings;
   for (const FileKind& kind : kFileKinds) {
-    if (name.ends_with(kind.ending)) return kind.inspect(path);
-    endings += fmt::format(", {}", kind.ending);
+    if (name.ends_with(kind.ending)) {
+      if (kind.inspect == nullptr) return InspectJsonLines(path, rules);
+      CheckHasLines(path, rules);
+      return kind.inspect(path);
+    }
+    endings += fmt::format("{}{}", endings.empty() ? "" : ", ", kind.ending);
   }
   if (fs::exists(path)) {
     data::RefuseParquet(path);

@@ -70,11 +70,13 @@ DataError NeedsRule(const Dataset& dataset) {
   }
   return DataError(
       dataset.file, found.line, "",
-      fmt::format("\"{}\" has {} for a document of a list that may hold positives and negatives; 1 "
-                  "and 0 would say which it is, other numbers need a rule: in a recipe data.scores "
-                  "= \"grades\" or \"teacher\" with data.positive_grade, the lowest number of a "
-                  "positive; elsewhere --positive-grade, and for convert --scores grades too",
-                  found.key, found.score));
+      fmt::format(
+          "\"{}\" has {} for a document of a list that may hold positives and negatives; 1 "
+          "and 0 would say which it is, other numbers need a rule: in a recipe data.scores "
+          "= \"grades\" or \"teacher\" with data.positive_grade, the lowest number of a "
+          "positive; elsewhere --positive-grade, which convert takes with --scores grades (score "
+          "has no such flag: it takes what convert writes)",
+          found.key, found.score));
 }
 
 }  // namespace tandem::data

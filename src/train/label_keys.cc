@@ -74,6 +74,13 @@ void SplitByScores(data::Dataset& dataset, double positive_grade) {
   }
 }
 
+void NoteUnused(const data::Dataset& dataset) {
+  const bool margins = dataset.scores == data::ScoreKind::kMargins;
+  Note(fmt::format("{}: its {} are not used; its positives and negatives stand{}", dataset.file,
+                   margins ? "margins" : "scores",
+                   margins ? "" : " (data.scores = \"grades\" takes scores for grades)"));
+}
+
 void Use(data::Dataset& dataset, const std::string& scores, const config::LoadedRecipe& loaded,
          const objective::Needs& needs) {
   if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades) return;  // judgements
@@ -82,11 +89,9 @@ void Use(data::Dataset& dataset, const std::string& scores, const config::Loaded
   if (use == data::ScoreUse::kTeacher && dataset.meaning == data::ScoreMeaning::kUndecided) {
     SplitByScores(dataset, loaded.recipe.data.positive_grade);
   }
-  if (use == data::ScoreUse::kIgnored && dataset.meaning == data::ScoreMeaning::kTeacher) {
-    Note(
-        fmt::format("{}: its scores are not used, its positives and negatives stand; data.scores "
-                    "= \"grades\" would take them for grades",
-                    dataset.file));
+  if (use == data::ScoreUse::kIgnored && scores != "ignored" &&
+      dataset.meaning == data::ScoreMeaning::kTeacher) {
+    NoteUnused(dataset);
   }
   data::ApplyScores(dataset, use);
 }
@@ -172,13 +177,20 @@ void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRe
                                           grade, with)));
 }
 
+// Whether its grades are 1 for positives and 0 for negatives on every scale.
+bool HasLabels(const data::Dataset& dataset, const config::DataRecipe& recipe) {
+  return dataset.meaning == data::ScoreMeaning::kLabels && recipe.scores != "grades";
+}
+
 // Checks the labels of a data set and maps its grades to the scale.
 void CheckAndScale(data::Dataset& dataset, const config::LoadedRecipe& loaded,
                    const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
   const auto scale = ScaleOf(recipe.data);
-  if (!needs.graded_own) CheckMostHavePositives(dataset, loaded);
+  const bool has_labels = HasLabels(dataset, recipe.data);
+  if (!needs.graded_own && !has_labels) CheckMostHavePositives(dataset, loaded);
   if (needs.teacher) CheckHasTeacher(dataset, recipe.objective.name);
+  if (has_labels) return;
   const bool expected = dataset.has_grades && dataset.scores == data::ScoreKind::kProbabilities;
   if (scale && expected) {
     throw loaded.ErrorAt(
@@ -252,7 +264,7 @@ void UseScoresOfRanked(data::Dataset& dataset, const config::LoadedRecipe& loade
 
 data::Dataset LabelSource(data::Dataset dataset, const config::LoadedRecipe& loaded,
                           const objective::Needs& needs) {
-  if (dataset.has_grades) {
+  if (dataset.has_grades && !HasLabels(dataset, loaded.recipe.data)) {
     CheckAndScale(dataset, loaded, needs);
     return dataset;
   }

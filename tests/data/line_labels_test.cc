@@ -60,7 +60,8 @@ TEST_F(LabelsOfColumns, OtherScoresOfAListNeedARule) {
             "f.jsonl:2: \"scores\" has 0.4 for a document of a list that may hold positives and "
             "negatives; 1 and 0 would say which it is, other numbers need a rule: in a recipe "
             "data.scores = \"grades\" or \"teacher\" with data.positive_grade, the lowest number "
-            "of a positive; elsewhere --positive-grade, and for convert --scores grades too");
+            "of a positive; elsewhere --positive-grade, which convert takes with --scores grades "
+            "(score has no such flag: it takes what convert writes)");
   SettleScores(dataset, true);
   EXPECT_EQ(JudgedTexts(dataset, 1), "p=1@2 n=0.4@2");
   EXPECT_TRUE(dataset.has_grades);

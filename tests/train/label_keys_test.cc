@@ -168,6 +168,19 @@ TEST_F(LabelKeys, LabelsAreThePositivesForEveryObjective) {
   }
 }
 
+// No scale and no default of the positive grade is asked where labels say what is a positive.
+TEST_F(LabelKeys, LabelsAreOnEveryScale) {
+  WriteLines(R"({"query": "a", "answer": "p", "label": 1}
+{"query": "b", "answer": "m", "label": 0}
+{"query": "c", "answer": "n", "label": 0})");
+  EXPECT_EQ(Grades(Read(kPlain)), (Counts{{1, 1}}));
+  data().grade_scale = config::Range{0, 4};
+  data().positive_grade = 2;
+  EXPECT_EQ(Grades(Read(kGraded)), (Counts{{0, 2}, {1, 1}}));
+  data().scores = "grades";
+  EXPECT_EQ(Grades(Read(kGraded)), (Counts{{0, 2}, {0.25, 1}}));
+}
+
 TEST_F(LabelKeys, ScoresOfAListNeedARule) {
   data().negatives = 1;
   WriteLines(R"({"query": "a", "answer": ["p", "m", "n"], "scores": [0.8, 0.4, 0]})");
