@@ -65,6 +65,7 @@ void CheckFlags(const ConvertOptions& options, const data::Dataset& dataset) {
 void CheckDecided(const ConvertOptions& options, const data::Dataset& dataset) {
   if (options.scores != "kept") return;
   if (dataset.meaning == data::ScoreMeaning::kUndecided) throw data::NeedsRule(dataset);
+  data::CheckPairsHaveLabels(dataset);
   const bool has_lists = options.to == "flag_embedding" || options.to == "tevatron";
   if (!has_lists || dataset.meaning != data::ScoreMeaning::kGrades) return;
   throw UsageError(fmt::format(

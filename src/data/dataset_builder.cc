@@ -178,6 +178,7 @@ void DatasetBuilder::Report(const Count& count, std::string_view kind) {
 Dataset DatasetBuilder::Take() {
   ReportIgnored();
   if (judged_.empty()) throw DataError(reader_.file(), 0, "", "holds no example");
+  tally_.EndFile(reader_);
   const ScoreMeaning meaning = tally_.Meaning();
   const bool labels = meaning == ScoreMeaning::kLabels;
   if (labels) SettleLabels();

@@ -16,6 +16,11 @@ void ForEach(Dataset& dataset, const Body& body) {
   }
 }
 
+DataError WithoutScore(const Dataset& dataset, const Judgement& judgement) {
+  return DataError(dataset.file, judgement.line, dataset.documents.id(judgement.document),
+                   "has no score, where other documents of the file have a grade by theirs");
+}
+
 void UseScoresAsGrades(Dataset& dataset) {
   if (dataset.scores == ScoreKind::kNone) {
     throw DataError(dataset.file, 0, "", "has no scores that could be grades");
@@ -30,8 +35,7 @@ void UseScoresAsGrades(Dataset& dataset) {
   ForEach(dataset, [&](uint32_t, Judgement& judgement) {
     if (!judgement.has_score()) {
       if (lists_of_labels) return;
-      throw DataError(dataset.file, judgement.line, dataset.documents.id(judgement.document),
-                      "has no score, where other documents of the file have a grade by theirs");
+      throw WithoutScore(dataset, judgement);
     }
     judgement.grade = judgement.score;
     judgement.score = kNoScore;
@@ -63,6 +67,15 @@ void ApplyScores(Dataset& dataset, ScoreUse use) {
       return ForEach(dataset, [](uint32_t, Judgement& judgement) { judgement.score = kNoScore; });
     case ScoreUse::kTeacher:
       return;
+  }
+}
+
+void CheckPairsHaveLabels(const Dataset& dataset) {
+  if (dataset.scores != ScoreKind::kPairs || dataset.meaning != ScoreMeaning::kLabels) return;
+  for (const JudgedQuery& query : dataset.judged) {
+    for (const Judgement& judgement : query.judgements) {
+      if (!judgement.has_score()) throw WithoutScore(dataset, judgement);
+    }
   }
 }
 

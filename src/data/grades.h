@@ -18,6 +18,9 @@ enum class ScoreUse { kIgnored, kGrades, kTeacher };
 // kIgnored: they are dropped.
 void ApplyScores(Dataset& dataset, ScoreUse use);
 
+// Throws DataError naming the first document without a score where pairs of the file have labels.
+void CheckPairsHaveLabels(const Dataset& dataset);
+
 // What commands without an objective make of the scores of lines (ScoreMeaning): labels and grades
 // become grades; a teacher's stay as they are, and positives and negatives stand. `has_rule`:
 // whether somebody said from which grade on a document is a positive. Throws DataError where

@@ -92,6 +92,7 @@ class CountingSink final : public ExampleSink {
   void Finish() {
     EndLine();
     if (summary_.lines == 0) throw DataError(reader_.file(), 0, "", "holds no example");
+    tally_.EndFile(reader_);
     summary_.queries = queries_.Estimate(queries_.size());
     summary_.documents = documents_.Estimate(documents_.size());
     summary_.is_exact = queries_.is_exact() && documents_.is_exact() && pairs_.is_exact();

@@ -22,6 +22,11 @@ bool GoTogether(const LineScores& scores, ScoreKind before, bool open_before) {
 }  // namespace
 
 void ScoreTally::BeginLine(const LineReader& reader, const LineScores& scores) {
+  if (scores.kind == ScoreKind::kNone) {
+    if (first_bare_.line == 0)
+      first_bare_ = {.line = reader.line_number(), .key = std::string(scores.key)};
+    return;
+  }
   if (kind_ != ScoreKind::kNone && !GoTogether(scores, kind_, any_open_)) {
     throw MixedScoreKinds(reader, scores.kind, kind_);
   }
@@ -33,6 +38,14 @@ void ScoreTally::BeginLine(const LineReader& reader, const LineScores& scores) {
   any_open_ = any_open_ || scores.open;
   only_labels_ = only_labels_ && scores.kind != ScoreKind::kMargins;
   only_classes_ = only_classes_ && scores.kind == ScoreKind::kPairs && key_.starts_with("label");
+}
+
+void ScoreTally::EndFile(const LineReader& reader) const {
+  if (first_bare_.line == 0 || !any_open_ || kind_ != ScoreKind::kLists) return;
+  throw DataError(reader.file(), first_bare_.line, "",
+                  fmt::format("\"{}\" is a list without labels, where other lines say by \"{}\" "
+                              "which documents of theirs are positives",
+                              first_bare_.key, key_));
 }
 
 void ScoreTally::Add(double score) {

@@ -29,6 +29,9 @@ class ScoreTally {
   // The scores of the documents that follow. Throws DataError where earlier lines had scores that
   // cannot be compared with these.
   void BeginLine(const LineReader& reader, const LineScores& scores);
+  // The lines have ended. Throws DataError for a list without labels where others have them:
+  // nothing says which of its documents are positives.
+  void EndFile(const LineReader& reader) const;
   // The score of a document of that line; not a number: it has none.
   void Add(double score);
 
@@ -55,6 +58,7 @@ class ScoreTally {
   bool has_two_ = false;
   UndecidedScore first_open_;   // of an open list, other than 0 and 1
   UndecidedScore first_class_;  // the first 2
+  UndecidedScore first_bare_;   // list without scores
 };
 
 // The error for numbers that need a rule, with the ways to give one; to be thrown.

@@ -174,12 +174,12 @@ LineScores ColumnsReader::AddScores(const JsonField& field) {
 void ColumnsReader::AddMargins(const JsonField& field) {
   documents_[0].score = 0;
   if (ScoreReader::IsScalar(field)) {
-    documents_[1].score = -scores_.Number(field.key, field);
+    documents_[1].score = 0 - scores_.Number(field.key, field);  // no -0
     return;
   }
   CheckCount(field);
   const std::span<const double> margins = scores_.List(field, documents_.size() - 1);
-  for (size_t i = 0; i < margins.size(); ++i) documents_[i + 1].score = -margins[i];
+  for (size_t i = 0; i < margins.size(); ++i) documents_[i + 1].score = 0 - margins[i];
 }
 
 // With one null among the negatives, as many numbers as there are negatives could also be a score
@@ -219,7 +219,11 @@ void ColumnsReader::ReadLine(std::span<const JsonField> fields) {
   if (IsGiven(columns.probabilities)) scores = AddProbabilities(*columns.probabilities);
   if (IsGiven(columns.score)) scores = AddScores(*columns.score);
   const bool has_scores = scores.kind != ScoreKind::kNone;
-  if (has_scores) sink_.SetScores(scores);
+  if (has_scores) {
+    sink_.SetScores(scores);
+  } else if (documents_.size() > 1 && documents_.size() == positives_) {
+    sink_.SetScores({.kind = ScoreKind::kNone, .key = columns.positive->key, .open = true});
+  }
   DropMissing(sink_, reader_, has_scores && !scores_.has_words() ? &scores : nullptr, documents_);
   JudgeLine(sink_, reader_, query, Apart(query, scores), documents_);
   scores_.EndLine();

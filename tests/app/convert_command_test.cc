@@ -121,6 +121,16 @@ TEST_F(ConvertCommand, ScoresThatNeedARuleAreRefused) {
                                        "\n");
 }
 
+TEST_F(ConvertCommand, APairWithoutALabelAmongLabelledOnesIsNamed) {
+  Write("pairs.jsonl", R"({"query": "a", "answer": "p", "label": 1})"
+                       "\n"
+                       R"({"query": "a", "answer": "n", "label": null})"
+                       "\n");
+  ExpectError(Convert("pairs.jsonl", "tevatron", "out"), 3,
+              "pairs.jsonl:2: has no score, where other documents of the file have a grade by "
+              "theirs");
+}
+
 TEST_F(ConvertCommand, RulesOfLinesAreChecked) {
   ExpectError(Convert("scored.jsonl", "beir", "out", {"--labels", "up"}), 2,
               "--labels has \"up\"; expected LABEL=NUMBER for each, as up=1,down=0");

@@ -28,6 +28,18 @@ TEST_F(LabelsOfColumns, LabelledLists) {
   EXPECT_EQ(JudgedTexts(dataset, 1), "m=1/1@2");
 }
 
+TEST_F(LabelsOfColumns, AListWithoutLabelsAmongOthersIsNamed) {
+  EXPECT_EQ(ErrorOf(R"({"query": "a", "answer": ["p", "n"]}
+{"query": "b", "answer": ["p", "n"], "labels": [1, 0]})"),
+            "f.jsonl:1: \"answer\" is a list without labels, where other lines say by \"labels\" "
+            "which documents of theirs are positives");
+  EXPECT_EQ(JudgedTexts(Read(R"({"query": "a", "answer": ["p", "n"]})"), 0), "p=1@1 n=1@1");
+  EXPECT_EQ(Read(R"({"query": "a", "answer": ["p", "n"]}
+{"query": "b", "answer": "p", "negative": "n", "scores": [0.9, 0.1]})")
+                .meaning,
+            ScoreMeaning::kTeacher);
+}
+
 TEST_F(LabelsOfColumns, LabelledPairs) {
   const Dataset dataset = Read(R"({"query": "a", "answer": "p", "label": 1}
 {"query": "a", "answer": "n", "label": 0})");
