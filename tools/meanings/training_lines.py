@@ -34,6 +34,8 @@ def labels_of_a_list(bench):
         bench.equal((line["pos"], line["neg"]), (["p"], ["n1", "n2"]), key)
         line = converted(bench, path, "tevatron")[0]
         bench.equal([p["text"] for p in line["positive_passages"]], ["p"], key)
+    path = bench.lines("some.jsonl", LIST | {"labels": [1, 0, 0]}, LIST | {"query": "r"})
+    bench.refused(bench.tandem("inspect", path), 3, f'{path}:2: "answer" is a list without labels')
 
 
 @case("the columns of labels", peer="sentence-transformers")
