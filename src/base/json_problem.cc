@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kInvalid = "is not valid JSON";
 constexpr size_t kShownBytes = 40;
+constexpr std::string_view kMark = "\xEF\xBB\xBF";
 
 // "column 12", or "line 3, column 12" where the text has several lines.
 std::string PlaceText(std::string_view text, size_t offset) {
@@ -44,12 +45,17 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// At most kShownBytes of a text, in whole characters.
+// At most kShownBytes of a text, in whole characters, without control characters.
 std::string Start(std::string_view text) {
-  if (text.size() <= kShownBytes) return std::string(text);
-  size_t end = kShownBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "...";
+  size_t end = std::min(kShownBytes, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+    --end;
+  }
+  std::string start(text.substr(0, end));
+  std::replace_if(
+      start.begin(), start.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; }, '?');
+  if (end < text.size()) start += "...";
+  return start;
 }
 
 // Of a line that is a JSON value, but no object.
@@ -130,6 +136,9 @@ std::string JsonProblem(std::string_view text) {
 std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place) {
   if (place.is_first) {
     if (std::string problem = NoDataProblem(line, place.file); !problem.empty()) return problem;
+  }
+  if (line.starts_with(kMark)) {
+    return "begins with a byte order mark, which stands at the start of a file only; remove it";
   }
   const std::string_view text = WithoutBlanks(line);
   if (text.starts_with('[')) {

@@ -238,11 +238,11 @@ bool JsonScanner::Separator(char close) {
     Fail(fmt::format("a comma is missing before the next {}", close == '}' ? "key" : "value"));
   }
   const size_t last = text_.find_last_not_of(" \t\r\n", at_ - 1);
-  if (!AtEnd() && text_[last] == '"') {
+  if (!Word().empty() && text_[last] == '"') {
     Fail(
         fmt::format("{} stands behind a string that has ended; a quote inside a string is written "
                     "\\\"",
-                    Word().empty() ? "something" : Shown(Word())));
+                    Shown(Word())));
   }
   FailAt(fmt::format("a comma or {}", close));
 }

@@ -51,6 +51,8 @@ TEST(JsonLineProblem, SlipsAreNamedWithTheirColumn) {
   ExpectFault(R"({"a": [1 [2]]})", "column 10, in `a`: a comma is missing before the next value");
   ExpectFault(R"({"a" 1})",
               "column 6, in `a`: 1 stands where a colon, behind the key, is expected");
+  ExpectFault(R"({"a": "b"; "c": 1})", "column 10: ; stands where a comma or } is expected");
+  ExpectFault(R"({"a": ["b"}})", "column 11, in `a`: } stands where a comma or ] is expected");
   ExpectFault(R"({"a": "he said "hi" to me"})",
               "column 17: hi stands behind a string that has ended; a quote inside a string is "
               "written \\\"");
@@ -85,6 +87,9 @@ TEST(JsonLineProblem, LinesThatAreNoObjectSayWhatTheyAre) {
   EXPECT_EQ(OfLine(R"([{"a": 1},)"),
             "begins a JSON array; expected one object per line, which `jq -c '.[]' f.jsonl > NEW` "
             "writes");
+  EXPECT_EQ(OfLine("\xEF\xBB\xBF{}"),
+            "begins with a byte order mark, which stands at the start of a file only; remove it");
+  EXPECT_THAT(OfLine(std::string_view("a\0b", 3)), HasSubstr("begins with \"a?b\""));
   EXPECT_EQ(OfLine("7"), "is a number, not a JSON object; expected one object per line");
   EXPECT_EQ(OfLine("query,positive"),
             "is no JSON object, but looks like columns separated by commas (CSV): "

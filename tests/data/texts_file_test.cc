@@ -86,6 +86,17 @@ TEST(ReadTexts, BrokenLinesAreNamed) {
               HasSubstr("f.jsonl:2: is not valid JSON: "));
   EXPECT_THAT(ErrorOf(good + R"({"_id": "b", "text": "x"} trailing)"),
               HasSubstr("f.jsonl:2: is not valid JSON: "));
+  EXPECT_EQ(ErrorOf(good + R"({"_id": "b", "te)"),
+            "f.jsonl:2: is not valid JSON: the last line ends inside a string: the file is cut "
+            "short; fetch or write it again");
+  EXPECT_EQ(ErrorOf(R"({"_id": "b", "te)"
+                    "\n" +
+                    good),
+            "f.jsonl:1: is not valid JSON: the line ends inside a string; a line end in a text is "
+            "written \\n");
+  EXPECT_EQ(ErrorOf("{\n  \"_id\": \"b\"\n}\n"),
+            "f.jsonl:1: is not valid JSON: the object does not end on its line; expected one object "
+            "per line. Pretty-printed JSON becomes such lines by `jq -c . f.jsonl > NEW`");
   EXPECT_THAT(ErrorOf(R"({"_id": "b", "text": "\ud800"})"),
               HasSubstr("f.jsonl:1: is not valid JSON: "));
   EXPECT_THAT(ErrorOf("{\"_id\": \"b\", \"text\": \"\xC3(\"}"),
