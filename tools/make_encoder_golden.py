@@ -13,6 +13,10 @@ texts of the lengths that the case names:
             sum sin(pooled[b, j]) cos(b * H + j); in float64, and the norm in float32
   bf16      per text: norm of (pooled in bf16 - pooled in float64)
 
+Cases of PADDED have the padding token in their texts, as one who writes "<pad>" gets it: it is read
+(the mask has 1, as from a tokenizer), and only its position differs. The gradients there are those of
+tables that know no padding row, since transformers otherwise sets its row's to 0.
+
 float32 and bf16 are transformers as it is (attention "eager", whose masks follow `is_causal`). In
 float64 it would still compute parts in float32 (norms, softmax, rotary tables), so that nothing could
 be compared to nine places: there, torch.float32 is float64 while the model runs, and rotary tables
@@ -71,10 +75,13 @@ def formula_values(name, shape):
     return values.reshape(shape)
 
 
-def formula_ids(text, length, vocabulary):
-    """Ids from 3 on, so that no text has a padding token."""
+def formula_ids(text, length, vocabulary, padding=None):
+    """Ids from 3 on, so that no text has a padding token; with `padding`, each third one is that."""
     numbers = mixed(fnv1a64(f"text {text}"), length) >> numpy.uint64(11)
-    return (3 + numbers % numpy.uint64(vocabulary - 3)).astype(numpy.int64)
+    ids = (3 + numbers % numpy.uint64(vocabulary - 3)).astype(numpy.int64)
+    if padding is not None:
+        ids[1::3] = padding
+    return ids
 
 
 # ---- the cases
@@ -126,6 +133,12 @@ CASES = {
                          "intermediate_size": 29, "max_position_embeddings": 34},
                         SHORT + [32]),
     "camembert_pad_2": ({**BERT, "model_type": "camembert", "pad_token_id": 2}, SHORT + [37]),
+    "roberta_ordinary_pad": ({**BERT, "model_type": "roberta", "pad_token_id": 7,
+                              "max_position_embeddings": 50}, SHORT + [40]),
+    "xlm_roberta_pad_in_text": ({**BERT, "model_type": "xlm-roberta", "pad_token_id": 1,
+                                 "hidden_size": 18, "num_attention_heads": 3,
+                                 "intermediate_size": 29}, SHORT + [38]),
+    "mpnet_pad_in_text": ({**BERT, "model_type": "mpnet", "pad_token_id": 0}, SHORT + [38]),
     "distilbert": ({"model_type": "distilbert", "vocab_size": 61, "dim": 32, "n_layers": 3,
                     "n_heads": 2, "hidden_dim": 48, "max_position_embeddings": 40,
                     "pad_token_id": 0}, SHORT + [40]),
@@ -206,12 +219,14 @@ CASES = {
     "gemma3_not_causal_both_sides": ({**GEMMA, "is_causal": False, "num_hidden_layers": 2,
                                       "use_bidirectional_attention": True}, SHORT + [40]),
 }
+# The padding token of cases whose texts have it.
+PADDED = {"roberta_ordinary_pad": 7, "xlm_roberta_pad_in_text": 1, "mpnet_pad_in_text": 1}
 
 
 # ---- transformers
 
 
-def make_model(config):
+def make_model(config, padding):
     """The plain model class, with the formula's weights, and its parameters by name."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
@@ -219,6 +234,9 @@ def make_model(config):
     loaded._attn_implementation = "eager"
     make = T5EncoderModel if config["model_type"] == "t5" else AutoModel.from_config
     model = make(loaded).eval()
+    if padding is not None:
+        model.embeddings.word_embeddings.padding_idx = None
+        model.embeddings.position_embeddings.padding_idx = None
     parameters = dict(model.named_parameters())
     with torch.no_grad():
         for name, parameter in parameters.items():
@@ -296,10 +314,10 @@ def float32_is_float64(model):
             setattr(owner, name, function)
 
 
-def pooled_rows(model, config, lengths):
+def pooled_rows(model, config, lengths, padding):
     rows, last = [], None
     for text, length in enumerate(lengths):
-        ids = torch.from_numpy(formula_ids(text, length, config["vocab_size"]))[None]
+        ids = torch.from_numpy(formula_ids(text, length, config["vocab_size"], padding))[None]
         out = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[0]
         rows.append(out.mean(0))
         last = out[-1]
@@ -311,8 +329,8 @@ def loss_of(pooled):
     return (torch.sin(pooled).double() * torch.cos(places)).sum()
 
 
-def gradients(model, parameters, config, lengths):
-    pooled, last = pooled_rows(model, config, lengths)
+def gradients(model, parameters, config, lengths, padding):
+    pooled, last = pooled_rows(model, config, lengths, padding)
     model.zero_grad()
     loss = loss_of(pooled)
     loss.backward()
@@ -332,18 +350,19 @@ def largest(gradient):
 
 
 def run_case(name, config, lengths):
-    model, parameters = make_model(config)
-    pooled32, _, gradients32, _ = gradients(model, parameters, config, lengths)
+    padding = PADDED.get(name)
+    model, parameters = make_model(config, padding)
+    pooled32, _, gradients32, _ = gradients(model, parameters, config, lengths, padding)
     with torch.no_grad():
-        bf16, _ = pooled_rows(model.bfloat16(), config, lengths)
-    model, parameters = make_model(config)
+        bf16, _ = pooled_rows(model.bfloat16(), config, lengths, padding)
+    model, parameters = make_model(config, padding)
     model = model.double()
     with torch.no_grad():  # .double() of float32 parameters is exact, the formula's numbers are too
         for module in rotaries_of(model):
             use_exact_tables(module)
     parameters = dict(model.named_parameters())
     with float32_is_float64(model):
-        pooled, last, gradients64, loss = gradients(model, parameters, config, lengths)
+        pooled, last, gradients64, loss = gradients(model, parameters, config, lengths, padding)
     used = sorted(gradients64)
     width = pooled.shape[1]
     columns = [round(i * (width - 1) / (COLUMNS - 1)) for i in range(COLUMNS)]
@@ -361,6 +380,7 @@ def run_case(name, config, lengths):
         "name": name,
         "config": config,
         "lengths": lengths,
+        **({} if padding is None else {"padding": padding}),
         "columns": columns,
         "loss": loss,
         "pooled": [[rounded(row.norm(), 13)] + [rounded(row[c], 13) for c in columns]

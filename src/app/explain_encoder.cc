@@ -43,6 +43,10 @@ constexpr std::string_view kNotes = R"(
 | heads of other tasks, a pooler, a decoder beside T5's encoder | carried through: they are written as they were read |
 | `is_causal: false` with a decoder | every token reads tokens on both sides; `model.is_causal` of a recipe changes it, and the written `config.json` says so |
 | `attn_implementation` | ignored: attention is always computed exactly |
+| padding tokens that a text writes out (`<pad>`), or a `pad_token_id` that is an ordinary token | they are read as any other token, as from a tokenizer; of RoBERTa's kin and MPNet they take no position, as in transformers |
+| `model.safetensors.index.json` | lists the files of weights; their own headers say which tensor is where, as in transformers. A file that is missing or a tensor that is needed and nowhere is an error; a tensor of the index that is nowhere and not needed, a warning |
+| a Git LFS pointer, an HTML page, an archive, a pickle or an empty file as weights, tokenizer or settings | an error that names it and what to do |
+| NaN, Infinity and numbers beyond 64 bits in a file of settings, which Python writes | passed over where nobody reads the key; an error that names the key elsewhere |
 | rotary scaling other than `linear` and `llama3` | an error |
 
 **Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture. A plain Hugging Face
@@ -51,7 +55,25 @@ folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the l
 mean otherwise; a message says which. **Prompts** are those of `config_sentence_transformers.json`.
 
 **Modules behind pooling** are Dense (with and without bias; Identity, Tanh, ReLU, GELU by the error
-function, Sigmoid, SiLU), LayerNorm and Normalize, in any number and order.
+function, Sigmoid, SiLU), LayerNorm and Normalize, in any number and order. Dropout, which changes no
+embedding, is left out, in training and in what is written too; a message says so. Router and Asym are
+models of two encoders. All other modules of sentence-transformers 6.2 (StaticEmbedding, WordEmbeddings,
+WordWeights, BoW, CNN, LSTM, WeightedLayerPooling, CLIPModel, those of sparse and multi-vector encoders) and
+classes of a folder's own are errors that name them.
+
+**Other files and keys beside these.**
+
+| what a folder has | what happens |
+|---|---|
+| `sentence_bert_config.json`: `max_seq_length`, `do_lower_case`, `query_length`, `document_length` | followed |
+| `transformer_task` other than `feature-extraction` (of a cross-encoder, `sequence-classification`); `processing_kwargs` for texts other than padding; `query_expansion`; `tokenizer_name_or_path`; `modality_config` that sends texts elsewhere than to the last layer's output, or through a chat template ("message"); arguments (`model_args`, `tokenizer_args`, `config_args`, ...) that may change an embedding; a key that sentence-transformers does not know | an error that names the key |
+| `unpad_inputs`, arguments of loading, types and kernels (`torch_dtype`, `attn_implementation`, `trust_remote_code`, ...) | ignored: they change no embedding but by rounding |
+| `config_sentence_transformers.json`: `prompts`, `default_prompt_name`, `similarity_fn_name` (cosine, dot), `truncate_dim` | followed; `model_type` other than `SentenceTransformer` and `CrossEncoder`, and other similarities, are errors |
+| `requirements`, `__version__` | ignored: they are of Python packages |
+| `preprocessor_config.json`, `processor_config.json`, `generation_config.json` | ignored: they are of images and sound, and of generated text |
+| a chat template | ignored: a text is encoded as it is, as sentence-transformers does where `modules.json` is there and `modality_config` has no `message`. In a folder without `modules.json` its release 6.2 passes texts through the template; a warning says so |
+| `adapter_config.json` | an error: an adapter is no whole model; `tandem merge` makes one |
+| `onnx/`, `openvino/`, `tf_model.h5`, `flax_model.msgpack`, `pytorch_model.bin` | not read; where a pickle is all there is, an error says how to convert it |
 
 **Prediction heads.** `model.head = true` in a recipe puts the prediction head of ModernBERT's task models
 (for masked language modelling, for classification) behind pooling, with the weights that the base has:

@@ -9,6 +9,7 @@
 
 #include "app/inspections.h"
 #include "base/error.h"
+#include "data/folder_files.h"
 #include "data/read_dataset.h"
 #include "search/embedding_parts.h"
 
@@ -108,8 +109,8 @@ Json Inspect(const fs::path& path, const data::LineRules& rules) {
       "config.json), adapters (adapter_config.json), training runs "
       "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
       "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts of "
-      "`tandem encode --shard`)",
-      path.native()));
+      "`tandem encode --shard`){}",
+      path.native(), data::FilesInstead(path)));
 }
 
 }  // namespace tandem::app

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_problem.h"
 #include "base/suggest.h"
 
 namespace tandem::app {
@@ -239,12 +240,9 @@ LossCase ReadCase(const CaseReader& reader, bool with_expected) {
 }  // namespace
 
 std::vector<LossCase> ReadLossCases(const std::string& file, bool with_expected) {
-  json list;
-  try {
-    list = json::parse(ReadFile(file));
-  } catch (const json::exception& error) {
-    throw DataError(file, 0, "", fmt::format("is not valid JSON: {}", error.what()));
-  }
+  const std::string text = ReadFile(file);
+  const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (list.is_discarded()) throw DataError(file, 0, "", JsonProblem(text));
   if (!list.is_array()) throw DataError(file, 0, "", "must be a list of cases");
   std::vector<LossCase> cases;
   for (size_t i = 0; i < list.size(); ++i) {

@@ -2,14 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/json_problem.h"
+#include "base/json_scanner.h"
 
 namespace tandem {
 namespace {
 
 constexpr int kMostLevels = 16;
+
+// How a number that the parser does not know passes through it: as a string that no file holds.
+constexpr std::string_view kMark = "\x01tandem number ";
+
+// `text` with each of `numbers` as a marked string.
+std::string WithMarkedNumbers(std::string_view text, const std::vector<JsonNumber>& numbers) {
+  std::string marked;
+  size_t at = 0;
+  for (const JsonNumber& number : numbers) {
+    marked += text.substr(at, number.offset - at);
+    marked += fmt::format("\"\\u0001{}{}\"", kMark.substr(1), number.text);
+    at = number.offset + number.text.size();
+  }
+  return marked += text.substr(at);
+}
+
+// Python's float of the number: an infinity where a double does not hold it.
+double FloatOf(const std::string& number) { return std::strtod(number.c_str(), nullptr); }
+
+void RestoreNumbers(nlohmann::json* value) {
+  if (value->is_structured()) {
+    for (nlohmann::json& inner : *value) RestoreNumbers(&inner);
+  } else if (value->is_string()) {
+    const std::string& text = value->get_ref<const std::string&>();
+    if (text.starts_with(kMark)) *value = FloatOf(text.substr(kMark.size()));
+  }
+}
 
 }  // namespace
 
@@ -79,11 +111,37 @@ nlohmann::json ParseJsonObject(std::string_view text, std::string_view file) {
   };
   try {
     return nlohmann::json::parse(text.begin(), text.end(), keep);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw DataError(file, 0, "", fmt::format("is not JSON: error at byte {}", error.byte));
-  } catch (const nlohmann::json::exception& error) {  // a number out of range
-    throw DataError(file, 0, "", fmt::format("cannot be read as JSON: {}", error.what()));
+  } catch (const nlohmann::json::exception&) {
+    throw DataError(file, 0, "", JsonProblem(text));
   }
+}
+
+nlohmann::json ParsePythonJson(std::string_view text,
+                               const nlohmann::json::parser_callback_t& keep) {
+  try {
+    return nlohmann::json::parse(text.begin(), text.end(), keep);
+  } catch (const nlohmann::json::exception&) {  // the words for numbers, or what is no JSON
+  }
+  JsonScanner scanner(text, /*python_words=*/true);
+  if (scanner.Scan() || scanner.numbers().empty()) throw JsonTextError(JsonProblem(text));
+  const std::string marked = WithMarkedNumbers(text, scanner.numbers());
+  try {
+    nlohmann::json value = nlohmann::json::parse(marked.begin(), marked.end(), keep);
+    RestoreNumbers(&value);
+    return value;
+  } catch (const nlohmann::json::exception&) {
+    throw JsonTextError(JsonProblem(text));
+  }
+}
+
+std::string ShownJson(const nlohmann::json& value, size_t most_bytes) {
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) {
+    const auto number = value.get<double>();
+    return std::isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity";
+  }
+  std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (text.size() > most_bytes) text = text.substr(0, most_bytes) + "...";
+  return text;
 }
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -36,5 +37,20 @@ class JsonMembers {
 
 // Parses an object of at most 16 levels. Throws DataError.
 nlohmann::json ParseJsonObject(std::string_view text, std::string_view file);
+
+// A text that is no JSON; says what is wrong with it, as JsonProblem does.
+class JsonTextError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Parses a text as Python's json module does, which reads and writes NaN, Infinity and -Infinity
+// and knows no largest number: these become numbers that are not finite. What `keep` says no to is
+// left out. Throws JsonTextError.
+nlohmann::json ParsePythonJson(std::string_view text,
+                               const nlohmann::json::parser_callback_t& keep = nullptr);
+
+// The value as JSON on one line, of at most `most_bytes`; NaN and infinities as Python writes them.
+std::string ShownJson(const nlohmann::json& value, size_t most_bytes = 80);
 
 }  // namespace tandem

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 
 namespace tandem {
 namespace {
@@ -68,7 +69,12 @@ namespace {
 NpyShape ReadHeader(const std::filesystem::path& path, std::string_view bytes,
                     std::string_view* values) {
   if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic.substr(0, 6) || bytes[6] != 1) {
-    throw DataError(path.native(), 0, "", "is not a NumPy .npy file of version 1");
+    const std::string problem = NoDataProblem(bytes.substr(0, kFileKindBytes), path.native());
+    throw DataError(path.native(), 0, "",
+                    "is not a NumPy .npy file of version 1" +
+                        (problem.empty() || bytes.starts_with(kMagic.substr(0, 6))
+                             ? std::string()
+                             : ": it " + problem));
   }
   const size_t length = static_cast<uint8_t>(bytes[8]) | size_t{static_cast<uint8_t>(bytes[9])}
                                                              << 8;

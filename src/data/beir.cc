@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/folder_files.h"
 #include "data/qrels_file.h"
 #include "data/texts_file.h"
 
@@ -45,11 +46,23 @@ fs::path FindFile(const fs::path& folder, const std::string& name) {
   return has_plain ? plain : has_packed ? packed : fs::path();
 }
 
+// Whether any of BEIR's files of texts is there.
+bool IsBeirFolder(const fs::path& folder) {
+  std::error_code error;
+  for (const char* name :
+       {"corpus.jsonl", "corpus.jsonl.gz", "queries.jsonl", "queries.jsonl.gz"}) {
+    if (fs::exists(folder / name, error)) return true;
+  }
+  return false;
+}
+
 fs::path RequireFile(const fs::path& folder, const std::string& name) {
   CheckFolder(folder);
   fs::path file = FindFile(folder, name);
   if (file.empty()) {
-    throw DataError(folder.native(), 0, "", fmt::format("has neither {0} nor {0}.gz", name));
+    throw DataError(folder.native(), 0, "",
+                    fmt::format("has neither {0} nor {0}.gz{1}", name,
+                                IsBeirFolder(folder) ? "" : FilesInstead(folder)));
   }
   return file;
 }

@@ -4,12 +4,15 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_kind.h"
+#include "data/folder_files.h"
 
 namespace tandem::data {
 namespace {
@@ -23,7 +26,7 @@ class GzipSource final : public ByteSource {
     const bool standard_input = path == "-";
     std::error_code ignored;  // opening says it better
     if (!standard_input && std::filesystem::is_directory(path, ignored)) {
-      throw DataError(file_, 0, "", "is a folder, expected a file");
+      throw DataError(file_, 0, "", "is a folder, expected a file" + FilesInstead(path));
     }
     errno = 0;
     stream_ = standard_input ? ::gzdopen(::dup(STDIN_FILENO), "rb") : ::gzopen(path.c_str(), "rb");
@@ -33,10 +36,7 @@ class GzipSource final : public ByteSource {
                                   std::strerror(errno != 0 ? errno : ENOMEM)));  // NOLINT
     }
     ::gzbuffer(stream_, kBufferBytes);
-    if (path.extension() == ".gz" && ::gzdirect(stream_) != 0) {
-      ::gzclose_r(stream_);
-      throw DataError(file_, 0, "", "is called .gz but is not a gzip file");
-    }
+    if (path.extension() == ".gz" && ::gzdirect(stream_) != 0) FailAsNoGzip();
   }
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
@@ -57,6 +57,17 @@ class GzipSource final : public ByteSource {
   }
 
  private:
+  [[noreturn]] void FailAsNoGzip() {
+    std::string start(kFileKindBytes, '\0');
+    const int got = ::gzread(stream_, start.data(), static_cast<unsigned>(start.size()));
+    ::gzclose_r(stream_);
+    start.resize(static_cast<size_t>(std::max(got, 0)));
+    const std::string problem = NoDataProblem(start, file_);
+    throw DataError(file_, 0, "",
+                    "is called .gz but is not a gzip file" +
+                        (problem.empty() ? "" : fmt::format(": it {}", problem)));
+  }
+
   std::string file_;
   gzFile stream_ = nullptr;
 };

@@ -7,7 +7,11 @@
 #include <array>
 #include <charconv>
 #include <deque>
+#include <optional>
+#include <string>
 #include <utility>
+
+#include "base/json_problem.h"
 
 namespace tandem::data {
 namespace {
@@ -40,6 +44,7 @@ class Digits {
 struct JsonLineParser::State {
   simdjson::dom::parser parser;
   simdjson::dom::object root;  // of the last line
+  std::string fitting;         // a line whose numbers the parser does not hold
   Digits digits;
   std::vector<std::string> passed_over;
 };
@@ -210,14 +215,18 @@ std::span<const JsonField> JsonLineParser::Parse(const LineReader& reader, std::
   static_assert(LineReader::kPadding >= simdjson::SIMDJSON_PADDING);
   simdjson::dom::element root;
   // `line` is followed by readable padding, so nothing needs to be copied.
-  const simdjson::error_code error =
+  simdjson::error_code error =
       state_->parser.parse(line.data(), line.size(), /*realloc_if_needed=*/false).get(root);
-  if (error == simdjson::UTF8_ERROR) throw reader.Error("is not valid UTF-8");
   if (error != simdjson::SUCCESS) {
-    throw reader.Error(fmt::format("is not valid JSON: {}", simdjson::error_message(error)));
+    if (std::optional<std::string> fitting = WithNumbersThatFit(line)) {
+      state_->fitting = *std::move(fitting);
+      error = state_->parser.parse(state_->fitting).get(root);
+    }
   }
-  if (root.get(state_->root) != simdjson::SUCCESS) {
-    throw reader.Error("is not a JSON object; expected one object per line");
+  if (error != simdjson::SUCCESS || root.get(state_->root) != simdjson::SUCCESS) {
+    throw reader.Error(JsonLineProblem(line, {.file = reader.file(),
+                                              .has_end = reader.has_line_end(),
+                                              .is_first = reader.line_number() == 1}));
   }
   state_->digits.Clear();
   FieldReader field_reader(state_->digits, state_->passed_over);

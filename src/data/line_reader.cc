@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/file_kind.h"
 #include "data/read_ahead.h"
 
 namespace tandem::data {
@@ -64,6 +65,11 @@ bool LineReader::Refill() {
     buffer_.resize(end_ * 2 + kPadding);
   }
   const size_t got = source_->Read(buffer_.data() + end_, buffer_.size() - kPadding - end_);
+  if (line_number_ == 0 && end_ == 0) {
+    const std::string problem =
+        NoTextProblem({buffer_.data(), std::min(got, kFileKindBytes)}, file_);
+    if (!problem.empty()) throw DataError(file_, 0, "", problem);
+  }
   end_ += got;
   at_end_ = got == 0;
   return !at_end_;
@@ -78,12 +84,14 @@ bool LineReader::NextRaw(std::string_view* line) {
     if (newline != std::string_view::npos) {
       *line = pending.substr(0, newline);
       begin_ += newline + 1;
+      has_line_end_ = true;
       break;
     }
     if (Refill()) continue;
     if (pending.empty()) return false;
     *line = std::string_view(buffer_.data() + begin_, pending.size());
     begin_ = end_;
+    has_line_end_ = false;
     break;
   }
   ++line_number_;

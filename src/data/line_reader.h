@@ -34,12 +34,14 @@ class LineReader {
   LineReader(std::string file, std::string_view bytes, Warnings& warnings, int64_t first_line = 1);
 
   // The next line that is not blank; valid until the next call and followed by kPadding readable
-  // bytes. False at the end. Throws DataError for a broken gzip stream and for lines above 256 MiB.
+  // bytes. False at the end. Throws DataError for a broken gzip stream, for lines above 256 MiB,
+  // and for a file whose first bytes are those of another kind (NoTextProblem).
   bool Next(std::string_view* line);
   // The same, but a blank line counts as any other.
   bool NextWithBlank(std::string_view* line);
 
   int64_t line_number() const { return line_number_; }  // of the line that Next gave, from 1
+  bool has_line_end() const { return has_line_end_; }   // false for a last line that lacks it
   const std::string& file() const { return file_; }
   Warnings& warnings() { return *warnings_; }
 
@@ -59,6 +61,7 @@ class LineReader {
   size_t begin_ = 0;
   size_t end_ = 0;
   bool at_end_ = false;
+  bool has_line_end_ = false;
   int64_t line_number_ = 0;
 };
 

@@ -44,10 +44,11 @@ bool QrelsStream::Next(QrelsLine* found) {
   while (reader_.Next(&line)) {
     if (!begun_) {
       begun_ = true;
-      is_beir_ = LooksLikeBeirQrels(line);
-      if (IsBeirQrelsHeader(line)) continue;
+      columns_ = FindQrelsColumns(reader_, line);
+      if (columns_.has_header) continue;
     }
-    *found = is_beir_ ? ParseBeirQrelsLine(reader_, line) : ParseTrecQrelsLine(reader_, line);
+    *found = columns_.is_trec ? ParseTrecQrelsLine(reader_, line)
+                              : ParseQrelsColumns(reader_, columns_, line);
     any_ = true;
     return true;
   }

@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include "base/error.h"
+#include "base/json_problem.h"
 
 namespace tandem::data {
 namespace {
@@ -73,7 +74,7 @@ class PlainLines final : public TextLines {
     std::string_view line;
     if (!reader.NextWithBlank(&line)) return false;
     if (!simdjson::validate_utf8(line.data(), line.size())) {
-      throw reader.Error("is not valid UTF-8");
+      throw reader.Error(Utf8Problem(line));
     }
     text->id = default_id;
     text->text = line;

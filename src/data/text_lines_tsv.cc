@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/json_problem.h"
 #include "data/fields.h"
 #include "data/json_fields.h"
 #include "data/text_lines.h"
@@ -95,7 +96,7 @@ class TsvLines final : public TextLines {
 
   static void Check(const LineReader& reader, std::string_view line) {
     if (simdjson::validate_utf8(line.data(), line.size())) return;
-    throw reader.Error("is not valid UTF-8");
+    throw reader.Error(Utf8Problem(line));
   }
 
   void Split(const LineReader& reader, std::string_view line) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_problem.h"
 #include "base/suggest.h"
 #include "report/display_width.h"
 
@@ -230,7 +231,10 @@ simdjson::dom::object RootObject(std::string_view json, simdjson::dom::parser* p
   simdjson::error_code error = parser->allocate(std::max<size_t>(json.size(), 1), kMaxJsonDepth);
   if (error == simdjson::SUCCESS) error = parser->parse(simdjson::padded_string(json)).get(root);
   if (error != simdjson::SUCCESS) {
-    throw UsageError(fmt::format("filter: is not valid JSON: {}", simdjson::error_message(error)));
+    throw UsageError(error == simdjson::DEPTH_ERROR
+                         ? fmt::format("filter: is not valid JSON: it nests deeper than {} levels",
+                                       kMaxJsonDepth)
+                         : "filter: " + JsonProblem(json));
   }
   simdjson::dom::object object;
   if (root.get(object) == simdjson::SUCCESS) return object;

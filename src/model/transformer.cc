@@ -1,7 +1,10 @@
 #include "model/transformer.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cumsum.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/ne.h>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -175,6 +178,19 @@ std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
   return gathered;
 }
 
+// The rows of the position table that the tokens read where those of one id take no position, as
+// transformers numbers them for RoBERTa (create_position_ids_from_input_ids): the id's own row for
+// these, which precedes that of position 0, and for another one behind it as many rows as its text
+// has tokens of other ids up to it. int32 [T].
+at::Tensor RowsOfPlaced(const tensor::PackedTokens& tokens, int32_t unplaced_id) {
+  const at::Tensor placed = tokens.ids.ne(unplaced_id).to(at::kInt);
+  const at::Tensor upto = placed.cumsum(0, at::kInt);
+  const at::Tensor starts = at::arange(tokens.tokens(), tokens.positions.options()) -
+                            tokens.positions;  // of each token's text
+  const at::Tensor before = (upto - placed).index_select(0, starts);
+  return (upto - before) * placed + unplaced_id;
+}
+
 tensor::LayerNorm AsLayerNorm(const Norm& norm) { return {norm.gamma, norm.beta, norm.epsilon}; }
 
 class Transformer final : public Encoder {
@@ -188,7 +204,8 @@ class Transformer final : public Encoder {
     tables_.word = reader.ReadTable(spec_.embedding.word);
     tables_.position = reader.ReadTable(spec_.embedding.position);
     tables_.type = reader.ReadTable(spec_.embedding.type);
-    tables_.position_offset = spec_.embedding.position_offset;
+    // RowsOfPlaced numbers the table's rows themselves.
+    if (!spec_.embedding.unplaced_id) tables_.position_offset = spec_.embedding.position_offset;
     embedding_norm_ = reader.ReadNorm(spec_.embedding.norm);
     if (spec_.relative_bias) {
       relative_bias_ = {reader.ReadTable(spec_.relative_bias->name + ".weight"),
@@ -326,12 +343,16 @@ class Transformer final : public Encoder {
   }
 
   at::Tensor Embedded(const Pass& pass, at::ScalarType activation) const {
+    tensor::PackedTokens tokens = pass.tokens;
+    if (spec_.embedding.unplaced_id) {
+      tokens.positions = RowsOfPlaced(tokens, *spec_.embedding.unplaced_id);
+    }
     const at::ScalarType stored = tables_.word.scalar_type();
     if (stored == at::kFloat || stored == at::kDouble) {
-      return Embedded(pass, pass.tokens, tables_, activation);
+      return Embedded(pass, tokens, tables_, activation);
     }
-    const auto [tokens, tables] = Gathered(pass.tokens, tables_);
-    return Embedded(pass, tokens, tables, activation);
+    const auto [gathered, tables] = Gathered(tokens, tables_);
+    return Embedded(pass, gathered, tables, activation);
   }
 
   at::Tensor Embedded(const Pass& pass, const tensor::PackedTokens& tokens,

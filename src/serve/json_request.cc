@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/json_problem.h"
 #include "base/suggest.h"
 #include "serve/api_error.h"
 
@@ -64,13 +65,18 @@ class Body {
     // Room for a body of this size, and no more than kMaxDepth levels.
     if (parser().capacity() < body->size()) error = parser().allocate(body->size(), kMaxDepth);
     if (!error) error = parser().parse(body->data(), body->size(), false).get(root_);
+    if (error && error != simdjson::DEPTH_ERROR && error != simdjson::MEMALLOC) {
+      if (std::optional<std::string> fitting = WithNumbersThatFit(*body)) {
+        *body = *std::move(fitting);
+        body->reserve(body->size() + simdjson::SIMDJSON_PADDING);
+        error = parser().parse(body->data(), body->size(), false).get(root_);
+      }
+    }
     if (error == simdjson::DEPTH_ERROR) {
       Fail("invalid_json", fmt::format("the body nests deeper than {} levels", kMaxDepth));
     }
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-    if (error) {
-      Fail("invalid_json", fmt::format("the body is no JSON: {}", simdjson::error_message(error)));
-    }
+    if (error) Fail("invalid_json", "the body " + JsonProblem(*body));
     if (!root_.is_object()) {
       Fail("invalid_json",
            fmt::format("the body must be a JSON object, found {}", TypeName(root_)));

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_members.h"
 
 namespace tandem::text {
 
@@ -15,8 +16,11 @@ using nlohmann::json;
 SettingsFile::SettingsFile(const std::filesystem::path& path)
     : file_(path.native()), json_(std::make_unique<json>(json::object())) {
   if (!std::filesystem::exists(path)) return;
-  *json_ = json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
-  if (json_->is_discarded()) throw ModelError(file_, "", "is not valid JSON");
+  try {
+    *json_ = ParsePythonJson(ReadFile(path));
+  } catch (const JsonTextError& error) {
+    throw ModelError(file_, "", error.what());
+  }
   if (!json_->is_object()) throw ModelError(file_, "", "expected a JSON object");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_problem.h"
 #include "text/json_view.h"
 #include "text/stage_readers.h"
 
@@ -96,8 +97,7 @@ TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file
   simdjson::dom::element element;
   const simdjson::padded_string padded(json);
   if (const auto error = parser.parse(padded).get(element); error != simdjson::SUCCESS) {
-    throw ModelError(file, "",
-                     fmt::format("is not valid JSON: {}", simdjson::error_message(error)));
+    throw ModelError(file, "", JsonProblem(json));
   }
   const JsonView root(element, file, "");
   if (const auto version = root.Find("version"); version && version->String() != "1.0") {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files.h"
 #include "text/bert_normalizer.h"
 #include "text/bert_pre_tokenizer.h"
@@ -25,6 +26,9 @@ namespace {
 
 Vocabulary ReadLines(const std::string& file) {
   const std::string bytes = ReadFile(file);
+  const std::string problem =
+      NoDataProblem(std::string_view(bytes).substr(0, kFileKindBytes), file);
+  if (!problem.empty()) throw ModelError(file, "", problem);
   Vocabulary vocabulary(file);
   std::string_view rest = bytes;
   for (int64_t id = 0; !rest.empty(); ++id) {

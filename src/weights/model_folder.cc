@@ -117,6 +117,14 @@ std::string PlainPoolingText(PoolingMode mode) {
                                       "language model";
 }
 
+// Whether transformers finds a template there that turns conversations into text.
+bool HasChatTemplate(const std::filesystem::path& folder) {
+  for (const char* name : {"chat_template.jinja", "chat_template.json"}) {
+    if (std::filesystem::exists(folder / name)) return true;
+  }
+  return Settings::ReadIfThere(folder / "tokenizer_config.json").Has("chat_template");
+}
+
 void ReadHead(const ModuleListing& source, ModelFolder* folder) {
   if (folder->has_modules) {
     ModuleList modules =
@@ -128,6 +136,12 @@ void ReadHead(const ModuleListing& source, ModelFolder* folder) {
   const PoolingMode mode = PlainPooling(*folder, {});
   Note(fmt::format("{}: no modules.json; read as encoder with {}", folder->path.native(),
                    PlainPoolingText(mode)));
+  if (HasChatTemplate(folder->encoder_path)) {
+    Warn(
+        fmt::format("{}: texts are encoded as they are; sentence-transformers 6.2 passes those of "
+                    "a folder without modules.json through its chat template",
+                    folder->path.native()));
+  }
   folder->head = {Pooling{.modes = {mode}}};
   folder->embedding_width = folder->encoder.hidden_size;
 }

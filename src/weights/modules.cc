@@ -10,14 +10,57 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "weights/settings_file.h"
 
 namespace tandem::weights {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKinds = {"Transformer", "Pooling", "Dense", "LayerNorm",
-                                                    "Normalize",   "Router",  "Asym"};
-constexpr size_t kInOneEncoder = 5;  // the first ones
+constexpr std::array<std::string_view, 8> kKinds = {"Transformer", "Pooling", "Dense",  "LayerNorm",
+                                                    "Normalize",   "Dropout", "Router", "Asym"};
+constexpr size_t kInOneEncoder = 6;  // the first ones
+
+// Classes of sentence-transformers 6.2 that are not computed here, and what is to be done.
+struct OtherClass {
+  std::string_view name;
+  std::string_view what;
+};
+constexpr std::string_view kNoEncoder =
+    "a model of word vectors; take one that begins with a Transformer";
+constexpr std::string_view kSparse = "of a sparse encoder; take a model of dense embeddings";
+constexpr std::string_view kMultiVector =
+    "of a model with a vector for each token; take one of one vector for each text";
+constexpr OtherClass kOtherClasses[] = {
+    {"StaticEmbedding", kNoEncoder},
+    {"WordEmbeddings", kNoEncoder},
+    {"WordWeights", kNoEncoder},
+    {"BoW", kNoEncoder},
+    {"CNN", kNoEncoder},
+    {"LSTM", kNoEncoder},
+    {"WeightedLayerPooling",
+     "a mean of several layers' outputs; take a model that pools the last layer"},
+    {"CLIPModel", "a model of images; take one of texts"},
+    {"MLMTransformer", kSparse},
+    {"SpladePooling", kSparse},
+    {"SparseAutoEncoder", kSparse},
+    {"SparseStaticEmbedding", kSparse},
+    {"CSRSparsity", kSparse},
+    {"IDF", kSparse},
+    {"MultiVectorMask", kMultiVector},
+    {"TokenPooling", kMultiVector},
+    {"LogitScore", "a cross-encoder that reads a language model's next token"},
+};
+
+// "is of a sparse encoder; ...", or that the class is the folder's own code.
+std::string WhyNot(const std::string& type) {
+  const std::string_view name = std::string_view(type).substr(type.rfind('.') + 1);
+  for (const OtherClass& other : kOtherClasses) {
+    if (name == other.name) return fmt::format("is {}", other.what);
+  }
+  return type.starts_with("sentence_transformers.")
+             ? "is unknown"
+             : "is code that comes with the model, which is never run";
+}
 
 // The Python file of a class: "layer_norm" of "LayerNorm".
 std::string FileOf(std::string_view kind) {
@@ -46,9 +89,10 @@ std::string_view KindOf(const std::string& type, const std::string& file) {
   for (const std::string_view kind : kKinds) {
     if (IsSpellingOf(type, kind)) return kind;
   }
-  throw ModelError(file, "",
-                   fmt::format("the module type '{}' is not supported; supported: {}", type,
-                               fmt::join(kKinds.begin(), kKinds.begin() + kInOneEncoder, ", ")));
+  throw ModelError(
+      file, "",
+      fmt::format("the module type '{}' is not supported: it {}. Supported: {}", type, WhyNot(type),
+                  fmt::join(kKinds.begin(), kKinds.begin() + kInOneEncoder, ", ")));
 }
 
 void CheckInside(const std::string& relative, const std::string& file) {
@@ -181,6 +225,20 @@ void CheckOrder(const std::vector<ListedModule>& modules, const std::string& fil
   }
 }
 
+// Dropout does nothing to embeddings; only training in sentence-transformers has it.
+std::vector<ListedModule> WithoutDropout(std::vector<ListedModule> modules,
+                                         const std::string& file) {
+  const auto count =
+      std::erase_if(modules, [](const ListedModule& module) { return module.kind == "Dropout"; });
+  if (count > 0) {
+    Note(
+        fmt::format("{}: the Dropout module changes no embedding; it is left out, in training and "
+                    "in what is written too",
+                    file));
+  }
+  return modules;
+}
+
 }  // namespace
 
 std::string_view ActivationName(Activation activation) {
@@ -223,9 +281,9 @@ std::string EncoderFolderOf(const std::filesystem::path& folder) {
                                first.kind));
 }
 
-ModuleList ReadModules(const std::filesystem::path& folder,
-                       const std::vector<ListedModule>& modules, const std::string& file,
-                       int64_t hidden_size) {
+ModuleList ReadModules(const std::filesystem::path& folder, const std::vector<ListedModule>& listed,
+                       const std::string& file, int64_t hidden_size) {
+  const std::vector<ListedModule> modules = WithoutDropout(listed, file);
   CheckOrder(modules, file);
   ModuleList list{.embedding_width = hidden_size};
   for (size_t i = 1; i < modules.size(); ++i) {

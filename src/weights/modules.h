@@ -40,12 +40,11 @@ struct ModuleList {
   int64_t embedding_width = 0;   // E, after the head
 };
 
-// Reads what stands behind the Transformer, whose output has `hidden_size` columns, in `modules` of
+// Reads what stands behind the Transformer, whose output has `hidden_size` columns, in `listed` of
 // the model in `folder`; `file` is where they are listed. A module without parameters (Normalize)
-// needs no folder. Throws ModelError.
-ModuleList ReadModules(const std::filesystem::path& folder,
-                       const std::vector<ListedModule>& modules, const std::string& file,
-                       int64_t hidden_size);
+// needs no folder; Dropout is left out, which a message says. Throws ModelError.
+ModuleList ReadModules(const std::filesystem::path& folder, const std::vector<ListedModule>& listed,
+                       const std::string& file, int64_t hidden_size);
 
 // Reads an encoder of a model of several: `modules`, which `file` lists, from the Transformer on.
 // Prompts, similarity and truncate_dim are the whole model's. Throws as ReadModelFolder.

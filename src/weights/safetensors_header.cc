@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "weights/safetensors.h"
 
 namespace tandem::weights {
@@ -250,27 +251,29 @@ void CheckCover(const std::vector<TensorEntry>& tensors, uint64_t data_bytes,
 }
 
 std::string_view HeaderJson(std::string_view bytes, std::string_view file) {
+  const auto fail = [&](const std::string& message) {
+    const std::string problem = NoDataProblem(bytes.substr(0, kFileKindBytes), file);
+    throw ModelError(file, "", problem.empty() ? message : problem);
+  };
+  if (bytes.empty()) fail("is empty; fetch or copy it again");
   if (bytes.size() < kLengthBytes) {
-    throw ModelError(file, "",
-                     fmt::format("is no safetensors file: {} bytes, at least {} expected",
-                                 bytes.size(), kLengthBytes));
+    fail(fmt::format("is no safetensors file: {} bytes, at least {} expected", bytes.size(),
+                     kLengthBytes));
   }
   uint64_t length = 0;  // little-endian, as every machine this runs on
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > bytes.size() - kLengthBytes) {
-    throw ModelError(file, "",
-                     fmt::format("the header claims {} bytes, but the file has only {} behind its "
-                                 "length; it is cut short or no safetensors file",
-                                 length, bytes.size() - kLengthBytes));
+    fail(
+        fmt::format("the header claims {} bytes, but the file has only {} behind its length; it is "
+                    "cut short or no safetensors file",
+                    length, bytes.size() - kLengthBytes));
   }
   if (length > kMaxHeaderBytes) {
-    throw ModelError(
-        file, "",
-        fmt::format("the header has {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
+    fail(fmt::format("the header has {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
   }
   const std::string_view json = bytes.substr(kLengthBytes, length);
   if (json.empty() || json.front() != '{') {
-    throw ModelError(file, "", "is no safetensors file: the header does not start with '{'");
+    fail("is no safetensors file: the header does not start with '{'");
   }
   return json;
 }

@@ -7,18 +7,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_members.h"
 
 namespace tandem::weights {
 namespace {
 
 constexpr int kMaxDepth = 64;
-constexpr size_t kShownValueBytes = 80;
-
-std::string Shown(const nlohmann::json& value) {
-  std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (text.size() > kShownValueBytes) text = text.substr(0, kShownValueBytes) + "...";
-  return text;
-}
 
 }  // namespace
 
@@ -50,11 +44,9 @@ nlohmann::json ParseSettings(std::string_view text, std::string_view file,
     return std::find(skipped.begin(), skipped.end(), key) == skipped.end();
   };
   try {
-    return nlohmann::json::parse(text.begin(), text.end(), keep);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw ModelError(file, "", fmt::format("is not JSON: error at byte {}", error.byte));
-  } catch (const nlohmann::json::exception& error) {  // a number out of range
-    throw ModelError(file, "", fmt::format("cannot be read as JSON: {}", error.what()));
+    return ParsePythonJson(text, keep);
+  } catch (const JsonTextError& error) {
+    throw ModelError(file, "", error.what());
   }
 }
 
@@ -143,7 +135,7 @@ void Settings::Fail(std::string_view key, std::string_view expected) const {
   const nlohmann::json* value = Find(key);
   throw ModelError(file_, "",
                    fmt::format("'{}' is {}; {} expected", key,
-                               value == nullptr ? "missing" : Shown(*value), expected));
+                               value == nullptr ? "missing" : ShownJson(*value), expected));
 }
 
 }  // namespace tandem::weights

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 #include "weights/architecture.h"
 #include "weights/folder_check.h"
+#include "weights/module_settings.h"
 #include "weights/modules.h"
 #include "weights/settings_file.h"
 #include "weights/tandem_file.h"
@@ -64,8 +66,8 @@ TokenLimit StatedLimit(const std::filesystem::path& folder, const Settings& sent
     return {static_cast<size_t>(*length),
             std::filesystem::path(sentence_config.file()).filename().native()};
   }
-  const auto length =
-      Settings::ReadIfThere(folder / "tokenizer_config.json").Number("model_max_length", 1, 1e300);
+  const auto length = Settings::ReadIfThere(folder / "tokenizer_config.json")
+                          .Number("model_max_length", 1, std::numeric_limits<double>::infinity());
   if (length && *length < kNoLimit) {
     return {static_cast<size_t>(*length), "tokenizer_config.json"};
   }
@@ -138,6 +140,7 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
                          "\"feature-extraction\" or, of a cross-encoder, "
                          "\"sequence-classification\" (the supported ones)");
   }
+  CheckTransformerSettings(sentence_config);
   RefuseProcessingSettings(sentence_config);
   const EncoderLength encoder = LengthOfEncoder(folder);
   settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), encoder);

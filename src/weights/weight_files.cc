@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "weights/settings_file.h"
 
 namespace tandem::weights {
@@ -52,31 +53,23 @@ std::set<std::string> ShardNames(const nlohmann::json& map, const std::filesyste
   return names;
 }
 
-// Throws where the files hold other tensors than the index says, or in other files.
-void CheckShards(std::span<const SafetensorsFile> files, const nlohmann::json& map,
-                 const std::filesystem::path& index) {
-  size_t held = 0;
-  for (const SafetensorsFile& file : files) {
-    held += file.tensors().size();
-    for (const TensorView& tensor : file.tensors()) {
-      const auto found = map.find(tensor.name);
-      if (found == map.end() || *found != file.path().filename().native()) {
-        throw ModelError(
-            index.native(), tensor.name,
-            fmt::format("{} has it, the index does not say so", file.path().filename().native()));
-      }
-    }
-  }
-  if (held == map.size()) return;
+// As in transformers, the files' own headers say which tensors they hold; the index only lists the
+// files. Warns where it names tensors that none of them has: one that the encoder needs is an error
+// later on.
+void WarnOfMissing(std::span<const SafetensorsFile> files, const nlohmann::json& map,
+                   const std::filesystem::path& index) {
+  size_t missing = 0;
+  std::string first;
   for (const auto& [tensor, file] : map.items()) {
     const bool there = std::any_of(
         files.begin(), files.end(),
         [&name = tensor](const SafetensorsFile& shard) { return shard.Find(name) != nullptr; });
-    if (!there) {
-      throw ModelError(index.native(), tensor,
-                       fmt::format("{} does not have it", file.get<std::string>()));
-    }
+    if (there) continue;
+    if (missing++ == 0) first = fmt::format("{} in {}", tensor, file.get<std::string>());
   }
+  if (missing == 0) return;
+  Warn(fmt::format("{}: names {} tensor{} that no file has, the first {}", index.native(), missing,
+                   missing == 1 ? "" : "s", first));
 }
 
 }  // namespace
@@ -116,7 +109,7 @@ void WeightFiles::OpenShards(const std::filesystem::path& index) {
     }
     files_.emplace_back(folder_ / name);
   }
-  CheckShards(files_, *map, index);
+  WarnOfMissing(files_, *map, index);
 }
 
 const TensorView* WeightFiles::Find(std::string_view name) const {

@@ -17,10 +17,10 @@ namespace tandem::weights {
 
 class WeightFiles {
  public:
-  // Opens `folder`'s weights; a single file wins over an index, as in transformers. Throws
-  // ModelError when there are none, when only a pickle
-  // (`pytorch_model.bin`) is there, when the index names a file outside the folder, and when index
-  // and shards disagree.
+  // Opens `folder`'s weights; a single file wins over an index, as in transformers, and an index
+  // only lists the files, whose own headers say where each tensor is. Throws ModelError when there
+  // are none, when only a pickle (`pytorch_model.bin`) is there, and when the index names a file
+  // that is missing or outside the folder, or two files have a tensor of one name.
   explicit WeightFiles(const std::filesystem::path& folder);
   WeightFiles(const WeightFiles&) = delete;
   WeightFiles& operator=(const WeightFiles&) = delete;

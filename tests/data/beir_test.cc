@@ -100,6 +100,22 @@ TEST(LoadBeir, MissingFoldersAndFilesAreNamed) {
             folder.path().native() + ": has neither corpus.jsonl nor corpus.jsonl.gz");
 }
 
+TEST(LoadBeir, AFolderOfOtherFilesSaysWhichMayBeMeant) {
+  TemporaryFolder folder;
+  WriteFileAtomically(folder.path() / "train.jsonl", "");
+  EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "test"); }),
+            folder.path().native() +
+                ": has neither corpus.jsonl nor corpus.jsonl.gz; give its file train.jsonl");
+  for (const char* name : {"a.tsv", "b.csv", "c.json.gz", "d.txt", "e.jsonl", "image.png"}) {
+    WriteFileAtomically(folder.path() / name, "");
+  }
+  Warnings warnings;
+  EXPECT_EQ(DataErrorOf([&] { LineReader reader(folder.path(), warnings); }),
+            folder.path().native() +
+                ": is a folder, expected a file; give one of its files: a.tsv, b.csv, c.json.gz, "
+                "d.txt, e.jsonl and 1 other");
+}
+
 TEST(LoadBeir, AnotherSplitOfTextsThatAreThere) {
   BeirFolder folder;
   folder.Write("qrels/dev.tsv", "q1\td2\t1\n");

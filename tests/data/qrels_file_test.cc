@@ -40,6 +40,57 @@ TEST(ReadQrels, BothFormatsAreToldApart) {
   EXPECT_EQ(warnings.count("lines that end in CR LF, read as LF"), 1U);
 }
 
+TEST(ReadQrels, AHeaderOfOtherNamesSaysWhichColumnIsWhich) {
+  for (const std::string_view bytes :
+       {"query_id\tdoc_id\trelevance\nq\td\t2\n", "qid\tdocid\trel\nq\td\t2\n",
+        "Query-ID\tCorpus-ID\tScore\nq\td\t2\n", "QUERY\tDOCUMENT\tLABEL\nq\td\t2\n",
+        "corpus-id\tscore\tquery-id\nd\t2\tq\n", "score\tquery-id\tcorpus-id\n2\tq\td\n",
+        "query-id,corpus-id,score\nq,d,2\n", "\"qid\",\"pid\",\"grade\"\n\"q\",\"d\",2\n",
+        "query-id corpus-id score\nq d 2\n", "qid iter docno rel\nq 0 d 2\n",
+        "topic\titeration\tdocument id\tjudgment\nq\t0\td\t2\n"}) {
+    Warnings warnings;
+    const Qrels qrels = Read(bytes, warnings);
+    ASSERT_EQ(qrels.judgement_count(), 1U) << bytes;
+    EXPECT_EQ(qrels.queries()[0].query, "q") << bytes;
+    EXPECT_EQ(qrels.queries()[0].judgements[0].document, "d") << bytes;
+    EXPECT_EQ(qrels.queries()[0].judgements[0].grade, 2) << bytes;
+    EXPECT_THAT(warnings.Messages(), IsEmpty()) << bytes;
+  }
+}
+
+TEST(ReadQrels, OtherColumnsAreCountedByName) {
+  Warnings warnings;
+  EXPECT_EQ(
+      Read("query-id\tcorpus-id\tscore\tannotator\nq\td\t1\tme\n", warnings).judgement_count(), 1U);
+  EXPECT_THAT(warnings.Messages(),
+              ElementsAre("f.qrels: columns \"annotator\" beside the judgements, ignored: 1 (first "
+                          "at line 1)"));
+}
+
+TEST(ReadQrels, AHeaderThatIsNotKnownIsRefused) {
+  const std::string expected =
+      "; expected BEIR's columns, query-id, corpus-id and score, separated by tabs, or TREC's, "
+      "query, iteration, document and grade, separated by blanks";
+  EXPECT_EQ(ErrorOf("frage\tantwort\tnote\nq\td\t1\n"),
+            "f.qrels:1: the first line is neither a judgement nor a header with known names of all "
+            "three columns: it has \"frage\", \"antwort\", \"note\"" +
+                expected);
+  EXPECT_EQ(ErrorOf("query-id\tquery\tcorpus-id\tscore\nq\tx\td\t1\n"),
+            "f.qrels:1: the header has two columns of queries: \"query-id\" and \"query\"");
+  EXPECT_EQ(ErrorOf("q,d,1\n"),
+            "f.qrels:1: has columns separated by commas and no header, such as "
+            "query-id,corpus-id,score, that says which is which" +
+                expected);
+  EXPECT_EQ(ErrorOf("qid,docid,rel\nq,d\n"), "f.qrels:2: has 2 columns; the header has 3");
+  EXPECT_THAT(ErrorOf("<!doctype html>\n"), testing::HasSubstr("f.qrels:1: is an HTML page"));
+  EXPECT_EQ(ErrorOf(std::string_view("\xFF\xFEq\0\t\0", 6)),
+            "f.qrels: is UTF-16LE, expected UTF-8: convert it with `iconv -f UTF-16 -t UTF-8 "
+            "f.qrels > NEW`");
+  EXPECT_EQ(ErrorOf("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+            "f.qrels: is a Git LFS pointer, not the file itself: fetch it with `git lfs pull` in "
+            "its repository, or download the file");
+}
+
 TEST(ReadQrels, BeirIdsMayHoldSpacesAndGradesMayBeFractions) {
   Warnings warnings;
   const Qrels qrels = Read("a query\ta document\t0.25\n", warnings);

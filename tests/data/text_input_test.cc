@@ -132,8 +132,9 @@ TEST_F(TextInputTest, ValuesOfAnotherTypeAreErrors) {
               HasSubstr("a.jsonl:1: \"metadata\" is no object; expected one"));
   EXPECT_THAT(error(R"({"_id": "a", "text": "", "metadata": {"b": 1, "b": 2}})", "year"),
               HasSubstr("a.jsonl:1: has the key b twice"));
-  EXPECT_THAT(error(R"({"_id": "a", "text": "", "year": 1e999})", "year:number"),
-              HasSubstr("a.jsonl:1: is not valid JSON"));
+  EXPECT_THAT(
+      error(R"({"_id": "a", "text": "", "year": 1e999})", "year:number"),
+      HasSubstr("a.jsonl:1: \"year\" is neither a string nor an integer; expected a number"));
   const std::string tsv = Write("a.tsv", "_id\ttext\tyear\na\tx\tinf\n");
   EXPECT_EQ(
       ErrorOf({.inputs = {tsv}, .fields = ParseMetadataFields({"year:number"})}),
@@ -160,10 +161,13 @@ TEST_F(TextInputTest, BrokenLinesNameFileAndLine) {
             "a.tsv:1: the header has the column \"text\" twice");
   EXPECT_EQ(error("a.tsv", "_id\ttext\na\tx\nb\n"), "a.tsv:3: has 1 column; the header has 2");
   EXPECT_EQ(error("a.tsv", "_id\ttext\n\tx\n"), "a.tsv:2: \"_id\" is empty");
-  EXPECT_EQ(error("a.tsv", "_id\ttext\na\t\xFF\n"), "a.tsv:2: is not valid UTF-8");
-  EXPECT_EQ(error("a.txt", "fine\n\xC3\n"), "a.txt:2: is not valid UTF-8");
-  EXPECT_EQ(error("a.jsonl", "{\"_id\": \"a\", \"text\": \"\xFF\"}"),
-            "a.jsonl:1: is not valid UTF-8");
+  EXPECT_THAT(error("a.tsv", "_id\ttext\na\t\xFF\n"),
+              HasSubstr("a.tsv:2: is not valid UTF-8: the byte 0xFF at column 3; "));
+  EXPECT_EQ(error("a.txt", "fine\n\xC3\n"),
+            "a.txt:2: is not valid UTF-8: the byte 0xC3 at column 1; a file in Windows-1252 or "
+            "Latin-1 is converted with `iconv -f WINDOWS-1252 -t UTF-8`");
+  EXPECT_THAT(error("a.jsonl", "{\"_id\": \"a\", \"text\": \"\xFF\"}"),
+              HasSubstr("a.jsonl:1: is not valid UTF-8: the byte 0xFF at column 23; "));
 }
 
 TEST_F(TextInputTest, AnEmptyFileAmongOthersIsCounted) {

@@ -86,14 +86,46 @@ TEST(ReadTexts, BrokenLinesAreNamed) {
               HasSubstr("f.jsonl:2: is not valid JSON: "));
   EXPECT_THAT(ErrorOf(good + R"({"_id": "b", "text": "x"} trailing)"),
               HasSubstr("f.jsonl:2: is not valid JSON: "));
+  EXPECT_EQ(ErrorOf(good + R"({"_id": "b", "te)"),
+            "f.jsonl:2: is not valid JSON: the last line ends inside a string: the file is cut "
+            "short; fetch or write it again");
+  EXPECT_EQ(ErrorOf(R"({"_id": "b", "te)"
+                    "\n" +
+                    good),
+            "f.jsonl:1: is not valid JSON: the line ends inside a string; a line end in a text is "
+            "written \\n");
+  EXPECT_EQ(ErrorOf("{\n  \"_id\": \"b\"\n}\n"),
+            "f.jsonl:1: is not valid JSON: the object does not end on its line; expected one object "
+            "per line. Pretty-printed JSON becomes such lines by `jq -c . f.jsonl > NEW`");
   EXPECT_THAT(ErrorOf(R"({"_id": "b", "text": "\ud800"})"),
               HasSubstr("f.jsonl:1: is not valid JSON: "));
-  EXPECT_EQ(ErrorOf("{\"_id\": \"b\", \"text\": \"\xC3(\"}"), "f.jsonl:1: is not valid UTF-8");
+  EXPECT_THAT(ErrorOf("{\"_id\": \"b\", \"text\": \"\xC3(\"}"),
+              HasSubstr("f.jsonl:1: is not valid UTF-8: the byte 0xC3 at column 23; "));
   EXPECT_EQ(ErrorOf(R"(["a", "b"])"),
-            "f.jsonl:1: is not a JSON object; expected one object per line");
-  EXPECT_EQ(ErrorOf("\"a\""), "f.jsonl:1: is not a JSON object; expected one object per line");
+            "f.jsonl:1: begins a JSON array; expected one object per line, which `jq -c '.[]' "
+            "f.jsonl > NEW` writes");
+  EXPECT_EQ(ErrorOf("\"a\""),
+            "f.jsonl:1: is a string, not a JSON object; expected one object per line");
   EXPECT_EQ(ErrorOf(""), "f.jsonl: holds no document");
   EXPECT_EQ(ErrorOf("\n\n", TextRole::kQuery), "f.jsonl: holds no query");
+}
+
+TEST(ReadTexts, NumbersThatNobodyReadsMayBeOfAnySize) {
+  Warnings warnings;
+  for (const char* number :
+       {"123456789012345678901234567890", "-9223372036854775809", "1e999", "-1e999", "1e-999"}) {
+    const std::string line =
+        fmt::format(R"({{"_id": "a", "text": "x", "m": [{{"n": {}}}]}})", number);
+    LineReader reader("f.jsonl", line, warnings);
+    EXPECT_EQ(ReadTexts(reader, TextRole::kDocument).size(), 1U) << number;
+  }
+  // One that is read is not what it says.
+  EXPECT_EQ(ErrorOf(R"({"_id": 123456789012345678901234567890, "text": "x"})"),
+            "f.jsonl:1: \"_id\" is a number; expected a string");
+  EXPECT_EQ(
+      ErrorOf(R"({"_id": "a", "text": "x", "m": NaN})"),
+      "f.jsonl:1: is not valid JSON: column 32, in `m`: NaN is no number of JSON, though some "
+      "programs write it; write null, or leave the member out");
 }
 
 TEST(ReadTexts, ALineWithVeryManyKeysIsRefused) {

@@ -281,7 +281,7 @@ TEST_F(EmbeddingPartsTest, BrokenRecordsAreNamed) {
     ExpectRefused<DataError>(AllOf(HasSubstr(File(1, ".json").native()), HasSubstr(message)));
     WriteFileAtomically(File(1, ".json"), text);
   };
-  refused("{", "[", "is not JSON");
+  refused("{", "[", "is not valid JSON");
   refused("tandem embeddings part", "something", "is no record of a part of embeddings");
   refused("\"version\": 1", "\"version\": 2",
           "is of format version 2; this program reads version 1");

@@ -62,9 +62,21 @@ TEST(JsonRequestTest, ReadsOpenAiEmbeddings) {
   EXPECT_FALSE(plain.base64);
 }
 
+TEST(JsonRequestTest, NumbersThatNobodyReadsMayBeOfAnySize) {
+  for (const char* number : {"123456789012345678901234567890", "-9223372036854775809", "1e999"}) {
+    std::string body = fmt::format(R"({{"input": ["a", "b"], "seed": {}}})", number);
+    EXPECT_THAT(ParseOpenAiEmbeddings(&body, {}).texts, ElementsAre("a", "b")) << number;
+  }
+  EXPECT_THAT(Parse(R"({"input": "a", "dimensions": 123456789012345678901234567890})"),
+              HasSubstr("`dimensions` must be an integer from 1 to"));
+  EXPECT_THAT(Parse(R"({"input": "a", "seed": NaN})"),
+              HasSubstr("in `seed`: NaN is no number of JSON"));
+}
+
 TEST(JsonRequestTest, SaysWhatIsWrong) {
   EXPECT_THAT(Parse(""), HasSubstr("the body is empty"));
-  EXPECT_THAT(Parse("{\"input\": "), HasSubstr("the body is no JSON"));
+  EXPECT_THAT(Parse("{\"input\": "),
+              HasSubstr("the body is not valid JSON: column 11, in `input`: the text ends"));
   EXPECT_THAT(Parse("[1]"), HasSubstr("must be a JSON object, found an array"));
   EXPECT_THAT(Parse("{}"), HasSubstr("`input` is missing"));
   EXPECT_THAT(Parse(R"({"input": []})"), HasSubstr("`input` is empty"));
@@ -78,9 +90,11 @@ TEST(JsonRequestTest, SaysWhatIsWrong) {
   EXPECT_THAT(Parse(R"({"input": "a", "dimensions": 0})"), HasSubstr("from 1 to"));
   EXPECT_THAT(Parse(R"({"input": "a", "dimensions": 1.5})"), HasSubstr("from 1 to"));
   EXPECT_THAT(Parse(R"({"input": "a", "input_type": "passage"})"), HasSubstr("\"document\""));
-  EXPECT_THAT(Parse("{\"input\": \"\xFF\"}"), HasSubstr("no JSON"));
-  EXPECT_THAT(Parse(R"({"input": "\ud800"})"), HasSubstr("no JSON"));
-  EXPECT_THAT(Parse(std::string("{\"input\": \"a\0b\"}", 16)), HasSubstr("no JSON"));
+  EXPECT_THAT(Parse("{\"input\": \"\xFF\"}"), HasSubstr("not valid UTF-8: the byte 0xFF"));
+  EXPECT_THAT(Parse(R"({"input": ["a", "\ud800"]})"),
+              HasSubstr("in `input[1]`: the lone surrogate \\ud800"));
+  EXPECT_THAT(Parse(std::string("{\"input\": \"a\0b\"}", 16)),
+              HasSubstr("in `input`: the control character U+0000 stands in a string"));
   EXPECT_THAT(ErrorOf(R"({"texts": "a", "input_typ": "query"})", ParseEmbed),
               HasSubstr("did you mean input_type?"));
 }

@@ -45,7 +45,7 @@ TEST(TokenizerJson, NotJson) {
   ExpectError("[1, 2]", "expected an object, found an array");
   ExpectError("{}", "\"model\" is missing");
   ExpectError(std::string(100000, '['), "is not valid JSON");
-  ExpectError("{\"model\": \"\xFF\"}", "is not valid JSON");
+  ExpectError("{\"model\": \"\xFF\"}", "is not valid UTF-8");
   ExpectError("{\"model\": {\"type\": \"\\ud800\"}}", "is not valid JSON");
 }
 

@@ -109,6 +109,14 @@ TEST_F(ArchitectureTest, PositionsThatPaddingTakes) {
   const EncoderSpec spec = Read(Changed(Bert(), {{"model_type", "roberta"}, {"pad_token_id", 1}}));
   EXPECT_EQ(spec.max_positions, 22);
   EXPECT_EQ(spec.embedding.position_offset, 2);
+  EXPECT_EQ(spec.embedding.unplaced_id, 1);
+  EXPECT_EQ(Read(Changed(Bert(), {{"model_type", "camembert"}, {"pad_token_id", 5}}))
+                .embedding.unplaced_id,
+            5);
+  EXPECT_EQ(
+      Read(Changed(Bert(), {{"model_type", "mpnet"}, {"pad_token_id", 0}})).embedding.unplaced_id,
+      1);  // MPNet's own, whatever config.json says
+  EXPECT_EQ(Read(Bert()).embedding.unplaced_id, std::nullopt);
   ExpectMessage(Changed(Bert(), {{"model_type", "roberta"}, {"pad_token_id", 30}}),
                 "'max_position_embeddings' is 24; more than 31, which precede the first position, "
                 "expected");

@@ -114,13 +114,55 @@ TEST_F(SmallModel, ConfigValuesAreChecked) {
   ExpectBrokenConfig(R"("hidden_dropout_prob": 0.1)", R"("hidden_dropout_prob": 1.0)",
                      {"'hidden_dropout_prob' is 1.0"});
   ExpectBrokenConfig(R"("hidden_act": "gelu")", R"("hidden_act": 5)", {"a string expected"});
-  ExpectBrokenConfig("{", "", {"is not JSON"});
+  ExpectBrokenConfig("{", "", {"is not valid JSON"});
   Write("config.json", "[1]");
   ExpectBroken({"config.json: is not a JSON object"});
   Write("config.json", std::string(1 << 20, '['));
   ExpectBroken({"nested deeper than 64 levels"});
   Write("config.json", std::string(17 << 20, ' '));
   ExpectBroken({"at most 16777216 are expected"});
+}
+
+TEST_F(SmallModel, NumbersOfPythonArePassedOverOrRefusedByKey) {
+  const EncoderSpec plain = Read().encoder;
+  Write("config.json",
+        Replaced(kSmallConfig, "{",
+                 R"({"task_specific_params": {"a": NaN, "b": [Infinity, 1e999]}, "seed": )"
+                 "123456789012345678901234567890, "));
+  EXPECT_EQ(SpecText(Read().encoder), SpecText(plain));
+  ExpectBrokenConfig(R"("hidden_dropout_prob": 0.1)", R"("hidden_dropout_prob": NaN)",
+                     {"'hidden_dropout_prob' is NaN; a number from 0 to 0.99 expected"});
+  ExpectBrokenConfig(R"("vocab_size": 32)", R"("vocab_size": -Infinity)",
+                     {"'vocab_size' is -Infinity; an integer from 1"});
+  ExpectBrokenConfig(R"("hidden_act": "gelu")", R"("hidden_act": NaN)",
+                     {"'hidden_act' is NaN; a string expected"});
+  ExpectBrokenConfig(R"("vocab_size": 32)", R"("vocab_size": 32,,)",
+                     {"is not valid JSON: line ", ", stands where a key in double quotes"});
+}
+
+TEST_F(SmallModel, WhatIsNoModelFileIsNamed) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid sha256:4665\nsize 90868376\n";
+  Write("model.safetensors", pointer);
+  ExpectBroken(
+      {"model.safetensors: is a Git LFS pointer, not the file itself: fetch it with `git "
+       "lfs pull` in its repository, or download the file"});
+  for (const auto& [bytes, found] :
+       {std::pair{std::string("PK\x03\x04\x14\0\0\0archive/data.pkl", 24),
+                  "is a pickle of PyTorch"},
+        std::pair{std::string("<!DOCTYPE html><html>"), "is an HTML page"},
+        std::pair{std::string("\x80\x02}q\x01"), "is a pickle"},
+        std::pair{std::string(), "is empty; fetch or copy it again"}}) {
+    Write("model.safetensors", bytes);
+    ExpectBroken({"model.safetensors: ", found});
+  }
+  WriteSmallModel(path());
+  Write("config.json", pointer);
+  ExpectBroken({"config.json: is a Git LFS pointer"});
+  Write("config.json", "<html>Sign in</html>");
+  ExpectBroken({"config.json: is an HTML page"});
+  Write("config.json", "");
+  ExpectBroken({"config.json: is not valid JSON: it is empty"});
 }
 
 TEST_F(SmallModel, NewerSpellingIsRead) {

@@ -6,17 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "base/captured_messages.h"
 #include "weights/small_model_fixture.h"
 
 namespace tandem::weights {
 namespace {
 
 TEST_F(SmallModel, ModulesAreChecked) {
-  ExpectBrokenModules("models.Normalize", "models.LSTM",
-                      {"'sentence_transformers.models.LSTM' is not supported; supported: "
-                       "Transformer, Pooling, Dense, LayerNorm, Normalize"});
+  ExpectBrokenModules(
+      "models.Normalize", "models.LSTM",
+      {"'sentence_transformers.models.LSTM' is not supported: it is a model of word "
+       "vectors; take one that begins with a Transformer. Supported: Transformer, "
+       "Pooling, Dense, LayerNorm, Normalize, Dropout"});
   ExpectBrokenModules("sentence_transformers.models.Pooling", "custom.Pooling",
-                      {"'custom.Pooling' is not supported"});
+                      {"'custom.Pooling' is not supported: it is code that comes with the model, "
+                       "which is never run"});
   ExpectBrokenModules("models.Pooling", "models.Normalize", {"module 1 is"});
   ExpectBrokenModules("models.Normalize", "models.Pooling", {"module 2 is"});
   ExpectBrokenModules("models.Transformer", "models.Pooling", {"the first module is"});
@@ -28,6 +32,38 @@ TEST_F(SmallModel, ModulesAreChecked) {
   ExpectBroken({"is not a list of modules"});
   Write("modules.json", R"([{"type": "sentence_transformers.models.Transformer"}])");
   ExpectBroken({"lists no Pooling module"});
+}
+
+TEST_F(SmallModel, ModulesOfOtherModelsAreRefusedByName) {
+  for (const auto& [name, why] :
+       {std::pair{"sentence_transformer.modules.StaticEmbedding", "a model of word vectors"},
+        std::pair{"models.WordEmbeddings", "a model of word vectors"},
+        std::pair{"models.BoW", "a model of word vectors"},
+        std::pair{"models.CNN", "a model of word vectors"},
+        std::pair{"models.WeightedLayerPooling", "a mean of several layers' outputs"},
+        std::pair{"models.CLIPModel", "a model of images"},
+        std::pair{"sparse_encoder.models.MLMTransformer", "of a sparse encoder"},
+        std::pair{"sparse_encoder.modules.splade_pooling.SpladePooling", "of a sparse encoder"},
+        std::pair{"sparse_encoder.models.SparseAutoEncoder", "of a sparse encoder"},
+        std::pair{"multi_vector_encoder.modules.MultiVectorMask", "a vector for each token"},
+        std::pair{"models.Frobnicate", "is unknown"}}) {
+    ExpectBrokenModules("models.Normalize", name, {"is not supported: it is", why});
+  }
+}
+
+TEST_F(SmallModel, DropoutIsLeftOut) {
+  Write("modules.json",
+        Replaced(kSmallModules, R"("type": "sentence_transformers.models.Normalize"})",
+                 R"("type": "sentence_transformers.models.Dropout"},
+    {"idx": 3, "name": "3", "path": "3_Normalize",
+     "type": "sentence_transformers.models.Normalize"})"));
+  Write("2_Normalize/config.json", R"({"dropout": 0.2})");
+  const CapturedMessages messages;
+  const ModelFolder folder = Read();
+  ASSERT_EQ(folder.head.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Normalize>(folder.head[1]));
+  EXPECT_NE(messages.text().find("modules.json: the Dropout module changes no embedding"),
+            std::string::npos);
 }
 
 class DenseModel : public SmallModel {

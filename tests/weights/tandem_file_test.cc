@@ -148,7 +148,7 @@ TEST_F(TandemFileTest, WritingACalibrationKeepsEverythingElse) {
   EXPECT_FALSE(nlohmann::json::parse(Text()).contains("learned"));
   // A broken file is not overwritten.
   Write("{");
-  ExpectError([&] { WriteCalibration(Folder(), platt); }, ExitCode::kModel, {"is not JSON"});
+  ExpectError([&] { WriteCalibration(Folder(), platt); }, ExitCode::kModel, {"is not valid JSON"});
   EXPECT_EQ(Text(), "{");
 }
 
@@ -176,7 +176,7 @@ TEST_F(TandemFileTest, BrokenCalibrationsAreModelErrors) {
 }
 
 TEST_F(TandemFileTest, BrokenFilesAreModelErrors) {
-  ExpectBroken("{", {"tandem.json", "is not JSON"});
+  ExpectBroken("{", {"tandem.json", "is not valid JSON"});
   ExpectBroken("{}", {"'format' is missing"});
   ExpectBroken(R"({"format": 2})", {"'format' is 2", "a later version of Tandem"});
   ExpectBroken(R"({"format": 1, "towers": "three"})", {"'towers' is \"three\""});

@@ -79,6 +79,54 @@ TEST_F(TokenizerSettingsTest, SettingsOfTheTokenizersCallsAreRefusedWhereTheyMat
   ExpectBroken({"sentence_bert_config.json", "processing_kwargs", "\"truncation\"", "\"common\""});
 }
 
+TEST_F(TokenizerSettingsTest, SettingsThatMeanAnotherModelAreRefused) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  const auto write = [&](const std::string& member) {
+    Write("sentence_bert_config.json", R"({"max_seq_length": 16, )" + member + "}");
+  };
+  for (const char* fine :
+       {R"("unpad_inputs": true)", R"("model_args": {"torch_dtype": "float16"})",
+        R"("tokenizer_args": {"trust_remote_code": true})", R"("query_expansion": null)",
+        R"("modality_config": {"text": {"method": "forward",
+            "method_output_name": "last_hidden_state"}}, "module_output_name": "token_embeddings")"}) {
+    write(fine);
+    ExpectLimit(16, "sentence_bert_config.json");
+  }
+  for (const auto& [member, texts] :
+       {std::pair{R"("max_seq_lenght": 8)",
+                  "the key 'max_seq_lenght' is unknown, to sentence-transformers too; did you mean "
+                  "max_seq_length?"},
+        std::pair{R"("config_args": {"num_hidden_layers": 1})",
+                  "'config_args' is {\"num_hidden_layers\":1}; no \"num_hidden_layers\" in it"},
+        std::pair{R"("processor_kwargs": {"model_max_length": 8})",
+                  "no \"model_max_length\" in it"},
+        std::pair{R"("model_kwargs": 3)", "'model_kwargs' is 3; an object expected"},
+        std::pair{R"("query_expansion": {"length": 32})", "'query_expansion' is"},
+        std::pair{R"("tokenizer_name_or_path": "other")", "'tokenizer_name_or_path' is \"other\""},
+        std::pair{R"("modality_config": {"text": {"method": "get_text_features",
+            "method_output_name": "pooler_output"}}, "module_output_name": "token_embeddings")",
+                  "'modality_config' is"},
+        std::pair{R"("modality_config": {"text": {"method": "forward",
+            "method_output_name": "last_hidden_state"}, "message": {"method": "forward",
+            "method_output_name": "last_hidden_state", "format": "flat"}},
+            "module_output_name": "token_embeddings")",
+                  "no \"message\" in it (texts would pass through the chat template"},
+        std::pair{R"("modality_config": {"text": {"method": "forward",
+            "method_output_name": "last_hidden_state"}}, "module_output_name": "sentence_embedding")",
+                  "'module_output_name' is \"sentence_embedding\""}}) {
+    write(member);
+    ExpectBroken({"sentence_bert_config.json", texts});
+  }
+}
+
+TEST_F(TokenizerSettingsTest, NoLimitMayBeInfinite) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  Write("tokenizer_config.json", R"({"model_max_length": Infinity})");
+  ExpectLimit(24, "config.json");
+}
+
 // Its position table has rows that no token of a text reads.
 TEST_F(TokenizerSettingsTest, RobertasTextsAreCutWhereItsPositionsEnd) {
   nlohmann::json config = nlohmann::json::parse(kSmallConfig);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/captured_messages.h"
 #include "base/temporary_folder.h"
 #include "weights/error_matching.h"
 #include "weights/small_model_folder.h"
@@ -45,13 +46,33 @@ TEST_F(Shards, AreOneNameSpace) {
   EXPECT_EQ(weights.Find("c"), nullptr);
 }
 
-TEST_F(Shards, IndexAndFilesMustAgree) {
+// As in transformers, which reads the names of tensors from the files that the index lists.
+TEST_F(Shards, TheirOwnHeadersSayWhereTensorsAre) {
+  for (const char* map : {R"({"a": "model-00002-of-00002.safetensors",
+                              "b": "model-00001-of-00002.safetensors"})",
+                          R"({"a": "model-00001-of-00002.safetensors",
+                              "c": "model-00002-of-00002.safetensors"})"}) {
+    WriteIndex(map);
+    const CapturedMessages messages;
+    const WeightFiles weights(path());
+    EXPECT_EQ(weights.tensors().size(), 2U) << map;
+    EXPECT_EQ(weights.FileOf("a").filename(), "model-00001-of-00002.safetensors");
+    EXPECT_EQ(ToFloat32(*weights.Find("b")), (std::vector<float>{3}));
+    const bool says_so = messages.text().find(
+                             "names 1 tensor that no file has, the first c in "
+                             "model-00002-of-00002.safetensors") != std::string::npos;
+    EXPECT_EQ(says_so, std::string_view(map).find("\"c\"") != std::string_view::npos);
+  }
+}
+
+TEST_F(Shards, AFileThatTwoTensorsOfOneNameAreInIsNamed) {
+  WriteShard(path() / "model-00002-of-00002.safetensors", {"a", {1}, {3}});
   ExpectBroken(R"({"a": "model-00001-of-00002.safetensors",
-                   "b": "model-00001-of-00002.safetensors"})",
-               {"index.json", "(tensor b)", "does not have it"});
-  ExpectBroken(R"({"a": "model-00001-of-00002.safetensors",
-                   "c": "model-00002-of-00002.safetensors"})",
-               {"has it, the index does not say so", "(tensor b)"});
+                   "b": "model-00002-of-00002.safetensors"})",
+               {"model-00002-of-00002.safetensors", "another shard has it too", "(tensor a)"});
+}
+
+TEST_F(Shards, TheIndexMustListFilesOfTheFolder) {
   ExpectBroken(R"({"a": "../model.safetensors"})", {"a file in the folder", "(tensor a)"});
   ExpectBroken(R"({"a": "/etc/passwd"})", {"a file in the folder"});
   ExpectBroken(R"({"a": ".."})", {"a file in the folder"});

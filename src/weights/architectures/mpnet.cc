@@ -1,5 +1,6 @@
 // MPNet (Song et al. 2020), as transformers' MPNetModel computes it: BERT with a bias of scores by
-// relative position, which all layers share, and positions from row 2 of their table.
+// relative position, which all layers share, and positions from row 2 of their table, where
+// padding tokens inside a text take none.
 #include "weights/activation_key.h"
 #include "weights/architectures/bert_family.h"
 #include "weights/settings_file.h"
@@ -8,7 +9,7 @@ namespace tandem::weights {
 namespace {
 
 // transformers computes with these, whatever config.json says.
-constexpr int64_t kPadding = 1;
+constexpr int32_t kPadding = 1;
 constexpr int64_t kBuckets = 32;
 constexpr int64_t kMaxDistance = 128;
 
@@ -70,6 +71,7 @@ EncoderSpec ReadMpnet(const Settings& config) {
   spec.embedding.position = build.Table("embeddings.position_embeddings.weight",
                                         spec.max_positions + kPadding + 1, hidden);
   spec.embedding.position_offset = kPadding + 1;
+  spec.embedding.unplaced_id = kPadding;
   spec.embedding.norm = build.Norm("embeddings.LayerNorm", hidden, true);
   spec.relative_bias = {"encoder.relative_attention_bias", kMaxDistance};
   build.Table(spec.relative_bias->name + ".weight", kBuckets, spec.heads);

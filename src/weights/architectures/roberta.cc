@@ -1,6 +1,7 @@
 // RoBERTa (Liu et al. 2019) and its kin, as transformers' RobertaModel, XLMRobertaModel and
 // CamembertModel compute them: BERT with positions that begin behind the row of the padding token.
-// Differs: in transformers a padding token inside a text takes no position of its own.
+// A padding token inside a text takes no position. Differs: in training its rows of the tables have
+// gradients, which transformers leaves out.
 #include "weights/architectures/bert_family.h"
 #include "weights/settings_file.h"
 
@@ -8,7 +9,9 @@ namespace tandem::weights {
 namespace {
 
 constexpr IntegerKey kPadding{
-    "pad_token_id", "its row of the position table precedes that of position 0", 0, kMaxSize, 1};
+    "pad_token_id",
+    "its row of the position table precedes that of position 0; in a text it takes no position", 0,
+    kMaxSize, 1};
 
 std::vector<ConfigKey> Keys() {
   const std::span<const ConfigKey> shared = BertFamilyKeys();
@@ -37,7 +40,10 @@ extern const Architecture kRoberta{
         },
     .read =
         [](const Settings& config) {
-          return ReadBertFamily(config, {.position_offset = Read(config, kPadding) + 1});
+          const int64_t padding = Read(config, kPadding);
+          EncoderSpec spec = ReadBertFamily(config, {.position_offset = padding + 1});
+          spec.embedding.unplaced_id = static_cast<int32_t>(padding);
+          return spec;
         },
 };
 

@@ -1,0 +1,21 @@
+// What a file is that is not what its reader expected: known by its first bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tandem {
+
+// So many bytes from the start of a file tell all kinds.
+inline constexpr size_t kFileKindBytes = 1024;
+
+// Of a file that cannot be text in UTF-8, by its first bytes: "is a Git LFS pointer, not the file
+// itself: fetch it with `git lfs pull`". Empty where the bytes may be such text. `path` only serves
+// the commands that the sentence names.
+std::string NoTextProblem(std::string_view first_bytes, std::string_view path);
+
+// The same, and of pages and markup, which are texts but neither JSON, columns nor weights.
+std::string NoDataProblem(std::string_view first_bytes, std::string_view path);
+
+}  // namespace tandem

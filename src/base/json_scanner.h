@@ -1,0 +1,88 @@
+// Finds the first fault of a text that a parser has refused as JSON, and says it in the words of
+// whoever wrote the text. Parsers are quicker and say less: this runs once they have failed.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tandem {
+
+struct JsonFault {
+  enum class Kind {
+    kOther,
+    kEnd,          // the text ends inside a value
+    kEndInString,  // and inside a string
+    kBehind,       // something stands behind the value
+    kNoUtf8
+  };
+  Kind kind = Kind::kOther;
+  size_t offset = 0;  // in bytes, from the start of the text
+  std::string where;  // the member it is in: "input[1]"; empty: none
+  std::string what;   // "a comma is missing before the next key"
+};
+
+// A number that a double or 64 bits do not hold, or a word that Python writes for one.
+struct JsonNumber {
+  size_t offset = 0;
+  std::string_view text;
+};
+
+class JsonScanner {
+ public:
+  // With `python_words`, NaN, Infinity and -Infinity are numbers, as Python's json module reads
+  // and writes them. `text` must outlive the scanner.
+  JsonScanner(std::string_view text, bool python_words)
+      : text_(text), python_words_(python_words) {}
+
+  // None where the text is JSON in UTF-8 (RFC 8259; a byte order mark may stand before it) of at
+  // most 512 levels.
+  std::optional<JsonFault> Scan();
+
+  // Behind Scan: in the order of the text.
+  const std::vector<JsonNumber>& numbers() const { return numbers_; }
+
+ private:
+  using Step = std::variant<std::string_view, size_t>;  // a key, or an index
+
+  [[noreturn]] void Fail(std::string what, JsonFault::Kind kind = JsonFault::Kind::kOther) const;
+  [[noreturn]] void FailEnd(std::string_view expected) const;
+  [[noreturn]] void FailWord() const;
+  // For what stands where `expected` should.
+  [[noreturn]] void FailAt(std::string_view expected) const;
+  [[noreturn]] void FailBehind() const;
+  std::string Where() const;
+
+  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool AtEnd() const { return at_ == text_.size(); }
+  // The letters, digits and underscores from here on.
+  std::string_view Word() const;
+  void SkipBlanks();
+  void Value();
+  void Object();
+  void Member();
+  void Array();
+  // Behind a value of an object or array, up to the next one; false behind the last.
+  bool Separator(char close);
+  std::string_view String();
+  void Escape();
+  unsigned CodeUnit();
+  void Character();
+  void Number();
+  void Digits();
+  bool TakeWord(std::string_view word);
+
+  std::string_view text_;
+  bool python_words_;
+  size_t at_ = 0;
+  std::vector<Step> path_;
+  std::vector<JsonNumber> numbers_;
+};
+
+// How many bytes the character at the start of `text` has; 0 where it is no UTF-8.
+size_t Utf8CharacterBytes(std::string_view text);
+
+}  // namespace tandem

@@ -1,0 +1,13 @@
+// What to give instead of a folder, where a file is expected.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tandem::data {
+
+// "; give one of its files: dev.jsonl, train.jsonl". Empty where no file of the folder looks
+// like data.
+std::string FilesInstead(const std::filesystem::path& folder);
+
+}  // namespace tandem::data
