@@ -14,6 +14,7 @@ struct MiningSource {
   std::string format = "auto";  // as recipes spell it
   std::string split = "train";  // of a folder
   double positive_grade = 1;
+  bool ignore_identical_ids = false;  // a document with a query's id is not mined for it
 };
 
 struct MiningOutput {
@@ -29,7 +30,8 @@ struct MiningData {
 };
 
 // Throws what reading throws, and DataError where there is nothing to mine. Warns about scores and
-// documents judged irrelevant, which the output will not have.
+// documents judged irrelevant, which the output will not have, and says how many queries are
+// documents of the corpus themselves.
 MiningData ReadMiningData(const MiningSource& source);
 
 // Throws UsageError, before any work, for an output that exists.
