@@ -158,11 +158,12 @@ std::string TimeText(const Setup& setup, const MemoryNeed& need) {
 std::string CheckTraining(config::LoadedRecipe loaded) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.encode = false});
   const config::ModelRecipe& model = setup->recipe().model;
+  const std::string empty = EmptyText(*setup);  // before the timed step takes batches
   const MemoryNeed need = MeasureMemoryNeed(*setup);
   const std::string costs =
       MemoryText(*setup, need) + DiskText(*setup, DiskNeedOf(*setup)) + TimeText(*setup, need);
   const std::string trained = TrainedText(*setup->model, setup->recipe());
-  return Counts(*setup) + EmptyText(*setup) + (trained.empty() ? "" : trained + "\n") +
+  return Counts(*setup) + empty + (trained.empty() ? "" : trained + "\n") +
          ScoringText(*setup) + Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
          Lengths(setup->texts.documents, "documents", *model.max_document_tokens) + costs;
 }

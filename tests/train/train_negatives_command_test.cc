@@ -108,7 +108,7 @@ TEST_F(TrainNegatives, AResumedRunEndsWithTheSameShortStep) {
   const std::string whole = ReadFile(Path("run") / "metrics.jsonl");
   const std::string model = ReadFile(Path("run") / "model" / "model.safetensors");
   std::filesystem::remove_all(Path("run") / "model");
-  std::filesystem::remove_all(Path("run") / "checkpoints" / "00000005");
+  std::filesystem::remove_all(Path("run") / "checkpoints" / "step-00000005");
   bool removed = false;
   for (const auto& entry : std::filesystem::directory_iterator(Path("run") / "checkpoints")) {
     removed = removed || entry.path().filename().native().ends_with("5");
