@@ -303,6 +303,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
 }
 
 void SetSteps(Setup& setup, int64_t steps) {
+  if (steps != setup.plan.steps) setup.plan.batches.reset();  // those of another length
   setup.plan.steps = steps;
   const config::OptimizerRecipe& recipe = setup.recipe().optimizer;
   setup.updater = std::make_unique<Updater>(
