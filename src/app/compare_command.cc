@@ -12,8 +12,10 @@
 
 #include "app/command.h"
 #include "app/compare_output.h"
+#include "app/evaluation_output.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/identical_ids.h"
 #include "app/output_style.h"
 #include "app/torch_half.h"
 #include "base/error.h"
@@ -50,6 +52,7 @@ void AddTestFlags(Flags& flags, CompareCommandOptions& options) {
       .ShowDefault();
   flags.AddSwitch("--complete", options.complete,
                   "Count judged queries without results, with 0 (trec_eval -c)");
+  AddIdenticalIdsFlag(flags, options.ignore_identical_ids);
   flags.Add("--permutations", options.permutations, "Sign patterns of the randomisation test")
       .Between(1, 100'000'000)
       .ShowDefault();
@@ -154,6 +157,11 @@ void WarnOfLeftOut(const eval::Comparison& comparison, const std::vector<std::st
 
 }  // namespace
 
+void SayOf(const std::string& system, std::vector<eval::Remark> remarks) {
+  for (eval::Remark& remark : remarks) remark.text = fmt::format("{}: {}", system, remark.text);
+  PrintRemarks(remarks);
+}
+
 eval::EvaluationOptions EvaluationOptionsOf(const CompareCommandOptions& options) {
   eval::EvaluationOptions evaluation{.complete = options.complete, .threads = Threads()};
   evaluation.ranking.relevance_level = options.relevance_level;
@@ -173,11 +181,13 @@ ComparedSystem ReadSystem(const std::string& path, const data::Qrels& qrels,
                     "none of its queries is judged: do run and judgements belong "
                     "together?");
   }
+  std::vector<eval::Remark> remarks =
+      TreatIdenticalIds(options.ignore_identical_ids, &qrels, compared.run);
   compared.system.evaluation = eval::EvaluateRun(compared.run, qrels, measures, evaluation);
-  for (const eval::Remark& remark : eval::RemarksOn(compared.system.evaluation, evaluation)) {
-    const std::string text = fmt::format("{}: {}", path, remark.text);
-    remark.is_warning ? Warn(text) : Note(text);
+  for (eval::Remark& remark : eval::RemarksOn(compared.system.evaluation, evaluation)) {
+    remarks.push_back(std::move(remark));
   }
+  SayOf(path, remarks);
   if (compared.system.evaluation.samples) {
     compared.system.samples =
         eval::SamplesOfRun(compared.run, qrels, compared.system.evaluation.queries,

@@ -21,6 +21,7 @@ struct CompareCommandOptions {
   std::string measures;  // comma-separated
   double relevance_level = 1;
   bool complete = false;
+  bool ignore_identical_ids = false;  // results with the id of their query do not count
   size_t permutations = 100'000;
   size_t resamples = 10'000;
   double confidence = 0.95;
@@ -42,6 +43,9 @@ struct KnownTexts {
 };
 
 eval::EvaluationOptions EvaluationOptionsOf(const CompareCommandOptions& options);
+
+// Prints remarks, with the name of the system that they are on.
+void SayOf(const std::string& system, std::vector<eval::Remark> remarks);
 
 // Reads a run and measures it. Throws what ReadTrecRun and EvaluateRun throw, naming the run.
 ComparedSystem ReadSystem(const std::string& path, const data::Qrels& qrels,

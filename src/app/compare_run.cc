@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/compare_command.h"
+#include "app/identical_ids.h"
 #include "app/load_model.h"
 #include "app/ranked_depth.h"
 #include "base/error.h"
@@ -23,7 +24,20 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
       search::Retrieve(*model, judged.dataset,
                        {.top_k = RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
-                        .encode = BulkOptions()});
+                        .encode = BulkOptions(),
+                        .ignore_identical_ids = options.ignore_identical_ids});
+  std::vector<eval::Remark> remarks =
+      TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run);
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(judged.dataset);
+  if (options.ignore_identical_ids) {
+    for (eval::Remark& remark : IdenticalIdsRemarks(true, in_corpus.by_id)) {
+      remarks.push_back(std::move(remark));
+    }
+  }
+  for (eval::Remark& remark : OwnTextRemarks(in_corpus.by_text)) {
+    remarks.push_back(std::move(remark));
+  }
+  SayOf(folder, std::move(remarks));
   if (samples) {
     search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
   }

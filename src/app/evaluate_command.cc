@@ -13,6 +13,7 @@
 #include "app/evaluation_output.h"
 #include "app/flags.h"
 #include "app/globals.h"
+#include "app/identical_ids.h"
 #include "app/job_flags.h"
 #include "app/output_style.h"
 #include "app/threshold_output.h"
@@ -80,6 +81,7 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
   flags.AddSwitch("--complete", options.complete,
                   "Count judged queries without results, with 0 (trec_eval -c); of a model they "
                   "always count");
+  AddIdenticalIdsFlag(flags, options.ignore_identical_ids);
   flags
       .Add("--max-results", options.max_results,
            "Results per query that count (trec_eval -M); 0: all")
@@ -131,6 +133,12 @@ void CheckModelInputs(const EvaluateOptions& options) {
                     "it excludes {}",
                     IsSuite(options) ? "further ones" : "--candidates"));
   }
+  if (!options.thresholds.empty() && options.ignore_identical_ids) {
+    throw UsageError(
+        "--thresholds of a model counts every document of the corpus; it excludes "
+        "--ignore-identical-ids: write a run with search --ignore-identical-ids, and evaluate "
+        "that");
+  }
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");
   }
@@ -177,7 +185,9 @@ void CheckOptions(const EvaluateOptions& options) {
 
 void RunEvaluateRun(const EvaluateOptions& options) {
   const data::Qrels qrels = data::ReadQrels(options.qrels);
-  const data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
+  data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
+  const std::vector<eval::Remark> identical =
+      TreatIdenticalIds(options.ignore_identical_ids, &qrels, run);
   eval::EvaluationOptions evaluation{.complete = options.complete,
                                      .threads = Threads(),
                                      .count_samples = !options.thresholds.empty()};
@@ -189,6 +199,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
   const eval::Evaluation found =
       eval::EvaluateRun(run, qrels, eval::ParseMeasures(options.measures), evaluation);
   PrintRemarks(eval::RemarksOn(found, evaluation));
+  PrintRemarks(identical);
   std::optional<ThresholdReport> thresholds;
   std::vector<FurtherFigures> further;
   if (!options.thresholds.empty()) {

@@ -34,6 +34,7 @@ struct EvaluateOptions {
   bool views = false;  // of the embedding space; with a model
   double relevance_level = 1;
   bool complete = false;              // always so with a model
+  bool ignore_identical_ids = false;  // results with the id of their query do not count
   std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model
   std::string score_precision = "double";
   std::string thresholds;  // wishes, comma-separated (eval/thresholds.h); "": none

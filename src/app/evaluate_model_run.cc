@@ -14,6 +14,7 @@
 #include "app/evaluate_model.h"
 #include "app/evaluation_output.h"
 #include "app/globals.h"
+#include "app/identical_ids.h"
 #include "app/job.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
@@ -86,21 +87,35 @@ struct CorpusRanking {
   size_t top_k = 0;
   double relevance_level = 0;            // > 0: with score samples
   search::SearchedRows* keep = nullptr;  // receives all embeddings
+  bool ignore_identical_ids = false;
 };
 
 search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
                              const CorpusRanking& wanted, const EmbeddingPlaces& places) {
-  search::Retrieved retrieved = search::Retrieve(model, judged.dataset,
-                                                 {.top_k = wanted.top_k,
-                                                  .relevance_level = wanted.relevance_level,
-                                                  .encode = BulkOptions(),
-                                                  .embeddings = places.embeddings,
-                                                  .cache = places.cache,
-                                                  .keep = wanted.keep});
+  search::Retrieved retrieved =
+      search::Retrieve(model, judged.dataset,
+                       {.top_k = wanted.top_k,
+                        .relevance_level = wanted.relevance_level,
+                        .encode = BulkOptions(),
+                        .ignore_identical_ids = wanted.ignore_identical_ids,
+                        .embeddings = places.embeddings,
+                        .cache = places.cache,
+                        .keep = wanted.keep});
   if (wanted.relevance_level > 0) {
     search::CountMissingPositives(judged.qrels, wanted.relevance_level, retrieved.samples);
   }
   return retrieved;
+}
+
+// `of_run` is what the results told. A search that has left identical ids out itself (`left_out`)
+// shows none in its results.
+std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
+                                       const search::QueriesInCorpus& in_corpus, bool left_out) {
+  std::vector<eval::Remark> remarks;
+  if (left_out) remarks = IdenticalIdsRemarks(true, in_corpus.by_id);
+  remarks.insert(remarks.end(), of_run.begin(), of_run.end());
+  for (eval::Remark& remark : OwnTextRemarks(in_corpus.by_text)) remarks.push_back(remark);
+  return remarks;
 }
 
 FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
@@ -141,10 +156,15 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   search::SearchedRows rows;
   const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
                              .relevance_level = samples ? options.relevance_level : 0,
-                             .keep = options.thresholds.empty() ? nullptr : &rows};
-  const search::Retrieved retrieved =
-      set.candidates.empty() ? RankCorpus(model, judged, wanted, places)
-                             : RankCandidates(model, set, dataset, places, result.documents);
+                             .keep = options.thresholds.empty() ? nullptr : &rows,
+                             .ignore_identical_ids = options.ignore_identical_ids};
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  search::Retrieved retrieved = set.candidates.empty()
+                                    ? RankCorpus(model, judged, wanted, places)
+                                    : RankCandidates(model, set, dataset, places, result.documents);
+  const std::vector<eval::Remark> identical =
+      RemarksOnIds(TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run),
+                   in_corpus, options.ignore_identical_ids && set.candidates.empty());
   eval::EvaluationOptions evaluation{.complete = true,
                                      .threads = BulkOptions().threads,
                                      .samples = retrieved.samples,
@@ -156,6 +176,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                                                : eval::ScorePrecision::kSingle};
   result.evaluation = eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
   result.remarks = eval::RemarksOn(result.evaluation, evaluation);
+  result.remarks.insert(result.remarks.end(), identical.begin(), identical.end());
   if (calibration) {
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }

@@ -86,6 +86,10 @@ void AddInputFlags(Flags& flags, MineOptions& options) {
       .Add("--positive-grade", options.source.positive_grade,
            "Lowest grade of a positive; documents of lower grades above 0 are never mined")
       .ShowDefault("1");
+  flags.AddSwitch(
+      "--ignore-identical-ids", options.source.ignore_identical_ids,
+      "Do not mine for a query the document that has its id; one with its text is never "
+      "mined");
   AddLineFlags(flags, options.source.lines);
 }
 

@@ -63,6 +63,27 @@ void PrintSummary(const search::MiningSummary& sums, const search::MiningRules& 
   std::fputs(table.Text(OutputStyle()).c_str(), stdout);
 }
 
+// Queries that are documents of the corpus themselves.
+void SayOwn(const search::MiningTask& task, const MiningSource& source) {
+  const size_t queries = task.query_of.size();
+  if (task.own_texts > 0) {
+    Note(
+        fmt::format("queries whose own text is a document of the corpus, which is not mined: {} "
+                    "of {}",
+                    task.own_texts, queries));
+  }
+  if (task.identical_ids == 0) return;
+  if (source.ignore_identical_ids) {
+    Note(fmt::format("queries whose own id is left out of what is mined: {} of {}",
+                     task.identical_ids, queries));
+  } else {
+    Warn(
+        fmt::format("queries with a document of their own id in the corpus: {} of {}; where it is "
+                    "the query itself in other words, --ignore-identical-ids leaves it out",
+                    task.identical_ids, queries));
+  }
+}
+
 }  // namespace
 
 MiningData ReadMiningData(const MiningSource& source) {
@@ -75,7 +96,8 @@ MiningData ReadMiningData(const MiningSource& source) {
   }
   MiningData data{.query_prompt = dataset.query_prompt, .has_grades = dataset.has_grades};
   data.set = data::BuildTrainingSet(std::move(dataset), source.positive_grade_or_default());
-  data.task = search::MakeMiningTask(data.set);
+  data.task = search::MakeMiningTask(data.set, {.identical_ids = source.ignore_identical_ids});
+  SayOwn(data.task, source);
   size_t irrelevant = 0;
   for (const data::TrainingQuery& example : data.set.examples) {
     for (const data::Judgement& judgement : example.others) irrelevant += judgement.grade == 0;

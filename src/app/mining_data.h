@@ -17,6 +17,7 @@ struct MiningSource {
   std::string split = "train";           // of a folder
   std::optional<double> positive_grade;  // none: 1
   LineFlags lines;
+  bool ignore_identical_ids = false;  // a document with a query's id is not mined for it
 
   double positive_grade_or_default() const { return positive_grade.value_or(1); }
 };
@@ -34,7 +35,8 @@ struct MiningData {
 };
 
 // Throws what reading throws, and DataError where there is nothing to mine. Warns about scores and
-// documents judged irrelevant, which the output will not have.
+// documents judged irrelevant, which the output will not have, and says how many queries are
+// documents of the corpus themselves.
 MiningData ReadMiningData(const MiningSource& source);
 
 // Throws UsageError, before any work, for an output that exists.

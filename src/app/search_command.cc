@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/flags.h"
+#include "app/identical_ids.h"
 #include "app/torch_half.h"
 #include "base/error.h"
 
@@ -17,6 +18,10 @@ namespace {
 constexpr size_t kRunDepth = 100;
 constexpr size_t kFreeTextDepth = 10;
 constexpr std::string_view kStandardInput = "-";  // as a text: its lines are queries
+
+constexpr const char* kNoIds =
+    "--ignore-identical-ids needs queries with ids: give --queries FILE or, with --dataset, "
+    "--split";
 
 void CheckThresholds(const SearchOptions& options) {
   const auto probability = options.min_probability;
@@ -61,6 +66,7 @@ void RunInDataset(SearchOptions options) {
                     "--query, or for an index",
                     options.format));
   }
+  if (free_text && options.ignore_identical_ids) throw UsageError(kNoIds);
   if (!options.queries_file.empty() && (free_text || !options.split.empty())) {
     throw UsageError("--queries says which queries are searched; it excludes --query and --split");
   }
@@ -108,6 +114,7 @@ void RunInIndex(SearchOptions options) {
   if (!options.queries_file.empty() && !options.queries.empty()) {
     throw UsageError("--queries says which queries are searched; it excludes free text");
   }
+  if (options.queries_file.empty() && options.ignore_identical_ids) throw UsageError(kNoIds);
   CheckThresholds(options);
   if (options.format.empty()) options.format = options.output.empty() ? "text" : "trec";
   if (options.top_k == 0) options.top_k = options.format == "trec" ? kRunDepth : kFreeTextDepth;
@@ -135,6 +142,7 @@ std::function<void()> Configure(Flags& flags) {
             "Search for this text instead and print the hits; may be given several times");
   flags.Add("--top-k,--k", options->top_k, "Hits per query (default 100 in a TREC run, else 10)")
       .Between(1, 1'000'000'000);
+  AddIdenticalIdsFlag(flags, options->ignore_identical_ids);
   flags.Add("--min-score", options->min_score,
             "Leave out hits with a lower score; a query may then have fewer hits, or none");
   flags.Add("--min-probability", options->min_probability,

@@ -16,12 +16,13 @@ struct SearchOptions {
   std::string index;  // folder; "": `dataset` is searched, with `model`
   ModelFlags model;   // its folder "": where the index says that it is
   std::string dataset;
-  std::string split;                 // "" where not given: test
-  std::string queries_file;          // "": none
-  std::vector<std::string> queries;  // free text
-  bool lines = false;                // whether each line of standard input is a query
-  size_t top_k = 0;                  // 0 where not given
-  std::optional<double> min_score;   // hits below it are left out
+  std::string split;                  // "" where not given: test
+  std::string queries_file;           // "": none
+  std::vector<std::string> queries;   // free text
+  bool lines = false;                 // whether each line of standard input is a query
+  size_t top_k = 0;                   // 0 where not given
+  bool ignore_identical_ids = false;  // no hit has the id of its query
+  std::optional<double> min_score;    // hits below it are left out
   std::optional<double> min_probability;
   std::vector<std::string> filters;  // of an index: conditions such as "year>=2020"
   bool highlight = false;            // of an index: the best passage of each hit

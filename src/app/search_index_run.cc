@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -13,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/evaluation_output.h"
 #include "app/globals.h"
 #include "app/hits_output.h"
+#include "app/identical_ids.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/output_style.h"
@@ -131,7 +134,7 @@ class Output {
 };
 
 index::AnswerOptions AnswerOptionsOf(const SearchOptions& options, const index::IndexInfo& info) {
-  index::AnswerOptions answers{.k = options.top_k,
+  index::AnswerOptions answers{.k = options.top_k + (options.ignore_identical_ids ? 1 : 0),
                                .min_score = options.min_score,
                                .min_probability = options.min_probability,
                                .highlight = options.highlight,
@@ -166,14 +169,21 @@ std::vector<ShownHit> HitsOf(const index::DocumentIndex& index,
   return hits;
 }
 
+// Whether queries have ids of their own, and whether documents with these are left out.
+struct QueryIds {
+  bool given = false;
+  bool ignore = false;
+};
+
 // Answers the queries of `source`, block by block.
 class Search {
  public:
   Search(const index::DocumentIndex& index, model::DualEncoder& model,
          const index::AnswerOptions& options,
-         const std::optional<weights::Calibration>& calibration)
+         const std::optional<weights::Calibration>& calibration, const QueryIds& ids)
       : index_(index),
         options_(options),
+        ids_(ids),
         calibration_(calibration ? &*calibration : nullptr),
         queries_(model, TextKind::kQuery),
         passages_(model, TextKind::kDocument) {}
@@ -184,6 +194,7 @@ class Search {
       output.Flush();
     }
     queries_.Report("queries");
+    PrintRemarks(IdenticalIdsRemarks(ids_.ignore, identical_ids_));
   }
 
   size_t count() const { return count_; }
@@ -194,22 +205,39 @@ class Search {
     std::vector<std::string_view> texts;
     for (const SearchQuery& query : block) texts.push_back(query.text);
     const std::vector<float> rows = queries_.Embed(texts);
-    const auto answers = index::FindAnswers(
+    auto answers = index::FindAnswers(
         index_, rows.data(), block.size(), options_, calibration_,
         [this](std::span<const std::string_view> passages) { return passages_.Embed(passages); });
     for (size_t q = 0; q < block.size(); ++q) {
+      TreatIdenticalId(block[q].id, answers[q]);
       hits.Add({.id = block[q].id, .query = block[q].text, .hits = HitsOf(index_, answers[q])});
       unanswered_ += answers[q].empty();
     }
     count_ += block.size();
   }
 
+  // Leaves out the answer with the id of its query, or the last one where there is none.
+  void TreatIdenticalId(const std::string& query, std::vector<index::Answer>& answers) {
+    if (!ids_.given) return;
+    const auto is_query = [&](const index::Answer& answer) {
+      return index_.id(answer.document) == query;
+    };
+    if (!ids_.ignore) {
+      identical_ids_ += std::any_of(answers.begin(), answers.end(), is_query) ? 1 : 0;
+      return;
+    }
+    identical_ids_ += std::erase_if(answers, is_query);
+    if (answers.size() == options_.k) answers.pop_back();
+  }
+
   const index::DocumentIndex& index_;
   const index::AnswerOptions& options_;
+  QueryIds ids_;
   const weights::Calibration* calibration_;
   Embedder queries_, passages_;
   size_t count_ = 0;
   size_t unanswered_ = 0;
+  size_t identical_ids_ = 0;  // queries with an answer that has their id
 };
 
 }  // namespace
@@ -229,7 +257,8 @@ void RunIndexSearch(const SearchOptions& options) {
   CheckProbabilities(calibration, options.min_probability, loaded.folder);
   const std::unique_ptr<QuerySource> source = SourceOf(options);
   HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });
-  Search search(*index, *loaded.model, answers, calibration);
+  Search search(*index, *loaded.model, answers, calibration,
+                {.given = !options.queries_file.empty(), .ignore = options.ignore_identical_ids});
   search.Run(*source, hits, output);
   hits.Finish();
   output.Finish();

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/evaluation_output.h"
 #include "app/hits_output.h"
 #include "app/hits_text.h"
+#include "app/identical_ids.h"
 #include "app/load_model.h"
 #include "app/model_calibration.h"
 #include "app/output_style.h"
@@ -21,6 +23,7 @@
 #include "data/judged_data.h"
 #include "data/texts_file.h"
 #include "data/trec_run.h"
+#include "eval/identical_ids.h"
 #include "index/hit_filter.h"
 #include "search/retrieve.h"
 
@@ -107,6 +110,21 @@ void Filter(const index::HitFilter& filter, const std::string& asked, data::Run*
                    left_out, without, queries.size()));
 }
 
+// What there is to say of queries that are documents of the corpus themselves. A file of queries
+// comes without judgements, so that every document with a query's id is left out if any is.
+std::vector<eval::Remark> RemarksOn(const data::Dataset& dataset, const SearchOptions& options,
+                                    data::Run& run) {
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  std::vector<eval::Remark> remarks =
+      options.ignore_identical_ids
+          ? IdenticalIdsRemarks(true, in_corpus.by_id)
+          : IdenticalIdsRemarks(false, eval::CountIdenticalIds(run, nullptr).queries);
+  for (eval::Remark& remark : OwnTextRemarks(in_corpus.by_text)) {
+    remarks.push_back(std::move(remark));
+  }
+  return remarks;
+}
+
 void WriteRun(const std::string& output, const data::Run& run) {
   constexpr std::string_view kTag = "tandem";
   if (output != "-") return data::WriteTrecRun(output, run, kTag);
@@ -123,6 +141,7 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
   const data::Dataset dataset = ReadQueries(options);
   CheckIds(dataset, options.output);
   search::Retrieved retrieved = search::Retrieve(*model, dataset, retrieve);
+  PrintRemarks(RemarksOn(dataset, options, retrieved.run));
   Filter(filter, WhatIsAsked(options), &retrieved.run);
   WriteRun(options.output, retrieved.run);
   Note(fmt::format("{} queries against {} documents -> {}", retrieved.run.queries().size(),
@@ -133,8 +152,10 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
 }  // namespace
 
 void RunSearch(const SearchOptions& options) {
-  const search::RetrieveOptions retrieve{
-      .top_k = options.top_k, .encode = BulkOptions(), .embeddings = options.embeddings};
+  const search::RetrieveOptions retrieve{.top_k = options.top_k,
+                                         .encode = BulkOptions(),
+                                         .ignore_identical_ids = options.ignore_identical_ids,
+                                         .embeddings = options.embeddings};
   if (options.queries.empty()) {
     SearchQueries(options, retrieve);
   } else {

@@ -51,6 +51,8 @@ struct MaskRecipe {
   bool copies = true;
   bool known_positives = true;
   bool same_query = true;
+  bool query_text = true;
+  bool in_batch = true;  // false: each query's own further documents are its only negatives
   // The false-negative filter (train/false_negatives.h); all none: off.
   std::optional<double> false_negative_score;
   std::optional<double> false_negative_absolute_margin;
@@ -171,6 +173,7 @@ struct ValidationRecipe {
   std::string measure = "ndcg@10";
   Strings report;                          // further measures, which decide nothing
   std::optional<int64_t> pool;             // documents; none: the whole corpus
+  bool ignore_identical_ids = false;       // no document is ranked for the query with its id
   Quantity every = Quantity::Percent(10);  // of the run's steps
   int64_t patience = 3;                    // validations without improvement; 0: never stop early
   bool enabled() const { return data.has_value() || holdout.has_value(); }

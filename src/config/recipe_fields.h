@@ -41,13 +41,14 @@ inline constexpr FieldCondition kMinimumGrade = {"data.minimum_grade", [](const 
                                                    return recipe.data.minimum_grade.has_value();
                                                  }};
 inline constexpr FieldCondition kCopiesInBatch = {
-    "sampling.no_duplicates = false, or data.masks.known_positives = true: no batch has copies "
-    "otherwise",
+    "sampling.no_duplicates = false, or data.masks.known_positives = true: copies are kept apart "
+    "otherwise, and masked where they must meet",
     [](const Recipe& recipe) {
       return !recipe.sampling.no_duplicates || recipe.data.masks.known_positives;
     }};
 inline constexpr FieldCondition kSameQueryInBatch = {
-    "sampling.no_duplicates = false: no batch has a query twice otherwise",
+    "sampling.no_duplicates = false: a query's copies are kept apart otherwise, and masked where "
+    "they must meet",
     [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
 inline constexpr FieldCondition kSeveralTasks = {
     "several [[data.source]]: each is a task, unless `task` says otherwise",
@@ -153,6 +154,13 @@ void VisitMasks(R& masks, Visitor& visitor) {
   visitor.Field("same_query", masks.same_query,
                 {.doc = "the positives of other rows with the same query text",
                  .condition = kSameQueryInBatch});
+  visitor.Field("query_text", masks.query_text,
+                {.doc = "documents whose text is the query's own; nor are they drawn or mined as "
+                        "its negatives"});
+  visitor.Field("in_batch", masks.in_batch,
+                {.doc = "false: the documents that other queries have brought into the batch, so "
+                        "that a query has its own judged and mined negatives alone",
+                 .elsewhere = "FlagEmbedding: `no_in_batch_neg_flag`"});
   visitor.Field("false_negative_score", masks.false_negative_score,
                 {.doc = "documents that score above are no negatives",
                  .unit = "score units",
@@ -347,6 +355,11 @@ void VisitValidation(R& validation, Visitor& visitor) {
                  .unit = "documents",
                  .range = {1, 4294967295},
                  .unset_doc = "the whole corpus",
+                 .condition = kRankedValidation});
+  visitor.Field("ignore_identical_ids", validation.ignore_identical_ids,
+                {.doc = "leave out of a query's ranking the document that has its id, unless that "
+                        "is judged relevant",
+                 .elsewhere = "BEIR: `ignore_identical_ids`, its default",
                  .condition = kRankedValidation});
   visitor.Field("every", validation.every,
                 {.doc = "of the run's steps",

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sampling/batch_order.h"
-#include "sampling/composition.h"
 #include "sampling/token_composition.h"
 
 namespace tandem::sampling {
@@ -82,6 +81,7 @@ BatchComposer::BatchComposer(const Pairs& pairs, const SamplerOptions& options)
       by_task_(options.by_task && !options.tasks.empty()),
       similar_lengths_(options.similar_lengths),
       no_duplicates_(options.no_duplicates),
+      copies_(options.copies_meet ? Copies::kWhereTheyMust : Copies::kNever),
       in_turns_(by_task_ && options.mixture == Mixture::kRoundRobin) {
   const Examples& examples = pairs.examples();
   if (by_task_) CheckSize("each query needs a task", tasks_.size(), examples.size());
@@ -126,13 +126,16 @@ std::vector<uint32_t> BatchComposer::Cut(std::span<const Draw> draws, const Plac
   std::vector<BatchKeys> keys(places.size());
   if (no_duplicates_) keys = KeysOf(pairs_.examples(), draws, places);
   if (!by_tokens()) {
-    return ComposeEvenly(keys, batch_, random,
-                         similar_lengths_ ? Refuge::kNear : Refuge::kAnywhere);
+    return ComposeEvenly(keys,
+                         {.batch = batch_,
+                          .refuge = similar_lengths_ ? Refuge::kNear : Refuge::kAnywhere,
+                          .copies = copies_},
+                         random);
   }
   std::vector<uint32_t> tokens;
   tokens.reserve(places.size());
   for (const uint32_t place : places) tokens.push_back(SizeOf(draws[place]));
-  return ComposeByTokens(keys, tokens, batch_tokens_, random);
+  return ComposeByTokens(keys, tokens, {.limit = batch_tokens_, .copies = copies_}, random);
 }
 
 DrawBatches BatchComposer::Compose(std::span<const Draw> draws, RandomStream random) const {
@@ -160,12 +163,12 @@ DrawBatches BatchComposer::Compose(std::span<const Draw> draws, RandomStream ran
   return DrawBatches::Sorted(draws, batch_of);
 }
 
-size_t BatchComposer::Count(std::span<const Draw> draws) const {
+size_t BatchComposer::Count(std::span<const Draw> draws, Copies copies) const {
   size_t count = 0;
   for (const Places& places : ByTask(draws)) {
     std::vector<BatchKeys> keys(places.size());
     if (no_duplicates_) keys = KeysOf(pairs_.examples(), draws, places);
-    count += CountBatches(keys, batch_);
+    count += CountBatches(keys, batch_, copies);
   }
   return count;
 }

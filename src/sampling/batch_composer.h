@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "sampling/composition.h"
 #include "sampling/draw_tokens.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
@@ -38,12 +39,17 @@ class BatchComposer {
   //  - For similar lengths, windows of kWindowBatches batches are sorted by the tokens of query and
   //    own document, and neighbours become batches.
   //  - Batches of a task are of even size: ComposeEvenly's, or ComposeByTokens's.
+  //  - Copies meet where they must, if the options allow it.
   // With similar lengths the order of batches is a BalancedOrder. Where sources come in turns
   // (Mixture::kRoundRobin), so do the batches of tasks. `random` decides the rest.
   DrawBatches Compose(std::span<const Draw> draws, RandomStream random) const;
 
   // How many batches Compose makes of `draws`, where batches are limited by queries.
-  size_t Count(std::span<const Draw> draws) const;
+  size_t Count(std::span<const Draw> draws) const { return Count(draws, copies_); }
+  size_t Count(std::span<const Draw> draws, Copies copies) const;
+
+  Copies copies() const { return copies_; }
+  void set_copies(Copies copies) { copies_ = copies; }
 
   // Where batches are limited by tokens: how many batches so many draws are, if they have as many
   // tokens as queries have on average.
@@ -70,6 +76,7 @@ class BatchComposer {
   bool by_task_;
   bool similar_lengths_;
   bool no_duplicates_;
+  Copies copies_;
   bool in_turns_;  // tasks
 };
 

@@ -16,8 +16,17 @@ constexpr uint32_t kTries = 8;
 // forbids nothing, so it counts as no node (kNoNode).
 class Composer {
  public:
-  Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random, Refuge refuge)
-      : Composer(pass, batch, random, refuge, KeyCounts(pass)) {}
+  // `counts` are those of the pass.
+  Composer(std::span<const BatchKeys> pass, const KeyCounts& counts, const EvenOptions& options,
+           RandomStream random)
+      : random_(random),
+        refuge_(options.refuge),
+        batches_(std::max((pass.size() + options.batch - 1) / options.batch, counts.Most())),
+        nodes_(pass.size()),
+        batch_of_(pass.size(), kNoQuery),
+        sizes_(batches_),
+        first_free_(counts.texts.size() + counts.documents.size()),
+        table_(BindKeys(pass, counts, nodes_)) {}
 
   std::vector<uint32_t> Compose() {
     for (uint32_t query = 0; query < nodes_.size(); ++query) {
@@ -29,17 +38,6 @@ class Composer {
   }
 
  private:
-  Composer(std::span<const BatchKeys> pass, size_t batch, RandomStream random, Refuge refuge,
-           const KeyCounts& counts)
-      : random_(random),
-        refuge_(refuge),
-        batches_(std::max((pass.size() + batch - 1) / batch, counts.Most())),
-        nodes_(pass.size()),
-        batch_of_(pass.size(), kNoQuery),
-        sizes_(batches_),
-        first_free_(counts.texts.size() + counts.documents.size()),
-        table_(BindKeys(pass, counts, nodes_)) {}
-
   bool IsBound(uint32_t query) const { return nodes_[query] != KeyNodes{kNoNode, kNoNode}; }
 
   // Sizes in the end: those of the first n % batches_ batches are one larger than the others'.
@@ -204,15 +202,67 @@ class Composer {
   CellTable table_;
 };
 
+// Numbers the parts of the keys of one side: the first part of a key keeps its number, the others
+// have numbers that no key has.
+class KeySplitter {
+ public:
+  KeySplitter(const std::vector<uint32_t>& counts, size_t batches)
+      : seen_(counts.size()), parts_(counts.size()), further_(counts.size()) {
+    auto next = static_cast<uint32_t>(counts.size());
+    for (size_t key = 0; key < counts.size(); ++key) {
+      parts_[key] =
+          static_cast<uint32_t>(std::max<size_t>(1, (counts[key] + batches - 1) / batches));
+      further_[key] = next;
+      next += parts_[key] - 1;
+    }
+  }
+
+  // Of the key's next query.
+  uint32_t PartOf(uint32_t key) {
+    if (key == kNoKey) return key;
+    const uint32_t part = seen_[key]++ % parts_[key];
+    return part == 0 ? key : further_[key] + part - 1;
+  }
+
+ private:
+  std::vector<uint32_t> seen_;     // [keys] queries so far
+  std::vector<uint32_t> parts_;    // [keys]
+  std::vector<uint32_t> further_;  // [keys] the number of the key's second part
+};
+
 }  // namespace
 
-size_t CountBatches(std::span<const BatchKeys> pass, size_t batch) {
-  return std::max((pass.size() + batch - 1) / batch, KeyCounts(pass).Most());
+bool HaveToMeet(size_t most, size_t queries, size_t full) {
+  if (most <= full) return false;
+  return most > full + std::max<size_t>(1, full / 4) || queries < 2 * most;
 }
 
-std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, size_t batch,
-                                    RandomStream random, Refuge refuge) {
-  return Composer(pass, batch, random, refuge).Compose();
+std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t batches) {
+  std::vector<BatchKeys> split(pass.begin(), pass.end());
+  const KeyCounts counts(pass);
+  KeySplitter texts(counts.texts, batches), documents(counts.documents, batches);
+  for (BatchKeys& keys : split) {
+    keys.text = texts.PartOf(keys.text);
+    keys.document = documents.PartOf(keys.document);
+  }
+  return split;
+}
+
+size_t CountBatches(std::span<const BatchKeys> pass, size_t batch, Copies copies) {
+  const size_t full = (pass.size() + batch - 1) / batch, most = KeyCounts(pass).Most();
+  if (copies == Copies::kWhereTheyMust && HaveToMeet(most, pass.size(), full)) return full;
+  return std::max(full, most);
+}
+
+std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, const EvenOptions& options,
+                                    RandomStream random) {
+  const size_t full = (pass.size() + options.batch - 1) / options.batch;
+  const KeyCounts counts(pass);
+  if (options.copies == Copies::kWhereTheyMust && HaveToMeet(counts.Most(), pass.size(), full)) {
+    const std::vector<BatchKeys> split = SplitFrequentKeys(pass, full);
+    return Composer(split, KeyCounts(split), options, random).Compose();
+  }
+  return Composer(pass, counts, options, random).Compose();
 }
 
 }  // namespace tandem::sampling

@@ -48,6 +48,7 @@ void AddFurther(const Pairs& pairs, const FurtherPool& mined, const FurtherOptio
   for (const uint32_t own : batch.documents) taken.insert(pairs.examples().document_hash(own));
   batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
   for (const Draw& draw : draws) {
+    if (!options.in_batch) taken = {pairs.examples().document_hash(draw.document)};
     AddTo(pairs, mined.of(draw.query), options, draw, taken, batch);
     batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
   }

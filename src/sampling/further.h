@@ -27,6 +27,9 @@ struct FurtherOptions {
   uint64_t seed = 1;
   size_t count = 0;           // of each query
   bool no_duplicates = true;  // no document text twice in a batch
+  // False: further documents are negatives of their own query alone, so that only those of one
+  // query must not be copies.
+  bool in_batch = true;
 };
 
 // Adds to a batch that has `draws` as its rows, of pass batch.epoch, their further documents: drawn

@@ -1,5 +1,6 @@
 #include "sampling/masks.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -14,7 +15,11 @@ class MaskMaker {
             size_t end)
       : examples_(examples), batch_(batch), rules_(rules), begin_(begin), end_(end) {
     for (uint32_t column = 0; column < batch.columns(); ++column) {
-      columns_[Key(batch.documents[column])].push_back(column);
+      const uint32_t document = batch.documents[column];
+      columns_[Key(document)].push_back(column);
+      if (rules.query_text && !rules.copies) {
+        by_text_[examples.document_hash(document)].push_back(column);
+      }
     }
     for (uint32_t row = 0; row < batch.rows(); ++row) {
       rows_[examples.query_hash(batch.queries[row])].push_back(row);
@@ -27,11 +32,9 @@ class MaskMaker {
       uint8_t* cells = mask.data() + (row - begin_) * batch_.columns();
       MaskOwn(row, cells);
       MaskKnownPositives(row, cells);
-      if (!rules_.same_query) continue;
-      for (const uint32_t other : SameQuery(row)) {
-        if (OwnIsRelevant(other)) MaskOwn(other, cells);
-        MaskKnownPositives(other, cells);
-      }
+      MaskQueryText(row, cells);
+      MaskSameQuery(row, cells);
+      MaskInBatch(row, cells);
     }
     return mask;
   }
@@ -94,14 +97,41 @@ class MaskMaker {
     }
   }
 
+  // Clears what is masked for the other rows with the text of this row's query.
+  void MaskSameQuery(size_t row, uint8_t* cells) const {
+    if (!rules_.same_query) return;
+    for (const uint32_t other : SameQuery(row)) {
+      if (OwnIsRelevant(other)) MaskOwn(other, cells);
+      MaskKnownPositives(other, cells);
+    }
+  }
+
+  // Clears the columns of documents with the text of the query of `row`.
+  void MaskQueryText(size_t row, uint8_t* cells) const {
+    if (!rules_.query_text) return;
+    MaskColumns(rules_.copies ? columns_ : by_text_, examples_.query_hash(batch_.queries[row]),
+                cells);
+  }
+
+  // Clears all columns but those of the further documents of `row`.
+  void MaskInBatch(size_t row, uint8_t* cells) const {
+    if (rules_.in_batch) return;
+    std::fill(cells, cells + batch_.further_starts[row], 0);
+    std::fill(cells + batch_.further_starts[row + 1], cells + batch_.columns(), 0);
+  }
+
   void MaskDocument(uint32_t document, uint8_t* cells) const {
-    const auto found = columns_.find(Key(document));
-    if (found == columns_.end()) return;
+    MaskColumns(columns_, Key(document), cells);
+  }
+
+  static void MaskColumns(const Columns& columns, uint64_t key, uint8_t* cells) {
+    const auto found = columns.find(key);
+    if (found == columns.end()) return;
     for (const uint32_t column : found->second) cells[column] = 0;
   }
 
   std::vector<uint8_t> AllButDiagonal() const {
-    std::vector<uint8_t> mask((end_ - begin_) * batch_.rows(), 1);
+    std::vector<uint8_t> mask((end_ - begin_) * batch_.rows(), rules_.in_batch ? 1 : 0);
     for (size_t row = begin_; row < end_; ++row) mask[SquareCell(row, row)] = 0;
     return mask;
   }
@@ -116,6 +146,7 @@ class MaskMaker {
   const MaskRules& rules_;
   size_t begin_, end_;  // the rows that have masks
   Columns columns_;     // by Key
+  Columns by_text_;     // by hash of the document's text, where Key is another one
   Columns rows_;        // by hash of the query's text
 };
 

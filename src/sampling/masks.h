@@ -15,6 +15,8 @@ struct MaskRules {
   bool copies = true;           // same document, or same text, as one that is masked
   bool known_positives = true;  // every document judged relevant for the query, at any grade
   bool same_query = true;       // every document that is masked for a row with the same query text
+  bool query_text = true;       // every document whose text is the query's own
+  bool in_batch = true;         // false: also all that the query has not brought itself
 };
 
 // Matrices by rows; 1 is true. A batch has Q rows and D columns; R of the rows have masks.
@@ -31,10 +33,13 @@ struct Masks {
 //  - own document with a grade above 0 or, under `known_positives`, judged relevant for another row
 //    with the text of query i (`same_query`),
 //  - a copy, by document or text, of any of these (`copies`). The papers do not mask them;
-//    but a copy of another positive is as relevant.
-// A document that is judged irrelevant stays a negative unless it is such a copy. In the square
+//    but a copy of another positive is as relevant,
+//  - a document with the text of query i (`query_text`): data of duplicates and corpora that hold
+//    the queries have it, and a text is no evidence against itself,
+//  - where `in_batch` is off, no further document of row i: in-batch negatives are left out then.
+// A document that is judged irrelevant stays a negative unless it is one of these. In the square
 // matrices the diagonal is 0, and so are pairs of rows with the same query text (`same_query`) and
-// pairs of own documents that are copies (`copies`).
+// pairs of own documents that are copies (`copies`); without `in_batch` everything is 0.
 Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules);
 // Of rows [begin, end) alone.
 Masks MakeMasks(const Examples& examples, const Batch& batch, const MaskRules& rules, size_t begin,

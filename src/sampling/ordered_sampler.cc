@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -20,8 +21,10 @@ std::unique_ptr<Order> MakeOrderFor(Pairs& pairs, const SamplerOptions& options,
 }
 
 // How passes are made, as saved states name it. Version 1 (states without a number) put duplicates
-// off to later batches and drew hard negatives from all documents below the positive grade.
-constexpr int kPlanVersion = 2;
+// off to later batches and drew hard negatives from all documents below the positive grade. In
+// version 2 copies never met.
+constexpr int kPlanVersion = 3;
+constexpr int kCopiesNeverMet = 2;
 
 }  // namespace
 
@@ -39,6 +42,10 @@ OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& o
   if (planned_ != nullptr && options_.no_duplicates && composer_.plain()) {
     keys_ = SharedKeys(pairs_, *planned_);
   }
+  options_.copies_meet = options_.copies_meet && options_.no_duplicates;
+  if (stepped_ != nullptr && options_.copies_meet && composer_.plain()) {
+    limits_.emplace(pairs_, *stepped_, options_.batch);
+  }
   order_->Begin(0, 0);
   pass_ = Compose();
   if (composer_.by_tokens()) estimate_ = EstimateBatches();
@@ -48,15 +55,17 @@ DrawBatches OrderedSampler::ComposePlan(uint64_t pass) const {
   const std::vector<Draw> draws = planned_->Plan(pass);
   const RandomStream random({options_.seed, "sampling batches", pass});
   if (!composer_.plain()) return composer_.Compose(draws, random);
-  return DrawBatches::Sorted(draws, ComposeEvenly(keys_.Of(draws), options_.batch, random));
+  const EvenOptions options{.batch = options_.batch, .copies = composer_.copies()};
+  return DrawBatches::Sorted(draws, ComposeEvenly(keys_.Of(draws), options, random));
 }
 
 std::unique_ptr<Pass> OrderedSampler::Compose() const {
   if (planned_ != nullptr) return std::make_unique<PlannedPass>(ComposePlan(epoch_));
   if (composer_.plain()) {
-    return std::make_unique<SteppedPass>(
-        *stepped_, pairs_.examples(),
-        SteppedOptions{.batch = options_.batch, .no_duplicates = options_.no_duplicates});
+    return std::make_unique<SteppedPass>(*stepped_, pairs_.examples(),
+                                         SteppedOptions{.batch = options_.batch,
+                                                        .no_duplicates = options_.no_duplicates,
+                                                        .limits = limits_ ? &*limits_ : nullptr});
   }
   return std::make_unique<PooledPass>(*stepped_, composer_, options_.seed, epoch_);
 }
@@ -115,10 +124,12 @@ Batch OrderedSampler::Next() {
   }
   const auto is_one = [](double weight) { return weight == 1; };
   if (std::all_of(batch.weights.begin(), batch.weights.end(), is_one)) batch.weights = {};
-  AddFurther(
-      pairs_, mined_,
-      {.seed = options_.seed, .count = options_.negatives, .no_duplicates = options_.no_duplicates},
-      draws, batch);
+  AddFurther(pairs_, mined_,
+             {.seed = options_.seed,
+              .count = options_.negatives,
+              .no_duplicates = options_.no_duplicates,
+              .in_batch = options_.in_batch},
+             draws, batch);
   return batch;
 }
 
@@ -136,7 +147,7 @@ uint64_t OrderedSampler::BatchesOf(uint64_t pass) const {
   if (!composer_.plain() && KnowsBatches()) return composer_.Count(planned_->Plan(pass));
   const uint64_t full = FullBatches(pass);
   if (keys_.most() <= full || !KnowsBatches()) return full;
-  return CountBatches(keys_.Of(planned_->Plan(pass)), options_.batch);
+  return CountBatches(keys_.Of(planned_->Plan(pass)), options_.batch, composer_.copies());
 }
 
 uint64_t OrderedSampler::BatchesIn(double epochs) const {
@@ -153,7 +164,8 @@ uint64_t OrderedSampler::BatchesIn(double epochs) const {
 // Where the order has no state, seed and pass decide everything, and the number of its batches so
 // far says where it stands.
 SamplerState OrderedSampler::State() const {
-  SamplerState state{.values = {{"plan", kPlanVersion}, {"epoch", epoch_}}};
+  const int plan = copies_forbidden_ ? kCopiesNeverMet : kPlanVersion;
+  SamplerState state{.values = {{"plan", plan}, {"epoch", epoch_}}};
   pass_->Save(state);
   mined_.Save(state);
   if (kept_hash_ != 0) state.values["kept_pairs"] = kept_hash_;
@@ -167,9 +179,12 @@ SamplerState OrderedSampler::State() const {
 void OrderedSampler::Restore(const SamplerState& state) {
   const auto epoch = state.values.at("epoch").get<uint64_t>();
   static_cast<void>(state.values.at("batch").get<uint64_t>());
-  CheckPlan(state.values.value("plan", 1));
+  const int version = state.values.value("plan", 1);
+  CheckPlan(version);
   CheckKeptPairs(state);
-  const bool anew = epoch != epoch_ || order_->has_state();
+  const bool forbid = version <= kCopiesNeverMet && options_.copies_meet;
+  if (forbid) ForbidCopies();
+  const bool anew = forbid || epoch != epoch_ || order_->has_state();
   epoch_ = epoch;
   if (order_->has_state()) {
     batches_ = state.values.at("batches").get<uint64_t>();
@@ -195,8 +210,53 @@ bool OrderedSampler::FirstPlanIsTheSame() const {
   return composer_.plain() && alone && (one_batch || examples.size() % options_.batch == 0);
 }
 
+size_t OrderedSampler::MostCopies() const {
+  if (!options_.copies_meet) return 1;
+  if (limits_) return limits_->most();
+  const auto* planned = dynamic_cast<const PlannedPass*>(pass_.get());
+  if (planned == nullptr) return 1;
+  const Examples& examples = pairs_.examples();
+  size_t most = 1;
+  std::unordered_map<uint64_t, size_t> texts, documents;
+  for (size_t batch = 0; batch < planned->all().size(); ++batch) {
+    texts.clear();
+    documents.clear();
+    for (const Draw& draw : planned->all().Batch(batch)) {
+      most = std::max({most, ++texts[examples.query_hash(draw.query)],
+                       ++documents[examples.document_hash(draw.document)]});
+    }
+  }
+  return most;
+}
+
+// Whether copies meet in a pass of the run; passes are known ahead.
+bool OrderedSampler::CopiesMeet() const {
+  const auto passes = static_cast<uint64_t>(std::ceil(options_.length.epochs));
+  for (uint64_t pass = 0; pass < passes; ++pass) {
+    const std::vector<Draw> draws = planned_->Plan(pass);
+    const uint64_t strict = composer_.plain()
+                                ? CountBatches(keys_.Of(draws), options_.batch, Copies::kNever)
+                                : composer_.Count(draws, Copies::kNever);
+    if (strict != BatchesOf(pass)) return true;
+  }
+  return false;
+}
+
+// From here on batches are those of version 2.
+void OrderedSampler::ForbidCopies() {
+  copies_forbidden_ = true;
+  options_.copies_meet = false;
+  limits_.reset();
+  composer_.set_copies(Copies::kNever);
+}
+
+// A run of version 2 goes on with its own composition, but where the number of its steps followed
+// from that: it has been counted anew before.
 void OrderedSampler::CheckPlan(int version) const {
-  if (version == kPlanVersion || (version == 1 && FirstPlanIsTheSame())) return;
+  const bool counted = KnowsBatches() && !options_.length.batches && options_.copies_meet;
+  if (version == kPlanVersion) return;
+  const bool is_known = version == kCopiesNeverMet || (version == 1 && FirstPlanIsTheSame());
+  if (is_known && !(counted && CopiesMeet())) return;
   throw ModelError("the checkpoint", "",
                    "its sampler's plan was made by another version of Tandem, which put other "
                    "queries into a batch, so that this one cannot continue the run exactly; "

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "sampling/audit.h"
 #include "sampling/batch_composer.h"
+#include "sampling/copy_limits.h"
 #include "sampling/further_pool.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
@@ -29,6 +31,7 @@ class OrderedSampler final : public Sampler {
   double Passes() const override;
   uint64_t BatchesIn(double epochs) const override;
   bool KnowsBatches() const override;
+  size_t MostCopies() const override;
   void AddFeedback(const Feedback& feedback) override { order_->AddFeedback(feedback); }
   bool Prunes() const override { return order_->prunes(); }
   void set_audit(PassAudit* audit) override { audit_ = Prunes() ? audit : nullptr; }
@@ -46,6 +49,8 @@ class OrderedSampler final : public Sampler {
   uint64_t BatchesOf(uint64_t pass) const;
   uint64_t FullBatches(uint64_t pass) const;
   void CheckPlan(int version) const;
+  bool CopiesMeet() const;
+  void ForbidCopies();
   void CheckKeptPairs(const SamplerState& state) const;
   bool FirstPlanIsTheSame() const;
 
@@ -55,10 +60,12 @@ class OrderedSampler final : public Sampler {
   PlannedOrder* planned_;  // one of the two is order_, the other null
   SteppedOrder* stepped_;
   SharedKeys keys_;  // of a planned order's draws, where their number alone makes batches
+  std::optional<CopyLimits> limits_;  // of a stepped order's, likewise; none: copies never meet
   BatchComposer composer_;
-  uint64_t kept_hash_;    // of pairs_
-  uint64_t epoch_ = 0;    // the pass under way
-  uint64_t batches_ = 0;  // since the run's start; counted where the order has a state
+  bool copies_forbidden_ = false;  // by a state of version 2
+  uint64_t kept_hash_;             // of pairs_
+  uint64_t epoch_ = 0;             // the pass under way
+  uint64_t batches_ = 0;           // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;
   uint64_t estimate_ = 0;  // batches of a pass; used where batches are limited by tokens
   FurtherPool mined_;

@@ -1,15 +1,17 @@
 // How the draws of a pass become batches: at once, at its beginning (PlannedPass), or while it goes
 // on, for an order that learns meanwhile (SteppedPass, and PooledPass of sampling/pooled_pass.h).
-// In each no two equal query texts or own documents meet in a batch, unless copies are allowed.
+// In each no two equal query texts or own documents meet in a batch, unless copies are allowed or
+// there are so many that they have to (sampling/composition.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
+#include "sampling/copy_limits.h"
 #include "sampling/examples.h"
 #include "sampling/order.h"
 #include "sampling/state.h"
@@ -58,6 +60,8 @@ class PlannedPass final : public Pass {
   uint64_t batches() const override { return next_; }
   size_t placed() const override { return batches_.starts[next_]; }
   size_t planned() const { return batches_.size(); }
+  // Of the whole pass.
+  const DrawBatches& all() const { return batches_; }
   void Save(SamplerState& state) const override;
   void Restore(const SamplerState& state) override;
 
@@ -69,6 +73,8 @@ class PlannedPass final : public Pass {
 struct SteppedOptions {
   size_t batch = 64;          // draws, at most
   bool no_duplicates = true;  // no text and no document twice in a batch
+  // How many copies may meet; null: none ever do. Must outlive the pass.
+  const CopyLimits* limits = nullptr;
 };
 
 // A pass whose draws an order gives one after the other. It has ceil(draws / batch) batches whose
@@ -78,6 +84,9 @@ struct SteppedOptions {
 //  - In place of any other draw that does not fit the order proposes another one. Where many do not
 //    fit in a row, the batch stays smaller.
 //  - What is still missing when the planned batches are made comes in further ones.
+//  - Where copies may meet, a batch takes as many of a text or document as the limits say, and the
+//    last of the planned batches and further ones take any: alone in a batch a query would have
+//    nothing to be compared with.
 class SteppedPass final : public Pass {
  public:
   // `order`, whose pass has begun, and `examples` must outlive this.
@@ -98,7 +107,10 @@ class SteppedPass final : public Pass {
     std::deque<Draw> draws;
   };
 
-  size_t Size() const;  // of the next batch
+  size_t Planned() const;  // batches
+  size_t Size() const;     // of the next batch
+  // Whether the batch under way may take any copies.
+  bool TakesAll() const;
   bool Fits(const Draw& draw) const;
   void Put(const Draw& draw, std::vector<Draw>& batch);
   void TakeWaiting(size_t size, std::vector<Draw>& batch);
@@ -111,7 +123,8 @@ class SteppedPass final : public Pass {
   uint64_t batches_ = 0;
   size_t placed_ = 0;
   std::vector<Queue> waiting_;  // by the time at which a key's first draw had to wait
-  std::unordered_set<uint64_t> texts_, documents_;  // hashes of the batch under way
+  // How often the batch under way has each hash.
+  std::unordered_map<uint64_t, uint32_t> texts_, documents_;
 };
 
 }  // namespace tandem::sampling

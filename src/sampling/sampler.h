@@ -34,8 +34,12 @@ struct SamplerOptions {
   size_t batch = 64;          // queries
   size_t negatives = 0;       // judged negatives of each query, or with `graded_own` any labelled
   bool no_duplicates = true;  // no query text and no document text twice in a batch
-  bool graded_own = false;    // own documents may have any grade; else they are positives
-  size_t accumulate = 1;      // batches of a step
+  // With `no_duplicates`: where so many queries share a text or a document that batches would
+  // become much smaller, they meet (sampling/composition.h). Masks must know copies then.
+  bool copies_meet = false;
+  bool in_batch = true;     // false: further documents are their own query's negatives alone
+  bool graded_own = false;  // own documents may have any grade; else they are positives
+  size_t accumulate = 1;    // batches of a step
   RunLength length = {};
   config::Params params = {};  // values of SamplerInfo::params; none: all defaults
   InitialScores scores = {};   // used while the sampler is made
@@ -83,6 +87,10 @@ class Sampler {
   virtual bool KnowsBatches() const { return true; }
   // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
+
+  // How many queries of one batch of the first pass share a text or an own document, at most, as
+  // far as that is known ahead. More than 1 only where copies meet.
+  virtual size_t MostCopies() const { return 1; }
 
   // Whether it draws other queries or pairs in one pass than in another, or leaves some out.
   virtual bool Prunes() const { return false; }

@@ -19,27 +19,42 @@ SteppedPass::SteppedPass(SteppedOrder& order, const Examples& examples,
                          const SteppedOptions& options)
     : order_(order), examples_(examples), options_(options) {}
 
+size_t SteppedPass::Planned() const {
+  return (order_.draws() + options_.batch - 1) / options_.batch;
+}
+
 // Where all batches so far had the size that was meant for them, sizes differ by at most one, the
 // larger ones first.
 size_t SteppedPass::Size() const {
   const size_t left = order_.draws() - placed_;
-  const size_t planned = (order_.draws() + options_.batch - 1) / options_.batch;
+  const size_t planned = Planned();
   if (batches_ >= planned) return std::min(left, options_.batch);
   const size_t batches_left = planned - batches_;
   return std::min(options_.batch, (left + batches_left - 1) / batches_left);
 }
 
+bool SteppedPass::TakesAll() const {
+  return !options_.no_duplicates || (options_.limits != nullptr && batches_ + 1 >= Planned());
+}
+
 bool SteppedPass::Fits(const Draw& draw) const {
-  if (!options_.no_duplicates) return true;
-  return !texts_.contains(examples_.query_hash(draw.query)) &&
-         !documents_.contains(examples_.document_hash(draw.document));
+  if (TakesAll()) return true;
+  const uint64_t text = examples_.query_hash(draw.query);
+  const uint64_t document = examples_.document_hash(draw.document);
+  const auto has_room = [](const auto& counts, uint64_t hash, size_t limit) {
+    const auto found = counts.find(hash);
+    return found == counts.end() || found->second < limit;
+  };
+  const CopyLimits* limits = options_.limits;
+  return has_room(texts_, text, limits != nullptr ? limits->OfText(text) : 1) &&
+         has_room(documents_, document, limits != nullptr ? limits->OfDocument(document) : 1);
 }
 
 void SteppedPass::Put(const Draw& draw, std::vector<Draw>& batch) {
   batch.push_back(draw);
   if (!options_.no_duplicates) return;
-  texts_.insert(examples_.query_hash(draw.query));
-  documents_.insert(examples_.document_hash(draw.document));
+  ++texts_[examples_.query_hash(draw.query)];
+  ++documents_[examples_.document_hash(draw.document)];
 }
 
 std::vector<Draw> SteppedPass::Next(double progress, bool rank_anew) {
@@ -56,14 +71,14 @@ std::vector<Draw> SteppedPass::Next(double progress, bool rank_anew) {
   return batch;
 }
 
-// At most one of each queue: the others have its key.
+// As many of each queue as fit: the others of it have the same key.
 void SteppedPass::TakeWaiting(size_t size, std::vector<Draw>& batch) {
   bool any_empty = false;
   for (Queue& queue : waiting_) {
-    if (batch.size() >= size) break;
-    if (!Fits(queue.draws.front())) continue;
-    Put(queue.draws.front(), batch);
-    queue.draws.pop_front();
+    while (batch.size() < size && !queue.draws.empty() && Fits(queue.draws.front())) {
+      Put(queue.draws.front(), batch);
+      queue.draws.pop_front();
+    }
     any_empty = any_empty || queue.draws.empty();
   }
   if (any_empty) std::erase_if(waiting_, [](const Queue& queue) { return queue.draws.empty(); });

@@ -244,18 +244,32 @@ class TokenPlacer {
   CellTable table_;
 };
 
+// As many as all tokens fill.
+size_t FewestBatches(std::span<const uint32_t> tokens, size_t limit) {
+  const uint64_t total = std::accumulate(tokens.begin(), tokens.end(), uint64_t{0});
+  return std::max<size_t>(1, (total + limit - 1) / limit);
+}
+
 }  // namespace
 
 std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> pass,
-                                      std::span<const uint32_t> tokens, size_t limit,
+                                      std::span<const uint32_t> tokens, const TokenOptions& options,
                                       RandomStream random) {
+  const size_t limit = options.limit;
   if (std::any_of(tokens.begin(), tokens.end(),
                   [limit](uint32_t t) { return t == 0 || t > limit; })) {
     throw std::invalid_argument("a query has no tokens, or more than a batch may have");
   }
+  const size_t full = FewestBatches(tokens, limit);
+  std::vector<BatchKeys> split;
+  if (options.copies == Copies::kWhereTheyMust &&
+      HaveToMeet(KeyCounts(pass).Most(), pass.size(), full)) {
+    split = SplitFrequentKeys(pass, full);
+    pass = split;
+  }
   const TokenPass all(pass, tokens, limit);
   const size_t most = std::max<size_t>(1, pass.size());
-  size_t batches = std::max<size_t>({1, all.most, (all.total + limit - 1) / limit});
+  size_t batches = std::max(all.most, full);
   while (true) {
     batches = std::min(batches, most);  // then each query may have a batch of its own
     TokenPlacer placer(all, batches, random);

@@ -41,17 +41,28 @@ struct MiningTask {
   std::vector<uint32_t> row_of_example;   // [examples that are mined for]: which of the Q it asks
   std::vector<uint32_t> document_of;      // [D]: the training set's document with this text
   std::vector<uint32_t> row_of_document;  // [documents]: which of the D it is a copy of
-  // Of each query, ascending, each once. `relevant`: never mined (data::IsRelevant, and copies);
-  // `positives`: those of them with the grade of a positive; `irrelevant`: judged 0, none of them
-  // relevant.
+  // Of each query, ascending, each once. `relevant`: never mined (data::IsRelevant, copies, and
+  // what MiningTaskOptions leaves out); `positives`: those of them with the grade of a positive;
+  // `irrelevant`: judged 0, none of them relevant.
   NumberLists relevant;
   NumberLists positives;
   NumberLists irrelevant;
+  // Queries with a document of their own text that is not judged relevant, and those with one of
+  // their own id that is not left out for its text either; whether they are left out or not.
+  size_t own_texts = 0;
+  size_t identical_ids = 0;
+};
+
+// What is never mined besides what is judged relevant.
+struct MiningTaskOptions {
+  bool own_text = true;        // a document with the query's own text
+  bool identical_ids = false;  // a document with the id of a query that has this text
 };
 
 // For all examples, or for `which` of them; what is known about a query comes from all examples in
 // either case. Throws DataError where the corpus holds one text only: there is nothing to mine.
-MiningTask MakeMiningTask(const data::TrainingSet& set);
-MiningTask MakeMiningTask(const data::TrainingSet& set, std::span<const uint32_t> which);
+MiningTask MakeMiningTask(const data::TrainingSet& set, const MiningTaskOptions& options = {});
+MiningTask MakeMiningTask(const data::TrainingSet& set, std::span<const uint32_t> which,
+                          const MiningTaskOptions& options = {});
 
 }  // namespace tandem::search

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "search/embedding_cache.h"
 #include "search/kept_embeddings.h"
@@ -178,6 +179,26 @@ Retrieved Collect(const RetrievalTask& task, const std::vector<QueryHits>& found
   return retrieved;
 }
 
+bool IsRelevant(const data::JudgedQuery& query, uint32_t document) {
+  return std::any_of(query.judgements.begin(), query.judgements.end(),
+                     [&](const auto& one) { return one.document == document && one.grade > 0; });
+}
+
+// The document with the query's id; none where there is none, or where it is relevant.
+std::optional<uint32_t> DocumentOfItsId(const RetrievalTask& task, const data::JudgedQuery& query) {
+  const auto document = task.documents.Find(task.queries.id(query.query));
+  return document && !IsRelevant(query, *document) ? document : std::nullopt;
+}
+
+// Takes the documents with their query's id out of the hits.
+void LeaveOutIdenticalIds(const RetrievalTask& task, std::vector<QueryHits>& found) {
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto left_out = DocumentOfItsId(task, task.judged[i]);
+    if (!left_out) continue;
+    std::erase_if(found[i].hits, [&](const Hit& hit) { return hit.document == *left_out; });
+  }
+}
+
 // A folder of embeddings holds parts, or those that a search keeps there.
 void CheckEmbeddings(const RetrieveOptions& options) {
   if (options.embeddings.empty() || EmbeddingParts::AreIn(options.embeddings)) return;
@@ -199,11 +220,36 @@ Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
       depth = std::max(depth, eval::kNegativesPerQuery + of_query.size());
     }
   }
+  if (options.ignore_identical_ids) ++depth;
   if (options.keep != nullptr) options.keep->queries = queries;
   ExactSearch search(queries, depth, task.documents);
   if (options.relevance_level > 0) search.Watch(positives);
   DocumentSearch(model, task.documents, options, &search).Run();
-  return Collect(task, search.Take(), positives, options);
+  std::vector<QueryHits> found = search.Take();
+  if (options.ignore_identical_ids) LeaveOutIdenticalIds(task, found);
+  return Collect(task, found, positives, options);
+}
+
+QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task) {
+  QueriesInCorpus count;
+  std::unordered_map<uint64_t, std::vector<size_t>> by_text;  // of task.judged
+  const auto query_hashes = task.queries.hashes(), document_hashes = task.documents.hashes();
+  for (size_t i = 0; i < task.judged.size(); ++i) {
+    count.by_id += DocumentOfItsId(task, task.judged[i]) ? 1 : 0;
+    by_text[(*query_hashes)[task.judged[i].query]].push_back(i);
+  }
+  std::vector<bool> has_text(task.judged.size()), is_relevant(task.judged.size());
+  for (uint32_t d = 0; d < task.documents.size(); ++d) {
+    const auto queries = by_text.find((*document_hashes)[d]);
+    if (queries == by_text.end()) continue;
+    for (const size_t i : queries->second) {
+      const data::JudgedQuery& query = task.judged[i];
+      is_relevant[i] = is_relevant[i] || IsRelevant(query, d);
+      has_text[i] = has_text[i] || task.documents.id(d) != task.queries.id(query.query);
+    }
+  }
+  for (size_t i = 0; i < has_text.size(); ++i) count.by_text += has_text[i] && !is_relevant[i];
+  return count;
 }
 
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,

@@ -44,7 +44,10 @@ struct RetrieveOptions {
   EncodeOptions encode;          // its label and its prompt are not used
   PromptSource query_prompt;     // of task.judged[i]; null: the model's
   PromptSource document_prompt;  // of document i; null: the model's. Not with `embeddings`
-  bool report = true;            // show bars and warn about truncated and empty texts
+  // Leaves out a document that has its query's id, but one that is judged relevant (grade above 0),
+  // of results and samples.
+  bool ignore_identical_ids = false;
+  bool report = true;  // show bars and warn about truncated and empty texts
   // Folder of the corpus's embeddings. One of parts (search/embedding_parts.h) must have those of
   // the same model and texts, and is only read. In any other, those of the same model and texts are
   // used, else they are made and kept there. Empty: none.
@@ -64,6 +67,14 @@ struct Retrieved {
   data::Run run;                            // views into the task's documents
   std::vector<eval::QuerySamples> samples;  // of the judged queries; views into its queries
 };
+
+// The queries of a task that are documents of its corpus themselves, and not judged relevant for
+// themselves.
+struct QueriesInCorpus {
+  size_t by_id = 0;    // a document has the query's id
+  size_t by_text = 0;  // a document of another id has its text
+};
+QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task);
 
 // Every query of `task.judged` against all documents. Never holds a matrix of queries x corpus;
 // holds all embeddings of the corpus only where `options.embeddings` keeps them and they

@@ -6,12 +6,15 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "base/progress.h"
+#include "train/empty_batches.h"
 #include "train/initial_scores.h"
 #include "train/memory_need.h"
 #include "train/mining_rules.h"
 #include "train/run.h"
 #include "train/setup.h"
+#include "train/setup_notes.h"
 #include "train/training_options.h"
 
 namespace tandem::train {
@@ -53,6 +56,8 @@ std::string Counts(const Setup& setup) {
       setup.data.training.size(), labels.name, labels.documents,
       graded ? "labelled document" : "positive", set.queries_without_positive,
       *setup.recipe().data.negatives, setup.further.Text(), set.documents.size());
+  if (const std::string pairs = PairsText(setup); !pairs.empty()) text += pairs + "\n";
+  if (const std::string warmup = WarmupText(setup); !warmup.empty()) text += warmup + "\n";
   if (setup.miner != nullptr) {
     const config::MiningRecipe& mining = setup.recipe().mining;
     text += fmt::format(
@@ -67,6 +72,16 @@ std::string Counts(const Setup& setup) {
                         setup.plan.validate_share > 0 ? "about " : "", setup.plan.validate_every);
   }
   return text;
+}
+
+// What the batches of an epoch are, where some can teach nothing.
+std::string EmptyText(const Setup& setup) {
+  const EmptyBatches found = CountEmptyBatches(setup);
+  if (found.empty == 0) return "";
+  const std::string text = fmt::format("{} of the {} batches of an epoch can teach nothing: {}",
+                                       found.empty, found.batches, EmptyBatchText("each has"));
+  Warn(text);
+  return text + "\n";
 }
 
 std::string Mebibytes(uint64_t bytes) {
@@ -143,12 +158,13 @@ std::string TimeText(const Setup& setup, const MemoryNeed& need) {
 std::string CheckTraining(config::LoadedRecipe loaded) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.encode = false});
   const config::ModelRecipe& model = setup->recipe().model;
+  const std::string empty = EmptyText(*setup);  // before the timed step takes batches
   const MemoryNeed need = MeasureMemoryNeed(*setup);
   const std::string costs =
       MemoryText(*setup, need) + DiskText(*setup, DiskNeedOf(*setup)) + TimeText(*setup, need);
   const std::string trained = TrainedText(*setup->model, setup->recipe());
-  return Counts(*setup) + (trained.empty() ? "" : trained + "\n") + ScoringText(*setup) +
-         Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
+  return Counts(*setup) + empty + (trained.empty() ? "" : trained + "\n") +
+         ScoringText(*setup) + Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
          Lengths(setup->texts.documents, "documents", *model.max_document_tokens) + costs;
 }
 

@@ -57,6 +57,8 @@ sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
           .batch = static_cast<size_t>(recipe.train.batch.value_or(1)),
           .negatives = static_cast<size_t>(recipe.data.negatives.value_or(0)),
           .no_duplicates = recipe.sampling.no_duplicates,
+          .copies_meet = recipe.data.masks.copies && recipe.data.masks.same_query,
+          .in_batch = recipe.data.masks.in_batch,
           .graded_own = needs.graded_own,
           .accumulate = static_cast<size_t>(recipe.train.accumulate),
           .length = length,
@@ -70,7 +72,9 @@ sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,
 sampling::MaskRules MaskRulesOf(const config::Recipe& recipe) {
   return {.copies = recipe.data.masks.copies,
           .known_positives = recipe.data.masks.known_positives,
-          .same_query = recipe.data.masks.same_query};
+          .same_query = recipe.data.masks.same_query,
+          .query_text = recipe.data.masks.query_text,
+          .in_batch = recipe.data.masks.in_batch};
 }
 
 }  // namespace tandem::train

@@ -14,6 +14,7 @@
 #include "config/quantity.h"
 #include "config/recipe_text.h"
 #include "train/checkpoint.h"
+#include "train/run_records.h"
 
 namespace tandem::train {
 namespace {
@@ -128,6 +129,8 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
 // Whether a run of the new length would have written the same bytes up to `step`.
 bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setup) {
   if (step < before.steps) return true;
+  const int64_t accumulate = setup.recipe().train.accumulate;
+  if (before.batches && *before.batches % accumulate != 0) return false;  // its last step is short
   const bool validation_due = before.validate_every == 0 || setup.plan.ValidationDue(step);
   return validation_due && step % setup.recipe().logging.every == 0;
 }
@@ -150,9 +153,10 @@ std::optional<int64_t> CheckpointToExtend(const Setup& setup, const RunFolder& f
     if (HoldsNothingOfTheEnd(step, before, setup) && HasItsBest(folder, step)) return step;
   }
   Warn(fmt::format(
-      "the run goes on from its end, step {}, where metrics.jsonl has a line or a validation that "
-      "a run of {} steps would not have there; the checkpoint before it, or its best weights, are "
-      "gone (train.keep_checkpoints)",
+      "the run goes on from its end, step {}, where it has a line of metrics.jsonl, a validation "
+      "or "
+      "a step of fewer batches that a run of {} steps would not have there; the checkpoint before "
+      "it, or its best weights, are gone (train.keep_checkpoints)",
       steps.front(), setup.plan.steps));
   return steps.front();
 }
@@ -190,10 +194,7 @@ Continuation CompareWithRecord(Setup& setup, const RunFolder& folder,
                                const std::optional<std::string>& text) {
   const bool leads = dist::Leads(setup.group);
   if (!text) return {leads ? folder.LatestCheckpoint() : std::nullopt};
-  Record record{config::ParseRecipe(*text, folder.recipe().native(), {}, setup.loaded.catalogues,
-                                    config::IdleKeys::kAccept)
-                    .recipe,
-                {}};
+  Record record{ReadResolvedRecipe(*text, folder.recipe().native(), setup.loaded.catalogues), {}};
   record.plan = MakePlan(record.recipe, *setup.sampler);
   const bool extended = IsLonger(setup.plan, setup.recipe(), record);
   const bool same_warmup = setup.recipe().schedule.warmup == record.recipe.schedule.warmup;

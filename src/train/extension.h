@@ -24,8 +24,8 @@ struct Continuation {
 // gives as a share of the run's steps (warm-up, checkpoints, validation) keeps its number of steps,
 // also in setup.loaded and setup.plan. The run then writes the same bytes as a run that had these
 // numbers and this length from its start. A checkpoint may hold what happened only because the run
-// ended there (a line of metrics, a validation). The run then goes on from the checkpoint before
-// it, or, where that one is gone, from the last one, with a warning.
+// ended there (a line of metrics, a validation, a last step of fewer batches). The run then goes on
+// from the checkpoint before it, or, where that one is gone, from the last one, with a warning.
 //
 // Throws RecipeError where the recipe differs in a key that may not change, where the run would
 // become shorter, where earlier steps would have had other rates, and where the run has stopped

@@ -143,6 +143,17 @@ double EqualScoresLoss(const ScoredBatch& batch, const at::Tensor& sums,
       .value.item<double>();
 }
 
+namespace {
+
+// Looks at the mask where the loss is 0, which is rare.
+bool LacksNegatives(double loss, const TrainingObjective& objective, const ScoredBatch& batch) {
+  if (loss != 0 || !objective.needs.negatives) return false;
+  const at::Tensor& negative = batch.labels.negative;
+  return !negative.defined() || !negative.any().item<bool>();
+}
+
+}  // namespace
+
 BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                  const objective::States& states) {
   const objective::Loss loss =
@@ -152,6 +163,7 @@ BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                     .count = loss.count,
                     .negatives = batch.negatives,
                     .false_negatives = batch.false_negatives,
+                    .lacks_negatives = LacksNegatives(loss.value.item<double>(), objective, batch),
                     .cosines = std::move(batch.cosines),
                     .losses = {loss.losses.begin(), loss.losses.end()}}};
   if (!std::isfinite(result.outcome.loss)) {

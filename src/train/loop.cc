@@ -47,6 +47,9 @@ struct Loop::BatchSums {
   int64_t tokens = 0;
   int64_t negatives = 0;
   int64_t false_negatives = 0;
+  int64_t empty_batches = 0;
+  int64_t batches = 0;
+  bool complete = false;  // the step has all its batches
 };
 
 Loop::Loop(const LoopParts& parts, const LoopOptions& options, std::vector<LoopObserver*> observers)
@@ -128,6 +131,8 @@ StepReport Loop::Step() {
             .tokens = sums.tokens,
             .negatives = sums.negatives,
             .false_negatives = sums.false_negatives,
+            .empty_batches = sums.empty_batches,
+            .batches = sums.batches,
             .seconds = std::chrono::duration<double>(Clock::now() - start).count()};
   } catch (const NumericError& error) {
     throw DivergedError(state_.step + 1, error.what());
@@ -146,8 +151,15 @@ void Loop::CountProgress() {
 Loop::BatchSums Loop::RunBatches() {
   parts_.states.BeginStep(state_.step + 1);
   BatchSums sums;
-  for (int64_t part = 0; part < options_.accumulate; ++part) RunBatch(part, sums);
+  for (int64_t part = 0; !sums.complete; ++part) RunBatch(part, sums);
   return sums;
+}
+
+// A run by epochs ends with its last batch: the last step may have fewer than the others.
+bool Loop::IsLastBatch(int64_t part) const {
+  if (part + 1 == options_.accumulate) return true;
+  if (by_progress()) return parts_.sampler.Passes() >= *options_.epochs - 1e-9;
+  return options_.batches && state_.batches + 1 >= *options_.batches;
 }
 
 // A batch weighs by its queries where the objective is a mean over queries: the step is then that
@@ -155,6 +167,7 @@ Loop::BatchSums Loop::RunBatches() {
 // weighs the same.
 void Loop::RunBatch(int64_t part, BatchSums& sums) {
   const sampling::Batch plan = NextBatch(parts_.sampler);
+  sums.complete = IsLastBatch(part);
   const TrainingBatch batch = MakeBatch(parts_, plan);
   const bool by_queries = parts_.objective.needs.separable_by_row && options_.accumulate > 1;
   const double weight =
@@ -169,7 +182,7 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
       .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
       .weights_stay = options_.accumulate > 1,
       .group = parts_.group,
-      .reducer = part + 1 == options_.accumulate ? parts_.reducer : nullptr};
+      .reducer = sums.complete ? parts_.reducer : nullptr};
   StepOutcome outcome;
   WithMemoryAdvice(
       options_.device,
@@ -181,6 +194,8 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
   parts_.states = std::move(outcome.states);
   parts_.sampler.AddFeedback(
       {.batch = &plan, .cosines = outcome.cosines, .losses = outcome.losses});
+  ++state_.batches;
+  ++sums.batches;
   sums.weight += weight;
   sums.loss += weight * outcome.loss;
   sums.equal_scores_loss += weight * outcome.equal_scores_loss;
@@ -188,6 +203,7 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
   sums.tokens += batch.tokens();
   sums.negatives += outcome.negatives;
   sums.false_negatives += outcome.false_negatives;
+  sums.empty_batches += outcome.lacks_negatives ? 1 : 0;
 }
 
 bool Loop::TellDuringValidation(double share) const {
@@ -221,6 +237,7 @@ nlohmann::json Loop::State() const {
                          {"queries", state_.queries},
                          {"tokens", state_.tokens},
                          {"stopped_early", state_.stopped_early}};
+  if (options_.accumulate > 1) loop["batches"] = state_.batches;
   if (parts_.miner != nullptr) loop["mining_rounds"] = state_.mining_rounds;
   if (by_progress()) {
     loop["progress_before"] = state_.progress_before;
@@ -242,6 +259,7 @@ nlohmann::json Loop::State() const {
 void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays) {
   const nlohmann::json& loop = state.at("loop");
   state_.step = loop.at("step").get<int64_t>();
+  state_.batches = loop.value("batches", state_.step * options_.accumulate);
   state_.queries = loop.at("queries").get<int64_t>();
   state_.tokens = loop.at("tokens").get<int64_t>();
   state_.stopped_early = loop.at("stopped_early").get<bool>();

@@ -47,7 +47,8 @@ struct LoopOptions {
   // The run ends after so many passes of the sampler, however many steps they take.
   std::optional<double> epochs = std::nullopt;
   int64_t batch = 1;       // queries of a full batch, or of a usual one where tokens limit it
-  int64_t accumulate = 1;  // batches of a step
+  int64_t accumulate = 1;  // batches of a step, but for the last one of a run by epochs
+  std::optional<int64_t> batches = std::nullopt;  // RunPlan::batches
   int64_t chunk_tokens = 0;
   uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
@@ -109,6 +110,8 @@ class Loop {
   void CountProgress();  // from the sampler and the number of steps
   BatchSums RunBatches();
   void RunBatch(int64_t part, BatchSums& sums);
+  // Whether the step's batch `part` is its last one.
+  bool IsLastBatch(int64_t part) const;
   // What all processes do where this one would do `next`.
   Next Agreed(Next next) const;
   // Calls all observers; the first that interrupts is the last that is called.

@@ -7,6 +7,7 @@ namespace tandem::train {
 
 struct LoopState {
   int64_t step = 0;     // optimizer steps done
+  int64_t batches = 0;  // that the steps were made of
   int64_t queries = 0;  // seen in training, with repetition
   int64_t tokens = 0;
   double epoch = 0;     // the sampler's passes that are done, and the share of the one under way

@@ -8,6 +8,7 @@
 #include "train/batch_figures.h"
 #include "train/example_texts.h"
 #include "train/label_keys.h"
+#include "train/own_text.h"
 #include "train/validator.h"
 
 namespace tandem::train {
@@ -92,9 +93,10 @@ std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
   if (!data.validation) {
     return make(data.set, data.held_out, TasksOf(data, loaded.recipe, data.held_out));
   }
-  const data::TrainingSet set = TrainingSetOf(*data.validation, loaded, objective.needs);
+  data::TrainingSet set = TrainingSetOf(*data.validation, loaded, objective.needs);
   std::vector<uint32_t> all(set.examples.size());
   std::iota(all.begin(), all.end(), 0);
+  if (loaded.recipe.data.masks.query_text && !objective.needs.teacher) LeaveOutOwnTexts(set, all);
   return make(set, all, {});
 }
 

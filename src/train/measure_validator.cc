@@ -51,6 +51,7 @@ class MeasureValidator final : public Validator {
       : corpus_(std::move(corpus)),
         measures_(MeasuresOf(measures)),
         relevance_level_(measures.relevance_level),
+        ignore_identical_ids_(measures.ignore_identical_ids),
         prompts_(options.prompts),
         encode_{.precision = options.precision,
                 .threads = options.threads,
@@ -58,9 +59,11 @@ class MeasureValidator final : public Validator {
                 .group = options.group} {
     if (corpus_.qrels == nullptr) judged_ = QrelsOf(corpus_);
     for (const eval::Measure& measure : measures_) CheckPositives(measure);
-    if (!measures.pool) return;
-    pool_ = data::DrawPool(*corpus_.documents, corpus_.judged, *measures.pool, measures.seed);
-    Note(fmt::format("validation on {}", data::PoolText(*pool_, *measures.pool)));
+    if (measures.pool) {
+      pool_ = data::DrawPool(*corpus_.documents, corpus_.judged, *measures.pool, measures.seed);
+      Note(fmt::format("validation on {}", data::PoolText(*pool_, *measures.pool)));
+    }
+    TellOfQueriesInCorpus();
   }
 
   std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
@@ -81,6 +84,29 @@ class MeasureValidator final : public Validator {
   const data::Texts& documents() const { return pool_ ? pool_->documents : *corpus_.documents; }
   std::span<const data::JudgedQuery> judged() const {
     return pool_ ? pool_->judged : corpus_.judged;
+  }
+
+  // A query that is ranked itself takes the first place from what answers it.
+  void TellOfQueriesInCorpus() const {
+    const search::QueriesInCorpus count =
+        search::CountQueriesInCorpus({documents(), *corpus_.queries, judged()});
+    if (count.by_id > 0 && ignore_identical_ids_) {
+      Note(
+          fmt::format("validation leaves the document with a query's own id out of its ranking, "
+                      "for {} of {} queries (validation.ignore_identical_ids)",
+                      count.by_id, judged().size()));
+    } else if (count.by_id > 0) {
+      Warn(
+          fmt::format("validation ranks a document with the query's own id for {} of {} queries; "
+                      "where it is the query itself, validation.ignore_identical_ids = true leaves "
+                      "it out, as BEIR does",
+                      count.by_id, judged().size()));
+    }
+    if (count.by_text == 0) return;
+    Note(
+        fmt::format("validation ranks a document of another id with the query's own text for {} "
+                    "of {} queries",
+                    count.by_text, judged().size()));
   }
 
   // Throws DataError where no query has a document that counts for the measure, which would then be
@@ -129,6 +155,7 @@ class MeasureValidator final : public Validator {
             .query_prompt = [this](size_t i) { return prompts_.queries.Of(judged()[i].query); },
             .document_prompt =
                 [this](size_t i) { return prompts_.documents.Of(pool_ ? pool_->of_corpus[i] : i); },
+            .ignore_identical_ids = ignore_identical_ids_,
             .report = false,
             .progress =
                 [&progress](double share) {
@@ -162,6 +189,7 @@ class MeasureValidator final : public Validator {
   JudgedCorpus corpus_;
   std::vector<eval::Measure> measures_;  // the first decides
   double relevance_level_;
+  bool ignore_identical_ids_;
   RunPrompts prompts_;
   search::EncodeOptions encode_;
   data::Qrels judged_;              // corpus_.judged; empty where there is corpus_.qrels

@@ -34,10 +34,13 @@ struct Stopped {};
 // a copy.
 class PoolMaker {
  public:
-  explicit PoolMaker(const sampling::Examples& examples) : examples_(examples) {}
+  // `own_text`: nor a document with the query's own text.
+  PoolMaker(const sampling::Examples& examples, bool own_text)
+      : examples_(examples), own_text_(own_text) {}
 
   void BeginQuery() {
     known_.clear();
+    if (own_text_) known_.push_back(examples_.query_hash(starts_.size() - 1));
     for (const sampling::Judged& one : examples_.known(starts_.size() - 1)) {
       known_.push_back(examples_.document_hash(one.document));
     }
@@ -55,7 +58,8 @@ class PoolMaker {
 
  private:
   const sampling::Examples& examples_;
-  std::vector<uint64_t> known_;  // texts of the query's documents, ascending
+  bool own_text_;
+  std::vector<uint64_t> known_;  // texts that are not drawn, ascending
   std::vector<uint32_t> starts_ = {0};
   std::vector<uint32_t> documents_;
 };
@@ -90,7 +94,7 @@ NegativeMiner::NegativeMiner(const config::LoadedRecipe& loaded, const data::Tra
       set_(set),
       which_(which),
       options_(options),
-      task_(search::MakeMiningTask(set, which)) {
+      task_(search::MakeMiningTask(set, which, {.own_text = loaded.recipe.data.masks.query_text})) {
   CheckRangeFits(loaded, task_.document_of.size());
   const auto negatives = static_cast<uint64_t>(loaded.recipe.mining.negatives);
   if (which.size() * negatives > UINT32_MAX) {
@@ -229,7 +233,7 @@ std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const M
 }
 
 sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
-  PoolMaker pool(*examples_);
+  PoolMaker pool(*examples_, loaded_.recipe.data.masks.query_text);
   for (const uint32_t row : task_.row_of_example) {
     pool.BeginQuery();
     for (const search::Hit& hit : mined.queries[row].negatives) {
@@ -242,7 +246,7 @@ sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
 
 // Steps at even distances from a random first document: no document comes twice.
 sampling::FurtherPool NegativeMiner::StandIn() const {
-  PoolMaker pool(*examples_);
+  PoolMaker pool(*examples_, loaded_.recipe.data.masks.query_text);
   RandomStream random({static_cast<uint64_t>(loaded_.recipe.seed), "mining stand-in"});
   const size_t all = task_.document_of.size();
   const size_t count = std::min(all, static_cast<size_t>(loaded_.recipe.mining.negatives));

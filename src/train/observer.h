@@ -41,6 +41,9 @@ struct StepReport {
   int64_t tokens = 0;
   int64_t negatives = 0;        // cells that the masks allow; counted with a filter only
   int64_t false_negatives = 0;  // of these, cells that the filter took out
+  // Batches that could teach nothing: no query had a document that it may be compared with.
+  int64_t empty_batches = 0;
+  int64_t batches = 0;
   double seconds = 0;
 };
 

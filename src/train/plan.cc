@@ -6,10 +6,9 @@
 namespace tandem::train {
 namespace {
 
-int64_t Steps(const config::TrainRecipe& recipe, const sampling::Sampler& sampler) {
-  if (recipe.steps) return *recipe.steps;
-  const auto batches = static_cast<int64_t>(sampler.BatchesIn(recipe.epochs.value_or(1)));
-  return std::max<int64_t>(1, (batches + recipe.accumulate - 1) / recipe.accumulate);
+// Of the epochs of a run that are given.
+int64_t Batches(const config::TrainRecipe& recipe, const sampling::Sampler& sampler) {
+  return std::max<int64_t>(1, static_cast<int64_t>(sampler.BatchesIn(recipe.epochs.value_or(1))));
 }
 
 // Whether a step from progress `before` to `now` got to a multiple of `share`, or to the end.
@@ -41,13 +40,19 @@ bool RunPlan::ValidationDue(const LoopState& state) const {
 }
 
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler) {
-  RunPlan plan{.steps = Steps(recipe.train, sampler),
-               .keep_checkpoints = recipe.train.keep_checkpoints,
+  RunPlan plan{.keep_checkpoints = recipe.train.keep_checkpoints,
                .by_progress = !recipe.train.steps && !sampler.KnowsBatches()};
+  if (recipe.train.steps) {
+    plan.steps = *recipe.train.steps;
+  } else {
+    const int64_t batches = Batches(recipe.train, sampler), accumulate = recipe.train.accumulate;
+    plan.steps = (batches + accumulate - 1) / accumulate;
+    if (!plan.by_progress) plan.batches = batches;
+  }
   const auto cadence = [&plan](const config::Quantity& every) {
     return every.IsZero() ? 0 : std::max<int64_t>(1, every.Of(plan.steps));
   };
-  plan.warmup = std::min(plan.steps, recipe.schedule.warmup.Of(plan.steps));
+  plan.warmup = recipe.schedule.warmup.Of(plan.steps);
   plan.checkpoint_every = cadence(recipe.train.checkpoint_every);
   if (recipe.validation.enabled()) {
     plan.validate_every = std::max<int64_t>(1, recipe.validation.every.Of(plan.steps));

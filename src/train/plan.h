@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "config/recipe.h"
 #include "sampling/sampler.h"
@@ -28,6 +29,10 @@ struct RunPlan {
   int64_t checkpoint_every = 0;  // 0: only at the end
   int64_t validate_every = 0;    // 0: never
   int64_t keep_checkpoints = 2;  // at least 1
+  // Batches of the whole run, where `train.epochs` counts them and they are known: the last step
+  // has what is left for it, at most `train.accumulate`. None: every step has all of its batches,
+  // or the run's passes say when it ends.
+  std::optional<int64_t> batches;
   bool by_progress = false;
   // With `by_progress`: shares of the run that stand instead of the numbers of steps above; 0:
   // none.

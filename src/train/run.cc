@@ -48,12 +48,15 @@ std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::Process
 }
 
 // A resumed run keeps what it began with where the recipe leaves the choice to Tandem: an earlier
-// version may have had other defaults for the objective's parameters, and took no negatives then.
+// version may have had other defaults for the objective's parameters, took no negatives then, or
+// knew no mask of a query's own text.
 void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const std::string& record) {
-  const config::Recipe begun = config::ParseRecipe(record, folder.recipe().native(), {},
-                                                   loaded.catalogues, config::IdleKeys::kAccept)
-                                   .recipe;
+  const config::Recipe begun =
+      ReadResolvedRecipe(record, folder.recipe().native(), loaded.catalogues);
   config::Recipe& recipe = loaded.recipe;
+  if (!loaded.positions.contains("data.masks.query_text")) {
+    recipe.data.masks.query_text = begun.data.masks.query_text;
+  }
   if (!recipe.data.negatives) recipe.data.negatives = begun.data.negatives;
   if (recipe.objective.name != begun.objective.name) return;
   const config::Params& params = begun.objective.params;

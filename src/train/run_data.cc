@@ -179,6 +179,23 @@ void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, 
 
 }  // namespace
 
+namespace {
+
+// Of what is trained on, and of what a validation by loss makes batches of. Beside a teacher's
+// scores there are no negatives: a text is as relevant as the teacher says.
+void TreatOwnTexts(const config::Recipe& recipe, const objective::Needs& needs, RunData& data) {
+  if (!recipe.data.masks.query_text || needs.teacher) return;
+  data.own_texts = LeaveOutOwnTexts(data.set, data.training);
+  if (data.training.empty()) {
+    throw DataError(data.set.file, 0, "",
+                    "every training query has its own text as its only judged document, so that "
+                    "there is nothing to learn from");
+  }
+  if (recipe.validation.by_loss()) LeaveOutOwnTexts(data.set, data.held_out);
+}
+
+}  // namespace
+
 RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
   RunData data;
@@ -206,6 +223,7 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   data.fingerprint = FingerprintOf(data);
   if (recipe.validation.holdout) HoldOut(loaded, data);
   data.training = StudyLabels(data.set, std::move(data.training), recipe);
+  TreatOwnTexts(recipe, needs, data);
   CheckEverySourceTrains(loaded, data);
   return data;
 }

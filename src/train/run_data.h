@@ -13,6 +13,7 @@
 #include "data/training_set.h"
 #include "objective/catalogue.h"
 #include "sampling/examples.h"
+#include "train/own_text.h"
 
 namespace tandem::train {
 
@@ -40,6 +41,7 @@ struct RunData {
   std::vector<RunSource> sources;           // by TrainingQuery::source; at least one
   std::vector<uint32_t> training;           // of set.examples: trained on
   std::vector<uint32_t> held_out;           // of set.examples: `validation.holdout`
+  OwnTexts own_texts;                       // of the training queries
   std::optional<data::Dataset> validation;  // `validation.data`, its grades as they were read
   // Every judgement of a BEIR folder of `validation.data` that is ranked, also of queries and
   // documents that the folder lacks.
@@ -59,9 +61,10 @@ struct RunData {
 // Reads what the recipe names, with the grades and teacher scores that an objective `needs`
 // (train/label_keys.h). Held-out queries are drawn from stream (seed, "holdout"); queries with the
 // text of a held-out one are held out too. The recipe's changes of labels for a study reach the
-// training queries only. Throws DataError as the readers do, for a corpus of one document, and for
-// a source that brings no training query; RecipeError where the holdout leaves nothing to train or
-// nothing to validate on.
+// training queries only. With data.masks.query_text, documents with their query's own text are left
+// out of its judged negatives. Throws DataError as the readers do, for a corpus of one document,
+// and for a source that brings no training query; RecipeError where the holdout leaves nothing to
+// train or nothing to validate on.
 RunData ReadRunData(const config::LoadedRecipe& recipe, const objective::Needs& needs = {});
 
 // The numbers of `which` of set.examples, in that order. A judgement below 0 means "not judged" and

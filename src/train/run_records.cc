@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "config/recipe_text.h"
 
@@ -49,6 +50,16 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
   }
   return text +
          config::FormatRecipe(PortableRecipe(loaded.recipe), loaded.recipe, loaded.catalogues);
+}
+
+config::Recipe ReadResolvedRecipe(std::string_view text, std::string_view name,
+                                  config::RecipeCatalogues catalogues) {
+  config::LoadedRecipe loaded =
+      config::ParseRecipe(text, name, {}, catalogues, config::IdleKeys::kAccept);
+  if (!loaded.positions.contains("data.masks.query_text")) {
+    loaded.recipe.data.masks.query_text = false;
+  }
+  return std::move(loaded.recipe);
 }
 
 std::string GivenRecipeText(const config::LoadedRecipe& loaded, std::string_view version,

@@ -19,6 +19,11 @@ struct ResolvedRecord {
 // `output` is left out, so that the same run in another place writes the same bytes.
 std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const ResolvedRecord& record);
 
+// What recipe.resolved.toml says; `name` is the file's. Keys that the version that wrote it did not
+// know have the values by which it did what it did, not today's defaults.
+config::Recipe ReadResolvedRecipe(std::string_view text, std::string_view name,
+                                  config::RecipeCatalogues catalogues);
+
 // recipe.given.toml: the recipe's file as it is, under comments with Tandem's version, each `--set`
 // in its order, and `flags` (such as "--seed 7").
 std::string GivenRecipeText(const config::LoadedRecipe& loaded, std::string_view version,

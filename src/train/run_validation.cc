@@ -41,7 +41,8 @@ std::unique_ptr<Validator> MakeValidator(const Setup& setup) {
   RankingMeasures measures{.measure = recipe.validation.measure,
                            .report = recipe.validation.report,
                            .relevance_level = setup.data.RelevanceLevel(recipe.data),
-                           .seed = static_cast<uint64_t>(recipe.seed)};
+                           .seed = static_cast<uint64_t>(recipe.seed),
+                           .ignore_identical_ids = recipe.validation.ignore_identical_ids};
   if (recipe.validation.pool) measures.pool = static_cast<size_t>(*recipe.validation.pool);
   return MakeMeasureValidator(setup.data.ValidationCorpus(), measures, options);
 }

@@ -18,6 +18,7 @@
 #include "objective/catalogue.h"
 #include "tensor/device.h"
 #include "train/bank_memory.h"
+#include "train/empty_batches.h"
 #include "train/initial_scores.h"
 #include "train/label_keys.h"
 #include "train/learning_rate.h"
@@ -84,17 +85,11 @@ void Resolve(Setup& setup) {
 // has one query, its queries are all the same, or masks leave none. Documents at random stand for
 // those that the run will mine before it makes this batch.
 void CheckFirstBatch(const Setup& setup) {
-  const objective::Needs& needs = setup.objective.needs;
   const sampling::SamplerState state = setup.sampler->State();
   if (setup.miner != nullptr) setup.sampler->set_mined(setup.miner->StandIn());
   const sampling::Batch batch = setup.sampler->Next();
   setup.sampler->Restore(state);
-  const bool labelled = batch.columns() > batch.rows();
-  // Such objectives compare the labelled documents of a query with each other.
-  if (!needs.negatives || (needs.grades && labelled)) return;
-  const sampling::Masks masks =
-      sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules());
-  if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) return;
+  if (!IsEmpty(setup, batch)) return;
   throw setup.loaded.ErrorAt(
       setup.recipe().train.batch ? "train.batch" : "train.batch_tokens",
       fmt::format(
@@ -308,6 +303,7 @@ std::unique_ptr<Setup> MakeSetup(config::LoadedRecipe loaded, const SetupOptions
 }
 
 void SetSteps(Setup& setup, int64_t steps) {
+  if (steps != setup.plan.steps) setup.plan.batches.reset();  // those of another length
   setup.plan.steps = steps;
   const config::OptimizerRecipe& recipe = setup.recipe().optimizer;
   setup.updater = std::make_unique<Updater>(
@@ -339,6 +335,7 @@ LoopOptions LoopOptionsOf(const Setup& setup) {
           .epochs = setup.plan.by_progress ? recipe.train.epochs : std::nullopt,
           .batch = recipe.train.batch.value_or(static_cast<int64_t>(LargestBatch(setup))),
           .accumulate = recipe.train.accumulate,
+          .batches = setup.plan.batches,
           .chunk_tokens = recipe.train.chunk_tokens,
           .seed = static_cast<uint64_t>(recipe.seed),
           .precision = setup.precision,

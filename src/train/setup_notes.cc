@@ -28,6 +28,12 @@ void WarnOfSmallBatches(const Setup& setup) {
     Warn(fmt::format("train.batch is {}, but {}; a batch has at most {}", batch, have,
                      LargestBatch(setup)));
   }
+  if (const size_t copies = setup.sampler->MostCopies(); copies > 1) {
+    Warn(
+        fmt::format("more queries share a text or an own document than an epoch has batches ({}), "
+                    "so that up to {} of them meet in a batch: they are no negatives of each other",
+                    setup.sampler->BatchesIn(1), copies));
+  }
   const uint64_t fewest = (queries + batch - 1) / batch, batches = setup.sampler->BatchesIn(1);
   if (batches > fewest) {
     Warn(fmt::format(
@@ -36,6 +42,25 @@ void WarnOfSmallBatches(const Setup& setup) {
         "sampling.no_duplicates = false would allow them together",
         batches, LargestBatch(setup), fewest, std::min(batch, queries)));
   }
+}
+
+// Documents that are the text of a training query.
+void NoteOwnTexts(const RunData& data) {
+  const OwnTexts& found = data.own_texts;
+  if (found.queries == 0) return;
+  const std::string judged =
+      found.judged == 0
+          ? ""
+          : fmt::format("; {} of these documents are judged irrelevant and left out", found.judged);
+  Note(
+      fmt::format("{} of {} training queries have their own text as a document of the corpus, "
+                  "which is no negative of theirs (data.masks.query_text){}",
+                  found.queries, data.training.size() + found.left_out, judged));
+  if (found.left_out == 0) return;
+  Warn(
+      fmt::format("{} training queries have no other judged document than their own text and are "
+                  "left out",
+                  found.left_out));
 }
 
 // Whether the number of steps is one.
@@ -57,7 +82,10 @@ void NoteData(const Setup& setup) {
   Note(
       fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
   if (!setup.figures.tasks.empty()) Note(TasksText(setup.figures.tasks));
+  if (const std::string pairs = PairsText(setup); !pairs.empty()) Note(pairs);
+  NoteOwnTexts(setup.data);
   WarnOfSmallBatches(setup);
+  if (const std::string warmup = WarmupText(setup); !warmup.empty()) Warn(warmup);
   if (!setup.learning_rate_note.empty()) Note(setup.learning_rate_note);
   const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
     if (store.truncated() > 0) {
@@ -85,6 +113,31 @@ void NoteData(const Setup& setup) {
 uint64_t LargestBatch(const Setup& setup) {
   const uint64_t batches = setup.sampler->BatchesIn(1);
   return (setup.sampler->QueriesIn(0) + batches - 1) / batches;
+}
+
+std::string PairsText(const Setup& setup) {
+  const objective::Needs& needs = setup.objective.needs;
+  if (setup.sampler->Prunes() || (needs.graded_own && *setup.recipe().data.negatives > 0)) {
+    return "";
+  }
+  const LabelCount labels = CountLabels(setup.data.set, setup.data.training, needs.graded_own);
+  const uint64_t drawn = setup.sampler->QueriesIn(0);
+  if (drawn >= labels.documents) return "";
+  return fmt::format(
+      "an epoch trains {} of {} pairs: each query once, with one of its {}, drawn anew in every "
+      "epoch; sampling.name = \"random_pruning\" with sampling.keep = 1 trains every pair once an "
+      "epoch",
+      drawn, labels.documents, labels.name);
+}
+
+std::string WarmupText(const Setup& setup) {
+  const RunPlan& plan = setup.plan;
+  if (plan.warmup <= plan.steps) return "";
+  const double last = static_cast<double>(plan.steps) / static_cast<double>(plan.warmup + 1);
+  return fmt::format(
+      "schedule.warmup is {} steps, but the run has {}{}: the learning rate gets to {:.1f} % of "
+      "optimizer.learning_rate and no further; give fewer, or a share as \"5%\"",
+      plan.warmup, IsEstimate(setup) ? "about " : "", plan.steps, 100 * last);
 }
 
 void NoteWhatIsTrained(const Setup& setup) {

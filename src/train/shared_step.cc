@@ -53,7 +53,16 @@ at::Tensor Gather(const OwnPart& own, const at::Tensor& embeddings) {
 
 // What one process tells the others, as numbers: of the queries that it judged, and then the losses
 // and the cosines of its share of all queries, [kFacts + 2 rows].
-enum Fact { kLoss, kCount, kEqualScoresLoss, kNegatives, kFalseNegatives, kFailed, kFacts };
+enum Fact {
+  kLoss,
+  kCount,
+  kEqualScoresLoss,
+  kNegatives,
+  kFalseNegatives,
+  kCompared,
+  kFailed,
+  kFacts
+};
 
 // The judgement of a share of the queries.
 struct ShareLoss {
@@ -139,6 +148,7 @@ class ShareJudge {
     fact[kEqualScoresLoss] = outcome.equal_scores_loss;
     fact[kNegatives] = static_cast<double>(outcome.negatives);
     fact[kFalseNegatives] = static_cast<double>(outcome.false_negatives);
+    fact[kCompared] = share.value.defined() && !outcome.lacks_negatives ? 1 : 0;
     fact[kFailed] = share.failure ? 1 : 0;
     if (share.failure) return facts;
     const dist::Share own = ShareOf(group_.rank());
@@ -165,12 +175,14 @@ class ShareJudge {
     BatchOutcome all;
     // Each process has a part of the sums, or the first one all of them.
     const int with_sums = objective_.needs.separable_by_row ? group_.ranks() : 1;
+    all.lacks_negatives = true;
     for (int rank = 0; rank < with_sums; ++rank) {
       all.loss += fact[rank][kCount] * fact[rank][kLoss];
       all.equal_scores_loss += fact[rank][kCount] * fact[rank][kEqualScoresLoss];
       all.count += fact[rank][kCount];
       all.negatives += static_cast<int64_t>(fact[rank][kNegatives]);
       all.false_negatives += static_cast<int64_t>(fact[rank][kFalseNegatives]);
+      all.lacks_negatives = all.lacks_negatives && fact[rank][kCompared] == 0;
     }
     if (all.count > 0) {
       all.loss /= all.count;

@@ -78,6 +78,9 @@ struct BatchOutcome {
   // these the filter took out.
   int64_t negatives = 0;
   int64_t false_negatives = 0;
+  // The objective needs negatives, and no query has an allowed one: the loss is 0, and nothing can
+  // be learned.
+  bool lacks_negatives = false;
   std::vector<float> cosines;  // [Q]: of each query and its own document, at the whole width
   // [Q]: of each query, whatever it weighs (objective::Evaluation), at the first width.
   std::vector<float> losses;

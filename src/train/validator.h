@@ -62,10 +62,12 @@ struct RankingMeasures {
   // Ranked are so many documents of the corpus (data/pool.h, drawn by `seed`); none: all.
   std::optional<size_t> pool;
   uint64_t seed = 1;
+  bool ignore_identical_ids = false;  // search::RetrieveOptions
 };
 
 // Measures on a ranking of the corpus, or of a pool of it, for each judged query. It encodes the
-// documents window by window and searches them exactly. Higher is better. Notes the size of a pool.
+// documents window by window and searches them exactly. Higher is better. Notes the size of a pool,
+// and says how many queries are documents of the corpus themselves.
 // What `corpus` points to must outlive the validator.
 std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus,
                                                 const RankingMeasures& measures,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/log.h"
+#include "train/empty_batches.h"
 #include "train/loop.h"
 
 namespace tandem::train {
@@ -24,6 +25,7 @@ Next WarningObserver::AfterStep(const Loop& loop, const StepReport& report) {
   ++steps_;
   CountEqualScores(loop, report);
   CountFiltered(loop, report);
+  CountEmpty(loop, report);
   return Next::kGoOn;
 }
 
@@ -52,6 +54,14 @@ void WarningObserver::CountFiltered(const Loop& loop, const StepReport& report) 
                   loop.state().step, report.false_negatives, report.negatives));
 }
 
+// A step without a negative that the filter has not taken out.
+void WarningObserver::CountEmpty(const Loop& loop, const StepReport& report) {
+  if (report.empty_batches < report.batches || report.false_negatives > 0) return;
+  if (++empty_steps_ > 1) return;
+  Warn(fmt::format("step {}: {}", loop.state().step,
+                   EmptyBatchText(report.batches > 1 ? "its batches have" : "its batch has")));
+}
+
 // Once in a run: later rounds are in metrics.jsonl.
 void WarningObserver::AfterMining(const Loop& loop, const MiningReport& report) {
   const search::MiningSummary& sums = report.sums;
@@ -75,6 +85,10 @@ void WarningObserver::End(const Loop& loop) {
   if (filtered_steps_ > 1) {
     Warn(fmt::format("in {} of {} steps the false-negative filter left out most negatives",
                      filtered_steps_, steps_));
+  }
+  if (empty_steps_ > 1) {
+    Warn(fmt::format("{} of {} steps taught nothing: no query of theirs had an allowed negative",
+                     empty_steps_, steps_));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -65,9 +66,10 @@ bool NoKeyTwice(const std::vector<BatchKeys>& pass, const std::vector<size_t>& m
 void Check(const std::vector<BatchKeys>& pass, size_t batch) {
   const size_t batches = std::max((pass.size() + batch - 1) / batch, MostOfOneKey(pass));
   RC_ASSERT(CountBatches(pass, batch) == batches);
-  const std::vector<uint32_t> batch_of = ComposeEvenly(pass, batch, RandomStream(kStream));
+  const std::vector<uint32_t> batch_of =
+      ComposeEvenly(pass, {.batch = batch}, RandomStream(kStream));
   RC_ASSERT(batch_of.size() == pass.size());
-  RC_ASSERT(batch_of == ComposeEvenly(pass, batch, RandomStream(kStream)));
+  RC_ASSERT(batch_of == ComposeEvenly(pass, {.batch = batch}, RandomStream(kStream)));
   for (const std::vector<size_t>& members : Members(batch_of, batches)) {
     RC_ASSERT(members.size() >= pass.size() / batches);
     RC_ASSERT(members.size() <= (pass.size() + batches - 1) / batches);
@@ -92,9 +94,70 @@ RC_GTEST_PROP(Composition, TheTightestStructures, ()) {
   Check(pass, side);
 }
 
+size_t CountIn(const std::vector<BatchKeys>& pass, const std::vector<size_t>& members,
+               const BatchKeys& key) {
+  return static_cast<size_t>(std::count_if(members.begin(), members.end(), [&](size_t i) {
+    return key.text != kNoKey ? pass[i].text == key.text : pass[i].document == key.document;
+  }));
+}
+
+// Nothing changes where batches without copies are nearly as large; else there are no more batches
+// than without duplicates, and each key is spread over them.
+RC_GTEST_PROP(Composition, CopiesMeetOnlyWhereTheyMust, ()) {
+  const std::vector<BatchKeys> pass = AnyPass();
+  const auto batch = *rc::gen::inRange<size_t>(1, 70);
+  const EvenOptions options{.batch = batch, .copies = Copies::kWhereTheyMust};
+  const size_t full = (pass.size() + batch - 1) / batch, most = MostOfOneKey(pass);
+  const std::vector<uint32_t> batch_of = ComposeEvenly(pass, options, RandomStream(kStream));
+  if (!HaveToMeet(most, pass.size(), full)) {
+    RC_ASSERT(batch_of == ComposeEvenly(pass, {.batch = batch}, RandomStream(kStream)));
+    return;
+  }
+  RC_ASSERT(CountBatches(pass, batch, Copies::kWhereTheyMust) == full);
+  for (const std::vector<size_t>& members : Members(batch_of, full)) {
+    RC_ASSERT(members.size() >= pass.size() / full);
+    RC_ASSERT(members.size() <= batch);
+    for (const size_t i : members) {
+      for (const BatchKeys& key :
+           {BatchKeys{.text = pass[i].text}, BatchKeys{.document = pass[i].document}}) {
+        if (key.text == kNoKey && key.document == kNoKey) continue;
+        std::vector<size_t> all(pass.size());
+        std::iota(all.begin(), all.end(), 0);
+        const size_t count = CountIn(pass, all, key);
+        RC_ASSERT(CountIn(pass, members, key) <= (count + full - 1) / full);
+      }
+    }
+  }
+}
+
+TEST(Composition, CopiesMeetBeforeBatchesShrinkByMoreThanAFifth) {
+  EXPECT_FALSE(HaveToMeet(32, 1000, 32));
+  EXPECT_FALSE(HaveToMeet(40, 1000, 32));
+  EXPECT_TRUE(HaveToMeet(41, 1000, 32));
+  EXPECT_FALSE(HaveToMeet(3, 10, 2));  // one batch more is always taken,
+  EXPECT_TRUE(HaveToMeet(3, 5, 2));    // but not for batches of one query
+  EXPECT_FALSE(HaveToMeet(1, 1, 1));
+}
+
+// Two of five queries have one answer: as many batches as of any 1,000 queries, each with about
+// two fifths of them.
+TEST(Composition, AFrequentAnswerIsSpreadOverFullBatches) {
+  std::vector<BatchKeys> pass(1000);
+  for (uint32_t i = 0; i < pass.size(); i += 5) pass[i] = pass[i + 2] = {.document = 0};
+  const EvenOptions options{.batch = 32, .copies = Copies::kWhereTheyMust};
+  EXPECT_EQ(CountBatches(pass, 32), 400U);
+  EXPECT_EQ(CountBatches(pass, 32, Copies::kWhereTheyMust), 32U);
+  for (const auto& members : Members(ComposeEvenly(pass, options, RandomStream(kStream)), 32)) {
+    EXPECT_GE(members.size(), 31U);
+    const size_t frequent = CountIn(pass, members, {.document = 0});
+    EXPECT_GE(frequent, 10U);
+    EXPECT_LE(frequent, 13U);
+  }
+}
+
 TEST(Composition, ConsecutivePartsWhereNothingIsShared) {
   const std::vector<BatchKeys> pass(10);
-  EXPECT_EQ(ComposeEvenly(pass, 4, RandomStream(kStream)),
+  EXPECT_EQ(ComposeEvenly(pass, {.batch = 4}, RandomStream(kStream)),
             (std::vector<uint32_t>{0, 0, 0, 0, 1, 1, 1, 2, 2, 2}));
 }
 
@@ -102,7 +165,7 @@ TEST(Composition, ConsecutivePartsWhereNothingIsShared) {
 TEST(Composition, AFewDuplicatesMoveFewQueries) {
   std::vector<BatchKeys> pass(1000);
   for (uint32_t i = 0; i < 50; ++i) pass[20 * i] = pass[20 * i + 1] = {.document = i};
-  const std::vector<uint32_t> batch_of = ComposeEvenly(pass, 10, RandomStream(kStream));
+  const std::vector<uint32_t> batch_of = ComposeEvenly(pass, {.batch = 10}, RandomStream(kStream));
   size_t moved = 0;
   for (size_t i = 0; i < pass.size(); ++i) moved += batch_of[i] != i / 10;
   EXPECT_GE(moved, 50U);
@@ -114,7 +177,8 @@ TEST(Composition, QueriesThatHaveToMoveStayNearWhereThatIsAskedFor) {
   std::vector<BatchKeys> pass(3000);
   for (uint32_t i = 0; i < 100; ++i) pass[30 * i] = pass[30 * i + 1] = {.document = i};
   const auto far = [&](Refuge refuge) {
-    const auto batch_of = ComposeEvenly(pass, 10, RandomStream(kStream), refuge);
+    const auto batch_of =
+        ComposeEvenly(pass, {.batch = 10, .refuge = refuge}, RandomStream(kStream));
     int count = 0;
     for (uint32_t i = 0; i < pass.size(); ++i) {
       count += batch_of[i] > i / 10 + 8 || batch_of[i] + 8 < i / 10 ? 1 : 0;
@@ -132,7 +196,8 @@ TEST(Composition, LargePassesWithOneKeyForHalfOfThem) {
   }
   const size_t batches = CountBatches(pass, 64);
   EXPECT_EQ(batches, 50000U);
-  for (const auto& members : Members(ComposeEvenly(pass, 64, RandomStream(kStream)), batches)) {
+  for (const auto& members :
+       Members(ComposeEvenly(pass, {.batch = 64}, RandomStream(kStream)), batches)) {
     ASSERT_EQ(members.size(), 2U);
     ASSERT_TRUE(NoKeyTwice(pass, members));
   }

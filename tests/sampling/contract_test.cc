@@ -67,6 +67,13 @@ Case With(Case one, const Composition& composition, bool no_duplicates, bool gra
   return one;
 }
 
+// With copies that meet where they must.
+Case WithFrequent(Case one) {
+  one.name += "_frequent";
+  one.options.copies_meet = true;
+  return one;
+}
+
 // Each in every composition with and without copies, and for objectives of graded documents. Each
 // also with three sources: of different weights in the plain composition, in turns in the others.
 std::vector<Case> Cases() {
@@ -80,6 +87,7 @@ std::vector<Case> Cases() {
           cases.push_back(Mixed(cases.back(), {"_weight", Mixture::kWeight, {4, 1, 0.5}}));
         }
       }
+      cases.push_back(WithFrequent(With(one, composition, true, false)));
       cases.push_back(
           Mixed(With(one, composition, true, false), {"_round_robin", Mixture::kRoundRobin, {}}));
     }
@@ -106,6 +114,26 @@ class EverySampler : public testing::TestWithParam<Case> {
     return MakeScored(*GetParam().info, examples, options);
   }
 
+  // Where copies may meet, two of five queries have one document.
+  static Examples World(uint32_t queries) {
+    const Examples shared = SharedExamples(queries);
+    if (!GetParam().options.copies_meet) return shared;
+    Examples examples(1, HashesOf(shared));
+    for (uint32_t q = 0; q < queries; ++q) {
+      std::vector<Judged> judged{{q % 5 < 2 ? 3 : q * 5 + 1, 1}};
+      judged.push_back({q * 5 + 4, 0});
+      examples.Add(shared.query_hash(q), judged);
+    }
+    return examples;
+  }
+  static std::vector<uint64_t> HashesOf(const Examples& examples) {
+    std::vector<uint64_t> hashes;
+    for (uint32_t d = 0; d < examples.documents(); ++d) {
+      hashes.push_back(examples.document_hash(d));
+    }
+    return hashes;
+  }
+
   // At least as many as any query brings.
   static size_t TokensOf(size_t batch, size_t negatives) {
     return std::max<size_t>(batch * (1 + negatives) * kUsualTokens, 128 + 83 * negatives);
@@ -119,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EverySampler, testing::ValuesIn(Cases()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(EverySampler, SameSeedSamePlanOtherSeedOtherPlan) {
-  const Examples examples = SharedExamples(200);
+  const Examples examples = World(200);
   const auto one = Make(examples, 5, 8, 1), same = Make(examples, 5, 8, 1);
   const auto other = Make(examples, 6, 8, 1);
   int differ = 0;
@@ -132,7 +160,7 @@ TEST_P(EverySampler, SameSeedSamePlanOtherSeedOtherPlan) {
 }
 
 TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
-  const Examples examples = SharedExamples(90);
+  const Examples examples = World(90);
   for (int stop = 0; stop < 40; stop += 3) {
     const auto whole = Make(examples, 9, 7, 2);
     for (int b = 0; b < stop; ++b) NextWithFeedback(*whole);
@@ -149,7 +177,7 @@ TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
 
 // Between a batch and what came of it.
 TEST_P(EverySampler, ResumedBeforeItsFeedbackContinuesAsUninterrupted) {
-  const Examples examples = SharedExamples(90);
+  const Examples examples = World(90);
   for (int stop = 1; stop < 30; stop += 4) {
     const auto whole = Make(examples, 9, 7, 1), resumed = Make(examples, 9, 7, 1);
     for (int b = 1; b < stop; ++b) NextWithFeedback(*whole);
@@ -164,7 +192,7 @@ TEST_P(EverySampler, ResumedBeforeItsFeedbackContinuesAsUninterrupted) {
 }
 
 TEST_P(EverySampler, GoesBackToAnEarlierState) {
-  const Examples examples = SharedExamples(60);
+  const Examples examples = World(60);
   const auto sampler = Make(examples, 4, 8, 1);
   for (int b = 0; b < 9; ++b) NextWithFeedback(*sampler);
   const SamplerState state = Copied(sampler->State());
@@ -180,7 +208,7 @@ bool Holds(const JudgedList& list, uint32_t document) {
 }
 
 TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
-  const Examples examples = SharedExamples(120);
+  const Examples examples = World(120);
   const bool graded = GetParam().options.graded_own;
   const Pairs pairs(examples, graded);
   const auto sampler = Make(examples, 3, 16, 2);
@@ -203,7 +231,7 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
     std::set<uint64_t> texts, query_texts;
     for (const uint32_t q : batch.queries) query_texts.insert(examples.query_hash(q));
     for (const uint32_t d : batch.documents) texts.insert(examples.document_hash(d));
-    if (GetParam().options.no_duplicates) {
+    if (GetParam().options.no_duplicates && !GetParam().options.copies_meet) {
       ASSERT_EQ(query_texts.size(), batch.rows());
       ASSERT_EQ(texts.size(), batch.columns());
     }
@@ -223,7 +251,7 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
 // A pass has as many queries as the sampler says, and BatchesIn counts its batches where the
 // sampler says that it knows.
 TEST_P(EverySampler, PassesAreAsLongAsItSays) {
-  const Examples examples = SharedExamples(120);
+  const Examples examples = World(120);
   const auto sampler = Make(examples, 3, 16, 0);
   uint64_t batches = 0;
   for (uint64_t pass = 0; pass < 4; ++pass) {
@@ -244,7 +272,7 @@ TEST_P(EverySampler, PassesAreAsLongAsItSays) {
 }
 
 TEST_P(EverySampler, LearnsFromFeedbackWhereItSaysSo) {
-  const Examples examples = SharedExamples(200);
+  const Examples examples = World(200);
   const auto one = Make(examples, 5, 8, 0), other = Make(examples, 5, 8, 0);
   int differ = 0;
   for (int b = 0; b < 80; ++b) {
@@ -274,7 +302,7 @@ TEST_P(EverySampler, RefusesWhatItCannotSample) {
 }
 
 TEST_P(EverySampler, RefusesTheStateOfOtherData) {
-  const Examples examples = SharedExamples(40), others = SharedExamples(30);
+  const Examples examples = World(40), others = SharedExamples(30);
   const auto sampler = Make(examples, 1, 4, 0), other = Make(others, 1, 4, 0);
   for (int b = 0; b < 3; ++b) NextWithFeedback(*sampler);
   EXPECT_THROW(sampler->Restore({.values = nlohmann::json::object()}), nlohmann::json::exception);

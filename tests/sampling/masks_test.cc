@@ -18,8 +18,8 @@ struct World {
 
 World AnyWorld() {
   const auto documents = *rc::gen::inRange<uint32_t>(1, 12);
-  std::vector<uint64_t> hashes;
-  for (uint32_t d = 0; d < documents; ++d) hashes.push_back(*rc::gen::inRange<uint64_t>(0, 9));
+  std::vector<uint64_t> hashes;  // some are those of queries
+  for (uint32_t d = 0; d < documents; ++d) hashes.push_back(*rc::gen::inRange<uint64_t>(3, 12));
   World world{Examples(1, hashes), {}};
   const auto queries = *rc::gen::inRange<uint32_t>(1, 7);
   for (uint32_t q = 0; q < queries; ++q) {
@@ -69,11 +69,23 @@ bool SameQuery(const World& w, size_t i, size_t j) {
   return w.examples.query_hash(w.batch.queries[i]) == w.examples.query_hash(w.batch.queries[j]);
 }
 
+bool HasQueryText(const World& w, size_t row, size_t column) {
+  return w.examples.query_hash(w.batch.queries[row]) ==
+         w.examples.document_hash(w.batch.documents[column]);
+}
+
+// Whether the row brought the column's document as a further one.
+bool IsFurther(const World& w, size_t row, size_t column) {
+  return column >= w.batch.further_starts[row] && column < w.batch.further_starts[row + 1];
+}
+
 RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
   const World w = AnyWorld();
   const MaskRules rules{.copies = *rc::gen::arbitrary<bool>(),
                         .known_positives = *rc::gen::arbitrary<bool>(),
-                        .same_query = *rc::gen::arbitrary<bool>()};
+                        .same_query = *rc::gen::arbitrary<bool>(),
+                        .query_text = *rc::gen::arbitrary<bool>(),
+                        .in_batch = *rc::gen::inRange(0, 4) > 0};
   const Masks masks = MakeMasks(w.examples, w.batch, rules);
   const size_t rows = w.batch.rows(), columns = w.batch.columns();
   RC_ASSERT(masks.negative.size() == rows * columns);
@@ -85,12 +97,15 @@ RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
         masked =
             masked || (rules.same_query && SameQuery(w, i, k) && RelevantToRow(w, rules, k, j));
       }
+      masked = masked || (rules.query_text && HasQueryText(w, i, j)) ||
+               (!rules.in_batch && !IsFurther(w, i, j));
       RC_ASSERT(masks.negative[i * columns + j] == !masked);
     }
     for (size_t j = 0; j < rows; ++j) {
-      const bool query = i == j || (rules.same_query && SameQuery(w, i, j));
+      const bool query = i == j || (rules.same_query && SameQuery(w, i, j)) || !rules.in_batch;
       RC_ASSERT(masks.query_negative[i * rows + j] == !query);
-      const bool document = i == j || (rules.copies && Same(w, rules, w.batch.documents[i], j));
+      const bool document =
+          i == j || (rules.copies && Same(w, rules, w.batch.documents[i], j)) || !rules.in_batch;
       RC_ASSERT(masks.document_negative[i * rows + j] == !document);
     }
   }
@@ -141,6 +156,26 @@ TEST(Masks, EachRuleMasksItsOwnCells) {
   EXPECT_EQ(demo.Row({.same_query = false}, 0), (Cells{0, 0, 1, 1, 0, 0, 1}));
   EXPECT_EQ(demo.Row({false, false, false}, 0), (Cells{0, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(demo.Row({}, 3), (Cells{1, 1, 1, 0, 1, 1, 1}));
+  EXPECT_EQ(demo.Row({.in_batch = false}, 0), (Cells{0, 0, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(demo.Row({.in_batch = false}, 3), (Cells{0, 0, 0, 0, 0, 0, 0}));
+}
+
+// Query 0 has the text of document 1, the positive of query 1, and of document 2, which is judged
+// irrelevant for it; query 2 is its own positive.
+TEST(Masks, ADocumentWithTheQuerysTextIsNoNegative) {
+  Examples examples(1, {10, 100, 100, 102});
+  examples.Add(100, std::vector<Judged>{{0, 1}, {2, 0}});
+  examples.Add(101, std::vector<Judged>{{1, 1}});
+  examples.Add(102, std::vector<Judged>{{3, 1}});
+  const Batch batch{
+      .queries = {0, 1, 2}, .documents = {0, 1, 3, 2}, .further_starts = {3, 4, 4, 4}};
+  using Cells = std::vector<uint8_t>;
+  // Document 2 is a copy of row 1's own.
+  EXPECT_EQ(MakeMasks(examples, batch, {}).negative, (Cells{0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(MakeMasks(examples, batch, {.query_text = false}).negative,
+            (Cells{0, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(MakeMasks(examples, batch, {.copies = false}).negative,
+            (Cells{0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 0, 1}));
 }
 
 // Rows 0 and 1 ask the same; row 0's own document is judged irrelevant, row 1's is relevant.

@@ -217,6 +217,52 @@ TEST(Uniform, ContinuesTheFirstPlanWhereItIsTheSameAndElseRefusesIt) {
   EXPECT_THROW(kUniform.make(related, {.batch = 4, .negatives = 1})->Restore(state), ModelError);
 }
 
+// In version 2 copies never met. Its runs go on, but where the number of a run's steps is another
+// one now.
+TEST(Uniform, ContinuesTheSecondPlanWithoutCopiesAndElseRefusesIt) {
+  Examples frequent(1, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  for (uint32_t q = 0; q < 20; ++q) frequent.Add(q, std::vector<Judged>{{q < 12 ? 0 : q - 11, 1}});
+  const SamplerState state{.values = {{"plan", 2}, {"epoch", 0}, {"batch", 1}}};
+  EXPECT_EQ(kUniform.make(frequent, {.batch = 8})->BatchesIn(1), 12U);
+  EXPECT_EQ(kUniform.make(frequent, {.batch = 8, .copies_meet = true})->BatchesIn(1), 3U);
+  EXPECT_THROW(kUniform.make(frequent, {.batch = 8, .copies_meet = true})->Restore(state),
+               ModelError);
+  const auto whole = kUniform.make(frequent, {.batch = 8});
+  whole->Next();
+  const auto resumed =
+      kUniform.make(frequent, {.batch = 8, .copies_meet = true, .length = {.batches = 12}});
+  resumed->Restore(state);
+  for (int b = 0; b < 20; ++b) ASSERT_EQ(Text(whole->Next()), Text(resumed->Next()));
+  EXPECT_EQ(resumed->State().values.at("plan"), 2);
+  // Few duplicates: both versions make the same batches.
+  const Examples shared = SharedExamples(90);
+  const auto before = kUniform.make(shared, {.batch = 8});
+  before->Next();
+  const auto after = kUniform.make(shared, {.batch = 8, .copies_meet = true});
+  after->Restore(state);
+  for (int b = 0; b < 30; ++b) ASSERT_EQ(Text(before->Next()), Text(after->Next()));
+}
+
+// Without in-batch negatives a query keeps its own, whoever else has brought them.
+TEST(Uniform, FurtherDocumentsAreEachQuerysOwnWithoutInBatchNegatives) {
+  Examples examples(1, {0, 1, 2, 3, 3, 5});
+  examples.Add(10, std::vector<Judged>{{0, 1}, {3, 0}, {4, 0}, {2, 0}});
+  examples.Add(11, std::vector<Judged>{{1, 1}, {3, 0}, {0, 0}});
+  examples.Add(12, std::vector<Judged>{{2, 1}, {3, 0}, {5, 0}});
+  const auto count = [&](bool in_batch) {
+    const Batch batch =
+        kUniform.make(examples, {.batch = 3, .negatives = 3, .in_batch = in_batch})->Next();
+    std::vector<uint32_t> counts;
+    for (size_t row = 0; row < 3; ++row) {
+      counts.push_back(batch.further_starts[row + 1] - batch.further_starts[row]);
+    }
+    return counts;
+  };
+  EXPECT_EQ(count(false), (std::vector<uint32_t>{2, 2, 2}));  // 4 is a copy of 3
+  const std::vector<uint32_t> shared = count(true);
+  EXPECT_EQ(shared[0] + shared[1] + shared[2], 2U);  // 3 and 5 once each
+}
+
 TEST(Uniform, PositivesOnlyWithoutGradedOwn) {
   const Examples examples = GradedExamples(20);
   const auto sampler = kUniform.make(examples, {.batch = 20, .negatives = 3});

@@ -60,6 +60,47 @@ TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
   }
 }
 
+// The same two where copies may meet: batches are full, and no query is alone.
+TEST(DynamicPruning, FrequentDocumentsLeaveNoQueryAlone) {
+  constexpr uint32_t kQueries = 1000;
+  std::vector<uint64_t> hashes(kQueries);
+  for (uint32_t d = 0; d < kQueries; ++d) hashes[d] = d % 5 < 2 ? 0 : d;
+  Examples examples(1, hashes);
+  for (uint32_t q = 0; q < kQueries; ++q) examples.Add(q, std::vector<Judged>{{q, 1}});
+  const std::vector<float> scores = PseudoScores(examples, 3);
+  for (const char* levels : {"both", "queries", "documents"}) {
+    const auto sampler =
+        kDynamicPruning.make(examples, {.batch = 32,
+                                        .copies_meet = true,
+                                        .params = ParamsOf(kDynamicPruning, {{"levels", levels}}),
+                                        .scores = {scores, {}}});
+    EXPECT_GT(sampler->MostCopies(), 12U);
+    EXPECT_LT(sampler->MostCopies(), 32U);
+    for (uint64_t pass = 0; pass < 3; ++pass) {
+      const std::vector<Batch> batches = TakePass(*sampler, pass);
+      const size_t draws = sampler->QueriesIn(pass);
+      EXPECT_EQ(batches.size(), (draws + 31) / 32) << levels;
+      for (const Batch& batch : batches) {
+        const auto others = std::count_if(batch.documents.begin(), batch.documents.end(),
+                                          [&](uint32_t d) { return hashes[d] != 0; });
+        EXPECT_GE(batch.rows(), 20U) << levels;
+        EXPECT_GT(others, 0) << levels;
+      }
+    }
+  }
+}
+
+TEST(DynamicPruning, OneDocumentForAllFillsBatchesWhereCopiesMayMeet) {
+  Examples examples(1, {7});
+  for (uint32_t q = 0; q < 500; ++q) examples.Add(q, std::vector<Judged>{{0, 1}});
+  const std::vector<float> scores(500, 0.5F);
+  const auto sampler = kDynamicPruning.make(examples, {.batch = 64,
+                                                       .copies_meet = true,
+                                                       .params = ParamsOf(kDynamicPruning, {}),
+                                                       .scores = {scores, {}}});
+  for (int b = 0; b < 4; ++b) EXPECT_GE(sampler->Next().rows(), 60U);
+}
+
 // A draw that a batch cannot have waits, first in line for the next batch, where the pass has every
 // query; where it leaves queries out another one comes in its place.
 TEST(DynamicPruning, APassOfEveryQueryLetsDrawsWait) {

@@ -70,9 +70,11 @@ std::vector<Contents> ContentsOf(const AnyPass& pass, const std::vector<uint32_t
 
 RC_GTEST_PROP(TokenComposition, NoBatchIsTooLongEmptyOrHasAKeyTwice, ()) {
   const AnyPass pass = MakePass();
-  const auto batch_of = ComposeByTokens(pass.keys, pass.tokens, pass.limit, RandomStream(kStream));
+  const auto batch_of =
+      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream));
   RC_ASSERT(batch_of.size() == pass.keys.size());
-  RC_ASSERT(batch_of == ComposeByTokens(pass.keys, pass.tokens, pass.limit, RandomStream(kStream)));
+  RC_ASSERT(batch_of ==
+            ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream)));
   for (const Contents& batch : ContentsOf(pass, batch_of)) {
     RC_ASSERT(batch.tokens <= pass.limit);
     RC_ASSERT(batch.queries > 0U);
@@ -93,8 +95,8 @@ RC_GTEST_PROP(TokenComposition, BatchesAreFewAndEven, ()) {
     pass.tokens.push_back(1 + static_cast<uint32_t>(random.Below(most)));
   }
   const auto total = std::accumulate(pass.tokens.begin(), pass.tokens.end(), 0.0);
-  const auto batches =
-      ContentsOf(pass, ComposeByTokens(pass.keys, pass.tokens, pass.limit, RandomStream(kStream)));
+  const auto batches = ContentsOf(
+      pass, ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream)));
   const double fewest = std::ceil(total / static_cast<double>(pass.limit));
   RC_ASSERT(static_cast<double>(batches.size()) <= std::max(fewest + 3, 1.15 * fewest));
   const double mean = total / static_cast<double>(batches.size());
@@ -107,7 +109,7 @@ RC_GTEST_PROP(TokenComposition, BatchesAreFewAndEven, ()) {
 TEST(TokenComposition, TheExampleOfTheDocumentation) {
   const std::vector<uint32_t> tokens = {8, 6, 9, 5, 7, 4};
   const std::vector<BatchKeys> keys(6);
-  EXPECT_EQ(ComposeByTokens(keys, tokens, 20, RandomStream(kStream)),
+  EXPECT_EQ(ComposeByTokens(keys, tokens, {.limit = 20}, RandomStream(kStream)),
             (std::vector<uint32_t>{0, 0, 1, 0, 1, 1}));
 }
 
@@ -115,7 +117,7 @@ TEST(TokenComposition, TheExampleOfTheDocumentation) {
 TEST(TokenComposition, AsManyBatchesAsAreNeeded) {
   const std::vector<BatchKeys> keys(6);
   const auto cut = [&](const std::vector<uint32_t>& tokens, size_t limit) {
-    return ComposeByTokens(std::span(keys).first(tokens.size()), tokens, limit,
+    return ComposeByTokens(std::span(keys).first(tokens.size()), tokens, {.limit = limit},
                            RandomStream(kStream));
   };
   EXPECT_EQ(cut({6, 6, 6}, 10), (std::vector<uint32_t>{0, 1, 2}));  // 18 tokens: not in 2 batches
@@ -132,11 +134,31 @@ TEST(TokenComposition, OneKeyForHalfOfALargePass) {
         {.text = i % 3 == 0 ? 0 : i % 1000, .document = i % 2 == 0 ? 0 : 1 + i % 700});
     pass.tokens.push_back(1 + i % 20);
   }
-  const auto batches =
-      ContentsOf(pass, ComposeByTokens(pass.keys, pass.tokens, pass.limit, RandomStream(kStream)));
+  const auto batches = ContentsOf(
+      pass, ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream)));
   EXPECT_GE(batches.size(), 20000U);
   EXPECT_LE(batches.size(), 28000U);
   for (const Contents& batch : batches) ASSERT_FALSE(batch.twice);
+}
+
+// The same pass where copies may meet: no more batches than its tokens fill, and few more copies of
+// a key in one than an even share.
+TEST(TokenComposition, AFrequentKeyIsSpreadWhereCopiesMayMeet) {
+  AnyPass pass{.limit = 640};
+  for (uint32_t i = 0; i < 40000; ++i) {
+    pass.keys.push_back({.document = i % 2 == 0 ? 0 : 1 + i % 700});
+    pass.tokens.push_back(1 + i % 20);
+  }
+  const auto batch_of = ComposeByTokens(pass.keys, pass.tokens,
+                                        {.limit = pass.limit, .copies = Copies::kWhereTheyMust},
+                                        RandomStream(kStream));
+  const auto batches = ContentsOf(pass, batch_of);
+  EXPECT_LE(batches.size(), 680U);  // 420,000 tokens
+  std::vector<uint32_t> frequent(batches.size());
+  for (size_t i = 0; i < batch_of.size(); i += 2) ++frequent[batch_of[i]];
+  EXPECT_GE(*std::min_element(frequent.begin(), frequent.end()), 15U);
+  EXPECT_LE(*std::max_element(frequent.begin(), frequent.end()), 31U);
+  for (const Contents& batch : batches) ASSERT_LE(batch.tokens, 640U);
 }
 
 // Ranks of numbers that are all different, from 0.
@@ -157,9 +179,9 @@ TEST(TokenComposition, ManyQueriesThatLeaveRoomForNoOther) {
   std::vector<BatchKeys> twice(kQueries);
   for (uint32_t query = 0; query < kQueries; ++query) twice[query].text = query / 2;
   for (const auto& keys : {alone, twice}) {
-    const auto one = ComposeByTokens(keys, tokens, 24, RandomStream(kStream));
+    const auto one = ComposeByTokens(keys, tokens, {.limit = 24}, RandomStream(kStream));
     EXPECT_EQ(1 + *std::max_element(one.begin(), one.end()), kQueries);
-    const auto two = ComposeByTokens(keys, tokens, 46, RandomStream(kStream));
+    const auto two = ComposeByTokens(keys, tokens, {.limit = 46}, RandomStream(kStream));
     const size_t batches = 1 + *std::max_element(two.begin(), two.end());
     EXPECT_GE(batches, kQueries / 2);
     EXPECT_LE(batches, kQueries / 2 * 65 / 64 + 1);

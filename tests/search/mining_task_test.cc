@@ -54,6 +54,27 @@ TEST(MiningTask, DocumentsThatAStudyLeftOutStayRelevant) {
   EXPECT_THAT(MakeMiningTask(set).relevant[1], ElementsAre(0, 2, 3));
 }
 
+// Document d2 reads as query b, which nobody judged for it; d1 reads as query a, whose positive it
+// is; d3 has the id of query c and other words.
+TEST(MiningTask, NeverTheQuerysOwnTextAndItsIdWhereAsked) {
+  const data::TrainingSet set =
+      TinySet({{"a", "one"}, {"b", "two"}, {"c", "three"}},
+              {{"d0", "p"}, {"d1", "one"}, {"d2", "two"}, {"c", "Three!"}},
+              {{"a", "d1", 2}, {"b", "d0", 2}, {"b", "d2", 0}, {"c", "d0", 2}});
+  const MiningTask task = MakeMiningTask(set);
+  EXPECT_THAT(task.relevant[0], ElementsAre(1));
+  EXPECT_THAT(task.relevant[1], ElementsAre(0, 2));
+  EXPECT_THAT(task.irrelevant[1], IsEmpty());
+  EXPECT_THAT(task.relevant[2], ElementsAre(0));
+  EXPECT_THAT(task.positives[1], ElementsAre(0));
+  EXPECT_EQ(task.own_texts, 1U);
+  EXPECT_EQ(task.identical_ids, 1U);
+  EXPECT_THAT(MakeMiningTask(set, {.identical_ids = true}).relevant[2], ElementsAre(0, 3));
+  const MiningTask before = MakeMiningTask(set, {.own_text = false});
+  EXPECT_THAT(before.relevant[1], ElementsAre(0));
+  EXPECT_THAT(before.irrelevant[1], ElementsAre(2));
+}
+
 // Rows are those of the examples that are asked for; what is known comes from all.
 TEST(MiningTask, OfSomeExamples) {
   const std::vector<uint32_t> which = {2, 1};

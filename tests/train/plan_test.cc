@@ -28,9 +28,11 @@ TEST(Plan, CountsStepsOfEpochsWithAccumulation) {
   EXPECT_EQ(Plan(recipe).steps, 33);
   recipe.train.accumulate = 4;
   EXPECT_EQ(Plan(recipe).steps, 9);
+  EXPECT_EQ(Plan(recipe).batches, 33);  // one in the last step
   recipe.train.epochs.reset();
   recipe.train.steps = 70;
   EXPECT_EQ(Plan(recipe).steps, 70);
+  EXPECT_EQ(Plan(recipe).batches, std::nullopt);
 }
 
 TEST(Plan, SharesAreOfTheRunAndAtLeastOneStep) {
@@ -46,7 +48,7 @@ TEST(Plan, SharesAreOfTheRunAndAtLeastOneStep) {
   EXPECT_EQ(plan.checkpoint_every, 50);
   EXPECT_EQ(plan.validate_every, 1);
   recipe.schedule.warmup = config::Quantity::Count(500);
-  EXPECT_EQ(Plan(recipe).warmup, 200);
+  EXPECT_EQ(Plan(recipe).warmup, 500);  // longer than the run: it stays so (transformers)
 }
 
 TEST(Plan, TheLastStepIsAlwaysSavedAndValidated) {
