@@ -45,9 +45,8 @@ std::string Version() { return TANDEM_VERSION; }
 
 std::string VersionText() {
   return fmt::format(
-      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, "
-      "{}\nprocessor: "
-      "{} ({}), {} threads",
+      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, {}\n"
+      "processor: {} ({}), {} threads\nkernels: {}",
       TANDEM_VERSION, __VERSION__, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
       CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
       NLOHMANN_JSON_VERSION_PATCH, TANDEM_TENSOR_LIBRARIES, CpuName(), FeaturesText(),
