@@ -72,6 +72,7 @@ void CountPass(Setup& setup, const sampling::Batch& largest, LeastMemory& least)
   least.queries = batch.queries / ranks;
   least.tokens = batch.tokens() / ranks;
   least.chunk_tokens = setup.recipe().train.chunk_tokens;
+  least.accumulates = setup.recipe().train.accumulate > 1;
   const StepOptions options{.forward = {.precision = setup.precision, .training = true}};
   Prepare(*setup.model, options, tensor::Passes::kForward);
   least.before = ReadHeldMemory();

@@ -26,9 +26,14 @@ struct LeastMemory {
   int64_t queries = 0;
   int64_t tokens = 0;
   int64_t chunk_tokens = 0;  // of a pass at most; 0: the whole batch is one
+  bool accumulates = false;  // a step has several batches
 
-  // The backward pass frees what the forward pass has kept while gradients come to be.
-  uint64_t step() const { return std::max(pass + scores, gradients); }
+  // The backward pass frees what the forward pass has kept while gradients come to be. Those of a
+  // batch or chunk are there while the next one goes forward. With chunks, scores are gone by then.
+  uint64_t step() const {
+    if (chunk_tokens > 0 && chunk_tokens < tokens) return std::max(scores, pass + gradients);
+    return accumulates ? pass + scores + gradients : std::max(pass + scores, gradients);
+  }
   uint64_t total() const { return before.held + optimizer + step(); }
 };
 

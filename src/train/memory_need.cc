@@ -178,13 +178,20 @@ DiskNeed DiskNeedOf(Setup& setup) {
   }
   need.records = RecordBytes(setup);
   if (setup.miner) need.mining = setup.miner->ScratchBytes(setup.model->embedding_width());
-  for (const auto& parameter : setup.model->Parameters()) need.model += parameter.value.nbytes();
-  if (setup.model->adapted()) need.model += need.best;
+  const bool adapted = setup.model->adapted();
+  uint64_t most_of_model = adapted ? need.best : 0;  // the adapters beside it
+  need.model = most_of_model;
+  for (const auto& parameter : setup.model->Parameters()) {
+    need.model += parameter.value.nbytes();
+    // Where adapters are merged into weights of a shorter type, these are written in float32.
+    const uint64_t in_float32 = sizeof(float) * static_cast<uint64_t>(parameter.value.numel());
+    most_of_model += adapted ? in_float32 : parameter.value.nbytes();
+  }
   const auto kept = static_cast<uint64_t>(setup.plan.keep_checkpoints);
   need.best_kept = setup.validator != nullptr;
   const uint64_t bests = need.best_kept ? kept + 1 : 0;
   need.run =
-      (kept + 1) * need.checkpoint + bests * need.best + need.model + need.records + need.mining;
+      (kept + 1) * need.checkpoint + bests * need.best + most_of_model + need.records + need.mining;
   // The model is written once the last checkpoint has taken the place of an earlier one.
   const uint64_t planned = CheckpointsOf(setup.plan);
   need.checkpoints_at_once = std::min(kept + 1, planned);

@@ -58,13 +58,14 @@ std::string NeedText(const LeastMemory& least, MemoryKind kind) {
       needed, FormatByteSize(least.before.held), FormatByteSize(least.optimizer), step);
 }
 
-// Tokens of a pass for which a bound has room, with a tenth to spare.
+// Tokens of a pass for which a bound has room beside all gradients. What the estimate leaves out
+// (least_memory.h) gets a share of the bound.
 int64_t FittingTokens(const LeastMemory& least, const MemoryBound& bound) {
-  constexpr double kUsable = 0.9;
-  const double others = static_cast<double>(NeededOf(least, bound.kind) - least.step());
+  constexpr double kUsable = 0.85;
+  const double others = static_cast<double>(NeededOf(least, bound.kind) - least.step()) +
+                        static_cast<double>(least.gradients + least.scores);
   const double left = kUsable * static_cast<double>(bound.bytes + bound.swap) - others;
-  if (left < static_cast<double>(least.gradients) || least.per_token <= 0) return 0;
-  return static_cast<int64_t>((left - static_cast<double>(least.scores)) / least.per_token);
+  return left > 0 && least.per_token > 0 ? static_cast<int64_t>(left / least.per_token) : 0;
 }
 
 std::string ProblemText(const LeastMemory& least, const MemoryBound& bound) {
