@@ -46,7 +46,7 @@ class LeastMemoryTest : public testing::Test {
     WriteTinyData(folder_.path() / "data", TinyWords(), {.documents = 150, .words = 50});
   }
 
-  std::unique_ptr<Setup> SetupOf(const std::string& more = "") const {
+  std::unique_ptr<train::Setup> SetupOf(const std::string& more = "") const {
     static const std::vector<config::Catalogue> catalogues = {
         sampling::SamplerCatalogue(), objective::ObjectiveCatalogue(), optim::OptimizerCatalogue(),
         optim::ScheduleCatalogue(), eval::MeasureCatalogue()};
@@ -61,7 +61,7 @@ class LeastMemoryTest : public testing::Test {
 // A part goes forward and is scaled up: it must come to what a forward pass of the whole keeps, and
 // not to more than a step takes.
 TEST_F(LeastMemoryTest, IsBelowWhatStepsTakeAndNotFarBelow) {
-  const std::unique_ptr<Setup> setup = SetupOf();
+  const std::unique_ptr<train::Setup> setup = SetupOf();
   const LeastMemory least = LeastMemoryOf(*setup);
   const MemoryNeed need = MeasureMemoryNeed(*setup);
   EXPECT_EQ(least.tokens, need.largest_batch_tokens);
@@ -84,7 +84,7 @@ TEST_F(LeastMemoryTest, ChunksBoundThePass) {
 }
 
 TEST_F(LeastMemoryTest, LeavesTheRunAsItWas) {
-  const std::unique_ptr<Setup> setup = SetupOf(), untouched = SetupOf();
+  const std::unique_ptr<train::Setup> setup = SetupOf(), untouched = SetupOf();
   LeastMemoryOf(*setup);
   for (int step = 0; step < 4; ++step) {
     const sampling::Batch got = setup->sampler->Next(), want = untouched->sampler->Next();
