@@ -41,26 +41,29 @@ Kept KeptByForward(Setup& setup, const TrainingBatch& batch, const StepOptions& 
 }
 
 // Tables have a gradient for the rows that a batch reads alone, and an optimizer's state that takes
-// memory for those that were read (optim/moments.cc). A vocabulary has many times more rows than
-// columns, which no other parameter has.
-bool IsTable(const at::Tensor& parameter) {
+// memory for those that were read (optim/moments.cc). Which parameters are tables shows in their
+// gradients only; here are all that may be one: a vocabulary has many times more rows than columns.
+bool MayBeTable(const model::NamedParameter& parameter) {
   constexpr int64_t kRowsForEachColumn = 8;
-  return parameter.dim() == 2 && parameter.size(0) > kRowsForEachColumn * parameter.size(1);
+  const at::Tensor& value = parameter.value;
+  return value.dim() == 2 && (parameter.name.find("embed") != std::string::npos ||
+                              value.size(0) > kRowsForEachColumn * value.size(1));
 }
 
 void CountUpdate(Setup& setup, const PlannedBatches& batches, LeastMemory& least) {
   const std::vector<model::NamedParameter> trained = model::TrainedOf(setup.model->Parameters());
   for (const model::NamedParameter& parameter : trained) {
-    if (!IsTable(parameter.value)) least.gradients += parameter.value.nbytes();
+    if (!MayBeTable(parameter)) least.gradients += parameter.value.nbytes();
   }
   for (const optim::StateTensor& state : setup.optimizer->State()) {
     const auto of = std::find_if(trained.begin(), trained.end(), [&](const auto& parameter) {
       return state.name.ends_with("/" + parameter.name);
     });
     const bool table =
-        of != trained.end() && IsTable(of->value) && state.value.sizes() == of->value.sizes();
-    least.optimizer += table ? batches.RowsOf(setup, of->name).size() * sizeof(float) *
-                                   static_cast<size_t>(state.value.size(1))
+        of != trained.end() && MayBeTable(*of) && state.value.sizes() == of->value.sizes();
+    const size_t rows = table ? batches.RowsOf(setup, of->name).size() : 0;
+    least.optimizer += table ? std::min(rows, static_cast<size_t>(state.value.size(0))) *
+                                   sizeof(float) * static_cast<size_t>(state.value.size(1))
                              : state.value.nbytes();
   }
 }

@@ -103,6 +103,13 @@ uint64_t BytesIn(const std::filesystem::path& folder) {
   return bytes;
 }
 
+std::string CheckpointsText(const DiskNeed& need) {
+  const std::string size = FormatByteSize(need.checkpoint);
+  return need.checkpoints_at_once == 1
+             ? fmt::format("a checkpoint of {}", size)
+             : fmt::format("{} checkpoints of {} at once", need.checkpoints_at_once, size);
+}
+
 }  // namespace
 
 void CheckMemory(const LeastMemory& least, const MemoryLimits& limits, Shortage shortage) {
@@ -139,10 +146,10 @@ void CheckDisk(const DiskNeed& need, const DiskRoom& room, const std::filesystem
                                              FormatByteSize(need.least - fewer + need.checkpoint))
                                : "";
   const std::string text = fmt::format(
-      "has no room for this run, which writes {} or more there (up to {} checkpoints of {} at "
-      "once{}, and a model of {}), while {} are free; free some, or give {}a run folder elsewhere "
+      "has no room for this run, which writes {} or more there ({}{}, and a model of {}), while {} "
+      "are free; free some, or give {}a run folder elsewhere "
       "(--output); {}",
-      FormatByteSize(missing), need.checkpoints_at_once, FormatByteSize(need.checkpoint),
+      FormatByteSize(missing), CheckpointsText(need),
       need.best_kept ? fmt::format(", best weights of {}", FormatByteSize(need.best)) : "",
       FormatByteSize(need.model), FormatByteSize(room.free), keep, kAllTheSame);
   if (shortage == Shortage::kRefuse) throw OutputError(folder.native(), text, ENOSPC);

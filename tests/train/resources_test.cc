@@ -179,7 +179,7 @@ TEST(Resources, ADiskWithoutRoomIsRefusedAsAFullOne) {
       },
       ExitCode::kData);
   EXPECT_EQ(text,
-            "runs/a: has no room for this run, which writes 800.0 MiB or more there (up to 3 "
+            "runs/a: has no room for this run, which writes 800.0 MiB or more there (3 "
             "checkpoints of 261.0 MiB at once, best weights of 87.0 MiB, and a model of 87.0 MiB), "
             "while 799.0 MiB are free; free some, or give train.keep_checkpoints = 1 (609.0 MiB at "
             "least), a run folder elsewhere (--output); --ignore-limits begins all the same: No "

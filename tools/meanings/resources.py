@@ -104,7 +104,7 @@ def disk_of_a_run(bench):
     path = recipe(bench)
     disk = bench.work / "disk"
     disk.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "none", disk],
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m", "none", disk],
                           capture_output=True)
     if made.returncode != 0:
         raise NotHere("no file system can be mounted here")
