@@ -2,9 +2,9 @@
 # how long each takes.
 #
 #   stages=3
-#   stage 600 "build: build/release/tandem"
+#   stage 1700 "build: build/release/tandem"
 #
-# prints `== 1 of 3: build: build/release/tandem, about 5 minutes (0 s since the start) ==` on two
+# prints `== 1 of 3: build: build/release/tandem, about 14 minutes (0 s since the start) ==` on two
 # cores. The first argument is the time of one core in seconds, measured on an AMD EPYC with nothing
 # built before; the number of cores divides it. 0: not known, or nothing to wait for.
 #

@@ -234,9 +234,15 @@ class Study:
                 add(value, rate)
         return None if None in found.values() else found
 
+    def is_trained(self, run):
+        """Whether a run's best step is behind the base model; a run that is not made yet counts."""
+        result = self.trained(run)
+        return result is None or result["step"] > 0
+
     def rows(self, data, grids):
-        """(row of the tables, results of its seeds) of a training set."""
-        yield BASE, [self.base(data)]
+        """(row of the tables, {seed: results}) of a training set. A seed whose best step is 0 has
+        the weights of the base model: it is no measurement of the objective, and is left out."""
+        yield BASE, {1: self.base(data)}
         for objective, (parameter, _) in GRID.items():
             grid = grids[objective]
             if grid is None:
@@ -244,12 +250,16 @@ class Study:
             value, rate = max(grid, key=grid.get)
             if self.trained(Run(data, objective, value, rate))["step"] == 0:
                 continue  # the model before training is the best
-            yield (f"{objective}, {parameter} {value}",
-                   [self.measured(Run(data, objective, value, rate, seed)) for seed in SEEDS])
+            runs = {seed: Run(data, objective, value, rate, seed) for seed in SEEDS}
+            trained = {seed: run for seed, run in runs.items() if self.is_trained(run)}
+            remark = ("" if len(trained) == len(SEEDS) else
+                      f" (seed {', '.join(map(str, trained))}; the others stayed the base)")
+            yield (f"{objective}, {parameter} {value}{remark}",
+                   {seed: self.measured(run) for seed, run in trained.items()})
             if parameter == "temperature" and value != PAPER:
                 rate = max((key for key in grid if key[0] == PAPER), key=grid.get)[1]
                 yield (f"{objective}, {parameter} {PAPER}",
-                       [self.measured(Run(data, objective, PAPER, rate))])
+                       {1: self.measured(Run(data, objective, PAPER, rate))})
 
 
 def all_sets_from(data):
@@ -274,7 +284,7 @@ def grid_table(data, grids):
 
 def value_of(results, test_set, column):
     """Mean and deviation over the seeds that were measured on the set."""
-    values = [result[test_set][column] for result in results if test_set in result]
+    values = [result[test_set][column] for result in results.values() if test_set in result]
     if None in values:
         return "-"
     return cell(statistics.mean(values), spread(values), 4 if "auc" in column else 3)
@@ -306,7 +316,7 @@ def write_tsv(path, rows_of_sets):
         file.write("\t".join(["trained on", "trained by", "seed", "tested on", *COLUMNS]) + "\n")
         for data, rows in rows_of_sets.items():
             for row, results in rows.items():
-                for seed, result in zip(SEEDS, results):
+                for seed, result in results.items():
                     file.writelines("\t".join([data, row, str(seed), name, *map(str, (
                         values[column] for column in COLUMNS))]) + "\n"
                                     for name, values in result.items())
@@ -332,7 +342,7 @@ def make_study(options):
     for data in options.train_sets:
         grids = {objective: study.grid(data, objective) for objective in GRID}
         text += grid_table(data, grids)
-        rows = {row: [result for result in results if result is not None]
+        rows = {row: {seed: result for seed, result in results.items() if result is not None}
                 for row, results in study.rows(data, grids)}
         rows_of_sets[data] = {row: results for row, results in rows.items() if results}
         if rows_of_sets[data]:

@@ -17,6 +17,7 @@ struct RunFlags {
   Flag resume;
   Flag check;
   Flag check_gradient_cache;
+  Flag ignore_limits;
 };
 
 void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
@@ -33,7 +34,8 @@ void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
       .Excludes(run.output)
       .Excludes(run.resume)
       .Excludes(run.check)
-      .Excludes(run.check_gradient_cache);
+      .Excludes(run.check_gradient_cache)
+      .Excludes(run.ignore_limits);
   flags.Add("--format", options.format, "Format of the profile: text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault("text");
@@ -68,8 +70,12 @@ std::function<void()> Configure(Flags& flags) {
                          .Excludes(output)
                          .Excludes(resume)
                          .Excludes(check);
+  Flag ignore_limits = flags
+                           .AddSwitch("--ignore-limits", options->ignore_limits,
+                                      "Begin also where memory or disk are sure to be too little")
+                           .Excludes(check_cache);
   AddTimeoutFlag(flags);
-  AddProfileFlags(flags, *options, {output, resume, check, check_cache});
+  AddProfileFlags(flags, *options, {output, resume, check, check_cache, ignore_limits});
   return [options] {
     CheckFormat(*options);
     RunTrain(*options);

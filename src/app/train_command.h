@@ -15,6 +15,7 @@ struct TrainOptions {
   bool check = false;
   bool check_gradient_cache = false;
   bool profile = false;
+  bool ignore_limits = false;
   int64_t profile_steps = 0;  // > 0: only so many steps
   std::string format;         // of the profile; "" where not given: text
 };

@@ -69,7 +69,7 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
   const bool checks = options.check || options.check_gradient_cache;
   if (checks && !group.leads()) return;
   if (options.check) {
-    *profile = train::CheckTraining(std::move(loaded));
+    *profile = train::CheckTraining(std::move(loaded), options.ignore_limits);
     return;
   }
   if (options.check_gradient_cache) return CheckCache(std::move(loaded));
@@ -86,7 +86,8 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
                                        .flags = flags,
                                        .stop = SignalWatch::Received,
                                        .group = &group,
-                                       .restarted = group.Largest(CurrentLaunch().restarts) > 0});
+                                       .restarted = group.Largest(CurrentLaunch().restarts) > 0,
+                                       .ignore_limits = options.ignore_limits});
 }
 
 }  // namespace

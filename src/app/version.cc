@@ -1,31 +1,34 @@
 #include "app/version.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/Version.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "base/threads.h"
+#include "tensor/isa.h"
 
 namespace tandem::app {
 namespace {
 
-// The features of this processor that the kernels choose by. __builtin_cpu_supports takes literals
-// only, hence a line for each.
-std::string CpuFeatures() {
-  __builtin_cpu_init();
-  std::string features;
-  const auto add = [&](std::string_view name, bool there) {
-    if (there) features.append(features.empty() ? "" : " ").append(name);
-  };
-  add("avx2", __builtin_cpu_supports("avx2"));
-  add("fma", __builtin_cpu_supports("fma"));
-  add("avx512f", __builtin_cpu_supports("avx512f"));
-  add("avx512_vnni", __builtin_cpu_supports("avx512vnni"));
-  add("avx512_bf16", __builtin_cpu_supports("avx512bf16"));
-  return features.empty() ? "none of those that the kernels use" : features;
+std::string FeaturesText() {
+  const std::vector<std::string_view> features = tensor::MachineFeatures();
+  return features.empty() ? "none of the features that kernels use"
+                          : fmt::format("{}", fmt::join(features, " "));
+}
+
+// What this process would compute by, as TANDEM_ISA allows.
+std::string KernelsText() {
+  const tensor::Isa isa = tensor::CurrentIsa();
+  const std::string_view bf16 = tensor::Bf16Instructions(isa);
+  return fmt::format("{}{}; bf16 {}, int8 by {}", tensor::NameOf(isa),
+                     tensor::IsaIsGiven() ? " (TANDEM_ISA)" : "",
+                     bf16.empty() ? "is not offered" : fmt::format("by {}", bf16),
+                     tensor::Int8Instructions(isa, tensor::MachineInt8Features()));
 }
 
 std::string CpuName() {
@@ -42,13 +45,12 @@ std::string Version() { return TANDEM_VERSION; }
 
 std::string VersionText() {
   return fmt::format(
-      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, "
-      "{}\nprocessor: "
-      "{} ({}), {} threads",
+      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, {}\n"
+      "processor: {} ({}), {} threads\nkernels: {}",
       TANDEM_VERSION, __VERSION__, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
       CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-      NLOHMANN_JSON_VERSION_PATCH, TANDEM_TENSOR_LIBRARIES, CpuName(), CpuFeatures(),
-      UsableThreads());
+      NLOHMANN_JSON_VERSION_PATCH, TANDEM_TENSOR_LIBRARIES, CpuName(), FeaturesText(),
+      UsableThreads(), KernelsText());
 }
 
 }  // namespace tandem::app

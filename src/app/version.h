@@ -8,7 +8,8 @@ namespace tandem::app {
 // "0.1.0".
 std::string Version();
 
-// Tandem's version, the libraries it was built with and the processor's features, one per line.
+// Lines: Tandem's version, the libraries it was built with, the processor's features, and the
+// instructions that kernels take of them. Throws UsageError for a TANDEM_ISA that does not fit.
 std::string VersionText();
 
 }  // namespace tandem::app

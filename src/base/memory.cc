@@ -4,26 +4,13 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "base/memory_limits.h"
+
 namespace tandem {
-namespace {
-
-// Reads the memory limit of a cgroup, version 2 or 1. Without a limit: the largest number.
-uint64_t CgroupLimit() {
-  uint64_t bytes = 0;
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    if (file >> bytes) return bytes;  // v2 says "max" where there is no limit
-  }
-  return std::numeric_limits<uint64_t>::max();
-}
-
-}  // namespace
 
 uint64_t MostResidentMemory() {
   std::ifstream status("/proc/self/status");
@@ -35,9 +22,12 @@ uint64_t MostResidentMemory() {
 }
 
 uint64_t UsableMemory() {
-  const auto machine =
+  auto usable =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::min(machine, CgroupLimit());
+  for (const MemoryBound& bound : ReadMemoryLimits().bounds) {
+    if (bound.kind == MemoryKind::kHeld && bound.hard) usable = std::min(usable, bound.bytes);
+  }
+  return usable;
 }
 
 }  // namespace tandem

@@ -5,7 +5,8 @@
 
 namespace tandem {
 
-// Bytes: the smaller of the machine's memory and its cgroup's limit.
+// Bytes: the smaller of the machine's memory and the lowest limit of this process's cgroup and
+// those above it (base/memory_limits.h).
 uint64_t UsableMemory();
 
 // Bytes: the most memory that this program has held at once (the resident set's high-water mark),

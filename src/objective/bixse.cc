@@ -19,9 +19,9 @@ namespace tandem::objective {
 namespace {
 
 constexpr std::string_view kPurpose =
-    R"(For graded and noisy judgements, and for scores that are to be probabilities: each pair is
-judged by itself, and sigma(a s + b) learns its grade. Scale and bias are saved in the
-model's tandem.json.)";
+    R"(For graded judgements, and for scores that are to be probabilities: each pair is judged by
+itself, and sigma(a s + b) learns its grade. Scale and bias are saved in the model's
+tandem.json.)";
 
 constexpr std::string_view kFormula =
     R"(L = 1/Q sum_i sum_j -[ z_ij log sigma(x_ij) + (1 - z_ij) log sigma(-x_ij) ],  x = a s + b
@@ -112,7 +112,8 @@ class Bixse final : public Formula {
   std::optional<double> bias_;
 };
 
-// 20: the paper's runs. 100: its learning rate of the bias against the encoder's.
+// 20: the paper's runs. 100 is ours: the paper gives the bias a learning rate of its own, but no
+// value.
 constexpr config::ParamInfo kParams[] = {
     config::Number("scale", "", "multiplies scores before the sigmoid", 20, {1e-3, 1e4}),
     config::OptionalNumber("bias", "", "added to scaled scores before the sigmoid",

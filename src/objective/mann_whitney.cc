@@ -19,9 +19,9 @@ namespace tandem::objective {
 namespace {
 
 constexpr std::string_view kPurpose =
-    R"(For scores that one threshold has to serve for all queries: every positive is pushed above
-the negatives of every query, as AUC counts it. infonce does not see how queries lie to each
-other.)";
+    R"(Aims at scores that one threshold can serve for all queries: every positive is pushed above
+the negatives of every query, as the pooled AUC counts it. infonce does not see how queries lie
+to each other.)";
 
 constexpr std::string_view kFormula =
     R"(L = 1/(P N) sum over positives i and negatives (k, j) of ANY query of

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kPurpose =
     R"(As infonce, for models with two towers and for queries that crowd together: queries must also
-lie closer to their documents than to each other, which brings the two towers' spaces
-together.)";
+lie closer to their documents than to each other. Its paper found the two towers' spaces
+nearer to each other after it.)";
 
 constexpr std::string_view kFormula =
     R"(L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}

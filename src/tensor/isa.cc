@@ -1,15 +1,12 @@
 #include "tensor/isa.h"
 
 #include <fmt/format.h>
-#include <hwy/targets.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <string>
 
 #include "base/error.h"
-#include "tensor/kernels/cpu/products.h"
 
 namespace tandem::tensor {
 namespace {
@@ -49,10 +46,16 @@ Isa MachineIsa() {
   return CpuHasAmxBf16() && KernelGrantsAmx() ? Isa::kAmx : Isa::kAvx512Bf16;
 }
 
+// Null where it says nothing.
+const char* GivenIsa() {
+  const char* given = std::getenv("TANDEM_ISA");  // NOLINT(concurrency-mt-unsafe)
+  return given == nullptr || *given == '\0' ? nullptr : given;
+}
+
 Isa WantedIsa() {
   const Isa machine = MachineIsa();
-  const char* wanted = std::getenv("TANDEM_ISA");  // NOLINT(concurrency-mt-unsafe)
-  if (wanted == nullptr || *wanted == '\0') return machine;
+  const char* wanted = GivenIsa();
+  if (wanted == nullptr) return machine;
   for (const Isa level : kLevels) {
     if (NameOf(level) != wanted) continue;
     if (level > machine) {
@@ -71,6 +74,39 @@ Isa WantedIsa() {
 Isa CurrentIsa() {
   static const Isa isa = WantedIsa();
   return isa;
+}
+
+bool IsaIsGiven() { return GivenIsa() != nullptr; }
+
+std::vector<std::string_view> MachineFeatures() {
+  std::vector<std::string_view> features;
+  const auto add = [&](std::string_view name, bool there) {
+    if (there) features.push_back(name);
+  };
+  // __builtin_cpu_supports takes literals only, hence a line for each.
+  __builtin_cpu_init();
+  const Int8Features int8 = MachineInt8Features();
+  add("avx2", __builtin_cpu_supports("avx2"));
+  add("fma", __builtin_cpu_supports("fma"));
+  add("avx512f", __builtin_cpu_supports("avx512f"));
+  add("avx_vnni", int8.avx_vnni);
+  add("avx512_vnni", int8.avx512_vnni);
+  add("avx512_bf16", __builtin_cpu_supports("avx512bf16"));
+  add("amx_bf16", CpuHasAmxBf16() && KernelGrantsAmx());
+  add("amx_int8", int8.amx_int8);
+  return features;
+}
+
+std::string_view Bf16Instructions(Isa isa) {
+  if (isa == Isa::kAmx) return "AMX-BF16";
+  return isa == Isa::kAvx512Bf16 ? "AVX512-BF16" : "";
+}
+
+std::string_view Int8Instructions(Isa isa, const Int8Features& machine) {
+  if (isa == Isa::kAmx && machine.amx_int8) return "AMX-INT8";
+  const bool vnni =
+      isa >= Isa::kAvx512 ? machine.avx512_vnni : isa == Isa::kAvx2 && machine.avx_vnni;
+  return vnni ? "VNNI" : "16-bit products";
 }
 
 Int8Features MachineInt8Features() {
@@ -97,20 +133,6 @@ std::string_view NameOf(Isa isa) {
       return "amx";
   }
   return "baseline";
-}
-
-void ApplyIsa() {
-  const Isa isa = CurrentIsa();
-  if (std::getenv("TANDEM_ISA") == nullptr) return;  // NOLINT(concurrency-mt-unsafe)
-  cpu::LimitProductIsa(std::string(NameOf(isa)).c_str());
-  if (isa < Isa::kAvx512) {
-    const bool baseline = isa == Isa::kBaseline;
-    ::setenv("ATEN_CPU_CAPABILITY", baseline ? "default" : "avx2",  // NOLINT(concurrency-mt-unsafe)
-             1);
-    // Highway's targets are bits, and a better target is a lower bit. This disables all targets
-    // that are better than the wanted one.
-    hwy::DisableTargets((baseline ? HWY_SSE4 : HWY_AVX2) - 1);
-  }
 }
 
 }  // namespace tandem::tensor

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 namespace tandem::tensor {
 
@@ -12,6 +13,7 @@ enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 // that this machine lacks. The baseline is at most SSE4.1.
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
+bool IsaIsGiven();  // TANDEM_ISA says something
 
 // Instructions for products of bytes, whatever TANDEM_ISA says. No level implies them, and some
 // processors with no more than AVX2 have AVX-VNNI.
@@ -22,8 +24,17 @@ struct Int8Features {
 };
 Int8Features MachineInt8Features();
 
+// What this processor has of the features that kernels are chosen by, as Linux names them; those of
+// AMX where Linux lets this process use them. Whatever TANDEM_ISA says.
+std::vector<std::string_view> MachineFeatures();
+
+// What kernels of a level multiply by: "AMX-BF16", "AVX512-BF16" or "" (bf16 is not offered below),
+// and "AMX-INT8", "VNNI" or "16-bit products".
+std::string_view Bf16Instructions(Isa isa);
+std::string_view Int8Instructions(Isa isa, const Int8Features& machine);
+
 // Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(), for the whole process. Part of
-// SetUpProcess (process.h).
+// SetUpProcess (process.h). In the half that needs libtorch; the rest of this file needs nothing.
 void ApplyIsa();
 
 }  // namespace tandem::tensor

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "train/initial_scores.h"
 #include "train/memory_need.h"
 #include "train/mining_rules.h"
+#include "train/resources.h"
 #include "train/run.h"
 #include "train/setup.h"
 #include "train/setup_notes.h"
@@ -153,10 +155,21 @@ std::string TimeText(const Setup& setup, const MemoryNeed& need) {
       setup.read_seconds, setup.tokenise_seconds);
 }
 
+// A step that does not fit would end the process.
+void CheckRoom(Setup& setup, bool ignore_limits) {
+  const Shortage shortage = ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
+  CheckMemory(LeastMemoryOf(setup), ReadMemoryLimits(), shortage);
+  if (setup.recipe().output.empty()) return;
+  const RunFolder folder(setup.recipe().output);
+  const std::optional<DiskRoom> room = RoomOf(folder);
+  if (room) CheckDisk(DiskNeedOf(setup), *room, folder.path(), shortage);
+}
+
 }  // namespace
 
-std::string CheckTraining(config::LoadedRecipe loaded) {
+std::string CheckTraining(config::LoadedRecipe loaded, bool ignore_limits) {
   const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.encode = false});
+  CheckRoom(*setup, ignore_limits);
   const config::ModelRecipe& model = setup->recipe().model;
   const std::string empty = EmptyText(*setup);  // before the timed step takes batches
   const MemoryNeed need = MeasureMemoryNeed(*setup);

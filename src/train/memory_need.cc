@@ -17,6 +17,7 @@
 #include "tensor/device.h"
 #include "tensor/row_gradient.h"
 #include "train/out_of_memory.h"
+#include "train/planned_batches.h"
 
 namespace tandem::train {
 namespace {
@@ -26,77 +27,6 @@ using Clock = std::chrono::steady_clock;
 // How many batches are searched for the largest one. An epoch of a million queries has about as
 // many; later batches differ little from these.
 constexpr int64_t kMostBatches = 20000;
-
-// Ids of the tokens that a tower reads, each once.
-class SeenTokens {
- public:
-  void Add(const TokenStore& texts, size_t text) {
-    if (seen_texts_.size() < texts.size()) seen_texts_.resize(texts.size());
-    if (seen_texts_[text]) return;
-    seen_texts_[text] = true;
-    ids_.clear();
-    texts.Append(text, &ids_);
-    for (const int32_t id : ids_) Mark(static_cast<size_t>(id));
-  }
-  void Add(const SeenTokens& other) {
-    for (size_t id = 0; id < other.tokens_.size(); ++id) {
-      if (other.tokens_[id]) Mark(id);
-    }
-  }
-  std::vector<int64_t> Rows() const {
-    std::vector<int64_t> rows;
-    for (size_t id = 0; id < tokens_.size(); ++id) {
-      if (tokens_[id]) rows.push_back(static_cast<int64_t>(id));
-    }
-    return rows;
-  }
-
- private:
-  void Mark(size_t id) {
-    if (tokens_.size() <= id) tokens_.resize(id + 1);
-    tokens_[id] = true;
-  }
-
-  std::vector<bool> seen_texts_;
-  std::vector<bool> tokens_;
-  std::vector<int32_t> ids_;
-};
-
-// Figures of the run's batches, which the sampler plans and nobody builds.
-struct Batches {
-  sampling::Batch largest;  // by tokens
-  int64_t largest_tokens = 0;
-  SeenTokens queries;
-  SeenTokens documents;
-};
-
-int64_t TokensOf(const sampling::Batch& batch, const ExampleTexts& texts) {
-  size_t tokens = 0;
-  for (const uint32_t q : batch.queries) tokens += texts.queries.length(texts.query_texts[q]);
-  for (const uint32_t d : batch.documents) tokens += texts.documents.length(d);
-  return static_cast<int64_t>(tokens);
-}
-
-// Puts the sampler back to where it was.
-Batches LookAtBatches(Setup& setup) {
-  const sampling::SamplerState state = setup.sampler->State();
-  const ExampleTexts& texts = setup.texts;
-  Batches batches;
-  const int64_t all = setup.plan.steps * setup.recipe().train.accumulate;
-  for (int64_t b = 0; b < std::min(all, kMostBatches); ++b) {
-    sampling::Batch batch = setup.sampler->Next();
-    for (const uint32_t q : batch.queries) {
-      batches.queries.Add(texts.queries, texts.query_texts[q]);
-    }
-    for (const uint32_t d : batch.documents) batches.documents.Add(texts.documents, d);
-    const int64_t tokens = TokensOf(batch, texts);
-    if (tokens <= batches.largest_tokens) continue;
-    batches.largest_tokens = tokens;
-    batches.largest = std::move(batch);
-  }
-  setup.sampler->Restore(state);
-  return batches;
-}
 
 // Makes a step as the loop does, at a learning rate of 0. Returns its tokens.
 int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
@@ -132,16 +62,6 @@ uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
   return bytes;
 }
 
-// The rows of a table (a parameter with a sparse gradient) that the run reads.
-std::vector<int64_t> RowsOf(const Setup& setup, const Batches& batches, const std::string& name) {
-  if (!setup.model->shared()) {
-    return name.starts_with("query.") ? batches.queries.Rows() : batches.documents.Rows();
-  }
-  SeenTokens both = batches.queries;
-  both.Add(batches.documents);
-  return both.Rows();
-}
-
 // Makes optimizer steps with gradients of zero, so that the optimizer writes to its state of these
 // rows. It takes the rows in slices that need less memory than the activations of a step.
 void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameters,
@@ -163,7 +83,7 @@ void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameter
 // Counts what the optimizer keeps; what it keeps of a table's rows counts as touched for the rows
 // that the run reads.
 void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tables,
-                    const Batches& batches, MemoryNeed& need) {
+                    const PlannedBatches& batches, MemoryNeed& need) {
   for (const optim::StateTensor& state : setup.optimizer->State()) {
     need.optimizer += state.value.nbytes();
     const auto table = std::find_if(tables.begin(), tables.end(), [&](const auto& parameter) {
@@ -174,7 +94,7 @@ void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tabl
     if (table == tables.end() || !setup.device.is_cpu()) {
       need.optimizer_touched += state.value.nbytes();
     } else {
-      need.optimizer_touched += RowsOf(setup, batches, table->name).size() *
+      need.optimizer_touched += batches.RowsOf(setup, table->name).size() *
                                 static_cast<size_t>(state.value.size(1)) * sizeof(float);
     }
   }
@@ -197,11 +117,19 @@ uint64_t RecordBytes(const Setup& setup) {
   return whole * (4 * queries + 4 * pairs + 8 * std::max(queries, setup.sampler->QueriesIn(0)));
 }
 
+// How many checkpoints a run saves that nothing interrupts.
+uint64_t CheckpointsOf(const RunPlan& plan) {
+  if (plan.by_progress && plan.checkpoint_share > 0) {
+    return static_cast<uint64_t>(std::max(1.0, 1 / plan.checkpoint_share));
+  }
+  if (plan.checkpoint_every <= 0) return 1;
+  return static_cast<uint64_t>((plan.steps + plan.checkpoint_every - 1) / plan.checkpoint_every);
+}
+
 }  // namespace
 
 MemoryNeed MeasureMemoryNeed(Setup& setup) {
-  if (setup.miner) setup.sampler->set_mined(setup.miner->StandIn());
-  const Batches batches = LookAtBatches(setup);
+  const PlannedBatches batches = LookAtBatches(setup, kMostBatches);
   const std::vector<model::NamedParameter> parameters = model::TrainedOf(setup.model->Parameters());
   MemoryNeed need{.largest_batch_tokens = batches.largest_tokens};
   for (const auto& parameter : setup.model->Parameters()) {
@@ -230,7 +158,7 @@ MemoryNeed MeasureMemoryNeed(Setup& setup) {
     setup.validator->Measure(*setup.model, setup.states, [](double) { return false; });
   }
   for (const auto& table : tables) {
-    TouchRows(setup, parameters, table.value, RowsOf(setup, batches, table.name));
+    TouchRows(setup, parameters, table.value, batches.RowsOf(setup, table.name));
   }
   CountOptimizer(setup, tables, batches, need);
   need.resident = MostResidentMemory();
@@ -250,10 +178,26 @@ DiskNeed DiskNeedOf(Setup& setup) {
   }
   need.records = RecordBytes(setup);
   if (setup.miner) need.mining = setup.miner->ScratchBytes(setup.model->embedding_width());
+  const bool adapted = setup.model->adapted();
+  uint64_t most_of_model = adapted ? need.best : 0;  // the adapters beside it
+  need.model = most_of_model;
+  for (const auto& parameter : setup.model->Parameters()) {
+    need.model += parameter.value.nbytes();
+    // Where adapters are merged into weights of a shorter type, these are written in float32.
+    const uint64_t in_float32 = sizeof(float) * static_cast<uint64_t>(parameter.value.numel());
+    most_of_model += adapted ? in_float32 : parameter.value.nbytes();
+  }
   const auto kept = static_cast<uint64_t>(setup.plan.keep_checkpoints);
-  const uint64_t bests = setup.validator != nullptr ? kept + 1 : 0;
+  need.best_kept = setup.validator != nullptr;
+  const uint64_t bests = need.best_kept ? kept + 1 : 0;
   need.run =
-      (kept + 1) * need.checkpoint + bests * need.best + need.best + need.records + need.mining;
+      (kept + 1) * need.checkpoint + bests * need.best + most_of_model + need.records + need.mining;
+  // The model is written once the last checkpoint has taken the place of an earlier one.
+  const uint64_t planned = CheckpointsOf(setup.plan);
+  need.checkpoints_at_once = std::min(kept + 1, planned);
+  need.least = (need.best_kept ? need.best : 0) +
+               std::max(need.checkpoints_at_once * need.checkpoint,
+                        std::min(kept, planned) * need.checkpoint + need.model);
   return need;
 }
 

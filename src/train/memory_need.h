@@ -32,9 +32,14 @@ MemoryNeed MeasureMemoryNeed(Setup& setup);
 struct DiskNeed {
   uint64_t checkpoint = 0;  // one of them
   uint64_t best = 0;        // weights of a best validation
+  uint64_t model = 0;       // what the run leaves: all weights, and adapters beside them
   uint64_t records = 0;     // of all passes (sampling/), by the passes' expected lengths
   uint64_t mining = 0;      // embeddings of a round that are not kept in memory
   uint64_t run = 0;         // the whole run folder at most, a checkpoint that is being written too
+  // What the run folder has at some time for sure, where nothing interrupts the run.
+  uint64_t least = 0;
+  uint64_t checkpoints_at_once = 1;  // in it
+  bool best_kept = false;            // a validation keeps the best weights
 };
 DiskNeed DiskNeedOf(Setup& setup);
 

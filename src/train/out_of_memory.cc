@@ -17,6 +17,7 @@ namespace {
 constexpr double kUsable = 0.9;
 // A pass of fewer tokens leaves a device without work.
 constexpr int64_t kLeastTokens = 64;
+constexpr std::string_view kLargerDevice = "a larger device";
 
 // Tokens of a pass that would fit, at most half of those that did not.
 int64_t FittingTokens(int64_t tokens, double resident, double needed, double total) {
@@ -28,10 +29,15 @@ int64_t FittingTokens(int64_t tokens, double resident, double needed, double tot
 
 int64_t InWholeBlocks(int64_t tokens) { return tokens / kLeastTokens * kLeastTokens; }
 
-std::string Advice(const BatchSize& batch, int64_t tokens_of_pass, int64_t fitting) {
-  if (InWholeBlocks(fitting) == 0) {
-    return "the model and what the optimizer keeps leave no room for a batch; use model.train = "
-           "\"lora\", optimizer.name = \"adafactor\", or a larger device";
+}  // namespace
+
+std::string BatchAdvice(const BatchSize& batch, int64_t tokens_of_pass, int64_t fitting,
+                        std::string_view larger) {
+  if (InWholeBlocks(fitting) <= 0) {
+    return fmt::format(
+        "the model and what the optimizer keeps leave no room for a batch; use model.train = "
+        "\"lora\", optimizer.name = \"adafactor\", or {}",
+        larger);
   }
   std::string advice = fmt::format("give train.chunk_tokens = {}", InWholeBlocks(fitting));
   if (batch.chunk_tokens > 0) return advice + ", or shorter texts";
@@ -39,8 +45,6 @@ std::string Advice(const BatchSize& batch, int64_t tokens_of_pass, int64_t fitti
   if (queries >= 2) advice += fmt::format(", or train.batch = {}", queries);
   return advice;
 }
-
-}  // namespace
 
 uint64_t AskedFor(std::string_view problem) {
   constexpr std::string_view kBefore = "Tried to allocate ";
@@ -68,7 +72,7 @@ std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
       batch.tokens, chunked ? fmt::format(" in chunks of {}", batch.chunk_tokens) : "");
   if (after.total == 0) {
     return fmt::format("{} does not fit ({}); {}", what, problem,
-                       Advice(batch, tokens, tokens / 2));
+                       BatchAdvice(batch, tokens, tokens / 2, kLargerDevice));
   }
   const uint64_t needed = std::max(after.most_used, before.used) + AskedFor(problem);
   const int64_t fitting =
@@ -78,7 +82,7 @@ std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
       "{} needs {} or more, of which model and optimizer have {}, and the device has "
       "{}; {}",
       what, FormatByteSize(needed), FormatByteSize(before.used), FormatByteSize(after.total),
-      Advice(batch, tokens, fitting));
+      BatchAdvice(batch, tokens, fitting, kLargerDevice));
 }
 
 void WithMemoryAdvice(const c10::Device& device, const BatchSize& batch,

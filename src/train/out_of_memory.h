@@ -28,6 +28,12 @@ std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
                             const BatchSize& batch, const tensor::DeviceMemory& before,
                             const tensor::DeviceMemory& after);
 
+// What to give instead, where `fitting` tokens of a pass of `tokens_of_pass` would fit: a smaller
+// train.chunk_tokens or batch; where that would leave next to nothing, what takes less memory than
+// the model does as it is trained, or `larger` ("a larger device").
+std::string BatchAdvice(const BatchSize& batch, int64_t tokens_of_pass, int64_t fitting,
+                        std::string_view larger);
+
 // Bytes that libtorch's message says it could not get: of "Tried to allocate 2.50 GiB"; 0 where it
 // says nothing.
 uint64_t AskedFor(std::string_view problem);

@@ -24,6 +24,7 @@
 #include "train/metrics_observer.h"
 #include "train/profile_observer.h"
 #include "train/progress_observer.h"
+#include "train/resources.h"
 #include "train/run_end.h"
 #include "train/run_folder.h"
 #include "train/run_lock.h"
@@ -288,6 +289,18 @@ class UsedFolder {
   std::optional<RunLock> lock_;
 };
 
+// Throws where memory or disk are sure to be too little for the run.
+void CheckRoom(Setup& setup, const RunFolder& folder, const RunOptions& options,
+               dist::ProcessGroup& group) {
+  const Shortage shortage = options.ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
+  group.Agree([&] { CheckMemory(LeastMemoryOf(setup), ReadMemoryLimits(), shortage); });
+  group.Agree([&] {
+    if (!group.leads()) return;
+    const std::optional<DiskRoom> room = RoomOf(folder);
+    if (room) CheckDisk(DiskNeedOf(setup), *room, folder.path(), shortage);
+  });
+}
+
 // What a resumed run goes on from, agreed upon; `finished` where there is nothing left to do.
 Continuation Continue(Setup& setup, const RunFolder& folder, dist::ProcessGroup& group,
                       const std::optional<std::string>& record, bool* finished) {
@@ -320,6 +333,7 @@ std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const Ru
   const std::unique_ptr<Setup> setup =
       MakeSetup(std::move(loaded),
                 {.stop = options.stop, .group = options.group, .version = options.version});
+  if (!resume) CheckRoom(*setup, folder, options, group);  // before there is a folder
   group.Agree([&] {
     if (used) used->Take();
   });
@@ -332,6 +346,7 @@ std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const Ru
                        folder.model().native()));
       return "";
     }
+    CheckRoom(*setup, folder, options, group);
   }
   if (options.profile_format.empty()) {
     TrainIn(folder, *setup, continuation, options, group, {});

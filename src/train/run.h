@@ -27,20 +27,24 @@ struct RunOptions {
   dist::ProcessGroup* group = nullptr;
   // Resume where the folder holds a run, else begin one: the launcher has started the job again.
   bool restarted = false;
+  // Begin also where memory or disk are sure to be too little (train/resources.h).
+  bool ignore_limits = false;
 };
 
 // Trains and writes the run folder (docs/training.md). Reads everything before it writes anything.
 // Tensor operations run on the threads that the program has given libtorch (tensor/process.h).
 // Throws what the parts throw; UsageError where the output is missing, there is a run already or
-// another process trains in the folder, RecipeError where a resumed run's recipe differs in what
-// may not change (train/extension.h), DataError where its data differ, Interrupted after saving.
-// Returns the profile of the steps that were made, in the format that was asked for.
+// another process trains in the folder or memory is sure to be too little, RecipeError where a
+// resumed run's recipe differs in what may not change (train/extension.h), DataError where its data
+// differ, Interrupted after saving. Returns the profile of the steps that were made, in the format
+// that was asked for.
 std::string RunTraining(config::LoadedRecipe recipe, const RunOptions& options);
 
 // `tandem train --check`: reads everything, trains nothing. The report says what is there (counts,
 // lengths, truncated texts) and estimates memory and time from one timed step, whose gradients are
 // thrown away.
-std::string CheckTraining(config::LoadedRecipe recipe);
+// Throws as RunTraining where memory or disk are too little, unless `ignore_limits`.
+std::string CheckTraining(config::LoadedRecipe recipe, bool ignore_limits = false);
 
 // `tandem train --profile-steps`: one step to warm up and `steps` more, neither validated nor
 // saved; returns the profile of these. Throws Interrupted where `stop` asks for it.

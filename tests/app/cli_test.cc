@@ -123,6 +123,23 @@ TEST(CommandLine, VersionAndHelpAreCommandsToo) {
   EXPECT_NE(misspelt.err.find("did you mean train?"), std::string::npos) << misspelt.err;
 }
 
+TEST(CommandLine, VersionSaysWhatKernelsTake) {
+  const ProgramResult baseline = RunTandem({"--version"}, "", {{"TANDEM_ISA", "baseline"}});
+  EXPECT_EQ(baseline.exit_code, 0) << baseline.err;
+  EXPECT_THAT(baseline.out, testing::EndsWith("\nkernels: baseline (TANDEM_ISA); bf16 is not "
+                                              "offered, int8 by 16-bit products\n"));
+  const ProgramResult amx = RunTandem({"--version"}, "", {{"TANDEM_ISA", "amx"}});
+  const std::string features = RunTandem({"--version"}).out;
+  EXPECT_EQ(amx.exit_code, features.find(" amx_bf16") != std::string::npos ? 0 : 2);
+  EXPECT_THAT(
+      amx.exit_code == 0 ? amx.out : amx.err,
+      HasSubstr(amx.exit_code == 0 ? "\nkernels: amx (TANDEM_ISA); bf16 by AMX-BF16, int8 by "
+                                   : "TANDEM_ISA=amx asks for more than this machine has"));
+  const ProgramResult wrong = RunTandem({"version"}, "", {{"TANDEM_ISA", "sse9"}});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("TANDEM_ISA is baseline, avx2, avx512, avx512_bf16 or amx"));
+}
+
 // What the system says of a path that the user gave is no bug of the program.
 TEST(CommandLine, PathsThatCannotBeReadAreTheUsers) {
   const TemporaryFolder folder;

@@ -20,6 +20,19 @@ TEST(MachineProblem, AFullDeviceIsNoBug) {
   }
 }
 
+TEST(MachineProblem, AFullProcessIsNoBug) {
+  try {
+    TORCH_CHECK(false,
+                "[enforce fail at alloc_cpu.cpp:80] . DefaultCPUAllocator: can't allocate memory: "
+                "you tried to allocate 589824 bytes. Error code 12 (Cannot allocate memory)");
+  } catch (const std::exception& error) {
+    const auto problem = MachineProblem(error);
+    ASSERT_TRUE(problem.has_value());
+    EXPECT_THAT(*problem, testing::StartsWith("out of memory: the system does not give 589824 "
+                                              "bytes; use --precision bf16"));
+  }
+}
+
 TEST(MachineProblem, OtherErrorsAre) {
   EXPECT_FALSE(MachineProblem(std::runtime_error("out of memory")).has_value());
   try {

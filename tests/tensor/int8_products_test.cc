@@ -57,6 +57,11 @@ Rounded RoundedColumn(const Padded& b, int64_t column) {
   return rounded;
 }
 
+// `tandem --version` says it without libtorch.
+TEST(Int8Products, TheFastestKernelIsTheOneThatIsaNames) {
+  EXPECT_EQ(Int8Instructions(CurrentIsa(), MachineInt8Features()), NameOf(FastestInt8Kernel()));
+}
+
 // `found` is start + the product of the rounded factors; start is a row of biases, or where that is
 // null, what `before` holds.
 void ExpectInt8Product(const Padded& x, const Padded& b, const float* bias, const Padded& before,

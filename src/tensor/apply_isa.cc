@@ -1,0 +1,25 @@
+#include <hwy/targets.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tensor/isa.h"
+#include "tensor/kernels/cpu/products.h"
+
+namespace tandem::tensor {
+
+void ApplyIsa() {
+  const Isa isa = CurrentIsa();
+  if (std::getenv("TANDEM_ISA") == nullptr) return;  // NOLINT(concurrency-mt-unsafe)
+  cpu::LimitProductIsa(std::string(NameOf(isa)).c_str());
+  if (isa < Isa::kAvx512) {
+    const bool baseline = isa == Isa::kBaseline;
+    ::setenv("ATEN_CPU_CAPABILITY", baseline ? "default" : "avx2",  // NOLINT(concurrency-mt-unsafe)
+             1);
+    // Highway's targets are bits, and a better target is a lower bit. This disables all targets
+    // that are better than the wanted one.
+    hwy::DisableTargets((baseline ? HWY_SSE4 : HWY_AVX2) - 1);
+  }
+}
+
+}  // namespace tandem::tensor
