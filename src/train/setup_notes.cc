@@ -14,8 +14,14 @@
 namespace tandem::train {
 namespace {
 
-// Batches that are smaller than the recipe asks for, and why.
+// Batches in which copies meet, or that are smaller than the recipe asks for, and why.
 void WarnOfSmallBatches(const Setup& setup) {
+  if (const size_t copies = setup.sampler->MostCopies(); copies > 1) {
+    Warn(
+        fmt::format("more queries share a text or an own document than an epoch has batches ({}), "
+                    "so that up to {} of them meet in a batch: they are no negatives of each other",
+                    setup.sampler->BatchesIn(1), copies));
+  }
   // Where batches are limited otherwise too, their sizes say nothing about copies.
   if (!setup.recipe().train.batch || setup.recipe().sampling.by_task) return;
   const auto batch = static_cast<size_t>(*setup.recipe().train.batch);
@@ -27,12 +33,6 @@ void WarnOfSmallBatches(const Setup& setup) {
             : fmt::format("an epoch of {} has {} queries", setup.recipe().sampling.name, queries);
     Warn(fmt::format("train.batch is {}, but {}; a batch has at most {}", batch, have,
                      LargestBatch(setup)));
-  }
-  if (const size_t copies = setup.sampler->MostCopies(); copies > 1) {
-    Warn(
-        fmt::format("more queries share a text or an own document than an epoch has batches ({}), "
-                    "so that up to {} of them meet in a batch: they are no negatives of each other",
-                    setup.sampler->BatchesIn(1), copies));
   }
   const uint64_t fewest = (queries + batch - 1) / batch, batches = setup.sampler->BatchesIn(1);
   if (batches > fewest) {

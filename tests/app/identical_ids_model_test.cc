@@ -88,9 +88,9 @@ TEST_F(IdenticalIdsModel, SearchHasTheNextHitInstead) {
 }
 
 TEST_F(IdenticalIdsModel, SearchInAnIndexToo) {
-  ASSERT_EQ(
-      Run({"index", "build", Path("own/corpus.jsonl"), "--output", Path("index")}, {}).exit_code,
-      0);
+  const ProgramResult built = RunTandem({"index", "build", Path("model"), Path("own/corpus.jsonl"),
+                                         "--output", Path("index"), "--quiet"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
   const auto search = [&](const std::string& file, std::vector<std::string> flags) {
     std::vector<std::string> words = {
         "search",  Path("index"), "--queries", Path("own/queries.jsonl"),

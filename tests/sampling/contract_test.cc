@@ -121,6 +121,7 @@ class EverySampler : public testing::TestWithParam<Case> {
     Examples examples(1, HashesOf(shared));
     for (uint32_t q = 0; q < queries; ++q) {
       std::vector<Judged> judged{{q % 5 < 2 ? 3 : q * 5 + 1, 1}};
+      if (q % 5 >= 2) judged.push_back({q * 5 + 2, 1});
       judged.push_back({q * 5 + 4, 0});
       examples.Add(shared.query_hash(q), judged);
     }

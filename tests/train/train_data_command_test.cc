@@ -97,13 +97,13 @@ TEST_F(TrainData, DuplicatesThatForceSmallBatches) {
   std::string lines;
   for (int q = 0; q < 8; ++q) {
     lines += fmt::format("{{\"anchor\": \"alpha {0}\", \"positive\": \"beta {1}\"}}\n", q,
-                         q < 4 ? 0 : q);
+                         q < 3 ? 0 : q);
   }
   Write(lines);
   const ProgramResult result = Train("run");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
-              HasSubstr("an epoch has 4 batches of at most 2 queries instead of 2 of up "
+              HasSubstr("an epoch has 3 batches of at most 3 queries instead of 2 of up "
                         "to 4; sampling.no_duplicates = false"));
   const ProgramResult allowed = Train("allowed", {"--set", "sampling.no_duplicates=false"});
   EXPECT_THAT(allowed.err, Not(HasSubstr("instead of")));

@@ -110,7 +110,7 @@ TEST_F(TrainErrors, NoNegatives) {
   std::string qrels = "query-id\tcorpus-id\tscore\n";
   for (int q = 0; q < 48; ++q) qrels += fmt::format("q{}\td0\t2\n", q);
   WriteFileAtomically(Path("data/qrels/train.tsv"), qrels);
-  ExpectFailure(2, "train.batch makes a first batch of 1 queries and 1 documents without any");
+  ExpectFailure(2, "train.batch makes a first batch of 8 queries and 8 documents without any");
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
 }
 
