@@ -46,31 +46,17 @@ Settings ReadSentenceConfig(const std::filesystem::path& folder, bool plain) {
   return Settings((folder / kSentenceConfigs[0]).native(), nlohmann::json::object());
 }
 
-// The truncation that tokenizer.json asks for. The vocabulary, which is nearly all of the file, is
-// not kept while it is parsed.
-std::optional<size_t> TruncationOf(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const Settings tokenizer(path.native(), ParseSettings(ReadModelFile(path, kMaxTokenizerBytes),
-                                                        path.native(), {"model", "added_tokens"}));
-  const nlohmann::json* truncation = tokenizer.Find("truncation");
-  if (truncation == nullptr) return std::nullopt;
-  const auto length = Settings(tokenizer.file(), *truncation).Integer("max_length", 1, INT32_MAX);
-  return length ? std::optional<size_t>(static_cast<size_t>(*length)) : std::nullopt;
-}
-
 // The first limit that a file of settings states; `tokens` 0 where none does.
 TokenLimit StatedLimit(const std::filesystem::path& folder, const Settings& sentence_config) {
   if (const auto length = sentence_config.Integer("max_seq_length", 1, INT32_MAX)) {
     return {static_cast<size_t>(*length),
             std::filesystem::path(sentence_config.file()).filename().native()};
   }
-  const auto length =
-      Settings::ReadIfThere(folder / "tokenizer_config.json").Number("model_max_length", 1, 1e300);
+  const Settings config = Settings::ReadIfThere(folder / "tokenizer_config.json");
+  std::optional<double> length = config.Number("model_max_length", 1, 1e300);
+  if (!length) length = config.Number("max_len", 1, 1e300);  // its older name
   if (length && *length < kNoLimit) {
     return {static_cast<size_t>(*length), "tokenizer_config.json"};
-  }
-  if (const auto truncation = TruncationOf(folder / "tokenizer.json")) {
-    return {*truncation, "tokenizer.json"};
   }
   return {};
 }
@@ -127,6 +113,30 @@ void RefuseProcessingSettings(const Settings& sentence_config) {
   }
 }
 
+// sentence-transformers hands these to AutoProcessor, where they count more than the tokenizer's
+// own files. Those that are let through decide nothing about the ids of texts.
+void RefuseTokenizerArguments(const Settings& sentence_config) {
+  static constexpr std::string_view kHarmless[] = {
+      "cache_dir", "force_download", "local_files_only",  "padding_side",
+      "revision",  "token",          "trust_remote_code", "use_fast"};
+  for (const char* key : {"processor_kwargs", "tokenizer_args"}) {
+    const nlohmann::json* all = sentence_config.Find(key);
+    if (all == nullptr) continue;
+    if (!all->is_object()) sentence_config.Fail(key, "an object of settings");
+    for (const auto& [name, value] : all->items()) {
+      if (std::find(std::begin(kHarmless), std::end(kHarmless), name) != std::end(kHarmless)) {
+        continue;
+      }
+      sentence_config.Fail(key, fmt::format("no \"{}\" in it (tokenizer_config.json is where "
+                                            "tokenizers are told so)",
+                                            name));
+    }
+  }
+  if (sentence_config.Find("tokenizer_name_or_path") != nullptr) {
+    sentence_config.Fail("tokenizer_name_or_path", "null (the tokenizer is the folder's)");
+  }
+}
+
 // From the folder of the tokenizer's files.
 TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
   TokenizerSettings settings{.folder = folder};
@@ -139,6 +149,7 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
                          "\"sequence-classification\" (the supported ones)");
   }
   RefuseProcessingSettings(sentence_config);
+  RefuseTokenizerArguments(sentence_config);
   const EncoderLength encoder = LengthOfEncoder(folder);
   settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), encoder);
   settings.max_query_tokens = LengthOfKind(sentence_config, "query_length", encoder);
