@@ -49,6 +49,48 @@ constexpr std::string_view kNotes = R"(
 | NaN, Infinity and numbers beyond 64 bits in a file of settings, which Python writes | passed over where nobody reads the key; an error that names the key elsewhere |
 | rotary scaling other than `linear` and `llama3` | an error |
 
+**Tokenizers** are read as transformers 5.24 reads a folder. Which of its classes does so decide `tokenizer_class` of
+`tokenizer_config.json` or else of `config.json`, and `model_type`; the class decides whether `tokenizer.json` counts as it is, or only its
+vocabulary and merges:
+
+| class | for | what it makes itself, whatever `tokenizer.json` says |
+|---|---|---|
+| `PreTrainedTokenizerFast`, `TokenizersBackend`, any unknown name; none with `llama` and `mistral` | ModernBERT and Mistral (whatever class of transformers is named), Llama 3 | nothing |
+| `BertTokenizer`; the same: `DistilBert`, `Electra`, `LayoutLM`, `Lxmert`, `MobileBert`, `SqueezeBert` | BERT, DistilBERT | WordPiece of words up to 100 characters; BERT's normalizer by `do_lower_case` (true without the key), `strip_accents`, `tokenize_chinese_chars`; `cls_token` and `sep_token` around texts |
+| `MPNetTokenizer` | MPNet | the same with MPNet's names (`<s>`, `</s>`), two `sep_token` between the texts of a pair |
+| `RobertaTokenizer`; the same: `Bart`, `LED`, `Longformer`, `Mvp` | RoBERTa | byte-level words with `add_prefix_space` (false); no normalizer; `cls_token`, `sep_token` |
+| `GPT2Tokenizer` | | byte-level words with `add_prefix_space` (false); no normalizer |
+| `XLMRobertaTokenizer`, `CamembertTokenizer` | XLM-RoBERTa, CamemBERT | the file's character map alone as normalizer; words between white space, each behind U+2581 (`add_prefix_space`: true); unknown: token 3, or `unk_token`; `bos_token`, `eos_token` |
+| `T5Tokenizer` | T5 | the same without a choice; unknown: token 2; `eos_token` behind texts; `extra_ids` (100) tokens `<extra_id_N>` |
+| `AlbertTokenizer` | | the same; quotes, `keep_accents`, `do_lower_case` before the character map; unknown: token 1 |
+| `LlamaTokenizer`, `Phi3Tokenizer`, unless `tokenizer.json` has a `ByteLevel` | Llama 2 | no normalizer; U+2581 before the text by `add_prefix_space` (true), `legacy` (false: before the first part alone); byte fallback |
+| `Qwen2Tokenizer` (of `qwen2` whatever class is named) | Qwen2, Qwen3 | NFC; Qwen's pattern of words; `add_prefix_space` (false) |
+| `GemmaTokenizer` | Gemma 3 | spaces become U+2581; byte fallback |
+| another class that transformers knows | | an error; so are other values of the keys above, a model of another kind, and `null` for a token that the class needs |
+
+"Fast" may follow each name. Where a class makes no special tokens around texts, those of `tokenizer.json` stand.
+
+| key | class | what happens |
+|---|---|---|
+| `cls_token`, `sep_token`, `bos_token`, `eos_token`, `unk_token`, `pad_token`, `mask_token`, others in `_token`, `extra_special_tokens`, `additional_special_tokens`, and the class's own names of them | every | found in texts, added with the next free id where they are new; around texts where the class says so |
+| `added_tokens_decoder` | every | its tokens are added in the order of their numbers. Where it is there, `special_tokens_map.json` and `added_tokens.json` are not read, and of classes that make parts the tokens of `tokenizer.json` do not count |
+| `special_tokens_map.json`, `added_tokens.json` | every | otherwise they are laid over `tokenizer_config.json` |
+| `split_special_tokens` | every | special tokens that stand in texts are text |
+| `truncation_side`, or else `truncation.direction` of `tokenizer.json` | every | `left`: texts that are too long lose their beginning, in pairs too; `tandem inspect` says so |
+| `model_max_length`, `max_len` | every | the length limit where `sentence_bert_config.json` has none. `truncation.max_length` of `tokenizer.json` is none |
+| `model_input_names` | every | without `token_type_ids` (the default of all classes but `BertTokenizer`) pairs have token types of 0 |
+| `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `keep_accents`, `add_prefix_space`, `legacy`, `extra_ids` | those above | as above; without effect in the other classes |
+| `add_bos_token`, `add_eos_token` | every | without effect beside a `tokenizer.json`, as in transformers 5 |
+| `padding_side`, `clean_up_tokenization_spaces`, `trim_offsets`, `do_basic_tokenize`, `never_split`, `chat_template`, other keys | every | change no id |
+| `auto_map` | every | the class that is named is used, no code |
+| `init_inputs`, `fast_tokenizer_files`, `fix_mistral_regex` | every | an error |
+| `processor_kwargs`, `tokenizer_args` of `sentence_bert_config.json` | every | an error for what could change ids |
+
+A token that only these files name, and whose id the model has no row for, is an error in the text that has it, not
+before. A folder without `config.json` has the class of `tokenizer_class`, or none. `vocab.txt` alone is read as
+`BertTokenizer`, or as `MPNetTokenizer` where that is named. `tools/check_tokenizer_settings.py` compares all this with the
+package.
+
 **Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture. A plain Hugging Face
 folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the last token where
 `architectures` names a causal language model (`LlamaForCausalLM`) and `is_causal` is not false, by the

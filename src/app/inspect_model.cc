@@ -140,8 +140,9 @@ void AddCalibration(const weights::TandemFile& file, Json* found) {
 // Loads the tokenizer, so that a model without a good one is an error here as it is in training.
 Json TokenizerRow(const weights::TokenizerSettings& settings, const weights::EncoderSpec& encoder,
                   const std::filesystem::path& encoder_path) {
-  const std::unique_ptr<const text::Tokenizer> tokenizer = text::LoadTokenizer(settings.folder);
   const auto rows = static_cast<size_t>(encoder.vocabulary_size);
+  const std::unique_ptr<const text::Tokenizer> tokenizer =
+      text::LoadTokenizer(settings.folder, {.lower_case = settings.lower_case, .rows = rows});
   if (tokenizer->vocabulary_size() > rows) {
     throw ModelError(
         encoder_path.native(), "",
@@ -149,8 +150,10 @@ Json TokenizerRow(const weights::TokenizerSettings& settings, const weights::Enc
                     "weights are of different models",
                     tokenizer->vocabulary_size(), rows));
   }
-  return {{"tokens", tokenizer->vocabulary_size()},
-          {"special_tokens", tokenizer->special_tokens()}};
+  Json row = {{"tokens", tokenizer->vocabulary_size()},
+              {"special_tokens", tokenizer->special_tokens()}};
+  if (tokenizer->cuts_left()) row["truncation_side"] = "left";
+  return row;
 }
 
 Json TokenizerRow(const weights::ModelFolder& folder) {

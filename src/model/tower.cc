@@ -148,8 +148,10 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 Tower::Tower(weights::ModelFolder folder, const LoadOptions& options, weights::TandemFile file)
     : folder_(Changed(std::move(folder), options, &file)),
       plan_(PlanTraining(folder_, options.training)),
-      tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
-                                     {.lower_case = folder_.tokenizer.lower_case})),
+      tokenizer_(
+          text::LoadTokenizer(folder_.tokenizer.folder,
+                              {.lower_case = folder_.tokenizer.lower_case,
+                               .rows = static_cast<size_t>(folder_.encoder.vocabulary_size)})),
       encoder_(MakeEncoder(folder_, plan_, options)),
       head_(folder_.head, options.seed),
       max_query_tokens_(LengthLimit(options.max_query_tokens, file.max_query_tokens, folder_,

@@ -53,8 +53,10 @@ ByteTrie MakeTrie(std::span<const std::string> contents) {
 }  // namespace
 
 AddedTokenMatcher::AddedTokenMatcher(std::span<const std::string> contents,
-                                     std::span<const AddedToken> tokens)
-    : tokens_(tokens.begin(), tokens.end()), trie_(MakeTrie(contents)) {
+                                     std::span<const AddedToken> tokens, bool split_special)
+    : tokens_(tokens.begin(), tokens.end()),
+      trie_(MakeTrie(contents)),
+      split_special_(split_special) {
   for (size_t i = 0; i < contents.size(); ++i) {
     first_bytes_[static_cast<unsigned char>(contents[i].front())] = true;
     const bool takes_space =
@@ -95,6 +97,7 @@ void AddedTokenMatcher::Split(std::string_view text, std::vector<TextPiece>* pie
     // behind the token's own content, as in the package.
     search = found + match.length;
     const AddedToken& token = tokens_[static_cast<size_t>(match.value)];
+    if (split_special_ && token.special) continue;
     if (token.single_word && TouchesWord(text, found, search)) continue;
     const size_t start = token.lstrip ? StripLeft(text, found, done) : found;
     const size_t stop = token.rstrip ? StripRight(text, search) : search;
@@ -106,7 +109,7 @@ void AddedTokenMatcher::Split(std::string_view text, std::vector<TextPiece>* pie
 }
 
 AddedTokens AddedTokens::Make(std::span<const AddedToken> tokens, const Normalizer& normalizer,
-                              std::string_view file) {
+                              std::string_view file, bool split_special) {
   // The package lists special tokens before the others; of equal normal forms the first counts.
   std::vector<AddedToken> ordered(tokens.begin(), tokens.end());
   std::stable_partition(ordered.begin(), ordered.end(),
@@ -128,7 +131,8 @@ AddedTokens AddedTokens::Make(std::span<const AddedToken> tokens, const Normaliz
     contents[token.normalized].push_back(std::move(content));
     sorted[token.normalized].push_back(token);
   }
-  return {AddedTokenMatcher(contents[0], sorted[0]), AddedTokenMatcher(contents[1], sorted[1])};
+  return {AddedTokenMatcher(contents[0], sorted[0], split_special),
+          AddedTokenMatcher(contents[1], sorted[1], split_special)};
 }
 
 }  // namespace tandem::text

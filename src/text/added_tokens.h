@@ -37,7 +37,9 @@ class AddedTokenMatcher {
  public:
   // `contents[i]` is what to look for, `tokens[i]` which token it is and how it matches. The first
   // of two equal contents counts. No content may be empty.
-  AddedTokenMatcher(std::span<const std::string> contents, std::span<const AddedToken> tokens);
+  // `split_special`: special tokens are text like any other where they are found.
+  AddedTokenMatcher(std::span<const std::string> contents, std::span<const AddedToken> tokens,
+                    bool split_special = false);
 
   bool empty() const { return tokens_.empty(); }
   // Whether a text may be cut before any U+0020 and its parts searched one by one: no match holds
@@ -55,6 +57,7 @@ class AddedTokenMatcher {
   std::array<bool, 256> first_bytes_{};
   int only_first_byte_ = -1;  // the byte all contents start with, if there is one
   bool cuts_at_spaces_ = true;
+  bool split_special_;
 };
 
 // Both matchers of a tokenizer; `normalizer` gives the normal forms that the second looks for.
@@ -64,7 +67,7 @@ struct AddedTokens {
 
   // Throws ModelError naming `file` when the normal form of a token is empty.
   static AddedTokens Make(std::span<const AddedToken> tokens, const Normalizer& normalizer,
-                          std::string_view file);
+                          std::string_view file, bool split_special = false);
 };
 
 }  // namespace tandem::text

@@ -33,8 +33,9 @@ class SettingsHash {
   RunningHash hash_;
 };
 
-std::unique_ptr<const Tokenizer> Made(TokenizerStages stages, uint64_t fingerprint) {
-  stages.fingerprint = fingerprint;
+std::unique_ptr<const Tokenizer> Made(TokenizerStages stages, SettingsHash hash) {
+  if (!stages.settings.empty()) hash.Add("settings", stages.settings);
+  stages.fingerprint = hash.value();
   return std::make_unique<PipelineTokenizer>(std::move(stages));
 }
 
@@ -64,19 +65,18 @@ std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& fold
                                                const TokenizerOptions& options) {
   SettingsHash hash(options);
   const std::filesystem::path json = folder / "tokenizer.json";
-  if (std::filesystem::exists(json)) {
-    const std::string bytes = ReadFile(json);
-    hash.Add("tokenizer.json", bytes);
-    return Made(ReadTokenizerJson(bytes, json.native(), options), hash.value());
-  }
-  if (std::filesystem::exists(folder / "vocab.txt")) {
-    for (const std::string_view name :
-         {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"}) {
-      if (std::filesystem::exists(folder / name)) hash.Add(name, ReadFile(folder / name));
-    }
-    return Made(ReadVocabFile(folder, options), hash.value());
-  }
-  FailWithoutTokenizer(folder);
+  const bool has_json = std::filesystem::exists(json);
+  const std::filesystem::path own = has_json ? json : folder / "vocab.txt";
+  if (!std::filesystem::exists(own)) FailWithoutTokenizer(folder);
+  const std::string bytes = ReadFile(own);
+  hash.Add(own.filename().native(), bytes);
+  TokenizerArguments arguments(folder);
+  ChosenClass chosen = ChooseClass(folder, arguments, bytes.find("\"ByteLevel\"") != bytes.npos);
+  FolderClass of = {.chosen = std::move(chosen),
+                    .arguments = std::move(arguments),
+                    .of_model = std::filesystem::exists(folder / "config.json")};
+  if (has_json) return Made(ReadTokenizerJson(bytes, own.native(), options, &of), hash);
+  return Made(ReadVocabFile(bytes, own.native(), options, &of), hash);
 }
 
 }  // namespace tandem::text

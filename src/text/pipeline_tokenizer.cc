@@ -1,9 +1,12 @@
 #include "text/pipeline_tokenizer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "text/utf8.h"
 
 namespace tandem::text {
@@ -103,9 +106,10 @@ bool PipelineTokenizer::EncodePair(const TextPair& pair, size_t max_length,
   const size_t start = ids->size(), special = form.special_tokens();
   const size_t most = max_length == 0 ? kUnlimited : max_length - std::min(max_length, special);
   std::vector<int32_t> first, second;
-  EncodePlain(scratch.get(), pair.first, most, &first);
-  EncodePlain(scratch.get(), pair.second, most, &second);
-  if (first.size() > most && second.size() > most && most % 2 == 1) {
+  const size_t enough = stages_.cuts_left ? kUnlimited : most;
+  EncodePlain(scratch.get(), pair.first, enough, &first);
+  EncodePlain(scratch.get(), pair.second, enough, &second);
+  if (!stages_.cuts_left && first.size() > most && second.size() > most && most % 2 == 1) {
     // Which of the two is the longer one decides who has one id more, so that all ids count.
     first.clear();
     second.clear();
@@ -114,14 +118,18 @@ bool PipelineTokenizer::EncodePair(const TextPair& pair, size_t max_length,
   }
   bool cut = first.size() + second.size() > most;
   const auto [of_first, of_second] = LongestFirst(first.size(), second.size(), most);
-  AppendPair(form, std::span(first).first(std::min(of_first, first.size())),
-             std::span(second).first(std::min(of_second, second.size())), ids, types);
+  AppendPair(form, Kept(first, of_first), Kept(second, of_second), ids, types);
   if (max_length != 0 && ids->size() - start > max_length) {  // fewer than the special tokens
     ids->resize(start + max_length);
     types->resize(start + max_length);
     cut = true;
   }
   return cut;
+}
+
+std::span<const int32_t> PipelineTokenizer::Kept(std::span<const int32_t> ids, size_t most) const {
+  const size_t count = std::min(most, ids.size());
+  return stages_.cuts_left ? ids.last(count) : ids.first(count);
 }
 
 bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size_t max_length,
@@ -131,8 +139,12 @@ bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size
   ids->insert(ids->end(), special.before.begin(), special.before.end());
   const size_t reserved = std::min(max_length, special.size());
   const size_t max_ids = max_length == 0 ? kUnlimited : ids->size() + (max_length - reserved);
-  EncodePlain(scratch, text, max_ids, ids);
+  EncodePlain(scratch, text, stages_.cuts_left ? kUnlimited : max_ids, ids);
   bool cut = ids->size() > max_ids;
+  if (cut && stages_.cuts_left) {
+    const auto begin = ids->begin() + static_cast<ptrdiff_t>(first + special.before.size());
+    ids->erase(begin, begin + static_cast<ptrdiff_t>(ids->size() - max_ids));
+  }
   if (cut) ids->resize(max_ids);
   ids->insert(ids->end(), special.after.begin(), special.after.end());
   if (max_length != 0 && ids->size() - first > max_length) {  // fewer than the special tokens
@@ -140,6 +152,16 @@ bool PipelineTokenizer::EncodeWith(Scratch* scratch, std::string_view text, size
     cut = true;
   }
   return cut;
+}
+
+void PipelineTokenizer::AddId(int32_t id, std::vector<int32_t>* ids) const {
+  if (static_cast<size_t>(id) >= stages_.usable_ids) {
+    throw DataError("text", 0, "",
+                    fmt::format("has the token \"{}\", which the tokenizer's settings name and the "
+                                "model has no embedding for: its id is {}, and the model knows {}",
+                                stages_.vocabulary.token(id), id, stages_.usable_ids));
+  }
+  ids->push_back(id);
 }
 
 void PipelineTokenizer::EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
@@ -150,7 +172,7 @@ void PipelineTokenizer::EncodePlain(Scratch* scratch, std::string_view text, siz
   for (const TextPiece& piece : scratch->pieces) {
     if (ids->size() > max_ids) break;
     if (piece.id != TextPiece::kText) {
-      ids->push_back(piece.id);
+      AddId(piece.id, ids);
     } else {
       const bool starts = piece.text.data() == text.data();
       EncodePiece(scratch, {piece.text, starts}, max_ids, ids);
@@ -182,7 +204,7 @@ void PipelineTokenizer::EncodeNormalized(Scratch* scratch, bool starts, size_t m
   for (const TextPiece& piece : scratch->normalized_pieces) {
     if (ids->size() > max_ids) return;
     if (piece.id != TextPiece::kText) {
-      ids->push_back(piece.id);
+      AddId(piece.id, ids);
       continue;
     }
     scratch->words.Clear();

@@ -26,7 +26,12 @@ struct TokenizerStages {
   std::unique_ptr<const SubwordModel> model;
   AddedTokens added_tokens;
   SpecialTokens special_tokens;
-  Vocabulary vocabulary;     // of model and added tokens
+  Vocabulary vocabulary;   // of model and added tokens
+  bool cuts_left = false;  // a text that is too long loses its beginning
+  // Ids are below it; a text with an added token whose id is not is an error.
+  size_t usable_ids = 0;
+  std::string class_name;  // transformers' class that makes these stages; empty: they are a file's
+  std::string settings;    // what of them is not in the tokenizer's own file, for its hash
   uint64_t fingerprint = 0;  // of the files that the stages were read from
 };
 
@@ -39,9 +44,11 @@ class PipelineTokenizer final : public Tokenizer {
   bool EncodePair(const TextPair& pair, size_t max_length, std::vector<int32_t>* ids,
                   std::vector<int32_t>* types) const override;
   size_t special_tokens() const override { return stages_.special_tokens.size(); }
-  size_t vocabulary_size() const override { return stages_.vocabulary.size(); }
+  size_t vocabulary_size() const override { return stages_.usable_ids; }
   std::string_view token(int32_t id) const override { return stages_.vocabulary.token(id); }
   uint64_t fingerprint() const override { return stages_.fingerprint; }
+  bool cuts_left() const override { return stages_.cuts_left; }
+  std::string_view class_name() const override { return stages_.class_name; }
 
  protected:
   void EncodeBlock(std::span<const std::string_view> texts, size_t max_length,
@@ -58,6 +65,10 @@ class PipelineTokenizer final : public Tokenizer {
   // Appends the ids of a text without special tokens, at least until `ids` has more than `max_ids`.
   void EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
                    std::vector<int32_t>* ids) const;
+  // At most `most` of the ids, from the end that stays.
+  std::span<const int32_t> Kept(std::span<const int32_t> ids, size_t most) const;
+  // Appends the id of an added token. Throws DataError where the model has no row for it.
+  void AddId(int32_t id, std::vector<int32_t>* ids) const;
   struct Piece {
     std::string_view text;
     bool starts;  // whether it is the beginning of the text that the user gave

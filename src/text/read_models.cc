@@ -29,16 +29,16 @@ void ReadVocabulary(const JsonView& vocab, Vocabulary* vocabulary) {
   if (vocabulary->count() == 0) vocab.Fail("the vocabulary is empty");
 }
 
-std::unique_ptr<const SubwordModel> ReadWordPiece(const JsonView& view, bool,
+std::unique_ptr<const SubwordModel> ReadWordPiece(const ModelViews& views, bool,
                                                   Vocabulary* vocabulary) {
-  ReadVocabulary(view.Member("vocab"), vocabulary);
+  ReadVocabulary(views.model.Member("vocab"), vocabulary);
   WordPieceOptions options;
-  options.unk_token = view.Member("unk_token").String();
-  options.continuing_subword_prefix = view.Member("continuing_subword_prefix").String();
-  const JsonView longest = view.Member("max_input_chars_per_word");
+  options.unk_token = views.options.Member("unk_token").String();
+  options.continuing_subword_prefix = views.options.Member("continuing_subword_prefix").String();
+  const JsonView longest = views.options.Member("max_input_chars_per_word");
   if (longest.Integer() < 0) longest.Fail("expected a number of characters, found a negative one");
   options.max_input_chars_per_word = static_cast<size_t>(longest.Integer());
-  return std::make_unique<WordPiece>(*vocabulary, options, view.file());
+  return std::make_unique<WordPiece>(*vocabulary, options, views.model.file());
 }
 
 // [token, score]. Where that is not what `view` is, this says so.
@@ -68,14 +68,14 @@ std::vector<UnigramToken> ReadUnigramTokens(const JsonView& vocab) {
   return tokens;
 }
 
-std::unique_ptr<const SubwordModel> ReadUnigram(const JsonView& view, bool,
+std::unique_ptr<const SubwordModel> ReadUnigram(const ModelViews& views, bool,
                                                 Vocabulary* vocabulary) {
-  const std::vector<UnigramToken> tokens = ReadUnigramTokens(view.Member("vocab"));
+  const std::vector<UnigramToken> tokens = ReadUnigramTokens(views.model.Member("vocab"));
   for (size_t id = 0; id < tokens.size(); ++id) {
     vocabulary->Add(tokens[id].token, static_cast<int64_t>(id));
   }
   UnigramOptions options;
-  if (const std::optional<JsonView> unk_id = view.Find("unk_id")) {
+  if (const std::optional<JsonView> unk_id = views.options.Find("unk_id")) {
     const int64_t id = unk_id->Integer();
     if (id < 0 || static_cast<size_t>(id) >= tokens.size()) {
       unk_id->Fail(fmt::format("{} is not in the vocabulary; expected 0 to {} or null", id,
@@ -83,10 +83,10 @@ std::unique_ptr<const SubwordModel> ReadUnigram(const JsonView& view, bool,
     }
     options.unk_id = static_cast<int32_t>(id);
   }
-  if (const std::optional<JsonView> fallback = view.Find("byte_fallback")) {
+  if (const std::optional<JsonView> fallback = views.options.Find("byte_fallback")) {
     options.byte_fallback = fallback->Boolean();
   }
-  return std::make_unique<Unigram>(tokens, options, view.file());
+  return std::make_unique<Unigram>(tokens, options, views.model.file());
 }
 
 // "a b" or ["a", "b"].
@@ -117,19 +117,19 @@ std::vector<MergeNames> ReadMerges(const JsonView& view) {
   return merges;
 }
 
-std::unique_ptr<const SubwordModel> ReadBpe(const JsonView& view, bool words_are_bytes,
+std::unique_ptr<const SubwordModel> ReadBpe(const ModelViews& views, bool words_are_bytes,
                                             Vocabulary* vocabulary) {
-  if (const auto dropout = view.Find("dropout"); dropout && dropout->Number() != 0) {
+  if (const auto dropout = views.options.Find("dropout"); dropout && dropout->Number() != 0) {
     dropout->Fail(fmt::format("{} is not supported; ids would be random. Expected null or 0",
                               dropout->Number()));
   }
-  ReadVocabulary(view.Member("vocab"), vocabulary);
+  ReadVocabulary(views.model.Member("vocab"), vocabulary);
   const auto text = [&](std::string_view name) {
-    const std::optional<JsonView> member = view.Find(name);
+    const std::optional<JsonView> member = views.options.Find(name);
     return std::string(member ? member->String() : "");
   };
   const auto flag = [&](std::string_view name) {
-    const std::optional<JsonView> member = view.Find(name);
+    const std::optional<JsonView> member = views.options.Find(name);
     return member && member->Boolean();
   };
   const BpeOptions options{.unk_token = text("unk_token"),
@@ -139,11 +139,11 @@ std::unique_ptr<const SubwordModel> ReadBpe(const JsonView& view, bool words_are
                            .byte_fallback = flag("byte_fallback"),
                            .ignore_merges = flag("ignore_merges"),
                            .words_are_bytes = words_are_bytes};
-  return std::make_unique<Bpe>(*vocabulary, ReadMerges(view.Member("merges")), options,
-                               std::string(view.file()));
+  return std::make_unique<Bpe>(*vocabulary, ReadMerges(views.model.Member("merges")), options,
+                               std::string(views.model.file()));
 }
 
-using Reader = std::unique_ptr<const SubwordModel> (*)(const JsonView&, bool, Vocabulary*);
+using Reader = std::unique_ptr<const SubwordModel> (*)(const ModelViews&, bool, Vocabulary*);
 
 constexpr std::pair<std::string_view, Reader> kModels[] = {
     {"BPE", ReadBpe},
@@ -161,10 +161,10 @@ std::string_view ModelType(const JsonView& view) {
   return view.Find("max_input_chars_per_word") ? "WordPiece" : "WordLevel";
 }
 
-std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, bool words_are_bytes,
+std::unique_ptr<const SubwordModel> ReadModel(const ModelViews& views, bool words_are_bytes,
                                               Vocabulary* vocabulary) {
-  const Reader reader = ReaderOf<Reader>(view, ModelType(view), "model", kModels);
-  return reader(view, words_are_bytes, vocabulary);
+  const Reader reader = ReaderOf<Reader>(views.model, ModelType(views.model), "model", kModels);
+  return reader(views, words_are_bytes, vocabulary);
 }
 
 }  // namespace tandem::text

@@ -16,6 +16,7 @@
 #include "text/normal_form.h"
 #include "text/normalizer_sequence.h"
 #include "text/precompiled.h"
+#include "text/regex_pattern.h"
 #include "text/replace.h"
 #include "text/stage_readers.h"
 #include "text/strip.h"
@@ -75,14 +76,12 @@ Result ReadPrepend(const JsonView& view, const TokenizerOptions&) {
 // {"String": "..."} or {"Regex": "..."}
 std::unique_ptr<const TextPattern> ReadPattern(const JsonView& view) {
   if (const std::optional<JsonView> regex = view.Find("Regex")) {
-    std::unique_ptr<const TextPattern> pattern = MakeRunPattern(regex->String());
-    if (!pattern) {
+    try {
+      return MakeRegexPattern(regex->String());
+    } catch (const PatternError& error) {
       regex->Fail(
-          fmt::format("regular expression \"{}\" is not supported; supported: one character "
-                      "or \\s, with + or {{n,}} behind it",
-                      regex->String()));
+          fmt::format("the pattern `{}` is not supported: {}", regex->String(), error.what()));
     }
-    return pattern;
   }
   const JsonView string = view.Member("String");
   if (string.String().empty()) string.Fail("the pattern is empty");
@@ -136,6 +135,19 @@ Result LowerCaseBefore(Result normalizer) {
   return std::make_unique<NormalizerSequence>(std::move(stages));
 }
 
+// Whether the component or one right inside of it is Lowercase, where sentence-transformers adds
+// none.
+bool LowersCase(const JsonView& view) {
+  const std::string_view type = view.Member("type").String();
+  bool lowers = type == "Lowercase";
+  if (type == "Sequence") {
+    view.Member("normalizers").ForEachElement([&](const JsonView& stage) {
+      lowers = lowers || stage.Member("type").String() == "Lowercase";
+    });
+  }
+  return lowers;
+}
+
 }  // namespace
 
 std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& view,
@@ -144,7 +156,7 @@ std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& 
   if (!view) return std::make_unique<NoNormalizer>();
   const std::string_view type = view->Member("type").String();
   Result normalizer = ReaderOf<Reader>(*view, type, "normalizer", kNormalizers)(*view, options);
-  if (!options.lower_case || type == kBertNormalizer) return normalizer;
+  if (!options.lower_case || type == kBertNormalizer || LowersCase(*view)) return normalizer;
   return LowerCaseBefore(std::move(normalizer));
 }
 

@@ -1,7 +1,9 @@
 #include "text/replace.h"
 
 #include <charconv>
+#include <optional>
 
+#include "text/regex.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -10,7 +12,29 @@ namespace {
 
 bool IsVisibleAscii(char c) { return c > ' ' && c <= '~'; }
 
-class StringPattern final : public TextPattern {
+struct Match {
+  size_t begin, end;  // begin < end
+};
+
+// A pattern whose matches are found one by one.
+class SearchedPattern : public TextPattern {
+ public:
+  // The first match in `text` that starts at `from` or later.
+  virtual std::optional<Match> Find(std::string_view text, size_t from) const = 0;
+
+  void AppendReplaced(std::string_view text, std::string_view content,
+                      std::string* out) const override {
+    size_t done = 0;
+    while (const std::optional<Match> match = Find(text, done)) {
+      out->append(text, done, match->begin - done);
+      out->append(content);
+      done = match->end;
+    }
+    out->append(text, done);
+  }
+};
+
+class StringPattern final : public SearchedPattern {
  public:
   explicit StringPattern(std::string_view string) : string_(string) {}
 
@@ -33,7 +57,7 @@ class StringPattern final : public TextPattern {
 };
 
 // At least `least` characters in a row that are `character`, or white space where there is none.
-class RunPattern final : public TextPattern {
+class RunPattern final : public SearchedPattern {
  public:
   RunPattern(std::optional<char32_t> character, size_t least)
       : character_(character), least_(least) {}
@@ -67,12 +91,29 @@ class RunPattern final : public TextPattern {
   size_t least_;
 };
 
-}  // namespace
+// What PCRE2 searches for. A match may look at what is far from it.
+class RegexPattern final : public TextPattern {
+ public:
+  explicit RegexPattern(std::string_view regex) : regex_(regex) {}
 
-std::unique_ptr<const TextPattern> MakeStringPattern(std::string_view string) {
-  return std::make_unique<StringPattern>(string);
-}
+  void AppendReplaced(std::string_view text, std::string_view content,
+                      std::string* out) const override {
+    if (text.empty()) return;  // where the package searches for nothing
+    size_t done = 0;
+    regex_.ForEachMatch(text, [&](size_t begin, size_t end) {
+      out->append(text, done, begin - done);
+      out->append(content);
+      done = end;
+    });
+    out->append(text, done);
+  }
+  Cuts CutsWith(std::string_view) const override { return Cuts::kNowhere; }
 
+ private:
+  Regex regex_;
+};
+
+// Nothing for a pattern of another kind.
 std::unique_ptr<const TextPattern> MakeRunPattern(std::string_view regex) {
   std::optional<char32_t> character;
   if (regex.starts_with("\\s")) {
@@ -96,14 +137,15 @@ std::unique_ptr<const TextPattern> MakeRunPattern(std::string_view regex) {
   return std::make_unique<RunPattern>(character, least);
 }
 
-void Replace::Normalize(std::string_view text, std::string* out) const {
-  size_t done = 0;
-  while (const std::optional<TextPattern::Match> match = pattern_->Find(text, done)) {
-    out->append(text, done, match->begin - done);
-    out->append(content_);
-    done = match->end;
-  }
-  out->append(text, done);
+}  // namespace
+
+std::unique_ptr<const TextPattern> MakeStringPattern(std::string_view string) {
+  return std::make_unique<StringPattern>(string);
+}
+
+std::unique_ptr<const TextPattern> MakeRegexPattern(std::string_view regex) {
+  if (auto run = MakeRunPattern(regex)) return run;
+  return std::make_unique<RegexPattern>(regex);
 }
 
 }  // namespace tandem::text

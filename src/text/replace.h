@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,14 +12,11 @@ namespace tandem::text {
 // What `Replace` looks for.
 class TextPattern {
  public:
-  struct Match {
-    size_t begin, end;  // begin < end
-  };
-
   virtual ~TextPattern() = default;
 
-  // The first match in `text` that starts at `from` or later.
-  virtual std::optional<Match> Find(std::string_view text, size_t from) const = 0;
+  // Appends `text` to `out` with `content` in place of each match, from left to right.
+  virtual void AppendReplaced(std::string_view text, std::string_view content,
+                              std::string* out) const = 0;
 
   // Cuts for a `Replace` of this pattern by `content`.
   virtual Cuts CutsWith(std::string_view content) const = 0;
@@ -29,9 +25,10 @@ class TextPattern {
 // {"String": "..."}, which is not empty.
 std::unique_ptr<const TextPattern> MakeStringPattern(std::string_view string);
 
-// {"Regex": "..."} of the kind that SentencePiece's models have: one character or \s, repeated by +
-// or {n,}. Nothing for every other one.
-std::unique_ptr<const TextPattern> MakeRunPattern(std::string_view regex);
+// {"Regex": "..."}: those of the kind that SentencePiece's models have, one character or \s
+// repeated by + or {n,}, are searched without PCRE2, every other one as text/regex.h says. Throws
+// PatternError for one that is not supported.
+std::unique_ptr<const TextPattern> MakeRegexPattern(std::string_view regex);
 
 // Writes `content` for each match, from left to right.
 class Replace final : public Normalizer {
@@ -39,7 +36,9 @@ class Replace final : public Normalizer {
   Replace(std::unique_ptr<const TextPattern> pattern, std::string content)
       : pattern_(std::move(pattern)), content_(std::move(content)) {}
 
-  void Normalize(std::string_view text, std::string* out) const override;
+  void Normalize(std::string_view text, std::string* out) const override {
+    pattern_->AppendReplaced(text, content_, out);
+  }
   Cuts cuts() const override { return pattern_->CutsWith(content_); }
 
  private:

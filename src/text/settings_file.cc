@@ -7,48 +7,54 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json_members.h"
+#include "base/json_problem.h"
 
 namespace tandem::text {
+namespace {
 
-using nlohmann::json;
+using Json = nlohmann::ordered_json;
+
+// JSON text with null in place of the words that Python adds to JSON.
+std::string WithoutNonFinite(std::string text) {
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      for (const std::string_view word : {"NaN", "-Infinity", "Infinity"}) {
+        if (text.compare(i, word.size(), word) == 0) text.replace(i, word.size(), "null");
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
 
 SettingsFile::SettingsFile(const std::filesystem::path& path)
-    : file_(path.native()), json_(std::make_unique<json>(json::object())) {
+    : file_(path.native()), json_(std::make_unique<Json>(Json::object())) {
   if (!std::filesystem::exists(path)) return;
-  try {
-    *json_ = ParsePythonJson(ReadFile(path));
-  } catch (const JsonTextError& error) {
-    throw ModelError(file_, "", error.what());
+  const std::string text = ReadFile(path);
+  *json_ = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json_->is_discarded()) {
+    *json_ = Json::parse(WithoutNonFinite(text), nullptr, /*allow_exceptions=*/false);
   }
+  if (json_->is_discarded()) throw ModelError(file_, "", JsonProblem(text));
   if (!json_->is_object()) throw ModelError(file_, "", "expected a JSON object");
 }
 
 SettingsFile::~SettingsFile() = default;
 
-void SettingsFile::Fail(std::string_view name, std::string_view expected) const {
-  throw ModelError(
-      file_, "", fmt::format("{}: expected {}, found {}", name, expected, Find(name)->type_name()));
-}
-
-const json* SettingsFile::Find(std::string_view name) const {
+std::optional<std::string> SettingsFile::Text(std::string_view name) const {
   const auto found = json_->find(name);
-  return found == json_->end() || found->is_null() ? nullptr : &*found;
-}
-
-std::optional<bool> SettingsFile::Boolean(std::string_view name) const {
-  const json* value = Find(name);
-  if (value == nullptr) return {};
-  if (!value->is_boolean()) Fail(name, "true or false");
-  return value->get<bool>();
-}
-
-std::optional<std::string> SettingsFile::Token(std::string_view name) const {
-  const json* value = Find(name);
-  if (value == nullptr) return {};
-  if (value->is_object() && value->contains("content")) value = &(*value)["content"];
-  if (!value->is_string()) Fail(name, "a token");
-  return value->get<std::string>();
+  if (found == json_->end() || found->is_null()) return {};
+  if (!found->is_string()) {
+    throw ModelError(file_, "",
+                     fmt::format("{}: expected a string, found {}", name, found->type_name()));
+  }
+  return found->get<std::string>();
 }
 
 }  // namespace tandem::text

@@ -14,21 +14,19 @@ namespace tandem::text {
 // integers such as 1000000000000000019884624838656 that simdjson refuses.
 class SettingsFile {
  public:
-  // Throws ModelError when the file exists and is not a JSON object.
+  // Throws ModelError when the file exists and is not a JSON object. NaN and Infinity, which Python
+  // reads and writes, are null.
   explicit SettingsFile(const std::filesystem::path& path);
   ~SettingsFile();
 
-  // Nothing where the setting is absent or null; ModelError where it has another type.
-  std::optional<bool> Boolean(std::string_view name) const;
-  // The name of a token: a string, or an object with the string "content".
-  std::optional<std::string> Token(std::string_view name) const;
+  // Nothing where the setting is absent or null; ModelError where it is not a string.
+  std::optional<std::string> Text(std::string_view name) const;
+  // The whole object, its members in the order of the file.
+  const nlohmann::ordered_json& values() const { return *json_; }
 
  private:
-  const nlohmann::json* Find(std::string_view name) const;
-  [[noreturn]] void Fail(std::string_view name, std::string_view expected) const;
-
   std::string file_;
-  std::unique_ptr<nlohmann::json> json_;  // an object
+  std::unique_ptr<nlohmann::ordered_json> json_;  // an object
 };
 
 }  // namespace tandem::text

@@ -27,9 +27,15 @@ std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonVie
                                                      bool keep_bytes);
 // Whether the last pre-tokenizer is ByteLevel.
 bool EndsWithByteLevel(const std::optional<JsonView>& view);
+// A model's vocabulary and merges are in `model`, and what else it needs in `options`: mostly the
+// same object.
+struct ModelViews {
+  const JsonView& model;
+  const JsonView& options;
+};
 // Adds the model's tokens to `vocabulary`, which is empty. `words_are_bytes`: words have not been
 // written in byte-level characters, in which the vocabulary is spelled. Only BPE understands that.
-std::unique_ptr<const SubwordModel> ReadModel(const JsonView& view, bool words_are_bytes,
+std::unique_ptr<const SubwordModel> ReadModel(const ModelViews& views, bool words_are_bytes,
                                               Vocabulary* vocabulary);
 // The model's "type", or what the file's fields say that it is.
 std::string_view ModelType(const JsonView& view);

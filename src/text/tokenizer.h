@@ -40,9 +40,11 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Ids of one text with the special tokens of the post-processor, cut so that there are at most
-  // `max_length` of them (special tokens counted; 0: no limit). Any bytes are taken: each maximal
+  // `max_length` of them (special tokens counted; 0: no limit): at its end, or where cuts_left() at
+  // its beginning. Any bytes are taken: each maximal
   // invalid subpart of UTF-8 counts as one U+FFFD. Appends to `ids`; returns whether it was cut.
-  // An empty text is its special tokens; a limit below their number cuts them, too.
+  // An empty text is its special tokens; a limit below their number cuts them, too. Throws
+  // DataError for a text with an added token whose id is not below TokenizerOptions::rows.
   virtual bool Encode(std::string_view text, size_t max_length,
                       std::vector<int32_t>* ids) const = 0;
 
@@ -72,6 +74,11 @@ class Tokenizer {
   // A hash of the settings that decide the ids: tokenizers with the same one make the same ids of
   // the same text. The same on every machine.
   virtual uint64_t fingerprint() const = 0;
+  // Whether texts that are too long lose their beginning, not their end.
+  virtual bool cuts_left() const { return false; }
+  // transformers' class by whose rules the tokenizer's parts are made; empty where they are those
+  // of tokenizer.json.
+  virtual std::string_view class_name() const { return ""; }
 
  protected:
   // Encodes all `texts` on the calling thread, appending to `encoded`.
@@ -83,11 +90,16 @@ struct TokenizerOptions {
   // Lower-cases every text before the tokenizer's own normalizer, which then does the rest that its
   // files say. sentence-transformers does so where a model folder says `do_lower_case`.
   bool lower_case = false;
+  // Rows of the word table of the model whose tokenizer it is; 0: not known. Tokens behind them
+  // that only the files beside tokenizer.json name do not count for vocabulary_size().
+  size_t rows = 0;
 };
 
-// Reads `tokenizer.json`, or where it is absent `vocab.txt` with `tokenizer_config.json`, from a
-// folder. Throws ModelError naming the file and, for a component that is not supported, the
-// component and the supported ones.
+// Reads `tokenizer.json`, or where it is absent `vocab.txt`, from a folder, and what the files
+// beside it make of it in transformers 5: tokenizer_config.json, special_tokens_map.json,
+// added_tokens.json and the class that config.json means (text/tokenizer_class.h). Throws
+// ModelError naming the file and, for a component that is not supported, the component and the
+// supported ones.
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
                                                const TokenizerOptions& options = {});
 

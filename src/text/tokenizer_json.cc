@@ -4,39 +4,21 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json_problem.h"
+#include "text/finish_stages.h"
 #include "text/json_view.h"
 #include "text/stage_readers.h"
 
 namespace tandem::text {
 namespace {
-
-// The package gives a token that the model does not have the next free id, whatever the file says;
-// a file that says otherwise would mean other embeddings here and there.
-class AddedIds {
- public:
-  explicit AddedIds(const Vocabulary& vocabulary)
-      : next_(static_cast<int64_t>(vocabulary.count())) {}
-
-  // `own` is the id that the model has for the token, or -1.
-  void Check(const JsonView& token, int64_t id, int64_t own) {
-    const int64_t expected = own >= 0 ? own : next_;
-    if (id != expected) {
-      token.Fail(fmt::format("\"{}\" has id {}; expected {}, {}", token.Member("content").String(),
-                             id, expected,
-                             own >= 0 ? "its id in the vocabulary" : "the next one that is free"));
-    }
-    next_ = std::max(next_, id + 1);
-  }
-
- private:
-  int64_t next_;
-};
 
 AddedToken ReadAddedToken(const JsonView& view) {
   AddedToken token;
@@ -54,68 +36,185 @@ AddedToken ReadAddedToken(const JsonView& view) {
   return token;
 }
 
-std::vector<AddedToken> ReadAddedTokens(const JsonView& root, const SubwordModel& model,
-                                        Vocabulary* vocabulary) {
+std::vector<AddedToken> ReadAddedTokens(const JsonView& root) {
   std::vector<AddedToken> tokens;
-  std::set<std::string> seen;
-  AddedIds ids(*vocabulary);
   const std::optional<JsonView> list = root.Find("added_tokens");
   if (!list) return tokens;
-  list->ForEachElement([&](const JsonView& view) {
-    AddedToken token = ReadAddedToken(view);
+  list->ForEachElement([&](const JsonView& view) { tokens.push_back(ReadAddedToken(view)); });
+  return tokens;
+}
+
+// The package gives a token that the model does not have the next free id, whatever the file says;
+// a file that says otherwise would mean other embeddings here and there.
+void AddTokensOfFile(const JsonView& root, std::span<const AddedToken> tokens,
+                     const SubwordModel& model, AddedVocabulary* vocabulary) {
+  std::set<std::string> seen;
+  size_t index = 0;
+  const auto add = [&](const JsonView& view) {
+    const AddedToken& token = tokens[index++];
     if (token.content.empty()) return;  // as the package does
     if (!seen.insert(token.content).second) {
       view.Fail(fmt::format("\"{}\" is added twice", token.content));
     }
-    const int32_t own = model.Find(token.content);
-    ids.Check(view, token.id, own);
-    if (own < 0) vocabulary->Add(token.content, token.id);
-    tokens.push_back(std::move(token));
-  });
-  return tokens;
+    if (const int32_t expected = vocabulary->IdOf(token.content); token.id != expected) {
+      view.Fail(fmt::format("\"{}\" has id {}; expected {}, {}", token.content, token.id, expected,
+                            model.Find(token.content) >= 0 ? "its id in the vocabulary"
+                                                           : "the next one that is free"));
+    }
+    vocabulary->Add({&token, 1});
+  };
+  if (const auto list = root.Find("added_tokens")) list->ForEachElement(add);
 }
 
-void CheckSpecialTokens(const SpecialTokens& tokens, size_t vocabulary_size,
-                        const std::string& file) {
-  std::vector<int32_t> special = tokens.before;
-  special.insert(special.end(), tokens.after.begin(), tokens.after.end());
-  for (const PairPiece& piece : tokens.pair.pieces) special.push_back(piece.id);
-  for (const int32_t id : special) {
-    if (static_cast<size_t>(id) < vocabulary_size) continue;
-    throw ModelError(file, "",
-                     fmt::format("post_processor: id {} is not in the vocabulary, "
-                                 "whose largest id is {}",
-                                 id, vocabulary_size - 1));
+// A JSON document and what it was parsed from.
+class Document {
+ public:
+  Document(std::string_view json, std::string file) : file_(std::move(file)), json_(json) {
+    if (const auto error = parser_.parse(json_).get(element_); error != simdjson::SUCCESS) {
+      throw ModelError(file_, "", JsonProblem(json));
+    }
   }
+
+  JsonView root() const { return {element_, file_, ""}; }
+
+ private:
+  std::string file_;
+  simdjson::padded_string json_;
+  simdjson::dom::parser parser_;
+  simdjson::dom::element element_;
+};
+
+// `direction` of the file's truncation; its length is the caller's.
+bool TruncatesLeft(const JsonView& root) {
+  const std::optional<JsonView> truncation = root.Find("truncation");
+  const std::optional<JsonView> direction =
+      truncation ? truncation->Find("direction") : std::nullopt;
+  if (!direction || direction->String() == "Right") return false;
+  if (direction->String() == "Left") return true;
+  direction->Fail(fmt::format("expected \"Left\" or \"Right\", found \"{}\"", direction->String()));
+}
+
+// The first character map of SentencePiece, where transformers' classes look for it.
+std::string_view CharacterMapOf(const JsonView& root) {
+  const std::optional<JsonView> normalizer = root.Find("normalizer");
+  if (!normalizer) return "";
+  std::string_view found;
+  const auto look = [&](const JsonView& stage) {
+    if (!found.empty() || stage.Member("type").String() != "Precompiled") return;
+    found = stage.Member("precompiled_charsmap").String();
+  };
+  if (normalizer->Member("type").String() == "Sequence") {
+    normalizer->Member("normalizers").ForEachElement(look);
+  } else {
+    look(*normalizer);
+  }
+  return found;
+}
+
+// Where a list of pieces and scores has `token`; 0 where it does not.
+int64_t PlaceOf(const JsonView& model, const std::string& token) {
+  int64_t place = 0, at = 0;
+  bool found = false;
+  for (const simdjson::dom::element entry : model.Member("vocab").Array()) {
+    std::string_view piece;
+    if (!found && entry.at(0).get(piece) == simdjson::SUCCESS && piece == token) {
+      found = true;
+      place = at;
+    }
+    ++at;
+  }
+  return place;
+}
+
+std::optional<std::string> PaddingToken(const JsonView& root) {
+  const std::optional<JsonView> padding = root.Find("padding");
+  const std::optional<JsonView> token = padding ? padding->Find("pad_token") : std::nullopt;
+  return token ? std::optional(std::string(token->String())) : std::nullopt;
+}
+
+// Where stages are read from: the file, or what its class puts in place of its parts.
+struct Sources {
+  std::optional<JsonView> normalizer, pre_tokenizer;
+  JsonView model;    // vocabulary and merges
+  JsonView options;  // of the model
+};
+
+Sources SourcesIn(const JsonView& root, const JsonView& model) {
+  return {root.Find("normalizer"), root.Find("pre_tokenizer"), model, root.Member("model")};
+}
+
+std::string JsonOf(const ClassParts& parts) {
+  return fmt::format(R"({{"normalizer": {}, "pre_tokenizer": {}, "model": {}}})", parts.normalizer,
+                     parts.pre_tokenizer, parts.model);
+}
+
+void ReadStages(const Sources& sources, const TokenizerOptions& options, OwnStages* own) {
+  own->normalizer = ReadNormalizer(sources.normalizer, options);
+  const bool bytes = EndsWithByteLevel(sources.pre_tokenizer) && ModelType(sources.model) == "BPE";
+  own->pre_tokenizer = ReadPreTokenizer(sources.pre_tokenizer, bytes);
+  own->model = ReadModel({sources.model, sources.options}, bytes, &own->vocabulary);
+}
+
+// By the file as it is; `folder` may be null.
+TokenizerStages ReadAsItIs(const JsonView& root, const std::string& file,
+                           const TokenizerOptions& options, const FolderClass* folder,
+                           std::vector<AddedToken> tokens) {
+  OwnStages own(file);
+  own.around = ReadPostProcessor(root.Find("post_processor"));
+  ReadStages(SourcesIn(root, root.Member("model")), options, &own);
+  own.added = std::move(tokens);
+  own.padding = PaddingToken(root);
+  own.cuts_left = TruncatesLeft(root);
+  AddedVocabulary vocabulary(*own.model, &own.vocabulary);
+  AddTokensOfFile(root, own.added, *own.model, &vocabulary);
+  return FinishStages(&own, &vocabulary, folder, {}, options, file);
+}
+
+// Of the file no more than a class takes that makes the other parts itself.
+TokenizerStages ReadByClass(const JsonView& root, const std::string& file,
+                            const TokenizerOptions& options, const FolderClass& folder) {
+  const JsonView model = root.Member("model");
+  ClassParts parts =
+      PartsOf(folder.chosen, folder.arguments,
+              {.model_type = ModelType(model),
+               .character_map = CharacterMapOf(root),
+               .place_of = [&](const std::string& token) { return PlaceOf(model, token); }});
+  const Document made(JsonOf(parts), folder.arguments.FileOf("tokenizer_class"));
+  OwnStages own(file);
+  ReadStages(SourcesIn(made.root(), model), options, &own);
+  if (parts.frame_of_file_first) {
+    NeedInModel(parts.frame, *own.model, file);
+    if (root.Find("post_processor")) parts.frame = {};
+  }
+  if (parts.frame.kind == ClassFrame::Kind::kOfFile) {
+    own.around = ReadPostProcessor(root.Find("post_processor"));
+  }
+  own.padding = PaddingToken(root);
+  own.cuts_left = TruncatesLeft(root);
+  AddedVocabulary vocabulary(*own.model, &own.vocabulary);
+  return FinishStages(&own, &vocabulary, &folder, parts, options, file);
 }
 
 }  // namespace
 
 TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file,
                                   const TokenizerOptions& options) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element element;
-  const simdjson::padded_string padded(json);
-  if (const auto error = parser.parse(padded).get(element); error != simdjson::SUCCESS) {
-    throw ModelError(file, "", JsonProblem(json));
-  }
-  const JsonView root(element, file, "");
+  return ReadTokenizerJson(json, file, options, nullptr);
+}
+
+TokenizerStages ReadTokenizerJson(std::string_view json, const std::string& file,
+                                  const TokenizerOptions& options, FolderClass* folder) {
+  const Document document(json, file);
+  const JsonView root = document.root();
   if (const auto version = root.Find("version"); version && version->String() != "1.0") {
     version->Fail(fmt::format("expected \"1.0\", found \"{}\"", version->String()));
   }
-  std::unique_ptr<const Normalizer> normalizer = ReadNormalizer(root.Find("normalizer"), options);
-  const std::optional<JsonView> words = root.Find("pre_tokenizer");
-  const JsonView model_view = root.Member("model");
-  const bool bytes = EndsWithByteLevel(words) && ModelType(model_view) == "BPE";
-  std::unique_ptr<const PreTokenizer> pre_tokenizer = ReadPreTokenizer(words, bytes);
-  SpecialTokens special = ReadPostProcessor(root.Find("post_processor"));
-  Vocabulary vocabulary(file);
-  std::unique_ptr<const SubwordModel> model = ReadModel(model_view, bytes, &vocabulary);
-  const std::vector<AddedToken> added = ReadAddedTokens(root, *model, &vocabulary);
-  CheckSpecialTokens(special, vocabulary.size(), file);
-  AddedTokens matchers = AddedTokens::Make(added, *normalizer, file);
-  return {std::move(normalizer), std::move(pre_tokenizer), std::move(model),
-          std::move(matchers),   std::move(special),       std::move(vocabulary)};
+  std::vector<AddedToken> tokens = ReadAddedTokens(root);
+  if (folder != nullptr) folder->arguments.TakeTokensOfFile(tokens);
+  if (folder == nullptr || folder->chosen.kind == TokenizerClass::kFile) {
+    return ReadAsItIs(root, file, options, folder, std::move(tokens));
+  }
+  return ReadByClass(root, file, options, *folder);
 }
 
 }  // namespace tandem::text

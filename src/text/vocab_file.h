@@ -1,18 +1,19 @@
 // A tokenizer from a bare `vocab.txt`, as BERT models had before tokenizer.json.
 #pragma once
 
-#include <filesystem>
+#include <string>
+#include <string_view>
 
+#include "text/folder_tokens.h"
 #include "text/pipeline_tokenizer.h"
 
 namespace tandem::text {
 
-// One token per line, the line number its id. tokenizer_config.json says `do_lower_case` (default
-// true), `strip_accents` (default: as lower-casing), `tokenize_chinese_chars` (default true) and
-// the names of the special tokens, for which special_tokens_map.json is asked next. Of the special
-// tokens [UNK], [CLS] and [SEP] must be in the vocabulary; the others are looked for in texts where
-// they are. Throws ModelError.
-TokenizerStages ReadVocabFile(const std::filesystem::path& folder,
-                              const TokenizerOptions& options = {});
+// One token per line of `text`, the line number its id; `file` is its name in errors. It is read as
+// BertTokenizer or MPNetTokenizer reads it (text/class_parts.h), as BertTokenizer where `folder`
+// names no class. Throws ModelError for another class, and where the unknown token or one that
+// stands around texts is not in the vocabulary.
+TokenizerStages ReadVocabFile(std::string_view text, const std::string& file,
+                              const TokenizerOptions& options, FolderClass* folder);
 
 }  // namespace tandem::text

@@ -29,11 +29,24 @@ constexpr std::string_view kKnown[] = {
 // precision: where code and weights come from, in which type and by which kernel it is computed.
 constexpr std::string_view kArguments[] = {"model_args",       "model_kwargs", "tokenizer_args",
                                            "processor_kwargs", "config_args",  "config_kwargs"};
-constexpr std::string_view kHarmless[] = {
-    "trust_remote_code", "torch_dtype",         "dtype",        "attn_implementation",
-    "add_pooling_layer", "device_map",          "use_fast",     "low_cpu_mem_usage",
-    "use_safetensors",   "use_cache",           "padding_side", "clean_up_tokenization_spaces",
-    "local_files_only",  "_attn_implementation"};
+constexpr std::string_view kHarmless[] = {"trust_remote_code",
+                                          "torch_dtype",
+                                          "dtype",
+                                          "attn_implementation",
+                                          "add_pooling_layer",
+                                          "device_map",
+                                          "use_fast",
+                                          "low_cpu_mem_usage",
+                                          "use_safetensors",
+                                          "use_cache",
+                                          "padding_side",
+                                          "clean_up_tokenization_spaces",
+                                          "local_files_only",
+                                          "_attn_implementation",
+                                          "cache_dir",
+                                          "force_download",
+                                          "revision",
+                                          "token"};
 
 bool IsAmong(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -48,31 +48,20 @@ Settings ReadSentenceConfig(const std::filesystem::path& folder, bool plain) {
   return Settings((folder / kSentenceConfigs[0]).native(), nlohmann::json::object());
 }
 
-// The truncation that tokenizer.json asks for. The vocabulary, which is nearly all of the file, is
-// not kept while it is parsed.
-std::optional<size_t> TruncationOf(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const Settings tokenizer(path.native(), ParseSettings(ReadModelFile(path, kMaxTokenizerBytes),
-                                                        path.native(), {"model", "added_tokens"}));
-  const nlohmann::json* truncation = tokenizer.Find("truncation");
-  if (truncation == nullptr) return std::nullopt;
-  const auto length = Settings(tokenizer.file(), *truncation).Integer("max_length", 1, INT32_MAX);
-  return length ? std::optional<size_t>(static_cast<size_t>(*length)) : std::nullopt;
-}
-
 // The first limit that a file of settings states; `tokens` 0 where none does.
 TokenLimit StatedLimit(const std::filesystem::path& folder, const Settings& sentence_config) {
   if (const auto length = sentence_config.Integer("max_seq_length", 1, INT32_MAX)) {
     return {static_cast<size_t>(*length),
             std::filesystem::path(sentence_config.file()).filename().native()};
   }
-  const auto length = Settings::ReadIfThere(folder / "tokenizer_config.json")
-                          .Number("model_max_length", 1, std::numeric_limits<double>::infinity());
+  const Settings config = Settings::ReadIfThere(folder / "tokenizer_config.json");
+  std::optional<double> length =
+      config.Number("model_max_length", 1, std::numeric_limits<double>::infinity());
+  if (!length)
+    length =
+        config.Number("max_len", 1, std::numeric_limits<double>::infinity());  // its older name
   if (length && *length < kNoLimit) {
     return {static_cast<size_t>(*length), "tokenizer_config.json"};
-  }
-  if (const auto truncation = TruncationOf(folder / "tokenizer.json")) {
-    return {*truncation, "tokenizer.json"};
   }
   return {};
 }

@@ -64,9 +64,11 @@ TEST_F(ModelFolder, SettingsOfABareVocabulary) {
   Write("tokenizer_config.json", R"({"tokenize_chinese_chars": false})");
   EXPECT_THAT(Ids("\u4e2d\u4e2d"), ElementsAre(2, 9, 10, 3));
   Write("tokenizer_config.json",
-        R"({"unk_token": "NO", "cls_token": {"content": "[MASK]", "lstrip": false}})");
-  Write("special_tokens_map.json", R"({"unk_token": "[PAD]", "sep_token": "[PAD]"})");
+        R"({"unk_token": "NO", "cls_token": {"__type": "AddedToken", "content": "[MASK]"}})");
+  Write("special_tokens_map.json", R"({"sep_token": "[PAD]"})");
   EXPECT_THAT(Ids("x"), ElementsAre(4, 11, 0));
+  Write("special_tokens_map.json", R"({"unk_token": "[PAD]", "sep_token": {"content": "[PAD]"}})");
+  EXPECT_THAT(Ids("x"), ElementsAre(4, 0, 0));  // it is laid over the other file
 }
 
 // A cache of what a tokenizer made must know it from another one.
@@ -105,10 +107,14 @@ TEST_F(ModelFolder, WindowsLineEndsAndNoLastLineEnd) {
 TEST_F(ModelFolder, ClassesThatReadVocabTxtAsBertDoes) {
   Write("vocab.txt", kVocab);
   const std::vector<int32_t> ids = Ids("Caf\u00e9");
-  for (const std::string name : {"BertTokenizer", "BertTokenizerFast", "MPNetTokenizerFast"}) {
+  for (const std::string name : {"BertTokenizer", "BertTokenizerFast", "ElectraTokenizer"}) {
     Write("tokenizer_config.json", R"({"tokenizer_class": ")" + name + "\"}");
     EXPECT_EQ(Ids("Caf\u00e9"), ids) << name;
   }
+  Write("tokenizer_config.json", R"({"tokenizer_class": "MPNetTokenizerFast"})");
+  ExpectLoadError("vocab.txt: the special token \"<s>\" is not in the vocabulary");
+  Write("vocab.txt", "<s>\n</s>\n[UNK]\ncafe\n");
+  EXPECT_THAT(Ids("Caf\u00e9 x"), ElementsAre(0, 3, 2, 1));
 }
 
 TEST_F(ModelFolder, BrokenVocabularies) {
@@ -124,12 +130,12 @@ TEST_F(ModelFolder, BrokenVocabularies) {
   ExpectLoadError("vocab.txt: line 4 is not valid UTF-8");
   Write("vocab.txt", kVocab);
   Write("tokenizer_config.json", R"({"do_lower_case": 1})");
-  ExpectLoadError("tokenizer_config.json: do_lower_case: expected true or false, found number");
-  Write("tokenizer_config.json", R"({"do_basic_tokenize": false})");
-  ExpectLoadError("do_basic_tokenize: false is not supported");
+  ExpectLoadError("tokenizer_config.json: do_lower_case: expected true or false, found 1");
   Write("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
   ExpectLoadError(
-      "tokenizer_class: BertJapaneseTokenizer is not supported without a tokenizer.json");
+      "tokenizer_class: BertJapaneseTokenizer is not supported: transformers makes this class's");
+  Write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer"})");
+  ExpectLoadError("tokenizer_class: T5Tokenizer is not supported without a tokenizer.json");
   Write("tokenizer_config.json", "{");
   ExpectLoadError("tokenizer_config.json: is not valid JSON");
 }
@@ -151,13 +157,16 @@ TEST_F(ModelFolder, ASentencePieceModelAloneSaysHowToMakeTokenizerJson) {
   }
 }
 
-// Where tokenizer.json exists, lower-casing of tokenizer_config.json and vocab.txt are not read.
+// Where tokenizer.json exists, vocab.txt is not read, nor lower-casing unless a class looks at it.
 TEST_F(ModelFolder, TokenizerJsonWins) {
   std::filesystem::copy_file(TANDEM_SOURCE_DIR "/tests/text/golden/added_uncased.json",
                              folder_.path() / "tokenizer.json");
   Write("vocab.txt", kVocab);
   Write("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_THAT(Ids("A"), ElementsAre(2, 5, 3, 0));
+  Write("tokenizer_config.json", R"({"do_lower_case": false, "tokenizer_class": "BertTokenizer"})");
+  EXPECT_THAT(Ids("A"), ElementsAre(2, 38, 3));
+  Write("tokenizer_config.json", R"({"do_lower_case": false})");
   Write("tokenizer.json", "{}");
   ExpectLoadError("tokenizer.json: \"model\" is missing");
 }
@@ -196,6 +205,70 @@ TEST_F(ModelFolder, LowerCasingComesBeforeTheTokenizersOwnNormalizer) {
   json(R"({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
            "strip_accents": null, "lowercase": true})");
   EXPECT_THAT(lowered("CAF\u00c9"), ElementsAre(3));
+}
+
+// As transformers takes what a folder says; golden/settings.json has many more.
+TEST_F(ModelFolder, TheBeginningOfTextsIsCutWhereAFileSaysSo) {
+  Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\n");
+  Write("tokenizer_config.json", R"({"truncation_side": "left"})");
+  const auto tokenizer = LoadTokenizer(folder_.path());
+  EXPECT_TRUE(tokenizer->cuts_left());
+  std::vector<int32_t> ids, types;
+  EXPECT_TRUE(tokenizer->Encode("a b c d", 4, &ids));
+  EXPECT_THAT(ids, ElementsAre(2, 7, 8, 3));
+  EXPECT_FALSE(tokenizer->Encode("a b", 4, &ids));
+  EXPECT_THAT(ids, ElementsAre(2, 7, 8, 3, 2, 5, 6, 3));
+  ids.clear();
+  EXPECT_TRUE(tokenizer->EncodePair({"a b c d", "b a"}, 6, &ids, &types));
+  EXPECT_THAT(ids, ElementsAre(2, 7, 8, 3, 5, 3));
+  EXPECT_THAT(types, ElementsAre(0, 0, 0, 0, 1, 1));
+  ids.clear();
+  EXPECT_TRUE(
+      tokenizer->Encode(std::string(10000, 'x') + " a " + std::string(9999, ' ') + "b", 3, &ids));
+  EXPECT_THAT(ids, ElementsAre(2, 6, 3));
+  const uint64_t left = tokenizer->fingerprint();
+  Write("tokenizer_config.json", R"({"truncation_side": "right"})");
+  EXPECT_NE(LoadTokenizer(folder_.path())->fingerprint(), left);
+  Write("tokenizer_config.json", R"({"truncation_side": "middle"})");
+  ExpectLoadError("truncation_side: expected \"left\" or \"right\", found \"middle\"");
+}
+
+TEST_F(ModelFolder, ATokenThatTheModelHasNoRowForIsAnErrorWhereATextHasIt) {
+  Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n");  // no [MASK], which the class adds
+  EXPECT_EQ(LoadTokenizer(folder_.path())->vocabulary_size(), 6U);
+  const auto tokenizer = LoadTokenizer(folder_.path(), {.rows = 5});
+  EXPECT_EQ(tokenizer->vocabulary_size(), 5U);
+  std::vector<int32_t> ids;
+  tokenizer->Encode("a", 0, &ids);
+  EXPECT_THAT(ids, ElementsAre(2, 4, 3));
+  try {
+    tokenizer->Encode("a [MASK]", 0, &ids);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has the token \"[MASK]\""));
+    EXPECT_THAT(error.what(), HasSubstr("its id is 5, and the model knows 5"));
+  }
+  EXPECT_EQ(LoadTokenizer(folder_.path(), {.rows = 4})->vocabulary_size(),
+            6U);  // refused by models
+}
+
+TEST_F(ModelFolder, WhatTransformersTakesNoOtherWayIsRefused) {
+  Write("vocab.txt", kVocab);
+  const auto refused = [&](const std::string& config, const std::string& message) {
+    Write("tokenizer_config.json", config);
+    ExpectLoadError("tokenizer_config.json: " + message);
+  };
+  refused(R"({"cls_token": null})",
+          "cls_token: expected a token, which BertTokenizer needs, found");
+  refused(R"({"cls_token": {"content": "[CLS]"}})", "cls_token: expected a token: a string, or an");
+  refused(R"({"strip_accents": "no"})", "strip_accents: expected true or false, found \"no\"");
+  refused(R"({"extra_special_tokens": 3})", "extra_special_tokens: expected a list of tokens, fou");
+  refused(R"({"added_tokens_decoder": {"x": {}}})", "added_tokens_decoder: expected tokens by the");
+  refused(R"({"fast_tokenizer_files": ["a"]})", "fast_tokenizer_files: expected no such setting");
+  refused(R"({"tokenizer_class": 3})", "tokenizer_class: expected a string, found 3");
+  Write("tokenizer_config.json", "{}");
+  Write("config.json", R"({"model_type": "albert", "attention": NaN})");
+  ExpectLoadError("config.json: model_type is albert, of which the class that reads its tokenizer");
 }
 
 TEST(RealModel, MiniLmIsReadWithoutItsPadding) {

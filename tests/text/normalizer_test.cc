@@ -66,8 +66,8 @@ TEST(Normalizer, StripsAndReplaces) {
   EXPECT_EQ(Form(StripAccents(), "e\u0301\u0903x\u20dd"), "ex");
   EXPECT_EQ(Form(Nmt(), "a\x01\tb\u200bc\u2581d\u007f"), "a b c d");
   EXPECT_EQ(Form(Replace(MakeStringPattern("aa"), "b"), "aaaaa"), "bba");
-  EXPECT_EQ(Form(Replace(MakeRunPattern(" {2,}"), " "), "a  b   c d    "), "a b c d ");
-  EXPECT_EQ(Form(Replace(MakeRunPattern("\\s+"), " "), "a \u3000 b\n\n \x1c\u200b c"),
+  EXPECT_EQ(Form(Replace(MakeRegexPattern(" {2,}"), " "), "a  b   c d    "), "a b c d ");
+  EXPECT_EQ(Form(Replace(MakeRegexPattern("\\s+"), " "), "a \u3000 b\n\n \x1c\u200b c"),
             "a b \x1c\u200b c");
   EXPECT_EQ(Form(Prepend("x"), ""), "");
   EXPECT_EQ(Form(Prepend("x"), "a"), "xa");
@@ -75,7 +75,7 @@ TEST(Normalizer, StripsAndReplaces) {
 
 // Writing " \x85" in UTF-8: U+0085 is white space for regular expressions.
 TEST(Normalizer, NextLineIsWhiteSpace) {
-  EXPECT_EQ(Form(Replace(MakeRunPattern("\\s+"), "_"), "a\u0085 b"), "a_b");
+  EXPECT_EQ(Form(Replace(MakeRegexPattern("\\s+"), "_"), "a\u0085 b"), "a_b");
 }
 
 // The law of Cuts (text/cuts.h), for each normalizer that is read.
@@ -113,9 +113,9 @@ TEST(Normalizer, WhatAllowsCuts) {
   EXPECT_EQ(cuts("a", ""), Cuts::kNowhere);
   EXPECT_EQ(cuts("a", "\u00e9"), Cuts::kNowhere);
   EXPECT_EQ(cuts(" ", "\u2581"), Cuts::kNowhere);
-  EXPECT_EQ(Replace(MakeRunPattern(" {2,}"), " ").cuts(), Cuts::kAfterAscii);
-  EXPECT_EQ(Replace(MakeRunPattern(" {2,}"), "_").cuts(), Cuts::kNowhere);
-  EXPECT_EQ(Replace(MakeRunPattern("a+"), " ").cuts(), Cuts::kNowhere);
+  EXPECT_EQ(Replace(MakeRegexPattern(" {2,}"), " ").cuts(), Cuts::kAfterAscii);
+  EXPECT_EQ(Replace(MakeRegexPattern(" {2,}"), "_").cuts(), Cuts::kNowhere);
+  EXPECT_EQ(Replace(MakeRegexPattern("a+"), " ").cuts(), Cuts::kNowhere);
 }
 
 }  // namespace

@@ -39,9 +39,11 @@ TEST_F(TokenizerSettingsTest, TheFirstFileThatSaysALengthDecides) {
   Write("tokenizer.json", R"({"truncation": null, "model": {"vocab": {"a": 0}}})");
   ExpectLimit(24, "config.json");
   Write("tokenizer.json", R"({"truncation": {"max_length": 12}, "model": {"vocab": {"a": 0}}})");
-  ExpectLimit(12, "tokenizer.json");
+  ExpectLimit(24, "config.json");  // as in sentence-transformers 6.2
   Write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
-  ExpectLimit(12, "tokenizer.json");
+  ExpectLimit(24, "config.json");
+  Write("tokenizer_config.json", R"({"max_len": 13})");
+  ExpectLimit(13, "tokenizer_config.json");
   Write("tokenizer_config.json", R"({"model_max_length": 14})");
   ExpectLimit(14, "tokenizer_config.json");
   Write("sentence_bert_config.json", R"({"max_seq_length": null})");
@@ -125,6 +127,21 @@ TEST_F(TokenizerSettingsTest, NoLimitMayBeInfinite) {
   Write("config.json", kSmallConfig);
   Write("tokenizer_config.json", R"({"model_max_length": Infinity})");
   ExpectLimit(24, "config.json");
+}
+
+TEST_F(TokenizerSettingsTest, ArgumentsOfTheTokenizerAreRefusedWhereTheyMatter) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  Write("sentence_bert_config.json",
+        R"({"max_seq_length": 16, "processor_kwargs": {"padding_side": "left"},
+            "tokenizer_args": {}})");
+  ExpectLimit(16, "sentence_bert_config.json");
+  Write("sentence_bert_config.json", R"({"processor_kwargs": {"truncation_side": "left"}})");
+  ExpectBroken({"sentence_bert_config.json", "processor_kwargs", "no \"truncation_side\" in it"});
+  Write("sentence_bert_config.json", R"({"tokenizer_args": {"do_lower_case": true}})");
+  ExpectBroken({"sentence_bert_config.json", "tokenizer_args", "no \"do_lower_case\" in it"});
+  Write("sentence_bert_config.json", R"({"tokenizer_name_or_path": "bert-base-cased"})");
+  ExpectBroken({"tokenizer_name_or_path", "the tokenizer's files in the folder itself"});
 }
 
 // Its position table has rows that no token of a text reads.
