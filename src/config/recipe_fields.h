@@ -19,6 +19,7 @@
 #include "config/field_info.h"
 #include "config/head_fields.h"
 #include "config/lora_fields.h"
+#include "config/mask_fields.h"
 #include "config/mining_fields.h"
 #include "config/recipe.h"
 #include "config/recipe_choices.h"
@@ -40,16 +41,6 @@ inline constexpr FieldCondition kNotBinarized = {
 inline constexpr FieldCondition kMinimumGrade = {"data.minimum_grade", [](const Recipe& recipe) {
                                                    return recipe.data.minimum_grade.has_value();
                                                  }};
-inline constexpr FieldCondition kCopiesInBatch = {
-    "sampling.no_duplicates = false, or data.masks.known_positives = true: copies are kept apart "
-    "otherwise, and masked where they must meet",
-    [](const Recipe& recipe) {
-      return !recipe.sampling.no_duplicates || recipe.data.masks.known_positives;
-    }};
-inline constexpr FieldCondition kSameQueryInBatch = {
-    "sampling.no_duplicates = false: a query's copies are kept apart otherwise, and masked where "
-    "they must meet",
-    [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
 inline constexpr FieldCondition kSeveralTasks = {
     "several [[data.source]]: each is a task, unless `task` says otherwise",
     [](const Recipe& recipe) {
@@ -141,41 +132,6 @@ void VisitModel(R& model, Visitor& visitor) {
                  .unset_doc = "the folder's config.json"});
   VisitDimensions(model, visitor);
   VisitTrained(model, visitor);
-}
-
-template <MaybeConst<MaskRecipe> R, typename Visitor>
-void VisitMasks(R& masks, Visitor& visitor) {
-  visitor.Table("data.masks", "What must not count as a negative of a query");
-  visitor.Field(
-      "copies", masks.copies,
-      {.doc = "copies of its own document (same id or same text)", .condition = kCopiesInBatch});
-  visitor.Field("known_positives", masks.known_positives,
-                {.doc = "all its positives, not only the sampled one"});
-  visitor.Field("same_query", masks.same_query,
-                {.doc = "the positives of other rows with the same query text",
-                 .condition = kSameQueryInBatch});
-  visitor.Field("query_text", masks.query_text,
-                {.doc = "documents whose text is the query's own; nor are they drawn or mined as "
-                        "its negatives"});
-  visitor.Field("in_batch", masks.in_batch,
-                {.doc = "false: the documents that other queries have brought into the batch, so "
-                        "that a query has its own judged and mined negatives alone",
-                 .elsewhere = "FlagEmbedding: `no_in_batch_neg_flag`"});
-  visitor.Field("false_negative_score", masks.false_negative_score,
-                {.doc = "documents that score above are no negatives",
-                 .unit = "score units",
-                 .unset_doc = "off"});
-  visitor.Field(
-      "false_negative_absolute_margin", masks.false_negative_absolute_margin,
-      {.doc = "documents that score above the own document's score minus this are no negatives",
-       .unit = "score units",
-       .range = {0, 1e6},
-       .unset_doc = "off"});
-  visitor.Field(
-      "false_negative_relative_margin", masks.false_negative_relative_margin,
-      {.doc = "the same, but this is a share of the own document's score (NV-Retriever: 0.05)",
-       .range = {0, 10},
-       .unset_doc = "off"});
 }
 
 template <MaybeConst<DataRecipe> R, typename Visitor>
