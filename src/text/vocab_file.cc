@@ -44,10 +44,12 @@ void ChooseBert(FolderClass* folder) {
       chosen.kind == Kind::kMpNet) {
     return;
   }
-  throw ModelError(folder->arguments.FileOf("tokenizer_class"), "",
-                   fmt::format("tokenizer_class: {} is not supported without a tokenizer.json; "
-                               "supported: BertTokenizer, DistilBertTokenizer, MPNetTokenizer",
-                               chosen.name));
+  throw ModelError(
+      folder->arguments.FileOf("tokenizer_class"), "",
+      fmt::format("tokenizer_class: {} is not supported without a tokenizer.json (it is "
+                  "the class that is named, or that of the model_type); supported: "
+                  "BertTokenizer, DistilBertTokenizer, MPNetTokenizer",
+                  chosen.name));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "base/files.h"
@@ -100,13 +101,53 @@ int64_t FormulaVocabulary() {
   return std::count(lines.begin(), lines.end(), '\n');
 }
 
+namespace {
+
+// Qwen2's class reads no vocab.txt: the same tokens as characters and words of a BPE without
+// merges.
+std::string BpeOfTinyVocabulary() {
+  nlohmann::json vocabulary;
+  std::istringstream lines(TinyVocabulary());
+  int64_t id = 0;
+  for (std::string token; std::getline(lines, token);) vocabulary[token] = id++;
+  const nlohmann::json model = {{"type", "BPE"},
+                                {"dropout", nullptr},
+                                {"unk_token", nullptr},
+                                {"continuing_subword_prefix", ""},
+                                {"end_of_word_suffix", ""},
+                                {"fuse_unk", false},
+                                {"byte_fallback", false},
+                                {"vocab", vocabulary},
+                                {"merges", nlohmann::json::array()}};
+  return nlohmann::json{{"version", "1.0"},
+                        {"truncation", nullptr},
+                        {"padding", nullptr},
+                        {"added_tokens", nlohmann::json::array()},
+                        {"normalizer", nullptr},
+                        {"pre_tokenizer", nullptr},
+                        {"post_processor", nullptr},
+                        {"decoder", nullptr},
+                        {"model", model}}
+      .dump();
+}
+
+void WriteTinyTokenizer(const std::filesystem::path& folder, const nlohmann::json& config) {
+  if (config.value("model_type", "") == "qwen2") {
+    WriteFileAtomically(folder / "tokenizer.json", BpeOfTinyVocabulary());
+    return;
+  }
+  WriteFileAtomically(folder / "vocab.txt", TinyVocabulary());
+  WriteFileAtomically(folder / "tokenizer_config.json",
+                      R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})");
+}
+
+}  // namespace
+
 void WriteFormulaFolder(const std::filesystem::path& folder, const nlohmann::json& config,
                         const FormulaFolderOptions& options) {
   MakeFolder(folder / "1_Pooling");
   WriteFileAtomically(folder / "config.json", config.dump(2));
-  WriteFileAtomically(folder / "vocab.txt", TinyVocabulary());
-  WriteFileAtomically(folder / "tokenizer_config.json",
-                      R"({"tokenizer_class": "BertTokenizer", "do_lower_case": true})");
+  WriteTinyTokenizer(folder, config);
   WriteFileAtomically(
       folder / "modules.json",
       R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
