@@ -154,7 +154,8 @@ TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {
   EXPECT_EQ(counts.tokens, 6U + 6U + 2U);
 }
 
-// tokenizer.json of the tiny vocabulary, without special tokens around a text.
+// tokenizer.json of the tiny vocabulary, without special tokens around a text. BertTokenizer would put
+// its own there.
 std::string BareTokenizer() {
   std::istringstream lines(TinyVocabulary());
   std::string vocabulary, line;
@@ -170,6 +171,8 @@ std::string BareTokenizer() {
 
 TEST_F(EncodeTest, AnEmptyTextWithoutSpecialTokensHasAnEmbeddingOfZeros) {
   WriteFileAtomically(folder_.path() / "model" / "tokenizer.json", BareTokenizer());
+  WriteFileAtomically(folder_.path() / "model" / "tokenizer_config.json",
+                      R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
   data::Texts with, without;
   with.Add("a", "red green");
   with.Add("empty", "");

@@ -91,11 +91,13 @@ TEST_F(OptimizerCommand, WarmUpIsAShareOrACountOfSteps) {
     const double share = step < 5 ? (step + 1) / 6.0 : (20 - step) / 15.0;
     EXPECT_NEAR(rates[step], 1e-3 * share, 1e-15) << step;
   }
-  // A warm-up that is longer than the run: the rate rises until the end.
-  ASSERT_EQ(Train("long", {"--set", "schedule.warmup=500 steps"}).exit_code, 0);
+  // A warm-up that is longer than the run stays that long, and the run says so.
+  const ProgramResult trained = Train("long", {"--set", "schedule.warmup=500 steps"});
+  ASSERT_EQ(trained.exit_code, 0);
+  EXPECT_THAT(trained.err, HasSubstr("schedule.warmup is 500 steps, but the run has 6"));
   const std::vector<double> rising = LearningRates("long");
   ASSERT_EQ(rising.size(), 6);
-  for (int step = 0; step < 6; ++step) EXPECT_NEAR(rising[step], 1e-3 * (step + 1) / 7, 1e-15);
+  for (int step = 0; step < 6; ++step) EXPECT_NEAR(rising[step], 1e-3 * (step + 1) / 501, 1e-15);
 }
 
 TEST_F(OptimizerCommand, LearningRateScalesWithTheRootOfTheStep) {
