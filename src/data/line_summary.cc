@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text_hash.h"
@@ -217,15 +218,15 @@ std::vector<LineColumn> ColumnsOf(const std::filesystem::path& path) {
   LineReader reader(path, ignored);
   JsonLineParser parser;
   std::vector<LineColumn> columns;
+  std::unordered_map<std::string, size_t> places;  // every line may have keys of its own
   std::string_view line;
   for (uint64_t read = 0; read < LineSummary::kFirstLines && reader.Next(&line); ++read) {
     for (const JsonField& field : parser.Parse(reader, line)) {
-      const auto found = std::find_if(columns.begin(), columns.end(),
-                                      [&](const LineColumn& c) { return c.name == field.key; });
-      if (found != columns.end()) {
-        ++found->lines;
-      } else {
+      const auto [found, is_new] = places.try_emplace(std::string(field.key), columns.size());
+      if (is_new) {
         columns.push_back({std::string(field.key), TypeOf(field), 1});
+      } else {
+        ++columns[found->second].lines;
       }
     }
   }
