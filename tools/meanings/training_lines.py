@@ -1,6 +1,7 @@
 """Training lines: what their labels, scores and columns say."""
 import json
 
+from meanings.batches import train
 from meanings.case import Misread, case
 
 LIST = {"query": "q", "answer": ["p", "n1", "n2"]}
@@ -85,6 +86,18 @@ def forms_of_mined(bench):
     bench.refused(bench.tandem("convert", path, "--to", "flag_embedding", "--output", path + ".out"),
                   2, "--scores grades --positive-grade")
     bench.says(bench.tandem("inspect", path), "graded")
+
+
+@case("scores of a labeled-list", peer="sentence-transformers")
+def scores_of_a_labelled_list(bench):
+    """By data.positive_grade the mined negatives of a list with scores are neither positives nor
+    negatives, which train says; by data.binarize_at they are the negatives that they were mined as."""
+    path = bench.lines("list.jsonl", *({"query": f"q {i}", "answer": [f"p {i}", f"n {i}"],
+                                        "scores": [0.81, 0.4]} for i in range(8)))
+    bench.says(bench.tandem(*train(bench, path), "--check", "--set", "data.positive_grade=0.5"),
+               "below data.positive_grade, which are neither positives nor negatives: 8")
+    bench.says(bench.tandem(*train(bench, path), "--check", "--set", "data.binarize_at=0.5"),
+               "8 of 8 training queries have judged negatives")
 
 
 @case("labels against their list", peer="FlagEmbedding")
