@@ -51,6 +51,9 @@ data::LineRules LineRulesOf(const LineFlags& lines, const std::string& path) {
     }
     rules.labels.push_back(*number);
   }
+  if (const std::string problem = data::TwoNumbersProblem(rules.labels); !problem.empty()) {
+    throw UsageError("--labels " + problem);
+  }
   std::error_code error;
   if (!rules.empty() && std::filesystem::is_directory(path, error)) {
     throw UsageError(

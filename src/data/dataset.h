@@ -50,7 +50,8 @@ struct UndecidedScore {
   int64_t line = 0;  // 0: there is none
   std::string key;
   double score = 0;
-  bool is_class = false;  // one of 0, 1 and 2 under a key that says "label"
+  bool is_class = false;        // one of 0, 1 and 2 under a key that says "label"
+  bool has_unlabelled = false;  // -1 stands beside the classes
 };
 
 // The judgements of one query. A query without any has none of these.

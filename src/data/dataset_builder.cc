@@ -101,6 +101,7 @@ uint32_t DatasetBuilder::DocumentOfId(std::string_view id, std::string_view text
 
 void DatasetBuilder::Judge(uint32_t query, uint32_t document, double grade, double score) {
   tally_.Add(score);
+  if (tally_.IsAgainstList(score, grade)) against_lists_.Add(reader_.line_number());
   const Judgement found{document, grade, score, static_cast<uint32_t>(reader_.line_number())};
   std::vector<Judgement>& judgements = judged_[query].judgements;
   const uint64_t hash =
@@ -184,6 +185,7 @@ Dataset DatasetBuilder::Take() {
   if (labels) SettleLabels();
   Report(labels ? label_contradictions_ : contradictions_,
          "texts that are positive and negative of one query, taken as positive");
+  if (labels) Report(against_lists_, kAgainstLists);
   if (!labels) Report(two_scores_, "pairs with two scores, the first kept");
   return {.documents = std::move(documents_.texts),
           .queries = std::move(queries_.texts),

@@ -83,7 +83,7 @@ class DatasetBuilder final : public ExampleSink {
   std::vector<Place> judged_places_;
   ScoreTally tally_;
   std::vector<Place> labelled_twice_;  // 0 and 1 both; as long as all scores may be labels
-  Count contradictions_, label_contradictions_, two_scores_;
+  Count contradictions_, label_contradictions_, two_scores_, against_lists_;
   std::map<std::string, uint64_t, std::less<>> ignored_;
   Count all_ignored_;
   std::string query_prompt_;

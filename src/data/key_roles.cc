@@ -107,6 +107,17 @@ bool IsLike(const std::string& word, std::string_view known) {
   return distance <= (known.size() > 9 ? 2 : 1);
 }
 
+// Long words of kParts within a longer one: "hardnegatives", "bm25scores".
+std::optional<KeyRole> RoleWithin(const std::string& word) {
+  constexpr std::array kWithin = {
+      Word{"score", KeyRole::kScore}, Word{"similarity", KeyRole::kScore},
+      Word{"negative", KeyRole::kNegative}, Word{"positive", KeyRole::kPositive}};
+  for (const Word& one : kWithin) {
+    if (word.find(one.text) != std::string::npos) return one.role;
+  }
+  return std::nullopt;
+}
+
 template <size_t kCount>
 std::optional<KeyRole> RoleOf(const std::string& word, const std::array<Word, kCount>& known) {
   for (const Word& one : known) {
@@ -155,7 +166,8 @@ std::optional<KeyLook> LookOfKey(std::string_view key, bool columns) {
                                                        words.back()) != kDescriptions.end();
   std::optional<KeyRole> best;
   for (const std::string& word : words) {
-    const std::optional<KeyRole> role = RoleOf(word, kParts);
+    std::optional<KeyRole> role = RoleOf(word, kParts);
+    if (!role) role = RoleWithin(word);
     if (role && (!best || *role > *best)) best = role;  // a score before a negative or positive
   }
   if (!best && columns && words.size() == 1) best = RoleOf(words.front(), kWholes);

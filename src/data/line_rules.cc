@@ -1,5 +1,7 @@
 #include "data/line_rules.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 
@@ -30,8 +32,19 @@ std::optional<LabelNumber> ParseLabelNumber(std::string_view text) {
   if (sign == std::string_view::npos) return std::nullopt;
   const std::optional<double> number = NumberOfText(text.substr(sign + 1));
   const std::string_view label = WithoutBlanks(text.substr(0, sign));
-  if (!number || label.empty()) return std::nullopt;
+  if (!number) return std::nullopt;
   return LabelNumber{std::string(label), *number};
+}
+
+std::string TwoNumbersProblem(std::span<const LabelNumber> labels) {
+  for (size_t i = 0; i < labels.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (labels[i].label != labels[j].label || labels[i].number == labels[j].number) continue;
+      return fmt::format("has {} for the label \"{}\" and {} before it", labels[i].number,
+                         labels[i].label, labels[j].number);
+    }
+  }
+  return "";
 }
 
 }  // namespace tandem::data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,11 @@ struct LineRules {
 };
 
 // "up=1"; nothing for anything else. What stands before the last "=" is the label, without blanks
-// around it.
+// around it; it may be empty.
 std::optional<LabelNumber> ParseLabelNumber(std::string_view text);
+
+// What to say where a label has two numbers; "": none has.
+std::string TwoNumbersProblem(std::span<const LabelNumber> labels);
 
 // The number that a text is: decimal, with blanks around it ("0", " 1.5 ", "-1e-3"). Nothing for
 // any other text, for "nan" and "inf".

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text_hash.h"
@@ -47,8 +48,7 @@ class SideCounts {
 // those that have a score.
 class CountingSink final : public ExampleSink {
  public:
-  CountingSink(const LineReader& reader, LineSummary& summary)
-      : reader_(reader), summary_(summary) {}
+  CountingSink(LineReader& reader, LineSummary& summary) : reader_(reader), summary_(summary) {}
 
   uint32_t QueryOfText(std::string_view text, std::string_view, uint64_t apart) override {
     return BeginLine(TextHash(text) ^ apart, text);
@@ -69,7 +69,11 @@ class CountingSink final : public ExampleSink {
     tally_.Add(score);
     by_list_.Add(in_list);
     by_label_.Add(by_label);
-    if (std::isnan(score)) without_scores_.Add(in_list);
+    if (std::isnan(score)) {
+      without_scores_.Add(in_list);
+      bare_.Add(reader_.line_number());
+    }
+    if (tally_.IsAgainstList(score, grade)) against_lists_.Add(reader_.line_number());
     AddPair(documents_of_line_[document], in_list, by_label);
     if (Shows()) {
       summary_.shown.push_back({.line = reader_.line_number(),
@@ -101,9 +105,26 @@ class CountingSink final : public ExampleSink {
     summary_.meaning = tally_.Meaning();
     summary_.undecided = tally_.undecided();
     WriteByMeaning();
+    if (summary_.meaning == ScoreMeaning::kLabels) Report(against_lists_, kAgainstLists);
+    if (summary_.scores == ScoreKind::kPairs) {
+      Report(bare_, "documents without a score where others have one, an error in training");
+    }
   }
 
  private:
+  // How often something was found, and where first.
+  struct Count {
+    uint64_t count = 0;
+    int64_t first_line = 0;
+    void Add(int64_t line) {
+      if (count++ == 0) first_line = line;
+    }
+  };
+
+  void Report(const Count& count, std::string_view kind) {
+    reader_.warnings().Count(reader_.file(), kind, count.first_line, "", count.count);
+  }
+
   // As what a query's document was seen, by lists and by labels.
   struct Seen {
     bool positive = false;
@@ -171,7 +192,7 @@ class CountingSink final : public ExampleSink {
     documents_of_line_.clear();
   }
 
-  const LineReader& reader_;
+  LineReader& reader_;
   LineSummary& summary_;
   ScoreTally tally_;
   bool in_line_ = false;
@@ -180,6 +201,7 @@ class CountingSink final : public ExampleSink {
   std::string document_text_;                // the last one, where it is shown
   std::vector<uint64_t> documents_of_line_;  // their hashes
   SideCounts by_list_, by_label_, without_scores_;
+  Count against_lists_, bare_;
   uint64_t repeats_ = 0;  // in the sample of pairs
   HashSample<Nothing> queries_;
   HashSample<Nothing> documents_;
@@ -196,15 +218,15 @@ std::vector<LineColumn> ColumnsOf(const std::filesystem::path& path) {
   LineReader reader(path, ignored);
   JsonLineParser parser;
   std::vector<LineColumn> columns;
+  std::unordered_map<std::string, size_t> places;  // every line may have keys of its own
   std::string_view line;
   for (uint64_t read = 0; read < LineSummary::kFirstLines && reader.Next(&line); ++read) {
     for (const JsonField& field : parser.Parse(reader, line)) {
-      const auto found = std::find_if(columns.begin(), columns.end(),
-                                      [&](const LineColumn& c) { return c.name == field.key; });
-      if (found != columns.end()) {
-        ++found->lines;
-      } else {
+      const auto [found, is_new] = places.try_emplace(std::string(field.key), columns.size());
+      if (is_new) {
         columns.push_back({std::string(field.key), TypeOf(field), 1});
+      } else {
+        ++columns[found->second].lines;
       }
     }
   }

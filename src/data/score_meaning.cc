@@ -53,12 +53,25 @@ void ScoreTally::Add(double score) {
   any_ = true;
   if (score == 0 || score == 1) return;
   only_labels_ = false;
-  only_classes_ = only_classes_ && score == 2;
+  only_classes_ = only_classes_ && (score == 2 || score == -1);
+  has_unlabelled_ = has_unlabelled_ || score == -1;
   if (score == 2 && !has_two_) {
     has_two_ = true;
     first_class_ = {.line = line_, .key = key_, .score = score, .is_class = true};
   }
   if (open_ && first_open_.line == 0) first_open_ = {.line = line_, .key = key_, .score = score};
+}
+
+bool ScoreTally::IsAgainstList(double score, double grade) const {
+  if (open_) return false;
+  return (score == 0 && grade > 0) || (score == 1 && grade == 0);
+}
+
+UndecidedScore ScoreTally::undecided() const {
+  if (!classes()) return first_open_;
+  UndecidedScore found = first_class_;
+  found.has_unlabelled = has_unlabelled_;
+  return found;
 }
 
 ScoreMeaning ScoreTally::Meaning() const {
@@ -78,8 +91,11 @@ DataError NeedsRule(const Dataset& dataset) {
                     "words (in NLI data 0 is entailment and 2 contradiction). Say what they are: "
                     "data.labels = [\"0=1\", \"1=0\", \"2=0\"] in a recipe, --labels 0=1,1=0,2=0 "
                     "elsewhere; or, where they are grades, from which one on a document is a "
-                    "positive: data.positive_grade in a recipe, --positive-grade elsewhere",
-                    found.key));
+                    "positive: data.positive_grade in a recipe, --positive-grade elsewhere{}",
+                    found.key,
+                    found.has_unlabelled ? ". Lines of -1, which NLI data have where the judges "
+                                           "did not agree, have no label: take them out"
+                                         : ""));
   }
   return DataError(
       dataset.file, found.line, "",

@@ -37,11 +37,14 @@ class ScoreTally {
 
   // Of all lines so far. Lists beside margins count as margins: both are a teacher's.
   ScoreKind kind() const { return kind_; }
+  // Whether a document of that line with this score and this grade, which its list gives it, would
+  // be in the wrong list if the score is a label.
+  bool IsAgainstList(double score, double grade) const;
   // Whether all scores so far could be labels.
   bool only_labels() const { return only_labels_; }
   ScoreMeaning Meaning() const;
   // What kUndecided is about.
-  UndecidedScore undecided() const { return classes() ? first_class_ : first_open_; }
+  UndecidedScore undecided() const;
 
  private:
   bool classes() const { return only_classes_ && has_two_; }
@@ -54,12 +57,17 @@ class ScoreTally {
   bool any_ = false;
   bool any_open_ = false;
   bool only_labels_ = true;
-  bool only_classes_ = true;  // every one is 0, 1 or 2, of a pair, and called a label
+  bool only_classes_ = true;  // every one is -1, 0, 1 or 2, of a pair, and called a label
   bool has_two_ = false;
-  UndecidedScore first_open_;   // of an open list, other than 0 and 1
-  UndecidedScore first_class_;  // the first 2
-  UndecidedScore first_bare_;   // list without scores
+  bool has_unlabelled_ = false;  // -1
+  UndecidedScore first_open_;    // of an open list, other than 0 and 1
+  UndecidedScore first_class_;   // the first 2
+  UndecidedScore first_bare_;    // list without scores
 };
+
+// What a warning calls documents that IsAgainstList.
+inline constexpr std::string_view kAgainstLists =
+    "documents labelled 0 in a list of positives, or 1 in one of negatives, taken by their label";
 
 // The error for numbers that need a rule, with the ways to give one; to be thrown.
 DataError NeedsRule(const Dataset& dataset);

@@ -247,6 +247,9 @@ data::LineRules LineRulesOf(const config::LoadedRecipe& loaded) {
     }
     rules.labels.push_back(*number);
   }
+  if (const std::string problem = data::TwoNumbersProblem(rules.labels); !problem.empty()) {
+    throw loaded.ErrorAt("data.labels", problem);
+  }
   return rules;
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "train/label_keys.h"
@@ -63,6 +65,23 @@ void NoteOwnTexts(const RunData& data) {
                   found.left_out));
 }
 
+// Documents of training queries that are neither positives nor negatives, by their grade.
+void NoteBetween(const Setup& setup) {
+  if (setup.objective.needs.graded_own) return;
+  int64_t between = 0;
+  for (const uint32_t e : setup.data.training) {
+    const std::vector<data::Judgement>& others = setup.data.set.examples[e].others;
+    between += std::count_if(others.begin(), others.end(),
+                             [](const data::Judgement& one) { return one.grade > 0; });
+  }
+  if (between == 0) return;
+  Note(
+      fmt::format("documents of training queries graded above 0 but below data.positive_grade, "
+                  "which are neither positives nor negatives: {}; data.binarize_at in its place "
+                  "makes negatives of them",
+                  between));
+}
+
 // Whether the number of steps is one.
 bool IsEstimate(const Setup& setup) {
   return setup.plan.by_progress || (setup.scoring && setup.scoring->encodes());
@@ -83,6 +102,7 @@ void NoteData(const Setup& setup) {
       fmt::format("data.negatives = {}: {}", *setup.recipe().data.negatives, setup.further.Text()));
   if (!setup.figures.tasks.empty()) Note(TasksText(setup.figures.tasks));
   if (const std::string pairs = PairsText(setup); !pairs.empty()) Note(pairs);
+  NoteBetween(setup);
   NoteOwnTexts(setup.data);
   WarnOfSmallBatches(setup);
   if (const std::string warmup = WarmupText(setup); !warmup.empty()) Warn(warmup);

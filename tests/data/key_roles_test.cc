@@ -20,7 +20,7 @@ TEST(LookOfKey, NamesOfTextsAndScores) {
   for (const char* key :
        {"negatives", "hard_negative", "hard_negatives", "negative1", "neg", "hard_neg", "Negatives",
         "hard_negative_passages", "hardNegatives", "negitive", "neg_2", "negative-1",
-        "negative_ctxs", "distractors", "irrelevant_docs"}) {
+        "negative_ctxs", "distractors", "irrelevant_docs", "hardnegatives"}) {
     EXPECT_EQ(Look(key), "negative") << key;
   }
   for (const char* key : {"postive", "positives", "positive_2", "pos", "answers", "anwser",
@@ -30,8 +30,9 @@ TEST(LookOfKey, NamesOfTextsAndScores) {
   for (const char* key : {"querry", "queries", "anchors", "question1", "premises"}) {
     EXPECT_EQ(Look(key), "query") << key;
   }
-  for (const char* key : {"similarity_score", "scroe", "lable", "Label", "gold_label", "relevance",
-                          "neg_scores", "is_relevant", "is_duplicate", "margin", "ce_score"}) {
+  for (const char* key :
+       {"similarity_score", "scroe", "lable", "Label", "gold_label", "relevance", "neg_scores",
+        "is_relevant", "is_duplicate", "margin", "ce_score", "simscores"}) {
     EXPECT_EQ(Look(key), "score") << key;
   }
 }

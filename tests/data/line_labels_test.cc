@@ -11,6 +11,7 @@
 namespace tandem::data {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -137,6 +138,23 @@ TEST_F(LabelsOfColumns, ClassesAreNoGrades) {
   EXPECT_EQ(Read(R"({"query": "a", "document": "p", "score": 2})").meaning, ScoreMeaning::kGrades);
 }
 
+TEST_F(LabelsOfColumns, ClassesWithoutAnAgreedLabelAreClassesToo) {
+  const std::string lines = R"({"premise": "a", "hypothesis": "u", "label": -1}
+{"premise": "a", "hypothesis": "p", "label": 0}
+{"premise": "a", "hypothesis": "n", "label": 2})";
+  Dataset dataset = Read(lines);
+  EXPECT_EQ(dataset.meaning, ScoreMeaning::kUndecided);
+  EXPECT_THAT(DataErrorOf([&] { SettleScores(dataset, false); }),
+              AllOf(HasSubstr("f.jsonl:3: \"label\" has the classes 0, 1 and 2"),
+                    HasSubstr("--positive-grade elsewhere. Lines of -1, which NLI data have where "
+                              "the judges did not agree, have no label: take them out")));
+  // What CosineSimilarityLoss learns.
+  EXPECT_EQ(Read(R"({"sentence1": "a", "sentence2": "p", "label": -1}
+{"sentence1": "a", "sentence2": "q", "label": 1})")
+                .meaning,
+            ScoreMeaning::kGrades);
+}
+
 TEST_F(LabelsOfColumns, BothLabelsOfOnePairMakeAPositive) {
   Warnings warnings;
   const Dataset dataset = Read(R"({"query": "a", "answer": "p", "label": 0}
@@ -197,9 +215,14 @@ TEST_F(LabelsOfColumns, MarginsToSeveralPositivesStandApart) {
 }
 
 TEST_F(LabelsOfFlagEmbedding, LabelsWinOverLists) {
+  Warnings warnings;
   const Dataset dataset = Read(
       R"({"query": "a", "pos": ["p", "x"], "neg": ["n"], "pos_scores": [1, 0], "neg_scores": [0]}
-{"query": "b", "pos": ["p"], "neg": ["n"], "pos_scores": ["1"], "neg_scores": [true]})");
+{"query": "b", "pos": ["p"], "neg": ["n"], "pos_scores": ["1"], "neg_scores": [true]})",
+      warnings);
+  EXPECT_THAT(warnings.Messages(),
+              ElementsAre("f.jsonl: documents labelled 0 in a list of positives, or 1 in one of "
+                          "negatives, taken by their label: 2 (first at line 1)"));
   EXPECT_EQ(dataset.meaning, ScoreMeaning::kLabels);
   EXPECT_EQ(JudgedTexts(dataset, 0), "p=1/1@1 x=0/0@1 n=0/0@1");
   EXPECT_EQ(JudgedTexts(dataset, 1), "p=1/1@2 n=1/1@2");
@@ -263,13 +286,17 @@ TEST_F(LabelsOfTevatron, IdsThatCountWithinALineGiveWayToTexts) {
 TEST(LineRules, LabelsAndNumbers) {
   EXPECT_EQ(ParseLabelNumber(" a=b = -0.5")->label, "a=b");
   EXPECT_EQ(ParseLabelNumber("a=b=-0.5")->number, -0.5);
-  for (const char* text : {"", "a", "=1", "a=", "a=b", "a=nan"}) {
+  for (const char* text : {"", "a", "a=", "a=b", "a=nan"}) {
     EXPECT_FALSE(ParseLabelNumber(text)) << text;
   }
   for (const char* text : {"", " ", "nan", "inf", "1x", "0x1", "1 0", "+-1", "1e999"}) {
     EXPECT_FALSE(NumberOfText(text)) << text;
   }
   EXPECT_EQ(NumberOfText("\t-1e-3 "), -1e-3);
+  EXPECT_EQ(ParseLabelNumber(" =0")->label, "");
+  const std::vector<LabelNumber> labels = {{"up", 1}, {"down", 0}, {"up", 1}, {"down", 1}};
+  EXPECT_EQ(TwoNumbersProblem(labels), "has 1 for the label \"down\" and 0 before it");
+  EXPECT_EQ(TwoNumbersProblem(std::span(labels).first(3)), "");
 }
 
 }  // namespace

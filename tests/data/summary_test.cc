@@ -114,6 +114,22 @@ TEST_F(SummaryTest, ColumnsWithRepeatsAndContradictions) {
   EXPECT_EQ(negatives.skipped, 1U);
 }
 
+TEST_F(SummaryTest, LabelsThatAreMissingOrAgainstTheirListAreCounted) {
+  Lines("sentence_transformers", R"({"query": "q", "answer": "a", "label": 1})"
+                                 "\n"
+                                 R"({"query": "q", "answer": "b", "label": null})"
+                                 "\n");
+  Lines("flag_embedding",
+        R"({"query": "q", "pos": ["a"], "neg": ["b"], "pos_scores": [0], "neg_scores": [1]})");
+  const std::string file = (folder_.path() / "lines.jsonl").native();
+  EXPECT_THAT(
+      warnings_.Messages(),
+      testing::ElementsAre(file + ": documents without a score where others have one, an error in "
+                                  "training: 1 (first at line 2)",
+                           file + ": documents labelled 0 in a list of positives, or 1 in one of "
+                                  "negatives, taken by their label: 2 (first at line 1)"));
+}
+
 TEST_F(SummaryTest, TevatronKnowsTextsById) {
   const LineSummary lines =
       Lines("tevatron",

@@ -1,6 +1,7 @@
 """Training lines: what their labels, scores and columns say."""
 import json
 
+from meanings.batches import train
 from meanings.case import Misread, case
 
 LIST = {"query": "q", "answer": ["p", "n1", "n2"]}
@@ -87,6 +88,27 @@ def forms_of_mined(bench):
     bench.says(bench.tandem("inspect", path), "graded")
 
 
+@case("scores of a labeled-list", peer="sentence-transformers")
+def scores_of_a_labelled_list(bench):
+    """By data.positive_grade the mined negatives of a list with scores are neither positives nor
+    negatives, which train says; by data.binarize_at they are the negatives that they were mined as."""
+    path = bench.lines("list.jsonl", *({"query": f"q {i}", "answer": [f"p {i}", f"n {i}"],
+                                        "scores": [0.81, 0.4]} for i in range(8)))
+    bench.says(bench.tandem(*train(bench, path), "--check", "--set", "data.positive_grade=0.5"),
+               "below data.positive_grade, which are neither positives nor negatives: 8")
+    bench.says(bench.tandem(*train(bench, path), "--check", "--set", "data.binarize_at=0.5"),
+               "8 of 8 training queries have judged negatives")
+
+
+@case("labels against their list", peer="FlagEmbedding")
+def labels_against_lists(bench):
+    """Labels win over the lists that documents stand in, and how many they move is said."""
+    path = bench.lines("flag.jsonl", {"query": "q", "pos": ["n1"], "neg": ["p"], "pos_scores": [0],
+                                      "neg_scores": [1]})
+    for command in (["inspect", path], ["convert", path, "--to", "tevatron", "--output", path + ".out"]):
+        bench.says(bench.tandem(*command), "taken by their label: 2")
+
+
 @case("labels inside lists of positives", peer="FlagEmbedding, Tevatron")
 def labels_in_lists(bench):
     """Where all scores are 0 or 1 they are labels, and win over the list; a teacher's do not."""
@@ -117,6 +139,10 @@ def labels_in_words(bench):
     bench.refused(bench.tandem("convert", path, "--to", "beir", "--output", path + ".out"), 3,
                   f"{path}:3: \"label\" has the classes 0, 1 and 2", "--labels 0=1,1=0,2=0")
     bench.equal(understood(bench, path, "--labels", "0=1,1=0,2=0"), ONE_OF_THREE, "classes")
+    path = bench.lines("snli.jsonl", *({"premise": "q", "hypothesis": f"d{i}", "label": i}
+                                       for i in (-1, 0, 1, 2)))
+    bench.refused(bench.tandem("convert", path, "--to", "beir", "--output", path + ".out"), 3,
+                  "has the classes 0, 1 and 2", "Lines of -1")
 
 
 @case("columns that look like something")
@@ -124,7 +150,8 @@ def columns_that_vanish(bench):
     """A key that looks like a query, a positive, a negative or a score is an error that names it and
     the way to pass over it; any other is named with its count."""
     keys = ("negatives", "hard_negative", "hard_negatives", "negative1", "neg", "hard_neg",
-            "hard_negative_passages", "similarity_score", "postive", "negative_ids", "label_text")
+            "hard_negative_passages", "similarity_score", "postive", "negative_ids", "label_text",
+            "hardnegatives")
     for key in keys:
         path = bench.lines(f"{key}.jsonl", {"query": "q", "positive": "p", key: "n1"})
         bench.refused(bench.tandem("inspect", path), 3, f'{path}:1: "{key}" looks like',
