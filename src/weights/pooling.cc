@@ -100,7 +100,9 @@ Pooling ReadPooling(const Settings& config, int64_t width) {
   CheckKeys(config);
   Pooling pooling{
       .modes = config.Has("pooling_mode") ? ListedModes(config) : SwitchedOnModes(config),
-      .include_prompt = config.Boolean("include_prompt").value_or(true)};
+      // Null is false in Python's conditions.
+      .include_prompt =
+          config.Boolean("include_prompt").value_or(!config.IsNull("include_prompt"))};
   if (pooling.modes.empty()) pooling.modes = {PoolingMode::kMean};  // as sentence-transformers
   for (const char* key : {"embedding_dimension", "word_embedding_dimension"}) {
     const std::optional<int64_t> stated = config.Integer(key, 1, int64_t{1} << 24);

@@ -51,6 +51,12 @@ TEST(ReadPooling, TakesSeveralModesInTheirOrder) {
   EXPECT_EQ(Read(R"({"pooling_mode": []})").modes, std::vector{kMean});
 }
 
+TEST(ReadPooling, LeavesThePromptOutWhereItsKeyIsNull) {
+  EXPECT_TRUE(Read("{}").include_prompt);
+  EXPECT_FALSE(Read(R"({"include_prompt": false})").include_prompt);
+  EXPECT_FALSE(Read(R"({"include_prompt": null})").include_prompt);
+}
+
 TEST(ReadPooling, IsChecked) {
   const auto expect = [](const std::string& text, const std::vector<std::string>& problems) {
     ExpectError([&] { Read(text); }, ExitCode::kModel, problems);

@@ -137,6 +137,15 @@ TEST_F(TokenizerSettingsTest, SettingsThatMeanAnotherModelAreRefused) {
   }
 }
 
+TEST_F(TokenizerSettingsTest, BehindAnEmptyFileTheNextOlderNameCounts) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  Write("sentence_bert_config.json", "{}");
+  ExpectLimit(24, "config.json");
+  Write("sentence_roberta_config.json", R"({"max_seq_length": 9})");
+  ExpectLimit(9, "sentence_roberta_config.json");
+}
+
 TEST_F(TokenizerSettingsTest, NoLimitMayBeInfinite) {
   Write("modules.json", kSmallModules);
   Write("config.json", kSmallConfig);
