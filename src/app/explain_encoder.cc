@@ -91,7 +91,8 @@ before. A folder without `config.json` has the class of `tokenizer_class`, or no
 `BertTokenizer`, or as `MPNetTokenizer` where that is named. `tools/check_tokenizer_settings.py` compares all this with the
 package.
 
-**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture. A plain Hugging Face
+**Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture; a key there that
+sentence-transformers does not know is an error. A plain Hugging Face
 folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the last token where
 `architectures` names a causal language model (`LlamaForCausalLM`) and `is_causal` is not false, by the
 mean otherwise; a message says which. **Prompts** are those of `config_sentence_transformers.json`.
@@ -108,7 +109,7 @@ classes of a folder's own are errors that name them.
 | what a folder has | what happens |
 |---|---|
 | `sentence_bert_config.json`: `max_seq_length`, `do_lower_case`, `query_length`, `document_length` | followed |
-| `transformer_task` other than `feature-extraction` (of a cross-encoder, `sequence-classification`); `processing_kwargs` for texts other than padding; `query_expansion`; `tokenizer_name_or_path`; `modality_config` that sends texts elsewhere than to the last layer's output, or through a chat template ("message"); arguments (`model_args`, `tokenizer_args`, `config_args`, ...) that may change an embedding; a key that sentence-transformers does not know | an error that names the key |
+| `transformer_task` other than `feature-extraction` (of a cross-encoder, `sequence-classification`); `processing_kwargs` for texts other than padding; `query_expansion`; `tokenizer_name_or_path`; `modality_config` that sends texts elsewhere than to the last layer's output (of a cross-encoder, the logits), or through a chat template ("message"); arguments (`model_args`, `tokenizer_args`, `config_args`, ...) that may change an embedding; a key that sentence-transformers does not know | an error that names the key |
 | `unpad_inputs`, arguments of loading, types and kernels (`torch_dtype`, `attn_implementation`, `trust_remote_code`, ...) | ignored: they change no embedding but by rounding |
 | `config_sentence_transformers.json`: `prompts`, `default_prompt_name`, `similarity_fn_name` (cosine, dot), `truncate_dim` | followed; `model_type` other than `SentenceTransformer` and `CrossEncoder`, and other similarities, are errors |
 | `requirements`, `__version__` | ignored: they are of Python packages |

@@ -76,25 +76,27 @@ void CheckArguments(const Settings& settings) {
   }
 }
 
-// Texts must go to the encoder as they are, and its last layer's output must come out. Where
-// "message" is there too, texts become messages of a conversation, which a template writes out.
+// Texts must go to the encoder as they are, and the output of its task must come out: the last
+// layer's or, of a cross-encoder, the logits. Where "message" is there too, texts become messages
+// of a conversation, which a template writes out.
 void CheckModality(const Settings& settings) {
   const nlohmann::json* modality = settings.Find("modality_config");
   if (modality == nullptr) return;
-  const nlohmann::json wanted = {{"method", "forward"},
-                                 {"method_output_name", "last_hidden_state"}};
+  const bool scores = settings.String("transformer_task") == "sequence-classification";
+  const std::string_view output = scores ? "logits" : "last_hidden_state";
+  const std::string_view name = scores ? "scores" : "token_embeddings";
+  const nlohmann::json wanted = {{"method", "forward"}, {"method_output_name", output}};
   if (!modality->is_object() || !modality->contains("text") || (*modality)["text"] != wanted) {
     settings.Fail("modality_config",
-                  "\"text\" by the method \"forward\" to its output "
-                  "\"last_hidden_state\"");
+                  fmt::format("\"text\" by the method \"forward\" to its output \"{}\"", output));
   }
   if (modality->contains("message")) {
     settings.Fail("modality_config",
                   "no \"message\" in it (texts would pass through the chat template, which is not "
                   "supported)");
   }
-  if (settings.String("module_output_name").value_or("") != "token_embeddings") {
-    settings.Fail("module_output_name", "\"token_embeddings\", with modality_config,");
+  if (settings.String("module_output_name").value_or("") != name) {
+    settings.Fail("module_output_name", fmt::format("\"{}\", with modality_config,", name));
   }
 }
 

@@ -61,6 +61,21 @@ bool InOrder(const std::vector<PoolingMode>& modes) {
   return std::adjacent_find(modes.begin(), modes.end(), std::greater_equal<>()) == modes.end();
 }
 
+// A key that sentence-transformers does not know fails there; one that is misspelt would mean the
+// mean of all tokens.
+void CheckKeys(const Settings& config) {
+  std::vector<std::string_view> known = {"word_embedding_dimension", "embedding_dimension",
+                                         "pooling_mode", "include_prompt"};
+  for (const ModeSpelling& spelling : kModes) known.push_back(spelling.boolean);
+  for (const std::string& key : config.Keys()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw ModelError(config.file(), "",
+                     fmt::format("the key '{}' is unknown, to sentence-transformers too{}; its "
+                                 "Pooling module has {}",
+                                 key, DidYouMean(key, known), fmt::join(known, ", ")));
+  }
+}
+
 }  // namespace
 
 std::string_view PoolingModeName(PoolingMode mode) {
@@ -82,9 +97,12 @@ std::string PoolingText(const Pooling& pooling) {
 }
 
 Pooling ReadPooling(const Settings& config, int64_t width) {
+  CheckKeys(config);
   Pooling pooling{
       .modes = config.Has("pooling_mode") ? ListedModes(config) : SwitchedOnModes(config),
-      .include_prompt = config.Boolean("include_prompt").value_or(true)};
+      // Null is false in Python's conditions.
+      .include_prompt =
+          config.Boolean("include_prompt").value_or(!config.IsNull("include_prompt"))};
   if (pooling.modes.empty()) pooling.modes = {PoolingMode::kMean};  // as sentence-transformers
   for (const char* key : {"embedding_dimension", "word_embedding_dimension"}) {
     const std::optional<int64_t> stated = config.Integer(key, 1, int64_t{1} << 24);

@@ -43,7 +43,9 @@ bool IsPlain(const std::filesystem::path& model_folder) {
 
 Settings ReadSentenceConfig(const std::filesystem::path& folder, bool plain) {
   for (const char* name : kSentenceConfigs) {
-    if (!plain && std::filesystem::exists(folder / name)) return Settings::Read(folder / name);
+    if (plain || !std::filesystem::exists(folder / name)) continue;
+    Settings settings = Settings::Read(folder / name);
+    if (!settings.Keys().empty()) return settings;  // after an empty one the next name is tried
   }
   return Settings((folder / kSentenceConfigs[0]).native(), nlohmann::json::object());
 }

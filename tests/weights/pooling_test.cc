@@ -51,10 +51,22 @@ TEST(ReadPooling, TakesSeveralModesInTheirOrder) {
   EXPECT_EQ(Read(R"({"pooling_mode": []})").modes, std::vector{kMean});
 }
 
+TEST(ReadPooling, LeavesThePromptOutWhereItsKeyIsNull) {
+  EXPECT_TRUE(Read("{}").include_prompt);
+  EXPECT_FALSE(Read(R"({"include_prompt": false})").include_prompt);
+  EXPECT_FALSE(Read(R"({"include_prompt": null})").include_prompt);
+}
+
 TEST(ReadPooling, IsChecked) {
   const auto expect = [](const std::string& text, const std::vector<std::string>& problems) {
     ExpectError([&] { Read(text); }, ExitCode::kModel, problems);
   };
+  // By the default it would be the mean.
+  expect(R"({"word_embedding_dimension": 8, "pooling_mode_cls_tokens": true})",
+         {"1_Pooling/config.json",
+          "the key 'pooling_mode_cls_tokens' is unknown, to "
+          "sentence-transformers too; did you mean "
+          "pooling_mode_cls_token?"});
   expect(R"({"pooling_mode": "meen"})", {"1_Pooling/config.json",
                                          "'meen' is not supported; supported: cls, max, mean, "
                                          "mean_sqrt_len_tokens, weightedmean, lasttoken",

@@ -91,7 +91,11 @@ TEST_F(TokenizerSettingsTest, SettingsThatMeanAnotherModelAreRefused) {
        {R"("unpad_inputs": true)", R"("model_args": {"torch_dtype": "float16"})",
         R"("tokenizer_args": {"trust_remote_code": true})", R"("query_expansion": null)",
         R"("modality_config": {"text": {"method": "forward",
-            "method_output_name": "last_hidden_state"}}, "module_output_name": "token_embeddings")"}) {
+            "method_output_name": "last_hidden_state"}}, "module_output_name": "token_embeddings")",
+        // As sentence-transformers 6.2 writes a cross-encoder.
+        R"("transformer_task": "sequence-classification", "modality_config": {"text": {
+            "method": "forward", "method_output_name": "logits"}},
+            "module_output_name": "scores")"}) {
     write(fine);
     ExpectLimit(16, "sentence_bert_config.json");
   }
@@ -116,10 +120,30 @@ TEST_F(TokenizerSettingsTest, SettingsThatMeanAnotherModelAreRefused) {
                   "no \"message\" in it (texts would pass through the chat template"},
         std::pair{R"("modality_config": {"text": {"method": "forward",
             "method_output_name": "last_hidden_state"}}, "module_output_name": "sentence_embedding")",
-                  "'module_output_name' is \"sentence_embedding\""}}) {
+                  "'module_output_name' is \"sentence_embedding\""},
+        std::pair{R"("modality_config": {"text": {"method": "forward",
+            "method_output_name": "logits"}}, "module_output_name": "scores")",
+                  "to its output \"last_hidden_state\" expected"},
+        std::pair{R"("transformer_task": "sequence-classification", "modality_config": {"text": {
+            "method": "forward", "method_output_name": "last_hidden_state"}},
+            "module_output_name": "scores")",
+                  "to its output \"logits\" expected"},
+        std::pair{R"("transformer_task": "sequence-classification", "modality_config": {"text": {
+            "method": "forward", "method_output_name": "logits"}},
+            "module_output_name": "token_embeddings")",
+                  "'module_output_name' is \"token_embeddings\"; \"scores\", with"}}) {
     write(member);
     ExpectBroken({"sentence_bert_config.json", texts});
   }
+}
+
+TEST_F(TokenizerSettingsTest, BehindAnEmptyFileTheNextOlderNameCounts) {
+  Write("modules.json", kSmallModules);
+  Write("config.json", kSmallConfig);
+  Write("sentence_bert_config.json", "{}");
+  ExpectLimit(24, "config.json");
+  Write("sentence_roberta_config.json", R"({"max_seq_length": 9})");
+  ExpectLimit(9, "sentence_roberta_config.json");
 }
 
 TEST_F(TokenizerSettingsTest, NoLimitMayBeInfinite) {

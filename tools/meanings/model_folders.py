@@ -252,3 +252,43 @@ def chat_templates(bench):
     same(bench, encoded(bench, folder), wanted, "texts as they are")
     bench.says(bench.tandem("inspect", folder + "-plain"), "texts are encoded as they are",
                "chat template")
+
+
+CROSS = """
+import sys
+sys.stdout = sys.stderr
+import torch
+from sentence_transformers import CrossEncoder
+from transformers import AutoConfig, AutoModelForSequenceClassification
+exec(make.replace("AutoModel.from_config(config)",
+                  "AutoModelForSequenceClassification.from_config(config)"))
+CrossEncoder(plain).save_pretrained(folder)
+result = [float(score) for score in
+          CrossEncoder(folder).predict(pairs, activation_fn=torch.nn.Identity())]
+"""
+
+
+@case("cross-encoders saved", peer="sentence-transformers")
+def cross_encoders_saved(bench):
+    """A folder that CrossEncoder.save_pretrained wrote scores pairs as there."""
+    config = BERT | {"architectures": ["BertForSequenceClassification"], "num_labels": 1}
+    folder = bench.work / "cross"
+    pairs = [("the cat", "sat on the mat"), ("the dog", "the mat sat"), ("on", "cat")]
+    wanted = bench.peer(CROSS, make=MAKE, config=config, folder=str(folder), chat_template="",
+                        pairs=pairs)
+    data = bench.lines("pairs.jsonl", *({"anchor": q, "positive": d} for q, d in pairs))
+    scored = bench.work / "scored.jsonl"
+    bench.works(bench.tandem("score", "--model", folder, "--pairs", data, "--as", "teacher",
+                             "--output", scored))
+    found = {row["anchor"]: row["score"] for row in map(json.loads, scored.open())}
+    for (query, _), score in zip(pairs, wanted):
+        bench.close(found[query], score, 1e-4, query)
+
+
+@case("keys of pooling", peer="sentence-transformers")
+def keys_of_pooling(bench):
+    """A key that the Pooling module does not have fails there, and would mean the mean of all tokens."""
+    folder, _ = made(bench, "model", BERT)
+    path = pathlib.Path(folder, "1_Pooling", "config.json")
+    path.write_text(json.dumps({"word_embedding_dimension": 16, "pooling_mode_cls_tokens": True}))
+    bench.refused(bench.tandem("inspect", folder), 4, str(path), "pooling_mode_cls_token?")
