@@ -101,6 +101,8 @@ TEST_F(TokenizeCommand, CutsWhereTheEncodersPositionsEnd) {
   std::string config = weights::kSmallConfig;
   config.replace(config.find("\"bert\""), 6, "\"roberta\", \"pad_token_id\": 1");
   WriteFileAtomically(model.path() / "config.json", config);
+  WriteFileAtomically(model.path() / "tokenizer_config.json",
+                      R"({"tokenizer_class": "BertTokenizer"})");  // RoBERTa's reads no vocab.txt
   WriteFileAtomically(model.path() / "sentence_bert_config.json", "{}");
   std::string words;
   for (int i = 0; i < 100; ++i) words += "a ";
