@@ -34,11 +34,12 @@ std::string WithMarkedNumbers(std::string_view text, const std::vector<JsonNumbe
 // Python's float of the number: an infinity where a double does not hold it.
 double FloatOf(const std::string& number) { return std::strtod(number.c_str(), nullptr); }
 
-void RestoreNumbers(nlohmann::json* value) {
+template <typename Json>
+void RestoreNumbers(Json* value) {
   if (value->is_structured()) {
-    for (nlohmann::json& inner : *value) RestoreNumbers(&inner);
+    for (Json& inner : *value) RestoreNumbers(&inner);
   } else if (value->is_string()) {
-    const std::string& text = value->get_ref<const std::string&>();
+    const std::string& text = value->template get_ref<const std::string&>();
     if (text.starts_with(kMark)) *value = FloatOf(text.substr(kMark.size()));
   }
 }
@@ -116,22 +117,35 @@ nlohmann::json ParseJsonObject(std::string_view text, std::string_view file) {
   }
 }
 
-nlohmann::json ParsePythonJson(std::string_view text,
-                               const nlohmann::json::parser_callback_t& keep) {
+namespace {
+
+template <typename Json>
+Json ParsePython(std::string_view text, const typename Json::parser_callback_t& keep) {
   try {
-    return nlohmann::json::parse(text.begin(), text.end(), keep);
+    return Json::parse(text.begin(), text.end(), keep);
   } catch (const nlohmann::json::exception&) {  // the words for numbers, or what is no JSON
   }
   JsonScanner scanner(text, /*python_words=*/true);
   if (scanner.Scan() || scanner.numbers().empty()) throw JsonTextError(JsonProblem(text));
   const std::string marked = WithMarkedNumbers(text, scanner.numbers());
   try {
-    nlohmann::json value = nlohmann::json::parse(marked.begin(), marked.end(), keep);
+    Json value = Json::parse(marked.begin(), marked.end(), keep);
     RestoreNumbers(&value);
     return value;
   } catch (const nlohmann::json::exception&) {
     throw JsonTextError(JsonProblem(text));
   }
+}
+
+}  // namespace
+
+nlohmann::json ParsePythonJson(std::string_view text,
+                               const nlohmann::json::parser_callback_t& keep) {
+  return ParsePython<nlohmann::json>(text, keep);
+}
+
+nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text) {
+  return ParsePython<nlohmann::ordered_json>(text, nullptr);
 }
 
 std::string ShownJson(const nlohmann::json& value, size_t most_bytes) {

@@ -50,6 +50,9 @@ class JsonTextError : public std::runtime_error {
 nlohmann::json ParsePythonJson(std::string_view text,
                                const nlohmann::json::parser_callback_t& keep = nullptr);
 
+// The same with the members of objects in the order of the text.
+nlohmann::ordered_json ParseOrderedPythonJson(std::string_view text);
+
 // The value as JSON on one line, of at most `most_bytes`; NaN and infinities as Python writes them.
 std::string ShownJson(const nlohmann::json& value, size_t most_bytes = 80);
 

@@ -14,8 +14,8 @@ namespace tandem::text {
 // integers such as 1000000000000000019884624838656 that simdjson refuses.
 class SettingsFile {
  public:
-  // Throws ModelError when the file exists and is not a JSON object. NaN and Infinity, which Python
-  // reads and writes, are null.
+  // Throws ModelError when the file exists and is not a JSON object. It is read as Python reads it
+  // (ParseOrderedPythonJson).
   explicit SettingsFile(const std::filesystem::path& path);
   ~SettingsFile();
 

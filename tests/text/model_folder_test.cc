@@ -53,6 +53,14 @@ TEST_F(ModelFolder, BareVocabularyIsUncasedByDefault) {
   EXPECT_EQ(LoadTokenizer(folder_.path())->vocabulary_size(), 12U);
 }
 
+TEST_F(ModelFolder, NumbersThatNobodyReadMayBeAnyThatPythonWrites) {
+  Write("vocab.txt", kVocab);
+  for (const char* number : {"1e400", "NaN", "-Infinity", "1000000000000000019884624838656"}) {
+    Write("tokenizer_config.json", std::string(R"({"x": )") + number + "}");
+    EXPECT_THAT(Ids("x"), ElementsAre(2, 1, 3)) << number;
+  }
+}
+
 TEST_F(ModelFolder, SettingsOfABareVocabulary) {
   Write("vocab.txt", kVocab);
   Write("tokenizer_config.json", R"({"do_lower_case": false})");
