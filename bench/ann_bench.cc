@@ -16,11 +16,11 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/npy.h"
-#include "base/threads.h"
+#include "base/files/npy.h"
+#include "base/process/threads.h"
 #include "index/approximate.h"
-#include "index/best_rows.h"
 #include "index/calibrate.h"
+#include "index/graph/best_rows.h"
 
 namespace tandem::index {
 namespace {

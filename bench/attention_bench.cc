@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tensor/machine_rates.h"
+#include "tensor/machine/machine_rates.h"
+#include "tensor/machine/precision.h"
+#include "tensor/machine/process.h"
 #include "tensor/ops.h"
 #include "tensor/packed_tokens.h"
-#include "tensor/precision.h"
-#include "tensor/process.h"
-#include "tensor/profile.h"
+#include "tensor/profile/profile.h"
 
 namespace tandem {
 namespace {

@@ -37,13 +37,13 @@
 #include "objective/similarity.h"
 #include "optim/optimizer.h"
 #include "search/encode.h"
-#include "tensor/kernels/cpu/products.h"
-#include "tensor/machine_rates.h"
-#include "tensor/precision.h"
-#include "tensor/process.h"
-#include "tensor/profile.h"
-#include "train/step_profile.h"
-#include "weights/model_folder.h"
+#include "tensor/kernels/cpu/products/products.h"
+#include "tensor/machine/machine_rates.h"
+#include "tensor/machine/precision.h"
+#include "tensor/machine/process.h"
+#include "tensor/profile/profile.h"
+#include "train/checks/step_profile.h"
+#include "weights/folders/model_folder.h"
 
 namespace tandem {
 namespace {

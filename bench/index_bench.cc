@@ -18,12 +18,12 @@
 #include <string>
 #include <vector>
 
-#include "base/npy.h"
-#include "base/threads.h"
+#include "base/files/npy.h"
+#include "base/process/threads.h"
 #include "index/vector_index.h"
-#include "tensor/isa.h"
-#include "tensor/machine_rates.h"
-#include "tensor/process.h"
+#include "tensor/machine/isa.h"
+#include "tensor/machine/machine_rates.h"
+#include "tensor/machine/process.h"
 
 namespace tandem {
 namespace {

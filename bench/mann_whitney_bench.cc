@@ -22,8 +22,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/process/threads.h"
 #include "base/random.h"
-#include "base/threads.h"
 #include "objective/catalogue.h"
 
 namespace tandem {

@@ -20,10 +20,10 @@
 
 #include "base/random.h"
 #include "data/training_set.h"
-#include "search/mine.h"
-#include "tensor/isa.h"
-#include "tensor/machine_rates.h"
-#include "tensor/process.h"
+#include "search/mining/mine.h"
+#include "tensor/machine/isa.h"
+#include "tensor/machine/machine_rates.h"
+#include "tensor/machine/process.h"
 
 namespace tandem {
 namespace {

@@ -1,5 +1,5 @@
-// Precompiled character maps (text/precompiled.h): any bytes as a map; one that is accepted is then
-// applied to texts with clusters of all kinds.
+// Precompiled character maps (text/normalizers/precompiled.h): any bytes as a map; one that is
+// accepted is then applied to texts with clusters of all kinds.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "text/precompiled.h"
-#include "text/utf8.h"
+#include "text/normalizers/precompiled.h"
+#include "text/unicode/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   // A copy of exactly this size, so that AddressSanitizer sees a read past its end.

@@ -1,5 +1,6 @@
-// sentence-transformers columns (data/sentence_transformers.h) and what training makes of them.
-#include "data/sentence_transformers.h"
+// sentence-transformers columns (data/formats/sentence_transformers.h) and what training makes of
+// them.
+#include "data/formats/sentence_transformers.h"
 #include "training_lines.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

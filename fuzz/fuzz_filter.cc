@@ -1,11 +1,11 @@
-// Conditions of the command line and filters of JSON (index/filter.h): any bytes give a filter on
-// known fields or a UsageError.
+// Conditions of the command line and filters of JSON (index/query/filter.h): any bytes give a
+// filter on known fields or a UsageError.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/error.h"
-#include "index/filter.h"
+#include "index/query/filter.h"
 
 namespace {
 

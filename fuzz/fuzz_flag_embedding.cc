@@ -1,5 +1,5 @@
-// FlagEmbedding's training lines (data/flag_embedding.h) and what training makes of them.
-#include "data/flag_embedding.h"
+// FlagEmbedding's training lines (data/formats/flag_embedding.h) and what training makes of them.
+#include "data/formats/flag_embedding.h"
 #include "training_lines.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/checksum.h"
 #include "base/error.h"
-#include "index/manifest.h"
+#include "base/hashes/checksum.h"
+#include "index/folder/manifest.h"
 
 namespace {
 

@@ -13,10 +13,10 @@
 
 #include "base/error.h"
 #include "small_model_folder.h"
-#include "weights/adapter_config.h"
 #include "weights/architecture.h"
-#include "weights/cross_encoder_folder.h"
-#include "weights/tower_folders.h"
+#include "weights/folders/adapter_config.h"
+#include "weights/folders/cross_encoder_folder.h"
+#include "weights/folders/tower_folders.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-// Passages of a text (index/passages.h): of any bytes they come in order, are not empty, and leave
-// nothing out but blanks.
+// Passages of a text (index/query/passages.h): of any bytes they come in order, are not empty, and
+// leave nothing out but blanks.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "index/passages.h"
-#include "text/utf8.h"
+#include "index/query/passages.h"
+#include "text/unicode/utf8.h"
 
 namespace {
 

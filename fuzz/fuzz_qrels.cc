@@ -1,11 +1,11 @@
-// TREC and BEIR judgements (data/qrels_file.h).
+// TREC and BEIR judgements (data/formats/qrels_file.h).
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/error.h"
-#include "data/qrels_file.h"
+#include "data/formats/qrels_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace tandem::data;

@@ -1,10 +1,11 @@
-// TREC runs (data/trec_run.h), evaluated by every measure against judgements made of their own ids.
+// TREC runs (data/formats/trec_run.h), evaluated by every measure against judgements made of their
+// own ids.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/error.h"
-#include "data/trec_run.h"
+#include "data/formats/trec_run.h"
 #include "eval/evaluate.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

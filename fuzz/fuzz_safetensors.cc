@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "weights/safetensors.h"
+#include "weights/safetensors/safetensors.h"
 
 namespace {
 

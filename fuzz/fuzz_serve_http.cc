@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/http_parser.h"
+#include "serve/http/http_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using tandem::serve::HttpParser;

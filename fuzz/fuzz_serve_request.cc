@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "serve/api_error.h"
-#include "serve/json_request.h"
+#include "serve/routes/api_error.h"
+#include "serve/routes/json_request.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tandem::serve;

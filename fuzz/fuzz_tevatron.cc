@@ -1,5 +1,5 @@
-// Tevatron's training lines (data/tevatron.h) and what training makes of them.
-#include "data/tevatron.h"
+// Tevatron's training lines (data/formats/tevatron.h) and what training makes of them.
+#include "data/formats/tevatron.h"
 #include "training_lines.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -1,4 +1,4 @@
-// Texts with fields in JSON lines, TSV and plain lines (data/text_lines.h).
+// Texts with fields in JSON lines, TSV and plain lines (data/input/text_lines.h).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/text_lines.h"
+#include "data/input/text_lines.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-// JSON lines of documents and queries (data/texts_file.h).
+// JSON lines of documents and queries (data/texts/texts_file.h).
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/error.h"
-#include "data/texts_file.h"
+#include "data/texts/texts_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace tandem::data;

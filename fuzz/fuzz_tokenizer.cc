@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
+#include "text/load/tokenizer_json.h"
 #include "text/pipeline_tokenizer.h"
-#include "text/tokenizer_json.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// tokenizer.json (text/tokenizer_json.h): whatever is accepted must also encode. Seeds:
+// tokenizer.json (text/load/tokenizer_json.h): whatever is accepted must also encode. Seeds:
 // tests/text/golden/*.json.
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "text/load/tokenizer_json.h"
 #include "text/pipeline_tokenizer.h"
-#include "text/tokenizer_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace tandem::text;

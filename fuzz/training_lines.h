@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "data/grades.h"
+#include "data/judgements/grades.h"
 #include "data/training_set.h"
 
 namespace tandem::data {

@@ -1,6 +1,6 @@
 """Fits the polynomials of gelu_tables.h in float64 and prints the header, for clang-format.
 
-    python3 tools/fit_gelu_tables.py > src/tensor/kernels/cpu/gelu_tables.h
+    python3 tools/fit_gelu_tables.py > src/tensor/kernels/cpu/rows/gelu_tables.h
 
 Needs numpy and scipy. Errors are with coefficients rounded to floats.
 """

@@ -7,7 +7,7 @@ SHARED_DATA is the folder with the BEIR folders and tokenizers/json, LLAMA_FOLDE
 tokenizer.json (tools/fetch_tokenizer.sh). Besides these real tokenizers, small ones are trained on
 SHARED_DATA's texts with the pipelines of others whose files are not to be had (bpe_*.json; those that
 exist already are kept). One line for each set of texts, as in make_tokenizer_golden.py;
-tests/text/bpe_golden_test.cc makes the same without Python.
+tests/text/models/bpe_golden_test.cc makes the same without Python.
 """
 
 import itertools

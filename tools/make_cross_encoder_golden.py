@@ -5,7 +5,7 @@
 
 Each case is a config.json of a sequence classifier; all have one tokenizer.json, in which only the
 post-processor differs. Weights are not stored: one integer formula (`formula_values`) gives them
-here and in tests/model/formula_weights.cc, by the names that tensors have without the prefix of the
+here and in tests/model/encoders/formula_weights.cc, by the names that tensors have without the prefix of the
 encoder ("bert."). Stored for each of PAIRS, some of which are cut:
 
   logits   what predict gives with the activation Identity, [labels], float32

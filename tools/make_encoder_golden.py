@@ -4,7 +4,7 @@
     make_encoder_golden.py OUTPUT.json [CASE ...]
 
 Each case is a config.json. Its weights are not stored: one integer formula (`formula_values`) gives
-them here and in tests/model/formula_weights.cc, and the texts' token ids too. What is stored, for
+them here and in tests/model/encoders/formula_weights.cc, and the texts' token ids too. What is stored, for
 texts of the lengths that the case names:
 
   pooled    per text: norm, and a few columns, of the mean of its token rows; in float64 and float32
@@ -37,7 +37,7 @@ from transformers import AutoConfig, AutoModel, T5EncoderModel
 COLUMNS = 6
 
 
-# ---- the formula, as in tests/model/formula_weights.cc
+# ---- the formula, as in tests/model/encoders/formula_weights.cc
 
 
 def fnv1a64(text):

@@ -4,7 +4,7 @@
     make_lora_golden.py OUTPUT.json
 
 Each case is a config.json and the settings of its adapters. Weights are not stored: one integer
-formula (`formula_values`) gives them, A and B too, here and in tests/model/lora_test.cc. Stored, in
+formula (`formula_values`) gives them, A and B too, here and in tests/model/encoders/lora_test.cc. Stored, in
 float64 (rotary tables and RMS norms in float32, where transformers computes them so):
 
   pooled     per text: norm, and the first columns, of the mean of its token rows

@@ -8,7 +8,7 @@ a folder is its query i, of the first 2,000, with document 7 i of its corpus (co
 every third pair is turned round, so that the longer text is the first. Each case is a post-processor
 as tokenizer.json spells it, a length limit (0: none; truncation "longest_first") and a CRC-32 over each pair's ids,
 then -1, its token types, then -1, as little-endian 32-bit integers.
-tests/text/pair_golden_test.cc makes the same without Python.
+tests/text/post_processors/pair_golden_test.cc makes the same without Python.
 """
 
 import glob
@@ -108,7 +108,7 @@ def main():
             for length in (0, 128) if folder != folders[0] else LENGTHS:
                 special = tokenizer.num_special_tokens_to_add(True)
                 if 0 < length < special:
-                    continue  # the package cuts no special token; text/pair_template.h does
+                    continue  # the package cuts no special token; text/post_processors/pair_template.h does
                 tokenizer.enable_truncation(length) if length else tokenizer.no_truncation()
                 cases.append({"name": name, "folder": os.path.relpath(folder, shared),
                               "max_length": length, "pairs": len(pairs),

@@ -6,7 +6,7 @@
 
 Each line of the file: the pooling modes, whether the prompt is included, which prompt, which text,
 then norm, projection (sum over columns j of cos(j) * e_j) and the first four columns.
-tests/model/pooling_parity_test.cc has the same texts and prompts.
+tests/model/encoders/pooling_parity_test.cc has the same texts and prompts.
 """
 
 import json

@@ -11,7 +11,7 @@ from tokenizers import normalizers
 
 from charsmap import make_charsmap
 
-# Values of GraphemeClass in src/text/unicode_tables.h, in this order.
+# Values of GraphemeClass in src/text/unicode/unicode_tables.h, in this order.
 CLASSES = ["other", "control", "extend", "zwj", "prepend", "leading", "vowel", "trailing",
            "pictograph", "consonant", "linker", "indic_extend", "spacing", "lv", "lvt"]
 MARK = "\u0301"

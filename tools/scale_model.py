@@ -3,7 +3,7 @@
 
     python3 tools/scale_model.py
 
-Bytes and rounds follow from src/train/shared_step.cc and src/dist. LINES, COMPUTE and DELAYS_OF_A_HOP
+Bytes and rounds follow from src/train/step/shared_step.cc and src/dist. LINES, COMPUTE and DELAYS_OF_A_HOP
 were measured by tools/check_network.py; what docs/scale.md calls assumed was not measured. Needs only
 the standard library.
 """

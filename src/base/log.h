@@ -1,7 +1,7 @@
 // Messages for a person: what was lossy, what was done, how far a long job is.
 //
 // Libraries do not print. They give each message to the sink that the program has installed, and a
-// program that installs none hears nothing: its stderr stays its own. `app/terminal.h` is the sink
+// program that installs none hears nothing: its stderr stays its own. `cli/terminal.h` is the sink
 // of `tandem`. Errors are thrown (base/error.h), they are no messages.
 //
 //   class MySink : public tandem::MessageSink { ... };

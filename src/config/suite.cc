@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
-#include "config/field_info.h"
-#include "config/recipe_reader.h"
+#include "base/files/files.h"
+#include "config/recipe/field_info.h"
+#include "config/recipe/recipe_reader.h"
 
 namespace tandem::config {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "config/param.h"
-#include "config/recipe_parse.h"
+#include "config/recipe/recipe_parse.h"
 
 namespace tandem::config {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "data/qrels.h"
-#include "data/texts.h"
+#include "data/judgements/qrels.h"
+#include "data/texts/texts.h"
 
 namespace tandem::data {
 
@@ -34,7 +34,7 @@ enum class ScoreKind {
   kMargins         // a teacher's: score minus that of the line's positive, which has score 0
 };
 
-// What they say of the documents (data/score_meaning.h decides it).
+// What they say of the documents (data/lines/score_meaning.h decides it).
 enum class ScoreMeaning {
   kNone,    // there are none
   kLabels,  // all are 0 or 1: Judgement::grade is that label, whatever list the document stands in

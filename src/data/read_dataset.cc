@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "data/beir.h"
-#include "data/dataset_builder.h"
-#include "data/flag_embedding.h"
-#include "data/json_line.h"
-#include "data/sentence_transformers.h"
-#include "data/tevatron.h"
+#include "data/formats/beir.h"
+#include "data/formats/flag_embedding.h"
+#include "data/formats/sentence_transformers.h"
+#include "data/formats/tevatron.h"
+#include "data/lines/dataset_builder.h"
+#include "data/lines/json_line.h"
 
 namespace tandem::data {
 std::string_view FormatOfLines(const std::filesystem::path& path) {

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "data/dataset.h"
-#include "data/example_sink.h"
-#include "data/line_reader.h"
-#include "data/line_rules.h"
+#include "data/input/line_reader.h"
+#include "data/lines/example_sink.h"
+#include "data/lines/line_rules.h"
 #include "data/warnings.h"
 
 namespace tandem::data {

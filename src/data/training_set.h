@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "data/texts.h"
+#include "data/texts/texts.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
@@ -22,8 +22,8 @@ struct TrainingQuery {
   // Judged below positive_grade. Those with grade > 0 are relevant to some degree: they are no
   // negatives of this query, in the batch or mined. Grade 0 is a judged (hard) negative.
   std::vector<Judgement> others;
-  // Left out of training (data/label_study.h). Masks still know them: where they are relevant, they
-  // are no negatives.
+  // Left out of training (data/studies/label_study.h). Masks still know them: where they are
+  // relevant, they are no negatives.
   std::vector<Judgement> unused;
 };
 

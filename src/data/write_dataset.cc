@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/dataset_writer.h"
+#include "data/formats/dataset_writer.h"
 
 namespace tandem::data {
 namespace {

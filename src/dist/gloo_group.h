@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "base/launch.h"
+#include "base/process/launch.h"
 #include "dist/process_group.h"
 
 namespace tandem::dist {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/launch.h"
+#include "base/process/launch.h"
 #include "dist/c10d_versions.h"
 #include "dist/peers.h"
 

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/launch.h"
+#include "base/process/launch.h"
 
 namespace tandem::dist {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/threads.h"
+#include "base/process/threads.h"
 
 namespace tandem::eval {
 namespace {

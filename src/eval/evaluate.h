@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "data/qrels.h"
-#include "data/run.h"
-#include "eval/auc.h"
+#include "data/judgements/qrels.h"
+#include "data/judgements/run.h"
 #include "eval/measure.h"
 #include "eval/ranking.h"
+#include "eval/samples/auc.h"
 
 namespace tandem::eval {
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include "data/qrels.h"
-#include "data/run.h"
+#include "data/judgements/qrels.h"
+#include "data/judgements/run.h"
 
 namespace tandem::eval {
 

@@ -14,8 +14,8 @@
 
 #include "config/catalogue.h"
 #include "config/params.h"
-#include "eval/auc.h"
 #include "eval/ranking.h"
+#include "eval/samples/auc.h"
 
 namespace tandem::eval {
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "data/fields.h"
+#include "data/input/fields.h"
 #include "eval/measure.h"
 
 namespace tandem::eval {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "data/id_hash.h"
-#include "data/slot_table.h"
+#include "data/texts/id_hash.h"
+#include "data/texts/slot_table.h"
 
 namespace tandem::eval {
 namespace {

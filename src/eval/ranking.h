@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "data/qrels.h"
-#include "data/run.h"
+#include "data/judgements/qrels.h"
+#include "data/judgements/run.h"
 
 namespace tandem::eval {
 

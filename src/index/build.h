@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "index/document_index.h"
-#include "index/manifest.h"
-#include "index/new_segment.h"
-#include "index/staged_documents.h"
+#include "index/folder/manifest.h"
+#include "index/folder/new_segment.h"
+#include "index/folder/staged_documents.h"
+#include "index/query/document_index.h"
 #include "model/dual_encoder.h"
-#include "search/embedding_parts.h"
+#include "search/embeddings/embedding_parts.h"
 #include "search/encode.h"
 
 namespace tandem::index {

@@ -7,11 +7,11 @@
 #include <numbers>
 
 #include "base/log.h"
+#include "base/process/threads.h"
 #include "base/random.h"
-#include "base/threads.h"
-#include "index/best_rows.h"
 #include "index/build_parts.h"
-#include "index/row_products.h"
+#include "index/graph/best_rows.h"
+#include "index/graph/row_products.h"
 
 namespace tandem::index {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "index/vector_index.h"
 
 namespace tandem::index {

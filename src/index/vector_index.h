@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "config/catalogue.h"
 #include "config/params.h"
 

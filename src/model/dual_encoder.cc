@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "model/tower.h"
 #include "model/two_towers.h"
-#include "weights/tower_folders.h"
+#include "weights/folders/tower_folders.h"
 
 namespace tandem::model {
 namespace {

@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "model/forward.h"
-#include "model/training_plan.h"
+#include "model/training/training_plan.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 #include "text/tokenizer.h"
-#include "weights/model_card.h"
-#include "weights/model_folder.h"
-#include "weights/model_folder_writer.h"
-#include "weights/tandem_file.h"
+#include "weights/folders/model_card.h"
+#include "weights/folders/model_folder.h"
+#include "weights/folders/model_folder_writer.h"
+#include "weights/folders/tandem_file.h"
 
 namespace tandem::model {
 
@@ -41,7 +41,7 @@ struct LoadOptions {
   std::optional<weights::Towers> towers;  // none: what the folder holds
   std::filesystem::path document_folder;  // the document tower's; empty: the same folder
   // Whether the prediction head of the encoder's classifiers follows pooling
-  // (weights/prediction_head.h); a classifier's folder may then be the base.
+  // (weights/modules/prediction_head.h); a classifier's folder may then be the base.
   bool head = false;
   std::optional<int64_t> projection;  // width of a new Dense module; none: no new module
   uint64_t seed = 0;                  // of the new module's weights, and of new adapters'

@@ -1,7 +1,7 @@
 #include "model/fingerprint.h"
 
-#include "base/running_hash.h"
-#include "weights/adapter_folder.h"
+#include "base/hashes/running_hash.h"
+#include "weights/folders/adapter_folder.h"
 
 namespace tandem::model {
 

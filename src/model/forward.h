@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/precision.h"
+#include "tensor/machine/precision.h"
 
 namespace tandem::model {
 

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "model/transformer.h"
-#include "weights/prediction_head.h"
-#include "weights/prompt_choice.h"
+#include "model/encoders/transformer.h"
+#include "weights/modules/prediction_head.h"
+#include "weights/settings/prompt_choice.h"
 
 namespace tandem::model {
 namespace {

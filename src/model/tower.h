@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "model/dual_encoder.h"
-#include "model/encoder.h"
-#include "model/head.h"
-#include "model/training_plan.h"
-#include "weights/model_folder.h"
-#include "weights/model_folder_writer.h"
+#include "model/encoders/encoder.h"
+#include "model/encoders/head.h"
+#include "model/training/training_plan.h"
+#include "weights/folders/model_folder.h"
+#include "weights/folders/model_folder_writer.h"
 
 namespace tandem::model {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "model/dual_encoder.h"
-#include "weights/tower_folders.h"
+#include "weights/folders/tower_folders.h"
 
 namespace tandem::model {
 

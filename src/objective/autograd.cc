@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/asked_forms.h"
+#include "base/process/asked_forms.h"
 #include "objective/batch_arrays.h"
 #include "objective/catalogue.h"
-#include "objective/device_batch.h"
-#include "objective/device_form.h"
+#include "objective/device/device_batch.h"
+#include "objective/device/device_form.h"
 #include "objective/objective.h"
 
 namespace tandem::objective {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/threads.h"
+#include "base/process/threads.h"
 #include "objective/batch.h"
 
 namespace tandem::objective {

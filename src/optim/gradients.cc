@@ -11,7 +11,7 @@
 
 #include "optim/chunks.h"
 #include "optim/sums.h"
-#include "tensor/device.h"
+#include "tensor/machine/device.h"
 #include "tensor/row_gradient.h"
 
 namespace tandem::optim {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tensor/device.h"
+#include "tensor/machine/device.h"
 #include "tensor/row_gradient.h"
 
 namespace tandem::optim {

@@ -9,7 +9,7 @@
 
 #include "model/forward.h"
 #include "optim/catalogue.h"
-#include "optim/device_rule.h"
+#include "optim/device/device_rule.h"
 
 namespace tandem::optim {
 

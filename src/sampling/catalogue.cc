@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "sampling/mixed_order.h"
+#include "sampling/mixing/mixed_order.h"
 #include "sampling/ordered_sampler.h"
 
 namespace tandem::sampling {

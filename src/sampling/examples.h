@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sampling/value_column.h"
+#include "sampling/pruning/value_column.h"
 
 namespace tandem::sampling {
 
@@ -69,7 +69,7 @@ class JudgedList {
 // grade is at least `positive_grade` (docs/training.md).
 //
 // Memory: 28 bytes a query, 8 a document where its hashes are not shared, and of each judged
-// document 4 besides what its grade and its teacher score take (sampling/value_column.h).
+// document 4 besides what its grade and its teacher score take (sampling/pruning/value_column.h).
 class Examples {
  public:
   // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.

@@ -1,5 +1,5 @@
 // Which queries come next, each with one of its own documents and the weight of its loss. How they
-// become batches is the composition's affair (sampling/passes.h).
+// become batches is the composition's affair (sampling/composition/passes.h).
 //
 // A run is a row of passes; an epoch is one pass, however many draws it has. An order of the first
 // kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes

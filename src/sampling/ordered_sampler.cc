@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "sampling/composition.h"
+#include "sampling/composition/composition.h"
+#include "sampling/composition/pooled_pass.h"
 #include "sampling/further.h"
-#include "sampling/pooled_pass.h"
 
 namespace tandem::sampling {
 namespace {

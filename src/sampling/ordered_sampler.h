@@ -7,15 +7,15 @@
 #include <optional>
 #include <utility>
 
-#include "sampling/audit.h"
-#include "sampling/batch_composer.h"
-#include "sampling/copy_limits.h"
+#include "sampling/audit/audit.h"
+#include "sampling/composition/batch_composer.h"
+#include "sampling/composition/copy_limits.h"
+#include "sampling/composition/passes.h"
+#include "sampling/composition/shared_keys.h"
 #include "sampling/further_pool.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
-#include "sampling/passes.h"
 #include "sampling/sampler.h"
-#include "sampling/shared_keys.h"
 
 namespace tandem::sampling {
 

@@ -13,10 +13,10 @@
 
 #include "config/params.h"
 #include "sampling/batch.h"
-#include "sampling/draw_tokens.h"
+#include "sampling/composition/draw_tokens.h"
 #include "sampling/examples.h"
 #include "sampling/further_pool.h"
-#include "sampling/mixture.h"
+#include "sampling/mixing/mixture.h"
 #include "sampling/order.h"
 #include "sampling/state.h"
 
@@ -35,7 +35,8 @@ struct SamplerOptions {
   size_t negatives = 0;       // judged negatives of each query, or with `graded_own` any labelled
   bool no_duplicates = true;  // no query text and no document text twice in a batch
   // With `no_duplicates`: where so many queries share a text or a document that batches would
-  // become much smaller, they meet (sampling/composition.h). Masks must know copies then.
+  // become much smaller, they meet (sampling/composition/composition.h). Masks must know copies
+  // then.
   bool copies_meet = false;
   bool in_batch = true;     // false: further documents are their own query's negatives alone
   bool graded_own = false;  // own documents may have any grade; else they are positives
@@ -48,7 +49,8 @@ struct SamplerOptions {
   // ascending, and the weight of each source; no weights are equal ones.
   std::span<const uint32_t> sources = {};
   std::vector<double> weights = {};
-  // The rest is about batches (sampling/batch_composer.h). Spans must outlive the sampler.
+  // The rest is about batches (sampling/composition/batch_composer.h). Spans must outlive the
+  // sampler.
   bool by_task = false;                  // all queries of a batch have one task
   std::span<const uint32_t> tasks = {};  // [n] of each query; empty: all have one
   bool similar_lengths = false;          // queries of a batch are of similar length
@@ -68,7 +70,7 @@ class DrawTooLong : public std::invalid_argument {
   LongDraw longest_;
 };
 
-class PassAudit;  // sampling/audit.h
+class PassAudit;  // sampling/audit/audit.h
 
 class Sampler {
  public:

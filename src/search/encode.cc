@@ -14,16 +14,16 @@
 #include <string>
 #include <vector>
 
-#include "base/interrupt.h"
+#include "base/hashes/running_hash.h"
 #include "base/log.h"
+#include "base/process/interrupt.h"
 #include "base/progress.h"
-#include "base/running_hash.h"
 #include "dist/gather.h"
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
 #include "search/same_inputs.h"
+#include "tensor/memory/page_arena.h"
 #include "tensor/packed_tokens.h"
-#include "tensor/page_arena.h"
 
 namespace tandem::search {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/interrupt.h"
-#include "data/texts.h"
+#include "base/process/interrupt.h"
+#include "data/texts/texts.h"
 #include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "search/encode_counts.h"

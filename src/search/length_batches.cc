@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "tensor/run_apart.h"
+#include "tensor/machine/run_apart.h"
 
 namespace tandem::search {
 namespace {

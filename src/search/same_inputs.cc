@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text_hash.h"
+#include "base/hashes/text_hash.h"
 #include "dist/gather_json.h"
 #include "model/fingerprint.h"
-#include "tensor/isa.h"
+#include "tensor/machine/isa.h"
 
 namespace tandem::search {
 namespace {

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <utility>
 
-#include "serve/answers.h"
-#include "serve/api_error.h"
-#include "serve/bearer_tokens.h"
-#include "serve/client_network.h"
-#include "serve/exchange.h"
-#include "serve/openapi.h"
+#include "serve/http/bearer_tokens.h"
+#include "serve/http/client_network.h"
 #include "serve/page_assets.h"
+#include "serve/routes/answers.h"
+#include "serve/routes/api_error.h"
+#include "serve/routes/exchange.h"
+#include "serve/routes/openapi.h"
 
 namespace tandem::serve {
 namespace {

@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "serve/backend.h"
-#include "serve/batch_queue.h"
-#include "serve/batcher.h"
-#include "serve/http_message.h"
-#include "serve/json_request.h"
+#include "serve/http/http_message.h"
 #include "serve/metrics.h"
-#include "serve/routes.h"
-#include "serve/search_slots.h"
-#include "serve/work_memory.h"
-#include "serve/worker_pool.h"
+#include "serve/routes/json_request.h"
+#include "serve/routes/routes.h"
+#include "serve/work/batch_queue.h"
+#include "serve/work/batcher.h"
+#include "serve/work/search_slots.h"
+#include "serve/work/work_memory.h"
+#include "serve/work/worker_pool.h"
 
 namespace tandem::serve {
 

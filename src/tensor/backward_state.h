@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tensor/kernel_arguments.h"
+#include "tensor/fused/kernel_arguments.h"
 #include "tensor/linear.h"
 #include "tensor/ops.h"
 

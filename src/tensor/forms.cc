@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "base/asked_forms.h"
 #include "base/log.h"
-#include "tensor/kernel_arguments.h"
+#include "base/process/asked_forms.h"
+#include "tensor/fused/kernel_arguments.h"
 
 namespace tandem::tensor {
 namespace {

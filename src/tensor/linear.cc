@@ -13,9 +13,9 @@
 #include <tuple>
 #include <utility>
 
-#include "tensor/kernel_arguments.h"
+#include "tensor/fused/kernel_arguments.h"
 #include "tensor/low_rank.h"
-#include "tensor/operation_work.h"
+#include "tensor/profile/operation_work.h"
 
 namespace tandem::tensor {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "tensor/kernels/cpu/products.h"
-#include "tensor/pack_buffers.h"
+#include "tensor/kernels/cpu/products/products.h"
+#include "tensor/memory/pack_buffers.h"
 #include "tensor/passes.h"
 
 namespace tandem::tensor {

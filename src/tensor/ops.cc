@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/adapted_ops.h"
-#include "tensor/affine_products.h"
 #include "tensor/autograd.h"
 #include "tensor/backward_state.h"
 #include "tensor/forms.h"
-#include "tensor/kernels/cpu/layers.h"
-#include "tensor/layer_arguments.h"
-#include "tensor/operation_work.h"
-#include "tensor/portable_ops.h"
-#include "tensor/reference_ops.h"
+#include "tensor/fused/adapted_ops.h"
+#include "tensor/fused/affine_products.h"
+#include "tensor/fused/layer_arguments.h"
+#include "tensor/kernels/cpu/layers/layers.h"
+#include "tensor/portable/portable_ops.h"
+#include "tensor/profile/operation_work.h"
+#include "tensor/reference/reference_ops.h"
 
 namespace tandem::tensor {
 AffineResult Affine(const at::Tensor& x, const Linear& linear) {

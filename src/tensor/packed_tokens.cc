@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "tensor/device.h"
 #include "tensor/dropout.h"
-#include "tensor/length_classes.h"
+#include "tensor/machine/device.h"
+#include "tensor/portable/length_classes.h"
 
 namespace tandem::tensor {
 namespace {

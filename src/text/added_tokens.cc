@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "text/unicode.h"
-#include "text/utf8.h"
+#include "text/unicode/unicode.h"
+#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

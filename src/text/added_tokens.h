@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "text/byte_trie.h"
-#include "text/normalizer.h"
+#include "text/models/byte_trie.h"
+#include "text/normalizers/normalizer.h"
 
 namespace tandem::text {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "text/added_tokens.h"
-#include "text/subword_model.h"
-#include "text/vocabulary.h"
+#include "text/models/subword_model.h"
+#include "text/models/vocabulary.h"
 
 namespace tandem::text {
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "text/added_tokens.h"
-#include "text/normalizer.h"
-#include "text/post_processor.h"
-#include "text/pre_tokenizer.h"
-#include "text/subword_model.h"
+#include "text/models/subword_model.h"
+#include "text/models/vocabulary.h"
+#include "text/normalizers/normalizer.h"
+#include "text/post_processors/post_processor.h"
+#include "text/pre_tokenizers/pre_tokenizer.h"
 #include "text/tokenizer.h"
-#include "text/vocabulary.h"
 
 namespace tandem::text {
 

@@ -1,7 +1,7 @@
 #include "text/tokenizer.h"
 
 #include "base/error.h"
-#include "base/threads.h"
+#include "base/process/threads.h"
 
 namespace tandem::text {
 namespace {

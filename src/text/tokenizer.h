@@ -54,9 +54,9 @@ class Tokenizer {
 
   // Ids and token types of two texts as one input, as the post-processor joins them: [CLS] first
   // [SEP] second [SEP]. The longer text is cut first where there are more than `max_length`
-  // (LongestFirst in text/pair_template.h; 0: no limit); a limit below the number of special tokens
-  // cuts the end. Appends to `ids` and `types`, which have the same size; returns whether a text
-  // was cut. Throws ModelError where the tokenizer has no template for pairs.
+  // (LongestFirst in text/post_processors/pair_template.h; 0: no limit); a limit below the number
+  // of special tokens cuts the end. Appends to `ids` and `types`, which have the same size; returns
+  // whether a text was cut. Throws ModelError where the tokenizer has no template for pairs.
   virtual bool EncodePair(const TextPair& pair, size_t max_length, std::vector<int32_t>* ids,
                           std::vector<int32_t>* types) const;
 
@@ -97,7 +97,7 @@ struct TokenizerOptions {
 
 // Reads `tokenizer.json`, or where it is absent `vocab.txt`, from a folder, and what the files
 // beside it make of it in transformers 5: tokenizer_config.json, special_tokens_map.json,
-// added_tokens.json and the class that config.json means (text/tokenizer_class.h). Throws
+// added_tokens.json and the class that config.json means (text/load/tokenizer_class.h). Throws
 // ModelError naming the file and, for a component that is not supported, the component and the
 // supported ones.
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/suggest.h"
-#include "weights/settings_file.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "weights/config_keys.h"
 #include "weights/encoder_spec.h"
-#include "weights/weight_files.h"
+#include "weights/safetensors/weight_files.h"
+#include "weights/settings/config_keys.h"
 
 namespace tandem::weights {
 

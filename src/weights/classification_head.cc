@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "weights/settings_file.h"
+#include "weights/settings/settings_file.h"
 #include "weights/spec_builder.h"
 
 namespace tandem::weights {

@@ -36,7 +36,7 @@ struct ClassificationHead {
   std::span<const std::string_view> class_names;
   ClassificationSpec (*read)(const Settings& config, const EncoderSpec& encoder);
   // The architecture whose embeddings may have this head, without the last map, behind their
-  // pooling (weights/prediction_head.h); empty: none.
+  // pooling (weights/modules/prediction_head.h); empty: none.
   std::string_view pooler_of = {};
 };
 

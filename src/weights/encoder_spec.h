@@ -1,6 +1,6 @@
 // What an encoder computes and which tensors it computes with, as data: an architecture's file
-// makes it from config.json, and model/transformer.cc computes it. So a new architecture needs no
-// code that knows tensors.
+// makes it from config.json, and model/encoders/transformer.cc computes it. So a new architecture
+// needs no code that knows tensors.
 //
 // H hidden, F inner width of feed-forward layers, V vocabulary, P positions.
 #pragma once
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "weights/safetensors.h"
+#include "weights/safetensors/safetensors.h"
 
 namespace tandem::weights {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "weights/settings_file.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 

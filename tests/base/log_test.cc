@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/captured_messages.h"
 #include "base/progress.h"
+#include "support/captured_messages.h"
 
 namespace tandem {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/captured_messages.h"
+#include "support/captured_messages.h"
 
 namespace tandem {
 namespace {

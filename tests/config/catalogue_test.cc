@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/recipe_text.h"
+#include "config/recipe/recipe_text.h"
 #include "config/test_catalogue.h"
 
 namespace tandem::config {

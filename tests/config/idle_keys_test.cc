@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "base/files.h"
-#include "base/temporary_folder.h"
-#include "config/recipe_text.h"
+#include "base/files/files.h"
+#include "config/recipe/recipe_text.h"
 #include "config/test_catalogue.h"
+#include "support/temporary_folder.h"
 
 namespace tandem::config {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/recipe_parse.h"
+#include "config/recipe/recipe_parse.h"
 
 namespace tandem::config {
 

@@ -11,13 +11,13 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
 #include "data/dataset.h"
-#include "data/dataset_builder.h"
-#include "data/line_reader.h"
-#include "data/line_rules.h"
+#include "data/input/line_reader.h"
+#include "data/lines/dataset_builder.h"
+#include "data/lines/line_rules.h"
 #include "data/warnings.h"
+#include "support/temporary_folder.h"
 
 namespace tandem::data {
 

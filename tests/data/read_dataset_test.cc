@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "base/test_data.h"
-#include "data/beir.h"
 #include "data/data_test.h"
+#include "data/formats/beir.h"
+#include "support/test_data.h"
 
 namespace tandem::data {
 namespace {

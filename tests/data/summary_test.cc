@@ -5,12 +5,12 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
-#include "base/text_hash.h"
-#include "data/beir_summary.h"
-#include "data/hash_sample.h"
-#include "data/line_summary.h"
+#include "base/files/files.h"
+#include "base/hashes/text_hash.h"
+#include "data/summaries/beir_summary.h"
+#include "data/summaries/hash_sample.h"
+#include "data/summaries/line_summary.h"
+#include "support/temporary_folder.h"
 
 namespace tandem::data {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "base/text_hash.h"
-#include "data/beir.h"
+#include "base/hashes/text_hash.h"
 #include "data/data_test.h"
-#include "data/sentence_transformers.h"
+#include "data/formats/beir.h"
+#include "data/formats/sentence_transformers.h"
 
 namespace tandem::data {
 namespace {

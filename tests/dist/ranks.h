@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/free_port.h"
 #include "dist/process_group.h"
+#include "support/free_port.h"
 
 namespace tandem::dist {
 

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string>
 
-#include "base/files.h"
-#include "data/qrels_file.h"
-#include "data/trec_run.h"
+#include "base/files/files.h"
+#include "data/formats/qrels_file.h"
+#include "data/formats/trec_run.h"
 #include "eval/evaluate.h"
 
 namespace tandem::eval {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "eval/auc.h"
+#include "eval/samples/auc.h"
 
 namespace tandem::eval {
 

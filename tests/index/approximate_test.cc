@@ -7,12 +7,12 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
 #include "config/catalogue.h"
-#include "index/best_rows.h"
+#include "index/graph/best_rows.h"
 #include "index/kind_file.h"
 #include "index/vector_worlds.h"
+#include "support/temporary_folder.h"
 
 namespace tandem::index {
 namespace {

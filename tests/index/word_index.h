@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "index/build.h"
-#include "index/index_model.h"
-#include "model/tiny_model.h"
+#include "index/folder/index_model.h"
+#include "support/tiny_model.h"
 
 namespace tandem::index {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "data/texts_file.h"
+#include "data/texts/texts_file.h"
 
 namespace tandem::model {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/test_data.h"
 #include "model/dual_encoder.h"
 #include "model/embedding_golden.h"
-#include "tensor/process.h"
+#include "support/test_data.h"
+#include "tensor/machine/process.h"
 
 namespace tandem::model {
 namespace {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
 #include "model/dual_encoder.h"
 #include "model/fingerprint.h"
 #include "model/prompt_lengths.h"
-#include "model/tiny_model.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
 #include "tensor/ops.h"
 
 namespace tandem::model {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "base/captured_messages.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
 #include "model/dual_encoder.h"
-#include "model/formula_weights.h"
-#include "model/tiny_model.h"
-#include "weights/tandem_file.h"
+#include "model/encoders/formula_weights.h"
+#include "support/captured_messages.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
+#include "weights/folders/tandem_file.h"
 
 namespace tandem::model {
 namespace {

@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/random.h"
-#include "base/temporary_folder.h"
-#include "model/tiny_model.h"
-#include "tensor/process.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
+#include "tensor/machine/process.h"
 
 namespace tandem::model {
 namespace {

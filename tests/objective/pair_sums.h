@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "objective/mann_whitney_pairs.h"
+#include "objective/losses/mann_whitney/mann_whitney_pairs.h"
 
 namespace tandem::objective {
 

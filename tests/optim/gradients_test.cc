@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/device.h"
+#include "tensor/machine/device.h"
 
 namespace tandem::optim {
 namespace {

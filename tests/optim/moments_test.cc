@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/resident_memory.h"
 #include "optim/random_parameters.h"
+#include "support/resident_memory.h"
 
 namespace tandem::optim {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "config/catalogue.h"
 #include "optim/catalogue.h"
 #include "optim/random_parameters.h"

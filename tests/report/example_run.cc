@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/random.h"
-#include "report/evaluation_file.h"
-#include "report/metrics_row.h"
-#include "sampling/audit_file.h"
+#include "report/records/evaluation_file.h"
+#include "report/records/metrics_row.h"
+#include "sampling/audit/audit_file.h"
 
 namespace tandem::report {
 namespace {
@@ -179,7 +179,7 @@ void AppendBytes(std::string& bytes, auto value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// A record as sampling/audit_file.h describes it: `queries` with a pair each, of which the
+// A record as sampling/audit/audit_file.h describes it: `queries` with a pair each, of which the
 // first `left_out` are not drawn.
 std::string PassBytes(uint64_t pass, uint32_t queries, uint32_t left_out) {
   std::string bytes = "TDMPASS1";

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "report/evaluation_record.h"
+#include "report/records/evaluation_record.h"
 
 namespace tandem::report {
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <iostream>
 
-#include "base/files.h"
-#include "report/evaluation_file.h"
+#include "base/files/files.h"
 #include "report/example_run.h"
+#include "report/records/evaluation_file.h"
 
 int main(int argc, char** argv) {
   using namespace tandem;

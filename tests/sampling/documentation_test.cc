@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sampling/audit.h"
+#include "sampling/audit/audit.h"
 #include "sampling/sampling_worlds.h"
 
 namespace tandem::sampling {

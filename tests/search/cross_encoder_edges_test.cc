@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/temporary_folder.h"
 #include "data/dataset.h"
-#include "model/cross_encoder.h"
-#include "model/formula_cross_encoder.h"
-#include "model/tiny_model.h"
-#include "search/cross_encoder_scores.h"
-#include "tensor/process.h"
+#include "model/encoders/cross_encoder.h"
+#include "model/encoders/formula_cross_encoder.h"
+#include "search/scoring/cross_encoder_scores.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
+#include "tensor/machine/process.h"
 
 namespace tandem {
 namespace {

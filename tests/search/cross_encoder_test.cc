@@ -1,5 +1,5 @@
 // Cross-encoders against sentence-transformers' CrossEncoder, and what cannot be loaded.
-#include "model/cross_encoder.h"
+#include "model/encoders/cross_encoder.h"
 
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
 #include "data/dataset.h"
-#include "model/formula_cross_encoder.h"
-#include "search/cross_encoder_scores.h"
-#include "tensor/bf16_products.h"
-#include "tensor/process.h"
+#include "model/encoders/formula_cross_encoder.h"
+#include "search/scoring/cross_encoder_scores.h"
+#include "support/temporary_folder.h"
+#include "tensor/kernels/cpu/bf16_products.h"
+#include "tensor/machine/process.h"
 #include "weights/architecture.h"
 #include "weights/classification_head.h"
-#include "weights/model_folder.h"
+#include "weights/folders/model_folder.h"
 
 namespace tandem {
 namespace {

@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/random.h"
-#include "base/temporary_folder.h"
-#include "model/tiny_model.h"
-#include "search/embedding_cache.h"
-#include "tensor/process.h"
-#include "weights/pooling.h"
+#include "search/embeddings/embedding_cache.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
+#include "tensor/machine/process.h"
+#include "weights/modules/pooling.h"
 
 namespace tandem::search {
 namespace {
@@ -154,8 +154,8 @@ TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {
   EXPECT_EQ(counts.tokens, 6U + 6U + 2U);
 }
 
-// tokenizer.json of the tiny vocabulary, without special tokens around a text. BertTokenizer would put
-// its own there.
+// tokenizer.json of the tiny vocabulary, without special tokens around a text. BertTokenizer would
+// put its own there.
 std::string BareTokenizer() {
   std::istringstream lines(TinyVocabulary());
   std::string vocabulary, line;

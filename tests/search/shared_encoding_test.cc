@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/temporary_folder.h"
 #include "dist/ranks.h"
-#include "model/tiny_model.h"
-#include "search/embedding_cache.h"
+#include "search/embeddings/embedding_cache.h"
 #include "search/encode.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
 
 namespace tandem::search {
 namespace {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "serve/fake_backend.h"
+#include "serve/http/server.h"
 #include "serve/http_client.h"
-#include "serve/server.h"
 
 namespace tandem::serve {
 

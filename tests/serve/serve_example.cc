@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "serve/fake_backend.h"
-#include "serve/server.h"
+#include "serve/http/server.h"
 
 int main(int argc, char** argv) {
   using tandem::serve::FakeBackend;

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "tensor/isa.h"
-#include "tensor/kernel_arguments.h"
+#include "tensor/fused/kernel_arguments.h"
 #include "tensor/linear.h"
+#include "tensor/machine/isa.h"
 #include "tensor/ops.h"
 #include "tensor/packed_tokens.h"
 

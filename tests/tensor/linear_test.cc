@@ -16,13 +16,13 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/adapted_ops.h"
 #include "tensor/backward_state.h"
+#include "tensor/fused/adapted_ops.h"
 #include "tensor/fused_only.h"
 #include "tensor/inputs.h"
-#include "tensor/isa.h"
+#include "tensor/machine/isa.h"
 #include "tensor/ops.h"
-#include "tensor/profile.h"
+#include "tensor/profile/profile.h"
 
 namespace tandem::tensor {
 namespace {

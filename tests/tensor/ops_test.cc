@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tensor/adapted_ops.h"
 #include "tensor/compare_forms.h"
+#include "tensor/fused/adapted_ops.h"
 #include "tensor/inputs.h"
-#include "tensor/process.h"
+#include "tensor/machine/process.h"
 
 namespace tandem::tensor {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "text/bert_normalizer.h"
+#include "text/normalizers/bert_normalizer.h"
 
 namespace tandem::text {
 namespace {

@@ -10,15 +10,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
-#include "base/temporary_folder.h"
-#include "base/test_data.h"
-#include "text/bert_normalizer.h"
-#include "text/bert_pre_tokenizer.h"
+#include "base/files/files.h"
+#include "support/temporary_folder.h"
+#include "support/test_data.h"
 #include "text/crc.h"
+#include "text/load/tokenizer_json.h"
+#include "text/normalizers/bert_normalizer.h"
 #include "text/pipeline_tokenizer.h"
+#include "text/pre_tokenizers/bert_pre_tokenizer.h"
 #include "text/tokenizer.h"
-#include "text/tokenizer_json.h"
 
 namespace tandem::text {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
+#include "support/temporary_folder.h"
 #include "text/golden.h"
 #include "text/tokenizer.h"
 

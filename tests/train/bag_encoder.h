@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
+#include "base/hashes/text_hash.h"
 #include "base/random.h"
-#include "base/text_hash.h"
 #include "model/dual_encoder.h"
 
 namespace tandem::model {

@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "data/training_set.h"
-#include "model/tiny_model.h"
+#include "support/tiny_model.h"
 
 namespace tandem::train {
 

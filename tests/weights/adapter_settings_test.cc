@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "base/files.h"
-#include "weights/model_folder_writer.h"
-#include "weights/small_model_fixture.h"
-#include "weights/tandem_file.h"
+#include "base/files/files.h"
+#include "support/small_model_fixture.h"
+#include "weights/folders/model_folder_writer.h"
+#include "weights/folders/tandem_file.h"
 
 namespace tandem::weights {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_folder.h"
-#include "base/test_data.h"
+#include "support/error_matching.h"
+#include "support/small_model_folder.h"
+#include "support/temporary_folder.h"
+#include "support/test_data.h"
 #include "weights/architecture.h"
-#include "weights/error_matching.h"
-#include "weights/small_model_folder.h"
 
 namespace tandem::weights {
 

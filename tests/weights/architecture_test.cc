@@ -5,11 +5,11 @@
 
 #include <set>
 
-#include "base/captured_messages.h"
-#include "model/formula_weights.h"
+#include "model/encoders/formula_weights.h"
+#include "support/captured_messages.h"
 #include "weights/architecture_fixture.h"
-#include "weights/model_folder.h"
-#include "weights/settings_file.h"
+#include "weights/folders/model_folder.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

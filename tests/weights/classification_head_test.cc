@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "weights/error_matching.h"
-#include "weights/settings_file.h"
+#include "support/error_matching.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

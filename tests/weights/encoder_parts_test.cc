@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/files/files.h"
+#include "support/error_matching.h"
+#include "support/small_model_folder.h"
+#include "support/temporary_folder.h"
 #include "weights/architecture.h"
-#include "weights/error_matching.h"
-#include "weights/model_folder.h"
-#include "weights/settings_file.h"
-#include "weights/small_model_folder.h"
+#include "weights/folders/model_folder.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

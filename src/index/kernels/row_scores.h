@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "index/padded_width.h"
+#include "index/exact/padded_width.h"
 #include "tensor/kernels/cpu/bf16.h"
 
 namespace tandem::index {

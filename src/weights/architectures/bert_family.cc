@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "weights/activation_key.h"
-#include "weights/settings_file.h"
+#include "weights/settings/activation_key.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

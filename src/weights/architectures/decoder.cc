@@ -5,10 +5,10 @@
 #include <array>
 #include <cmath>
 
-#include "weights/activation_key.h"
-#include "weights/layer_kinds.h"
-#include "weights/rotary_settings.h"
-#include "weights/settings_file.h"
+#include "weights/settings/activation_key.h"
+#include "weights/settings/layer_kinds.h"
+#include "weights/settings/rotary_settings.h"
+#include "weights/settings/settings_file.h"
 #include "weights/spec_builder.h"
 
 namespace tandem::weights {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "weights/architectures/decoder.h"
-#include "weights/layer_kinds.h"
-#include "weights/rotary_settings.h"
-#include "weights/settings_file.h"
+#include "weights/settings/layer_kinds.h"
+#include "weights/settings/rotary_settings.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

@@ -3,7 +3,7 @@
 // A padding token inside a text takes no position. Differs: in training its rows of the tables have
 // gradients, which transformers leaves out.
 #include "weights/architectures/bert_family.h"
-#include "weights/settings_file.h"
+#include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {

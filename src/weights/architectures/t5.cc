@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "weights/activation_key.h"
 #include "weights/architecture.h"
-#include "weights/settings_file.h"
+#include "weights/settings/activation_key.h"
+#include "weights/settings/settings_file.h"
 #include "weights/spec_builder.h"
 
 namespace tandem::weights {

@@ -1,7 +1,7 @@
 // ModernBERT's prediction head, as transformers' ModernBertForSequenceClassification.
 #include "weights/classification_head.h"
-#include "weights/config_keys.h"
-#include "weights/settings_file.h"
+#include "weights/settings/config_keys.h"
+#include "weights/settings/settings_file.h"
 #include "weights/spec_builder.h"
 
 namespace tandem::weights {

@@ -19,11 +19,11 @@
 
 #include "base/log.h"
 #include "eval/measure.h"
-#include "model/tiny_model.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
-#include "train/run.h"
+#include "support/tiny_model.h"
+#include "train/run/run.h"
 #include "train/tiny_data.h"
 
 namespace {

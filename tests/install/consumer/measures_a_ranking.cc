@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "data/qrels.h"
-#include "data/run.h"
+#include "data/judgements/qrels.h"
+#include "data/judgements/run.h"
 #include "eval/evaluate.h"
 #include "eval/measure.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "tensor/kernels/cpu/products.h"
+#include "tensor/kernels/cpu/products/products.h"
 
 namespace tandem::tensor::cpu {
 

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "tensor/isa.h"
+#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 

@@ -1,0 +1,40 @@
+#include "base/files/cache_folder.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+// The value of an environment variable that names an absolute path; else nothing. The XDG base
+// directory specification says to ignore a relative one.
+std::filesystem::path AbsolutePathIn(const char* variable) {
+  const char* value = std::getenv(variable);
+  const std::filesystem::path path = value == nullptr ? "" : value;
+  return path.is_absolute() ? path : std::filesystem::path();
+}
+
+}  // namespace
+
+std::filesystem::path CacheFolder() {
+  if (const char* given = std::getenv("TANDEM_CACHE")) {
+    const std::filesystem::path folder = given;
+    if (folder.empty() || folder.is_absolute()) return folder;
+    throw UsageError(fmt::format(
+        "TANDEM_CACHE is \"{}\", which is no absolute path; set it to one, or to nothing so that "
+        "nothing is kept",
+        given));
+  }
+  if (const auto folder = AbsolutePathIn("XDG_CACHE_HOME"); !folder.empty()) {
+    return folder / "tandem";
+  }
+  if (const auto home = AbsolutePathIn("HOME"); !home.empty()) return home / ".cache" / "tandem";
+  throw UsageError(
+      "there is no folder for Tandem's cache, since HOME is not set; set TANDEM_CACHE to a folder, "
+      "or to nothing so that nothing is kept");
+}
+
+}  // namespace tandem

@@ -1,0 +1,195 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/globals.h"
+#include "cli/help/help_text.h"
+#include "cli/help/usage_message.h"
+#include "cli/process/machine_problem.h"
+#include "cli/terminal.h"
+#include "cli/version.h"
+
+namespace tandem::app {
+
+[[gnu::weak]] std::optional<std::string> MachineProblem(const std::exception&) {
+  return std::nullopt;
+}
+
+namespace {
+
+void AddGlobalFlags(Flags& flags) {
+  Globals& globals = GlobalOptions();
+  flags.Add("--threads", globals.threads, "Threads to use; 0: all that the machine gives")
+      .Between(0, 4096)
+      .ShowDefault();
+  flags.Add("--seed", globals.seed, "Names every random stream; wins over the recipe's `seed`")
+      .Between(0, std::numeric_limits<int64_t>::max());
+  flags
+      .Add("--precision", globals.precision,
+           "Arithmetic of matrix products: auto, fp32, bf16, int8 (train: auto, and never int8; "
+           "others: fp32), or with a CUDA device also fp16 and tf32")
+      .OneOf({"auto", "fp32", "bf16", "int8", "fp16", "tf32"});
+  flags.Add(
+      "--device", globals.device,
+      "Where the model is computed: cpu, cuda or cuda:N (train: the recipe's `device`; others: "
+      "cpu)");
+  flags.AddSwitch("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
+}
+
+// The suggestion for an unknown word on the command line: the nearest flag or command.
+std::string Suggestion(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  if (word.rfind('-', 0) == 0) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return DidYouMean(word, views);
+}
+
+// The command that was named, or its part.
+const CLI::App& ActiveApp(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : ActiveApp(*chosen.front());
+}
+
+// " index build", as it stands behind `tandem`.
+std::string CommandWords(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? "" : CommandWords(*parent) + " " + app.get_name();
+}
+
+void AddCommand(const Command& command, CLI::App& parent, std::function<void()>* run) {
+  CLI::App* sub = parent.add_subcommand(std::string(command.name), std::string(command.summary));
+  if (command.parts != nullptr) {
+    sub->require_subcommand(0, 1);
+    sub->parse_complete_callback([run, sub] {
+      if (sub->get_subcommands().empty()) *run = [sub] { std::cout << sub->help(); };
+    });
+    for (const Command* part : command.parts()) AddCommand(*part, *sub, run);
+    sub->footer(
+        fmt::format("`tandem {} COMMAND --help` prints the flags of a command.", command.name));
+    return;
+  }
+  Flags flags(*sub);
+  sub->parse_complete_callback([run, ready = command.configure(flags)] { *run = ready; });
+  AddGlobalFlags(flags);
+}
+
+int ReportUsage(const CLI::App& app, std::string message) {
+  const CLI::App& active = ActiveApp(app);
+  // An unknown word is named before anything else: a misspelt flag is why the right one is missing.
+  const std::vector<std::string> extras = app.remaining(true);
+  if (!extras.empty()) {
+    const std::string& word = extras.front();
+    const bool flag = word.rfind('-', 0) == 0;
+    const std::string name = word.substr(0, word.find('='));
+    const bool command = !flag && !active.get_subcommands({}).empty();
+    message = fmt::format("unknown {} {}{}", flag ? "flag" : (command ? "command" : "argument"),
+                          name, flag || command ? Suggestion(active, name) : "");
+  }
+  Terminal::Get().Error(message);
+  std::fputs(
+      fmt::format("Run `tandem{} --help` for what there is.\n", CommandWords(active)).c_str(),
+      stderr);
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+// Runs `body`; whatever it throws becomes a message and an exit code.
+int RunGuarded(const std::function<void()>& body) {
+  try {
+    body();
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0) {
+      throw OutputError("standard output", "cannot be written", errno);
+    }
+    return static_cast<int>(ExitCode::kOk);
+  } catch (const Error& error) {
+    Terminal::Get().Error(error.what());
+    return static_cast<int>(error.exit_code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    // Of a path that the user gave: no permission, a loop of links, a name that is too long.
+    Terminal::Get().Error(
+        fmt::format("{}: cannot be used: {}", error.path1().native(), error.code().message()));
+    return static_cast<int>(ExitCode::kData);
+  } catch (const std::bad_alloc&) {
+    Terminal::Get().Error("out of memory");
+  } catch (const std::exception& error) {
+    if (const auto problem = MachineProblem(error)) {
+      Terminal::Get().Error(*problem);
+      return static_cast<int>(ExitCode::kUsage);
+    }
+    Terminal::Get().Error(fmt::format("internal error: {}", error.what()));
+  }
+  return static_cast<int>(ExitCode::kInternal);
+}
+
+constexpr const char* kSummary =
+    "Trains, evaluates and searches with dual-encoder retrievers (embedding models).";
+
+// All flags and commands; `run` becomes what the command that was named does.
+void SetUp(CommandTable commands, CLI::App& app, std::function<void()>* run) {
+  app.formatter(MakeHelpText());
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.set_version_flag(
+      "--version", [] { return VersionText(); },
+      "Print the versions of Tandem and its libraries, and what the processor can do, and exit");
+  app.require_subcommand(0, 1);
+  for (const Command* command : commands) AddCommand(*command, app, run);
+  // Set last, because the commands would inherit it.
+  app.footer("`tandem COMMAND --help` prints the flags of a command.");
+}
+
+}  // namespace
+
+CommandDescription DescribeProgram(CommandTable commands) {
+  CLI::App app(kSummary, "tandem");
+  std::function<void()> run;
+  SetUp(commands, app, &run);
+  return DescribeCommand(app, "tandem");
+}
+
+int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
+  CLI::App app(kSummary, "tandem");
+  std::function<void()> run;
+  SetUp(commands, app, &run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success, std::cout, std::cerr);
+  } catch (const CLI::ParseError& error) {
+    return ReportUsage(
+        app, UsageMessage(ActiveApp(app), error, {argv + 1, static_cast<size_t>(argc - 1)}));
+  } catch (const UsageError& error) {  // a value that flags.cc refuses
+    return ReportUsage(app, error.what());
+  }
+  if (!run) {
+    std::cout << app.help();
+    return static_cast<int>(ExitCode::kOk);
+  }
+  Terminal::Get().set_quiet(GlobalOptions().quiet);
+  SetMessageSink(&Terminal::Get());
+  return RunGuarded(run);
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,94 @@
+#include "cli/process/job.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/process/interrupt.h"
+#include "base/process/launch.h"
+#include "cli/globals.h"
+#include "cli/process/machine_problem.h"
+#include "cli/terminal.h"
+#include "cli/version.h"
+#if TANDEM_WITH_CUDA
+#include "dist/nccl_group.h"
+#endif
+
+namespace tandem::app {
+namespace {
+
+dist::ProcessGroup* current_group = nullptr;
+
+// Ends the process with an error that the others are told of. Nothing is taken apart. Of an
+// interruption, which all processes share, rank 0 speaks alone.
+[[noreturn]] void End(dist::ProcessGroup& group, ExitCode code, const std::string& message) {
+  const bool interrupted = static_cast<int>(code) > 128;
+  if (group.leads() || !interrupted) Terminal::Get().Error(message);
+  if (!group.agreed_to_end()) group.Report(static_cast<int>(code), message);
+  std::cout.flush();
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(code));
+}
+
+// An error names the rank where its message does not.
+std::string WithRank(const dist::ProcessGroup& group, const char* message) {
+  const std::string text = message;
+  if (text.find("this is rank") != std::string::npos) return text;
+  return fmt::format("rank {}: {}", group.rank(), text);
+}
+
+void CheckSameCommand(dist::ProcessGroup& group, const std::string& command) {
+  group.Agree([&] {
+    const std::vector<std::string> all = group.AllGatherBytes(command);
+    for (size_t rank = 1; rank < all.size(); ++rank) {
+      if (all[rank] == all.front()) continue;
+      throw UsageError(
+          fmt::format("rank {} runs {}, and rank 0 {}: start the same for all processes "
+                      "of a job",
+                      rank, all[rank], all.front()));
+    }
+  });
+}
+
+}  // namespace
+
+dist::ProcessGroup* CurrentGroup() { return current_group; }
+
+void RunInGroup(const std::string& command,
+                const std::function<void(dist::ProcessGroup& group)>& body) {
+#if TANDEM_WITH_CUDA
+  dist::LeaveNcclErrorsToGroups();
+#endif
+  const std::unique_ptr<dist::ProcessGroup> group = dist::ProcessGroup::Join(
+      CurrentLaunch(), {.timeout = std::chrono::seconds(GlobalOptions().timeout)});
+  if (group->alone()) return body(*group);
+  if (!group->leads()) SetMessageSink(nullptr);
+  current_group = group.get();
+  try {
+    CheckSameCommand(*group, fmt::format("tandem {} of version {}", command, Version()));
+    body(*group);
+    group->Leave();
+    current_group = nullptr;
+  } catch (const Error& error) {
+    End(*group, error.exit_code(), WithRank(*group, error.what()));
+  } catch (const std::bad_alloc&) {
+    End(*group, ExitCode::kInternal, WithRank(*group, "out of memory"));
+  } catch (const std::exception& error) {
+    if (const auto problem = MachineProblem(error)) {
+      End(*group, ExitCode::kUsage, WithRank(*group, problem->c_str()));
+    }
+    End(*group, ExitCode::kInternal,
+        WithRank(*group, fmt::format("internal error: {}", error.what()).c_str()));
+  }
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,56 @@
+#include "cli/version.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/Version.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "base/process/threads.h"
+#include "tensor/machine/isa.h"
+
+namespace tandem::app {
+namespace {
+
+std::string FeaturesText() {
+  const std::vector<std::string_view> features = tensor::MachineFeatures();
+  return features.empty() ? "none of the features that kernels use"
+                          : fmt::format("{}", fmt::join(features, " "));
+}
+
+// What this process would compute by, as TANDEM_ISA allows.
+std::string KernelsText() {
+  const tensor::Isa isa = tensor::CurrentIsa();
+  const std::string_view bf16 = tensor::Bf16Instructions(isa);
+  return fmt::format("{}{}; bf16 {}, int8 by {}", tensor::NameOf(isa),
+                     tensor::IsaIsGiven() ? " (TANDEM_ISA)" : "",
+                     bf16.empty() ? "is not offered" : fmt::format("by {}", bf16),
+                     tensor::Int8Instructions(isa, tensor::MachineInt8Features()));
+}
+
+std::string CpuName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::string Version() { return TANDEM_VERSION; }
+
+std::string VersionText() {
+  return fmt::format(
+      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, {}\n"
+      "processor: {} ({}), {} threads\nkernels: {}",
+      TANDEM_VERSION, __VERSION__, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
+      CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+      NLOHMANN_JSON_VERSION_PATCH, TANDEM_TENSOR_LIBRARIES, CpuName(), FeaturesText(),
+      UsableThreads(), KernelsText());
+}
+
+}  // namespace tandem::app

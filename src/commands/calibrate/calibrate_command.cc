@@ -1,0 +1,57 @@
+#include "commands/calibrate/calibrate_command.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/process/torch_half.h"
+
+namespace tandem::app {
+namespace {
+
+void RunChecked(const CalibrateOptions& options) {
+  if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
+    throw UsageError(
+        fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
+  }
+  RunCalibrate(options);
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  flags
+      .Add("model", options->model.model,
+           "Model folder; its tandem.json gets the probability, nothing else changes")
+      .Required();
+  flags.Add("--dataset", options->dataset, "BEIR folder with judgements to fit to").Required();
+  flags.Add("--split", options->split, "Split of the data set; not the one that you evaluate on")
+      .ShowDefault();
+  flags
+      .Add("--method", options->method,
+           "objective: what bixse learned; platt: a logistic curve; isotonic: any rising one")
+      .OneOf({"objective", "platt", "isotonic"})
+      .ShowDefault("objective where one learned it, else platt");
+  flags
+      .Add("--relevance-level", options->relevance_level,
+           "Grade from which a document is a positive; documents that nobody judged are none")
+      .ShowDefault();
+  flags.AddSwitch("--dry-run", options->dry_run, "Measure, but leave the folder as it is");
+  AddEmbeddingsFlag(flags, options->embeddings);
+  flags.Add("--format", options->format, "text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault();
+  return [options] { RunChecked(*options); };
+}
+
+}  // namespace
+
+[[gnu::weak]] void RunCalibrate(const CalibrateOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kCalibrateCommand{
+    {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"}, Configure};
+
+}  // namespace tandem::app

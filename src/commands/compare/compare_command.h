@@ -1,0 +1,61 @@
+// `tandem compare`: whether runs or models differ by more than chance, and on which queries.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/judgements/qrels.h"
+#include "data/judgements/run.h"
+#include "data/texts/texts.h"
+#include "eval/significance/compare.h"
+
+namespace tandem::app {
+
+struct CompareCommandOptions {
+  std::vector<std::string> systems;  // runs (files) and models (folders); the first is the baseline
+  std::string qrels;
+  std::string dataset;
+  std::string split;     // "" where not given: test
+  std::string measures;  // comma-separated
+  double relevance_level = 1;
+  bool complete = false;
+  bool ignore_identical_ids = false;  // results with the id of their query do not count
+  size_t permutations = 100'000;
+  size_t resamples = 10'000;
+  double confidence = 0.95;
+  size_t queries = 3;    // that gained and that lost most; shown each
+  size_t documents = 3;  // of each system, beside a query
+  std::string format = "text";
+};
+
+// A system with what it found, whose best documents are shown.
+struct ComparedSystem {
+  eval::System system;
+  data::Run run;
+};
+
+// Texts by id, where a data set is given.
+struct KnownTexts {
+  data::Texts queries;
+  data::Texts documents;
+};
+
+eval::EvaluationOptions EvaluationOptionsOf(const CompareCommandOptions& options);
+
+// Prints remarks, with the name of the system that they are on.
+void SayOf(const std::string& system, std::vector<eval::Remark> remarks);
+
+// Reads a run and measures it. Throws what ReadTrecRun and EvaluateRun throw, naming the run.
+ComparedSystem ReadSystem(const std::string& path, const data::Qrels& qrels,
+                          const CompareCommandOptions& options);
+
+// Compares, and prints. `texts` may be empty.
+void FinishComparison(const std::vector<ComparedSystem>& systems, const data::Qrels& qrels,
+                      const KnownTexts& texts, const CompareCommandOptions& options);
+
+// The work where one of the systems is a model, in compare_run.cc. The options are checked.
+void RunCompareModels(const CompareCommandOptions& options);
+
+}  // namespace tandem::app

@@ -1,0 +1,148 @@
+#include "commands/compare/compare_output.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace tandem::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string ShowDifference(double value) { return report::Signed(value); }
+std::string ShowP(double p) { return report::PValue(p); }
+
+std::vector<report::Column> DifferenceColumns() {
+  return {{.name = "measure", .when_long = report::LongText::kKeep},
+          {.name = "baseline"},
+          {.name = "value"},
+          {.name = "difference", .show = ShowDifference},
+          {.name = "low", .show = ShowDifference},
+          {.name = "high", .show = ShowDifference},
+          {.name = "p", .show = ShowP},
+          {.name = "Holm p", .key = "holm_p", .show = ShowP},
+          {.name = "d_z", .decimals = 2}};
+}
+
+std::vector<report::Cell> DifferenceCells(const eval::MeasureDifference& difference) {
+  return {difference.measure,    difference.baseline,     difference.mean,
+          difference.difference, difference.interval.low, difference.interval.high,
+          difference.p_value,    difference.holm_p,       difference.effect_size};
+}
+
+std::string FormatText(const ShownComparison& shown, const report::TextStyle& style) {
+  const eval::Comparison& comparison = shown.comparison;
+  std::string text =
+      fmt::format("baseline: {} ({} queries)\n", comparison.baseline, comparison.queries.size());
+  for (size_t s = 0; s < comparison.systems.size(); ++s) {
+    const eval::SystemComparison& system = comparison.systems[s];
+    report::Table table(DifferenceColumns());
+    std::string verdicts;
+    for (const eval::MeasureDifference& difference : system.measures) {
+      table.Add(DifferenceCells(difference));
+      verdicts += fmt::format("{}: {}\n", difference.measure,
+                              VerdictOf(system.name, difference, shown.options.confidence));
+    }
+    text += fmt::format("\n{}\n{}\n{}", system.name, table.Text(style), verdicts);
+    text += ExtremesText(shown, s, style);
+  }
+  return text;
+}
+
+std::string FormatTsv(const eval::Comparison& comparison, double confidence) {
+  std::vector<report::Column> columns = DifferenceColumns();
+  columns.insert(columns.begin(), {.name = "system"});
+  for (const char* name : {"queries", "permutations", "exact", "resamples", "significant"}) {
+    columns.push_back({.name = name});
+  }
+  report::Table table(std::move(columns));
+  for (const eval::SystemComparison& system : comparison.systems) {
+    for (const eval::MeasureDifference& difference : system.measures) {
+      std::vector<report::Cell> cells = DifferenceCells(difference);
+      cells.insert(cells.begin(), system.name);
+      cells.emplace_back(difference.queries);
+      cells.emplace_back(difference.permutations);
+      cells.emplace_back(difference.exact);
+      cells.emplace_back(difference.resamples);
+      cells.emplace_back(difference.Significant(confidence));
+      table.Add(std::move(cells));
+    }
+  }
+  return table.Tsv();
+}
+
+Json ExtremesJson(const std::vector<eval::QueryDifference>& queries) {
+  Json list = Json::array();
+  for (const eval::QueryDifference& query : queries) {
+    list.push_back({{"query", query.query}, {"baseline", query.baseline}, {"value", query.value}});
+  }
+  return list;
+}
+
+Json JsonOf(const eval::MeasureDifference& difference, double confidence) {
+  return {{"baseline", difference.baseline},
+          {"value", difference.mean},
+          {"difference", difference.difference},
+          {"low", difference.interval.low},
+          {"high", difference.interval.high},
+          {"p", difference.p_value},
+          {"holm_p", difference.holm_p},
+          {"d_z", report::JsonNumber(difference.effect_size)},
+          {"queries", difference.queries},
+          {"permutations", difference.permutations},
+          {"exact", difference.exact},
+          {"resamples", difference.resamples},
+          {"significant", difference.Significant(confidence)}};
+}
+
+std::string FormatJson(const ShownComparison& shown) {
+  const eval::Comparison& comparison = shown.comparison;
+  Json systems = Json::array();
+  for (size_t s = 0; s < comparison.systems.size(); ++s) {
+    const eval::SystemComparison& system = comparison.systems[s];
+    Json measures = Json::object();
+    for (size_t m = 0; m < system.measures.size(); ++m) {
+      Json entry = JsonOf(system.measures[m], shown.options.confidence);
+      entry["verdict"] = VerdictOf(system.name, system.measures[m], shown.options.confidence);
+      const eval::Extremes extremes =
+          eval::ExtremesOf(comparison, shown.systems[0].system, shown.systems[s + 1].system, m,
+                           shown.options.queries);
+      entry["gained"] = ExtremesJson(extremes.gained);
+      entry["lost"] = ExtremesJson(extremes.lost);
+      measures[system.measures[m].measure] = std::move(entry);
+    }
+    systems.push_back({{"system", system.name}, {"measures", std::move(measures)}});
+  }
+  return report::JsonText({{"baseline", comparison.baseline},
+                           {"queries", comparison.queries.size()},
+                           {"confidence", shown.options.confidence},
+                           {"systems", std::move(systems)}});
+}
+
+}  // namespace
+
+std::string VerdictOf(std::string_view system, const eval::MeasureDifference& difference,
+                      double confidence) {
+  const double half = (difference.interval.high - difference.interval.low) / 2;
+  const std::string p = report::PValue(difference.holm_p);
+  const std::string p_text = p.starts_with("<") ? "p " + p : "p = " + p;
+  const bool better = difference.difference > 0;
+  if (!difference.Significant(confidence)) {
+    return fmt::format("no difference was seen ({}, {})",
+                       report::PlusMinus(difference.difference, half), p_text);
+  }
+  return fmt::format(
+      "{} is {} by {}, {}", system, better ? "better" : "worse",
+      report::PlusMinus(better ? difference.difference : -difference.difference, half), p_text);
+}
+
+std::string FormatComparison(const ShownComparison& shown, const report::TextStyle& style) {
+  if (shown.options.format == "json") return FormatJson(shown);
+  if (shown.options.format == "tsv") {
+    return FormatTsv(shown.comparison, shown.options.confidence);
+  }
+  return FormatText(shown, style);
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,97 @@
+// The queries that gained and lost most, with the best documents of both systems side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/compare/compare_output.h"
+#include "eval/ranking.h"
+#include "report/tables/display_width.h"
+#include "report/tables/one_line.h"
+
+namespace tandem::app {
+namespace {
+
+constexpr std::string_view kBetween = " | ";
+constexpr size_t kIndent = 2;
+
+std::string PadTo(std::string text, size_t columns) {
+  text.append(columns - std::min(columns, report::DisplayWidth(text)), ' ');
+  return text;
+}
+
+std::string_view TextOf(const data::Texts& texts, std::string_view id) {
+  const std::optional<uint32_t> index = texts.Find(id);
+  return index ? texts.text(*index) : std::string_view();
+}
+
+// A line for each of a query's best documents: "+ ID text", the "+" for a positive.
+std::vector<std::string> BestDocuments(const ShownComparison& shown, const data::Run& run,
+                                       std::string_view query, size_t columns) {
+  const data::QueryResults* results = run.Find(query);
+  if (results == nullptr) return {"(no results)"};
+  const eval::JudgedRanking ranking =
+      eval::RankAndJudge(results->results, shown.qrels.Find(query)->judgements,
+                         EvaluationOptionsOf(shown.options).ranking);
+  std::vector<std::string> lines;
+  for (size_t rank = 0; rank < std::min(shown.options.documents, ranking.results.size()); ++rank) {
+    const std::string_view id = ranking.results[rank].document;
+    lines.push_back(report::OneLine(fmt::format("{} {} {}", ranking.IsPositive(rank) ? "+" : "-",
+                                                id, TextOf(shown.texts.documents, id)),
+                                    columns));
+  }
+  return lines;
+}
+
+std::string QueryText(const ShownComparison& shown, size_t system,
+                      const eval::QueryDifference& query, size_t columns) {
+  const std::string_view text = TextOf(shown.texts.queries, query.query);
+  std::string lines =
+      report::OneLine(fmt::format("{}: {} -> {}  {}", query.query, report::Fixed(query.baseline),
+                                  report::Fixed(query.value), text),
+                      columns) +
+      "\n";
+  const size_t half = (columns - kIndent - kBetween.size()) / 2;
+  const std::vector<std::string> left =
+      BestDocuments(shown, shown.systems[0].run, query.query, half);
+  const std::vector<std::string> right =
+      BestDocuments(shown, shown.systems[system + 1].run, query.query, half);
+  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+    std::string line(kIndent, ' ');
+    line += PadTo(i < left.size() ? left[i] : "", half);
+    line += i < right.size() ? fmt::format("{}{}", kBetween, right[i]) : " |";
+    lines += line + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string ExtremesText(const ShownComparison& shown, size_t system,
+                         const report::TextStyle& style) {
+  const eval::System& baseline = shown.systems[0].system;
+  const std::vector<eval::MeasureValues>& measures = baseline.evaluation.measures;
+  const auto with_queries = std::find_if(measures.begin(), measures.end(),
+                                         [](const auto& m) { return !m.per_query.empty(); });
+  if (with_queries == measures.end() || shown.options.queries == 0) return "";
+  const eval::Extremes extremes =
+      eval::ExtremesOf(shown.comparison, baseline, shown.systems[system + 1].system,
+                       static_cast<size_t>(with_queries - measures.begin()), shown.options.queries);
+  const size_t columns = std::max<size_t>(style.columns, 40);
+  std::string text;
+  const auto append = [&](std::string_view what,
+                          const std::vector<eval::QueryDifference>& queries) {
+    if (queries.empty()) return;
+    text += fmt::format("\nqueries that {} most by {} (left: the baseline; +: a positive)\n", what,
+                        with_queries->measure.name());
+    for (const auto& query : queries) text += QueryText(shown, system, query, columns);
+  };
+  append("gained", extremes.gained);
+  append("lost", extremes.lost);
+  return text;
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,67 @@
+// The work of `tandem compare` where a system is a model: retrieve with it, then compare as runs.
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+#include "commands/compare/compare_command.h"
+#include "commands/identical_ids.h"
+#include "commands/load_model.h"
+#include "commands/ranked_depth.h"
+#include "data/judgements/judged_data.h"
+#include "eval/evaluate.h"
+#include "search/retrieval/retrieve.h"
+#include "search/scoring/score_samples.h"
+
+namespace tandem::app {
+namespace {
+
+ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& judged,
+                          const CompareCommandOptions& options) {
+  const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
+  const bool samples = eval::NeedsSamples(measures);
+  const auto model = LoadModel({.model = folder});
+  search::Retrieved retrieved =
+      search::Retrieve(*model, judged.dataset,
+                       {.top_k = RankedDepth(measures),
+                        .relevance_level = samples ? options.relevance_level : 0,
+                        .encode = BulkOptions(),
+                        .ignore_identical_ids = options.ignore_identical_ids});
+  std::vector<eval::Remark> remarks =
+      TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run);
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(judged.dataset);
+  if (options.ignore_identical_ids) {
+    for (eval::Remark& remark : IdenticalIdsRemarks(true, in_corpus.by_id)) {
+      remarks.push_back(std::move(remark));
+    }
+  }
+  for (eval::Remark& remark : OwnTextRemarks(in_corpus.by_text)) {
+    remarks.push_back(std::move(remark));
+  }
+  SayOf(folder, std::move(remarks));
+  if (samples) {
+    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+  }
+  eval::EvaluationOptions evaluation = EvaluationOptionsOf(options);
+  evaluation.complete = true;
+  evaluation.samples = retrieved.samples;
+  ComparedSystem compared{.system = {.name = folder}, .run = std::move(retrieved.run)};
+  compared.system.evaluation = eval::EvaluateRun(compared.run, judged.qrels, measures, evaluation);
+  compared.system.samples = std::move(retrieved.samples);
+  return compared;
+}
+
+}  // namespace
+
+void RunCompareModels(const CompareCommandOptions& options) {
+  const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
+  std::vector<ComparedSystem> systems;
+  for (const std::string& path : options.systems) {
+    systems.push_back(std::filesystem::is_directory(path)
+                          ? SearchWith(path, judged, options)
+                          : ReadSystem(path, judged.qrels, options));
+  }
+  FinishComparison(systems, judged.qrels, {judged.dataset.queries, judged.dataset.documents},
+                   options);
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,36 @@
+// `tandem completion bash|zsh|fish`: the script by which a shell completes command lines of tandem.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/help/completion.h"
+#include "commands/commands.h"
+
+namespace tandem::app {
+namespace {
+
+void Print(const std::string& shell) {
+  const CommandDescription program = DescribeProgram(Commands());
+  const std::string script = shell == "bash"  ? BashCompletion(program)
+                             : shell == "zsh" ? ZshCompletion(program)
+                                              : FishCompletion(program);
+  std::fputs(script.c_str(), stdout);
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto shell = std::make_shared<std::string>();
+  flags.Add("shell", *shell, "bash, zsh or fish").OneOf({"bash", "zsh", "fish"}).Required();
+  flags.SetFooter("For this shell alone: eval \"$(tandem completion bash)\"");
+  return [shell] { Print(*shell); };
+}
+
+}  // namespace
+
+extern const Command kCompletionCommand{
+    {.name = "completion", .summary = "Print the script by which a shell completes tandem"},
+    Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,331 @@
+// The work of `tandem encode`: texts stream through block by block, whatever their number.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/log.h"
+#include "base/process/interrupt.h"
+#include "base/progress.h"
+#include "cli/globals.h"
+#include "cli/process/signal_watch.h"
+#include "commands/encode/encode_command.h"
+#include "commands/encode/encode_files.h"
+#include "commands/encode/encode_shard.h"
+#include "commands/encode/encode_stdout.h"
+#include "commands/encode/encode_texts.h"
+#include "commands/load_model.h"
+#include "data/input/byte_source.h"
+#include "data/warnings.h"
+#include "search/embeddings/encoding_source.h"
+#include "search/embeddings/kept_embeddings.h"
+#include "search/encode.h"
+
+namespace tandem::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kTextsBetweenReports = uint64_t{1} << 16;
+
+void ThrowIfStopped() {
+  if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
+}
+
+// What is read.
+struct Source {
+  data::TextInputOptions options;
+  bool again = false;  // whether all of it can be read twice
+  std::string last;    // input
+  uint64_t bytes = 0;  // of regular files
+};
+
+Source SourceOf(const EncodeCommandOptions& options, data::TextRole role) {
+  Source source{.options = TextInputOptionsOf(options.texts, options.inputs, role), .last = {}};
+  data::Warnings none;
+  const data::TextInput input(source.options, none);
+  source.again = input.SourceHash() != 0;
+  source.last = data::NameOfInput(input.files().back().path);
+  for (const data::InputFile& file : input.files()) source.bytes += file.bytes;
+  return source;
+}
+
+// Encodes all texts of one command.
+class EncodeJob {
+ public:
+  EncodeJob(const EncodeCommandOptions& options, Source source, model::DualEncoder& model)
+      : source_(std::move(source)),
+        model_(model),
+        is_query_(options.kind == "query"),
+        size_{.texts = options.block_texts},
+        encode_(BulkOptions()) {
+    encode_.label = "encode";
+    encode_.stop = SignalWatch::Received;
+  }
+
+  // What decides the bytes, besides the texts themselves.
+  std::string Settings() const {
+    return fmt::format("width {}\nblock {} {}\nid_field {:?}\ntext_field {:?}\n{}",
+                       model_.embedding_width(), size_.texts, size_.bytes, source_.options.id_field,
+                       source_.options.text_field, search::EncodingSource(model_, kind(), encode_));
+  }
+
+  // Counts all texts and keeps to those of this shard. That of index 0 also looks at all of them:
+  // ids that come twice in different shards show there. Returns which texts are this shard's.
+  ShardRange KeepTo(const search::Shard& shard, const fs::path& folder);
+  // What the texts were, for CheckSameParts.
+  std::string InputSetting(uint64_t total) const {
+    return fmt::format("input {} texts, files of {} bytes\n", total, source_.bytes);
+  }
+  // The record of the shard, once it has run, without its files.
+  search::PartRecord Record(const search::Shard& shard, const ShardRange& range) const;
+
+  // Encodes what follows the blocks of `kept`. `folder` is for a nameless file of the ids.
+  void Run(EncodeOutput& output, const EncodeJournal& kept, const fs::path& folder);
+  // The counts of all texts, to be reported.
+  void Report(const std::string& target);
+
+ private:
+  model::TextKind kind() const {
+    return is_query_ ? model::TextKind::kQuery : model::TextKind::kDocument;
+  }
+  uint64_t Survey(const EncodeJournal& kept, const fs::path& folder);
+  void EncodeBlocks(const NextInputText& next, std::optional<uint64_t> total,
+                    const EncodeJournal& kept, EncodeOutput& output);
+
+  Source source_;
+  model::DualEncoder& model_;
+  bool is_query_;
+  BlockSize size_;
+  TextRange range_;
+  uint64_t texts_hash_ = 0;  // of the texts of the range, once they were read
+  search::EncodeOptions encode_;
+  data::Warnings warnings_;
+  search::EncodeCounts counts_;
+};
+
+// Reads all texts before any is encoded, so that what is wrong with them shows while nothing is
+// lost. Returns their number.
+uint64_t EncodeJob::Survey(const EncodeJournal& kept, const fs::path& folder) {
+  Progress progress({.label = "read", .unit = "texts"});
+  CheckedTexts texts(source_.options, folder, kept.blocks, warnings_, range_);
+  data::InputText text;
+  while (texts.Next(&text)) {
+    if (texts.count() % kTextsBetweenReports != 0) continue;
+    progress.Update(texts.count());
+    ThrowIfStopped();
+  }
+  texts_hash_ = texts.hash();
+  return texts.count();
+}
+
+ShardRange EncodeJob::KeepTo(const search::Shard& shard, const fs::path& folder) {
+  uint64_t total = 0;
+  if (shard.index == 0) {
+    data::Warnings counted;  // by all shards together
+    std::swap(counted, warnings_);
+    total = Survey({}, folder);
+    std::swap(counted, warnings_);
+  } else {
+    Progress progress({.label = "count", .unit = "texts"});
+    data::Warnings ignored;
+    data::TextInput input(source_.options, ignored);
+    while (const uint64_t more = input.SkipUpTo(kTextsBetweenReports)) {
+      progress.Update(total += more);
+      ThrowIfStopped();
+    }
+  }
+  const ShardRange range = RangeOfShard(shard, total, size_.texts);
+  range_ = {.first = range.first, .count = range.count};
+  return range;
+}
+
+search::PartRecord EncodeJob::Record(const search::Shard& shard, const ShardRange& range) const {
+  return {.shard = shard,
+          .first_row = range.first,
+          .rows = range.count,
+          .total_rows = range.total,
+          .width = static_cast<uint64_t>(model_.embedding_width()),
+          .similarity = model_.similarity(),
+          .prompt = model_.prompt(kind()),
+          .settings = Settings() + InputSetting(range.total),
+          .texts_hash = texts_hash_,
+          .embeddings = {},
+          .ids = {}};
+}
+
+void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> total,
+                             const EncodeJournal& kept, EncodeOutput& output) {
+  const uint64_t before = kept.rows();
+  encode_.encoded_before = before;
+  for (const EncodedBlock& block : kept.blocks) counts_ += block.counts;
+  search::StreamEncoder encoder(model_, kind(), encode_, total ? *total - before : 0);
+  TextBlock block;
+  while (ReadBlock(next, size_, &block)) {
+    ThrowIfStopped();
+    if (kept.complete) {
+      throw DataError(source_.last, 0, "",
+                      fmt::format("the input has more than the {} texts that were encoded before; "
+                                  "encode without --resume",
+                                  before));
+    }
+    search::EncodeCounts counts;
+    const at::Tensor rows = encoder.Encode(block.texts, &counts);
+    output.Write(block, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())}, counts);
+    counts_ += counts;
+  }
+  ThrowIfStopped();  // a pipe may have ended by the same signal
+  if (total && counts_.texts != *total) {
+    throw DataError(source_.last, 0, "",
+                    fmt::format("the input has {} texts, and had {} when it was read first; it "
+                                "must not change while it is encoded",
+                                counts_.texts, *total));
+  }
+}
+
+void EncodeJob::Run(EncodeOutput& output, const EncodeJournal& kept, const fs::path& folder) {
+  const uint64_t before = kept.rows();
+  if (before > 0) {
+    Note(fmt::format("{}{} texts have been encoded before", kept.complete ? "all " : "", before));
+  }
+  std::optional<uint64_t> total;
+  if (source_.again) total = Survey(kept, folder);
+  output.Begin(total);
+  if (source_.again) {
+    data::Warnings counted;  // by the first reading
+    data::TextInput input(source_.options, counted);
+    input.Skip(range_.first + before);
+    uint64_t left = range_.count - before;
+    EncodeBlocks([&](data::InputText* text) { return left > 0 && (--left, input.Next(text)); },
+                 total, kept, output);
+  } else {
+    CheckedTexts texts(source_.options, folder, kept.blocks, warnings_);
+    data::InputText text;
+    while (texts.count() < before && texts.Next(&text)) ThrowIfStopped();
+    EncodeBlocks([&](data::InputText* next) { return texts.Next(next); }, total, kept, output);
+  }
+}
+
+void EncodeJob::Report(const std::string& target) {
+  warnings_.Report();
+  search::ReportCounts(counts_, is_query_ ? "queries" : "documents", model_.max_tokens(kind()));
+  Note(fmt::format("{} texts, {} tokens -> {}", counts_.texts, counts_.tokens, target));
+}
+
+// Runs the job into its files, which get their names once `before_names` has returned.
+void RunIntoFiles(EncodeJob& job, EncodeFiles& files, const fs::path& folder,
+                  const std::function<void()>& before_names) {
+  try {
+    job.Run(files, files.kept(), folder);
+    before_names();
+    files.Finish();
+  } catch (const Interrupted&) {  // says less than the line below
+    throw Interrupted(SignalWatch::Received(), "interrupted; " + files.WhatIsLeft());
+  } catch (const Error&) {
+    if (files.rows() > files.kept().rows()) Note(files.WhatIsLeft());
+    throw;
+  }
+}
+
+void EncodeToFiles(const EncodeCommandOptions& options, EncodeJob& job, size_t width) {
+  const EncodePaths paths = EncodePathsOf(options.output);
+  if (paths.in_folder) CheckNoParts(paths.folder());
+  EncodeFiles files(paths, {.width = width, .settings = job.Settings(), .resume = options.resume});
+  const SignalWatch signals;
+  RunIntoFiles(job, files, paths.folder(), [&] {
+    // The files replace embeddings that a search kept here.
+    if (paths.in_folder || paths.embeddings.filename() == "embeddings.npy") {
+      search::ForgetKept(paths.folder());
+    }
+  });
+  job.Report(paths.embeddings.native());
+}
+
+void EncodeToPart(const EncodeCommandOptions& options, const search::Shard& shard, EncodeJob& job,
+                  size_t width) {
+  const EncodePaths paths = PathsOfShard(options.output, shard);
+  const SignalWatch signals;
+  MakeFolder(paths.folder());
+  const ShardRange range = job.KeepTo(shard, paths.folder());
+  const std::string settings = job.Settings() + job.InputSetting(range.total);
+  CheckPartsFolder(paths.folder(), shard, settings);
+  if (range.count == 0) {
+    Note(fmt::format("no texts are this shard's: the input has {} in blocks of {} (--block-texts)",
+                     range.total, options.block_texts));
+  }
+  EncodeFiles files(paths, {.width = width,
+                            .settings = fmt::format("{}shard {}\n", settings, shard.Text()),
+                            .resume = options.resume});
+  RunIntoFiles(job, files, paths.folder(), [&] { RemovePartRecord(paths.folder(), shard); });
+  WritePartRecord(paths.folder(), job.Record(shard, range), Threads());
+  job.Report(paths.embeddings.native());
+}
+
+void EncodeToStdout(const EncodeCommandOptions& options, EncodeJob& job, size_t width) {
+  const SignalWatch signals;
+  const auto output = MakeEncodeStdout(options.output_format, width);
+  job.Run(*output, {}, fs::temp_directory_path());
+  output->Finish();
+  job.Report("standard output");
+}
+
+// The shard that this process is, if any; where the launcher has started the job again, it goes on.
+std::optional<search::Shard> PlaceOf(EncodeCommandOptions* options) {
+  bool restarted = false;
+  const auto shard = ShardOfProcess(options->shard, &restarted);
+  if (!shard) return shard;
+  const fs::path output = options->output;
+  std::error_code ignored;
+  if (options->output == "-" ||
+      (output.extension() == ".npy" && !fs::is_directory(output, ignored))) {
+    throw UsageError(fmt::format(
+        "{}: each shard writes a part into one folder; found --output {}, expected a folder",
+        options->shard.empty() ? fmt::format("this is process {} of a launcher", shard->Text())
+                               : "--shard " + options->shard,
+        options->output));
+  }
+  options->resume = options->resume || restarted;
+  return shard;
+}
+
+void CheckCanBeReadAgain(const EncodeCommandOptions& options, const Source& source, bool shard) {
+  if (source.again) return;
+  if (shard) {
+    throw UsageError(
+        "shards count the texts first and then read their own, which standard input and pipes "
+        "cannot give; name files");
+  }
+  if (options.output_format != "npy") return;
+  throw UsageError(
+      "--output-format npy needs the number of texts beforehand, which standard input and pipes "
+      "do not tell; take jsonl or raw, or a file as --output");
+}
+
+}  // namespace
+
+void RunEncode(const EncodeCommandOptions& given) {
+  EncodeCommandOptions options = given;
+  const std::optional<search::Shard> shard = PlaceOf(&options);
+  std::optional<ShardMessages> messages;
+  if (shard && options.shard.empty()) messages.emplace(*shard);
+  const auto role = options.kind == "query" ? data::TextRole::kQuery : data::TextRole::kDocument;
+  Source source = SourceOf(options, role);
+  CheckCanBeReadAgain(options, source, shard.has_value());
+  const auto model = LoadModel(options.model);
+  EncodeJob job(options, std::move(source), *model);
+  const auto width = static_cast<size_t>(model->embedding_width());
+  if (shard) {
+    EncodeToPart(options, *shard, job, width);
+  } else if (options.output == "-") {
+    EncodeToStdout(options, job, width);
+  } else {
+    EncodeToFiles(options, job, width);
+  }
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,92 @@
+#include "commands/encode/encode_stdout.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+#include "base/files/npy.h"
+
+namespace tandem::app {
+namespace {
+
+void WriteOut(std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return;
+  throw OutputError("standard output", "cannot be written", errno);
+}
+
+void FlushOut() {
+  if (std::fflush(stdout) != 0) throw OutputError("standard output", "cannot be written", errno);
+}
+
+// "npy" and "raw".
+class RowOutput final : public EncodeOutput {
+ public:
+  RowOutput(bool header, size_t width) : header_(header), width_(width) {}
+
+  void Begin(std::optional<uint64_t> total) override {
+    if (!header_) return;
+    if (!total) throw std::logic_error("a .npy stream needs the number of its rows");
+    WriteOut(NpyHeader(*total, width_));
+  }
+  void Write(const TextBlock&, std::span<const float> rows, const search::EncodeCounts&) override {
+    WriteOut({reinterpret_cast<const char*>(rows.data()), rows.size_bytes()});
+    FlushOut();
+  }
+  void Finish() override {}
+
+ private:
+  bool header_;
+  size_t width_;
+};
+
+class JsonLineOutput final : public EncodeOutput {
+ public:
+  explicit JsonLineOutput(size_t width) : width_(width) {}
+
+  void Begin(std::optional<uint64_t>) override {}
+  void Write(const TextBlock& block, std::span<const float> rows,
+             const search::EncodeCounts&) override {
+    std::string_view ids = block.ids;
+    for (size_t i = 0; i < block.texts.size(); ++i) {
+      const std::string_view id = ids.substr(0, ids.find('\n'));
+      ids.remove_prefix(id.size() + 1);
+      WriteLine(id, rows.subspan(i * width_, width_));
+    }
+    FlushOut();
+  }
+  void Finish() override {}
+
+ private:
+  void WriteLine(std::string_view id, std::span<const float> row) {
+    line_ = fmt::format("{{\"id\":{},\"embedding\":[", nlohmann::json(id).dump());
+    for (const float value : row) {
+      if (!std::isfinite(value)) {
+        throw NumericError(
+            fmt::format("the embedding of text {} has numbers that are not finite", id));
+      }
+      fmt::format_to(std::back_inserter(line_), "{},", value);  // the shortest that is it
+    }
+    line_.back() = ']';
+    line_ += "}\n";
+    WriteOut(line_);
+  }
+
+  size_t width_;
+  std::string line_;
+};
+
+}  // namespace
+
+std::unique_ptr<EncodeOutput> MakeEncodeStdout(std::string_view format, size_t width) {
+  if (format == "jsonl") return std::make_unique<JsonLineOutput>(width);
+  return std::make_unique<RowOutput>(format == "npy", width);
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,258 @@
+#include "commands/evaluate/evaluate_command.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/globals.h"
+#include "cli/output_style.h"
+#include "cli/process/job_flags.h"
+#include "cli/process/torch_half.h"
+#include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/threshold_output.h"
+#include "commands/identical_ids.h"
+#include "data/formats/qrels_file.h"
+#include "data/formats/trec_run.h"
+#include "eval/evaluate.h"
+
+namespace tandem::app {
+namespace {
+
+// The default measures: what papers on retrieval report most. auc needs the scores of all positives
+// and of 500 other documents a query: a model has them, few runs hold them.
+constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
+constexpr const char* kModelMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100,auc";
+
+void AddInputFlags(Flags& flags, EvaluateOptions& options) {
+  flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
+  flags.Add("--run", options.run, "A TREC run: query Q0 document rank score tag");
+  flags
+      .Add("--model", options.models,
+           "Model folder to evaluate instead of a run; several times: a table of all")
+      .OneValueEachTime();
+  flags
+      .Add("--dataset", options.datasets,
+           "BEIR folder that models are evaluated on; may be given several times")
+      .OneValueEachTime();
+  flags.Add("--suite", options.suite,
+            "Evaluate on all BEIR folders in this folder, or on what this TOML file says");
+  flags.Add("--split", options.split, "Split of the data sets (default test)");
+  flags.Add("--candidates", options.candidates,
+            "Rank the documents of this TREC run again, and no others");
+  flags
+      .Add("--pool", options.pool,
+           "Rank so many documents of the corpus only: all judged ones, and others drawn by --seed")
+      .Between(1, 4'294'967'295);
+  AddEmbeddingsFlag(flags, options.embeddings);
+  flags.AddSwitch("--no-cache", options.no_cache,
+                  "With several models or data sets: neither look for embeddings in the cache nor "
+                  "keep them there");
+  AddPromptFlag(flags, options.model, "queries");
+  AddLengthFlags(flags, options.model);
+}
+
+void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
+  flags
+      .Add("--measures", options.measures,
+           "Measures, separated by commas, as spelled here or by ir_measures: ndcg[@k], "
+           "ndcg_exp[@k], map[@k], mrr[@k], recall@k, precision@k, success@k, rprec, bpref, "
+           "rbp[@k], judged[@k], f1@SCORE, auc, auc_per_query, partial_auc, "
+           "partial_auc_per_query, pool_ap; with parameters map(rel=2), rbp(p=0.9)")
+      .Takes("MEASURES")
+      .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
+  flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
+  flags.AddSwitch("--views", options.views,
+                  "With --model: print numbers on the embedding space too; as json also histograms "
+                  "and pictures");
+  flags
+      .Add(
+          "--relevance-level", options.relevance_level,
+          "Grade from which a document is a positive (trec_eval -l), where a measure has no rel of "
+          "its own; ndcg uses all grades")
+      .ShowDefault();
+  flags.AddSwitch("--complete", options.complete,
+                  "Count judged queries without results, with 0 (trec_eval -c); of a model they "
+                  "always count");
+  AddIdenticalIdsFlag(flags, options.ignore_identical_ids);
+  flags
+      .Add("--max-results", options.max_results,
+           "Results per query that count (trec_eval -M); 0: all")
+      .Between(0, 1'000'000'000)
+      .ShowDefault("all of a run, 1000 of a model");
+  flags
+      .Add("--score-precision", options.score_precision,
+           "Precision of comparing scores: double (trec_eval 10) or single (trec_eval 9, "
+           "pytrec_eval)")
+      .OneOf({"single", "double"})
+      .ShowDefault();
+  flags.Add(
+      "--thresholds", options.thresholds,
+      "Scores to cut results at, for wishes separated by commas: precision=P, recall=R, fpr=F "
+      "(false-positive rate), results=N (per query)");
+  flags.Add("--format", options.format, "text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault();
+}
+
+bool HasModelFlags(const EvaluateOptions& options) {
+  return !options.split.empty() || !options.embeddings.empty() || !options.candidates.empty() ||
+         options.pool || options.no_cache || options.model.max_query_tokens ||
+         options.model.max_document_tokens || options.model.dimensions || options.model.prompt;
+}
+
+void CheckModelInputs(const EvaluateOptions& options) {
+  if (options.suite.empty() && options.models.empty()) {
+    if (!options.datasets.empty()) throw UsageError("--dataset needs --model");
+    throw UsageError(options.split.empty()
+                         ? "--embeddings, --candidates, --pool, --no-cache, --prompt, --dimensions "
+                           "and the length limits need --model and --dataset"
+                         : "--split needs --model and --dataset");
+  }
+  if (options.suite.empty() && options.datasets.empty()) {
+    throw UsageError("--model needs --dataset, or --suite");
+  }
+  if (!options.candidates.empty() && options.pool) {
+    throw UsageError("--candidates says which documents are ranked; it excludes --pool");
+  }
+  if ((!options.candidates.empty() || options.pool) && !options.embeddings.empty()) {
+    throw UsageError(
+        fmt::format("{} encodes no whole corpus that --embeddings could keep; give one of them",
+                    options.pool ? "--pool" : "--candidates"));
+  }
+  if (!options.thresholds.empty() && (IsSuite(options) || !options.candidates.empty())) {
+    throw UsageError(
+        fmt::format("--thresholds is for one run, or for one model on the corpus of one data set; "
+                    "it excludes {}",
+                    IsSuite(options) ? "further ones" : "--candidates"));
+  }
+  if (!options.thresholds.empty() && options.ignore_identical_ids) {
+    throw UsageError(
+        "--thresholds of a model counts every document of the corpus; it excludes "
+        "--ignore-identical-ids: write a run with search --ignore-identical-ids, and evaluate "
+        "that");
+  }
+  if (options.views && IsSuite(options)) {
+    throw UsageError("--views shows one model on one data set; it excludes further ones");
+  }
+  if (options.no_cache && !IsSuite(options)) {
+    throw UsageError(
+        "--no-cache is for several models or data sets; one evaluation alone uses no cache");
+  }
+  if (options.per_query && IsSuite(options) && options.format == "text") {
+    throw UsageError("--per-query of several models or data sets needs --format tsv or json");
+  }
+}
+
+void CheckInputs(const EvaluateOptions& options) {
+  const bool with_run = !options.run.empty() || !options.qrels.empty();
+  const bool with_model = !options.models.empty() || !options.datasets.empty() ||
+                          !options.suite.empty() || HasModelFlags(options);
+  if (with_run && with_model) {
+    throw UsageError(
+        "--qrels and --run exclude --model, --dataset and --split, and the flags that go with "
+        "them; give one or the other");
+  }
+  if (options.views && !with_model) {
+    throw UsageError("--views needs --model and --dataset: a run has scores and no embeddings");
+  }
+  if (!with_run && !with_model) {
+    throw UsageError("nothing to evaluate: give --qrels and --run, or --model and --dataset");
+  }
+  if (with_run && (options.run.empty() || options.qrels.empty())) {
+    throw UsageError(options.run.empty() ? "--qrels needs --run" : "--run needs --qrels");
+  }
+  if (with_model) CheckModelInputs(options);
+}
+
+// Checks all flags before any file is opened.
+void CheckOptions(const EvaluateOptions& options) {
+  CheckInputs(options);
+  if (!options.measures.empty()) eval::ParseMeasures(options.measures);
+  if (!options.thresholds.empty()) eval::ParseWishes(options.thresholds);
+  if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
+    throw UsageError(
+        fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
+  }
+}
+
+void RunEvaluateRun(const EvaluateOptions& options) {
+  const data::Qrels qrels = data::ReadQrels(options.qrels);
+  data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
+  const std::vector<eval::Remark> identical =
+      TreatIdenticalIds(options.ignore_identical_ids, &qrels, run);
+  eval::EvaluationOptions evaluation{.complete = options.complete,
+                                     .threads = Threads(),
+                                     .count_samples = !options.thresholds.empty()};
+  evaluation.ranking = {.relevance_level = options.relevance_level,
+                        .max_results = options.max_results.value_or(0),
+                        .score_precision = options.score_precision == "double"
+                                               ? eval::ScorePrecision::kDouble
+                                               : eval::ScorePrecision::kSingle};
+  const eval::Evaluation found =
+      eval::EvaluateRun(run, qrels, eval::ParseMeasures(options.measures), evaluation);
+  PrintRemarks(eval::RemarksOn(found, evaluation));
+  PrintRemarks(identical);
+  std::optional<ThresholdReport> thresholds;
+  std::vector<FurtherFigures> further;
+  if (!options.thresholds.empty()) {
+    thresholds = ThresholdsOfRun(run, qrels, found, evaluation.ranking,
+                                 eval::ParseWishes(options.thresholds));
+    WarnOfUnknown(*thresholds);
+    further.push_back(ThresholdFigures(*thresholds, OutputStyle()));
+  }
+  std::cout << FormatEvaluation(found, options.format, OutputStyle(), options.per_query, further);
+  if (thresholds) CheckWishesMet(*thresholds);
+}
+
+void RunEvaluate(EvaluateOptions options) {
+  const bool with_run = !options.run.empty() || !options.qrels.empty();
+  if (options.measures.empty() && !IsSuite(options)) {
+    options.measures = with_run ? kRunMeasures : kModelMeasures;
+  }
+  CheckOptions(options);
+  if (with_run) {
+    RunEvaluateRun(options);
+  } else if (IsSuite(options)) {
+    RunEvaluateSuite(options, PlanEvaluation(options));
+  } else {
+    options.model.model = options.models.front();
+    RunEvaluateModel(options, {.folder = options.datasets.front(),
+                               .split = options.split.empty() ? "test" : options.split,
+                               .candidates = options.candidates,
+                               .pool = options.pool.value_or(0)});
+  }
+}
+
+std::function<void()> Configure(Flags& flags) {
+  auto options = std::make_shared<EvaluateOptions>();
+  AddInputFlags(flags, *options);
+  AddMeasureFlags(flags, *options);
+  AddTimeoutFlag(flags);
+  return [options] { RunEvaluate(*options); };
+}
+
+}  // namespace
+
+bool IsSuite(const EvaluateOptions& options) {
+  return !options.suite.empty() || options.models.size() > 1 || options.datasets.size() > 1;
+}
+
+[[gnu::weak]] void RunEvaluateModel(const EvaluateOptions&, const EvaluatedSet&) {
+  ReplaceByTorchHalf();
+}
+[[gnu::weak]] void RunEvaluateSuite(const EvaluateOptions&, const EvaluationPlan&) {
+  ReplaceByTorchHalf();
+}
+
+extern const Command kEvaluateCommand{
+    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,217 @@
+// The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/globals.h"
+#include "cli/output_style.h"
+#include "cli/process/job.h"
+#include "commands/calibrate/calibration_output.h"
+#include "commands/evaluate/evaluate_command.h"
+#include "commands/evaluate/evaluate_model.h"
+#include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/model_thresholds.h"
+#include "commands/evaluate/views_output.h"
+#include "commands/identical_ids.h"
+#include "commands/load_model.h"
+#include "commands/model_calibration.h"
+#include "commands/ranked_depth.h"
+#include "data/judgements/candidates.h"
+#include "data/judgements/judged_data.h"
+#include "data/judgements/pool.h"
+#include "eval/evaluate.h"
+#include "eval/views/embedding_views.h"
+#include "search/retrieval/retrieve.h"
+#include "search/retrieval/view_rows.h"
+#include "search/scoring/rerank.h"
+#include "search/scoring/score_samples.h"
+
+namespace tandem::app {
+namespace {
+
+size_t DepthFor(const EvaluateOptions& options, const std::vector<eval::Measure>& measures,
+                size_t documents) {
+  if (!options.max_results) return RankedDepth(measures);
+  return *options.max_results == 0 ? documents : *options.max_results;
+}
+
+// What is measured beside the measures of one model on one set. Lists of candidates lack the
+// samples that probabilities are measured on, and a table of many models has no place for it.
+std::optional<weights::Calibration> CalibrationToMeasure(const model::DualEncoder& model,
+                                                         const EvaluatedSet& set,
+                                                         const EvaluateOptions& options) {
+  if (options.model.model.empty() || !set.candidates.empty()) return std::nullopt;
+  return CalibrationOf(model, options.model);
+}
+
+// Leaves the documents of a pool in the data set.
+void TakePool(size_t size, data::Dataset& dataset) {
+  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  data::Pool pool = data::DrawPool(dataset.documents, dataset.judged, size, seed);
+  Note(fmt::format("evaluation on {}", data::PoolText(pool, size)));
+  dataset.documents = std::move(pool.documents);
+  dataset.judged = std::move(pool.judged);
+}
+
+// The candidates' ranking; an AUC takes its samples from the run then. `documents` becomes the
+// number of the longest list.
+search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& set,
+                                 const data::Dataset& dataset, const EmbeddingPlaces& places,
+                                 size_t& documents) {
+  const data::Candidates candidates = data::ReadCandidates(set.candidates, dataset);
+  documents = 0;
+  for (const auto& list : candidates.documents) documents = std::max(documents, list.size());
+  if (candidates.queries_without > 0) {
+    Warn(fmt::format("{}: has no candidates for {} of {} judged queries", set.candidates,
+                     candidates.queries_without, dataset.judged.size()));
+  }
+  if (candidates.unjudged_queries > 0) {
+    Note(fmt::format("{}: candidates of {} queries without judgements, ignored", set.candidates,
+                     candidates.unjudged_queries));
+  }
+  return {.run = search::Rerank(model, dataset, candidates,
+                                {.folder = places.cache, .encode = BulkOptions()}),
+          .samples = {}};
+}
+
+// What is wanted of a ranking of the corpus.
+struct CorpusRanking {
+  size_t top_k = 0;
+  double relevance_level = 0;            // > 0: with score samples
+  search::SearchedRows* keep = nullptr;  // receives all embeddings
+  bool ignore_identical_ids = false;
+};
+
+search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
+                             const CorpusRanking& wanted, const EmbeddingPlaces& places) {
+  search::Retrieved retrieved =
+      search::Retrieve(model, judged.dataset,
+                       {.top_k = wanted.top_k,
+                        .relevance_level = wanted.relevance_level,
+                        .encode = BulkOptions(),
+                        .ignore_identical_ids = wanted.ignore_identical_ids,
+                        .embeddings = places.embeddings,
+                        .cache = places.cache,
+                        .keep = wanted.keep});
+  if (wanted.relevance_level > 0) {
+    search::CountMissingPositives(judged.qrels, wanted.relevance_level, retrieved.samples);
+  }
+  return retrieved;
+}
+
+// `of_run` is what the results told. A search that has left identical ids out itself (`left_out`)
+// shows none in its results.
+std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
+                                       const search::QueriesInCorpus& in_corpus, bool left_out) {
+  std::vector<eval::Remark> remarks;
+  if (left_out) remarks = IdenticalIdsRemarks(true, in_corpus.by_id);
+  remarks.insert(remarks.end(), of_run.begin(), of_run.end());
+  for (eval::Remark& remark : OwnTextRemarks(in_corpus.by_text)) remarks.push_back(remark);
+  return remarks;
+}
+
+FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
+                       const data::Run& run, const EvaluateOptions& options) {
+  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  const eval::ViewOptions views{.seed = seed, .threads = Threads()};
+  const search::ViewEmbeddings embeddings =
+      search::EncodeForViews(model, dataset, run,
+                             {.relevance_level = options.relevance_level,
+                              .most_queries = views.most_pairs,
+                              .seed = seed,
+                              .encode = BulkOptions()});
+  std::vector<std::string_view> ids;
+  for (const uint32_t judged : embeddings.judged) {
+    ids.push_back(dataset.queries.id(dataset.judged[judged].query));
+  }
+  return ViewsFigures(eval::MakeEmbeddingViews(embeddings.rows(), views), ids);
+}
+
+}  // namespace
+
+ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set,
+                              const std::string& measure_names, const EvaluateOptions& options,
+                              const EmbeddingPlaces& places) {
+  const std::vector<eval::Measure> measures = eval::ParseMeasures(measure_names);
+  data::JudgedData judged = data::LoadJudgedData(set.folder, set.split);
+  data::Dataset& dataset = judged.dataset;
+  ModelEvaluation result{.corpus = dataset.documents.size()};
+  if (result.corpus < 2) {
+    throw DataError(set.folder, 0, "",
+                    "the corpus has one document, so that every ranking of it is the same; "
+                    "an evaluation needs at least two");
+  }
+  if (set.pool > 0) TakePool(set.pool, dataset);
+  result.documents = dataset.documents.size();
+  const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
+  const bool samples = calibration || eval::NeedsSamples(measures) || !options.thresholds.empty();
+  search::SearchedRows rows;
+  const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
+                             .relevance_level = samples ? options.relevance_level : 0,
+                             .keep = options.thresholds.empty() ? nullptr : &rows,
+                             .ignore_identical_ids = options.ignore_identical_ids};
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  search::Retrieved retrieved = set.candidates.empty()
+                                    ? RankCorpus(model, judged, wanted, places)
+                                    : RankCandidates(model, set, dataset, places, result.documents);
+  const std::vector<eval::Remark> identical =
+      RemarksOnIds(TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run),
+                   in_corpus, options.ignore_identical_ids && set.candidates.empty());
+  eval::EvaluationOptions evaluation{.complete = true,
+                                     .threads = BulkOptions().threads,
+                                     .samples = retrieved.samples,
+                                     .count_samples = !options.thresholds.empty()};
+  evaluation.ranking = {.relevance_level = options.relevance_level,
+                        .max_results = options.max_results.value_or(0),
+                        .score_precision = options.score_precision == "double"
+                                               ? eval::ScorePrecision::kDouble
+                                               : eval::ScorePrecision::kSingle};
+  result.evaluation = eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
+  result.remarks = eval::RemarksOn(result.evaluation, evaluation);
+  result.remarks.insert(result.remarks.end(), identical.begin(), identical.end());
+  if (calibration) {
+    result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
+  }
+  if (!options.thresholds.empty()) {
+    result.thresholds =
+        ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds));
+    result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
+  }
+  if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
+  return result;
+}
+
+namespace {
+
+void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
+  PrintRemarks(found.remarks);
+  if (found.thresholds) WarnOfUnknown(*found.thresholds);
+  std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
+                                found.further);
+  if (found.thresholds) CheckWishesMet(*found.thresholds);
+}
+
+}  // namespace
+
+// Several processes encode together; each ranks and measures, which costs little beside that.
+void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
+  RunInGroup("evaluate", [&](dist::ProcessGroup& group) {
+    if (!group.alone() && !options.embeddings.empty()) {
+      throw UsageError("--embeddings names a folder for one process, and this is one of several");
+    }
+    const auto model = LoadModel(options.model);
+    const ModelEvaluation found =
+        EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+    if (group.leads()) Print(found, options);
+  });
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,61 @@
+// The work of `tandem evaluate` with several models or data sets.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/cache_folder.h"
+#include "base/log.h"
+#include "base/process/launch.h"
+#include "cli/output_style.h"
+#include "commands/evaluate/evaluate_command.h"
+#include "commands/evaluate/evaluate_model.h"
+#include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/suite_output.h"
+#include "commands/load_model.h"
+
+namespace tandem::app {
+namespace {
+
+// A folder of its own for each model and whole corpus where --embeddings is given; else the cache,
+// in which an interrupted call leaves what it has encoded.
+EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& model,
+                          const EvaluatedSet& set) {
+  EmbeddingPlaces places;
+  if (!options.embeddings.empty() && set.candidates.empty() && set.pool == 0) {
+    places.embeddings = std::filesystem::path(options.embeddings) / model.name / set.name;
+  }
+  if (!options.no_cache) places.cache = CacheFolder();
+  return places;
+}
+
+}  // namespace
+
+// One model is in memory at a time, and one data set: both may be large, and reading a corpus again
+// costs little beside encoding it.
+void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
+  if (!CurrentLaunch().alone()) {
+    throw UsageError(
+        "several processes share the evaluation of one model on one data set; give one --model and "
+        "one --dataset, or start one process");
+  }
+  SuiteResults results{.plan = plan, .of = {plan.sets.size(), std::vector<ModelEvaluation>()}};
+  size_t done = 0;
+  for (const EvaluatedModel& named : plan.models) {
+    const auto model = LoadModel(named.flags);
+    for (size_t s = 0; s < plan.sets.size(); ++s) {
+      const EvaluatedSet& set = plan.sets[s];
+      Note(fmt::format("{} on {} ({} of {})", named.name, set.name, ++done,
+                       plan.models.size() * plan.sets.size()));
+      results.of[s].push_back(
+          EvaluateModel(*model, set, plan.measures, options, PlacesFor(options, named, set)));
+      PrintRemarks(results.of[s].back().remarks);
+    }
+  }
+  std::cout << FormatSuite(results, options.format, options.per_query, OutputStyle());
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,244 @@
+#include "commands/evaluate/threshold_output.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/globals.h"
+#include "eval/samples/run_samples.h"
+
+namespace tandem::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Percentiles of so many resamples differ by a few percent of an interval's width from one seed to
+// another, and those of 7,000 queries take seconds.
+constexpr size_t kResamples = 2000;
+
+// A value with its interval under a name, as all three formats show it.
+struct Named {
+  std::string_view name;
+  std::optional<double> value;
+  std::optional<eval::Interval> interval;
+};
+
+std::array<Named, 3> FiguresOf(const ThresholdReport& report) {
+  return {{{"auc", report.figures.auc, report.intervals.auc},
+           {"partial_auc", report.figures.partial_auc, report.intervals.partial_auc},
+           {"pool_ap", report.figures.average_precision, report.intervals.average_precision}}};
+}
+
+std::array<Named, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
+  // A share of no documents is NaN.
+  const auto share = [&](double value) -> std::optional<double> {
+    if (!chosen.threshold || std::isnan(value)) return std::nullopt;
+    return value;
+  };
+  const eval::ThresholdValues& values = chosen.values;
+  return {{{"threshold", chosen.threshold, chosen.threshold_interval},
+           {"precision", values.precision, chosen.intervals.precision},
+           {"recall", share(values.recall), chosen.intervals.recall},
+           {"fpr", share(values.false_positive_rate), chosen.intervals.false_positive_rate},
+           {"results", values.results, chosen.intervals.results}}};
+}
+
+report::Cell CellOf(const Named& named) {
+  if (!named.value) return std::nullopt;
+  return *named.value;
+}
+
+// So short that all columns fit into 80 columns of a terminal: shares near 1 with two decimals,
+// rates near 0 with one digit, everything else with a few.
+report::Cell IntervalCell(const Named& named) {
+  if (!named.interval) return std::nullopt;
+  const double low = named.interval->low, high = named.interval->high;
+  if (named.name == "fpr") return fmt::format("{:.1g}..{:.1g}", low, high);
+  if (named.name == "precision" || named.name == "recall") {
+    return fmt::format("{:.2f}..{:.2f}", low, high);
+  }
+  return fmt::format("{:.3g}..{:.3g}", low, high);
+}
+
+void AppendTsv(std::string_view prefix, const Named& named, std::string& text) {
+  const auto line = [&](std::string_view suffix, std::optional<double> value) {
+    text += fmt::format("{}{}{}\tall\t{}\n", prefix, named.name, suffix, report::Exact(value));
+  };
+  line("", named.value);
+  line(":low", named.interval ? std::optional(named.interval->low) : std::nullopt);
+  line(":high", named.interval ? std::optional(named.interval->high) : std::nullopt);
+}
+
+Json JsonOf(const Named& named) {
+  Json json = {{"value", report::JsonNumber(named.value)}};
+  json["low"] =
+      report::JsonNumber(named.interval ? std::optional(named.interval->low) : std::nullopt);
+  json["high"] =
+      report::JsonNumber(named.interval ? std::optional(named.interval->high) : std::nullopt);
+  return json;
+}
+
+// What the wish is about, as it came out.
+std::optional<double> ReachedBy(const eval::ChosenThreshold& chosen) {
+  switch (chosen.wish.kind) {
+    case eval::WishKind::kPrecision:
+      return chosen.values.precision;
+    case eval::WishKind::kRecall:
+      return chosen.values.recall;
+    case eval::WishKind::kFalsePositiveRate:
+      return chosen.values.false_positive_rate;
+    case eval::WishKind::kResults:
+      return chosen.values.results;
+  }
+  return std::nullopt;
+}
+
+std::string ThresholdText(const ThresholdReport& report, const report::TextStyle& style) {
+  const std::string percent = fmt::format("{} % interval", 100 * report.confidence);
+  report::Table figures({{.name = "pool"}, {.name = "value"}, {.name = percent}});
+  for (const Named& figure : FiguresOf(report)) {
+    figures.Add({figure.name, CellOf(figure), IntervalCell(figure)});
+  }
+  report::Table table({{.name = "threshold for", .when_long = report::LongText::kKeep},
+                       {.name = "score"},
+                       {.name = "precision"},
+                       {.name = "recall"},
+                       {.name = "fpr"},
+                       {.name = "results"}});
+  for (const eval::ChosenThreshold& chosen : report.thresholds) {
+    std::vector<report::Cell> values = {chosen.met ? chosen.wish.name()
+                                                   : chosen.wish.name() + " (not met)"};
+    std::vector<report::Cell> intervals = {percent};
+    for (const Named& value : ValuesOf(chosen)) {
+      values.push_back(CellOf(value));
+      intervals.push_back(IntervalCell(value));
+    }
+    table.Add(std::move(values));
+    table.Add(std::move(intervals));
+  }
+  return "\n" + figures.Text(style) + "\n" + table.Text(style);
+}
+
+std::string ThresholdTsv(const ThresholdReport& report) {
+  std::string text;
+  for (const Named& figure : FiguresOf(report)) AppendTsv("pool:", figure, text);
+  for (const eval::ChosenThreshold& chosen : report.thresholds) {
+    const std::string prefix = chosen.wish.name() + ":";
+    text += fmt::format("{}met\tall\t{}\n", prefix, chosen.met ? 1 : 0);
+    for (const Named& value : ValuesOf(chosen)) AppendTsv(prefix, value, text);
+  }
+  return text;
+}
+
+Json ThresholdJson(const ThresholdReport& report) {
+  Json pool = Json::object();
+  for (const Named& figure : FiguresOf(report)) pool[std::string(figure.name)] = JsonOf(figure);
+  pool["resamples"] = report.intervals.resamples;
+  Json thresholds = Json::array();
+  for (const eval::ChosenThreshold& chosen : report.thresholds) {
+    Json entry = {{"wish", chosen.wish.name()}, {"met", chosen.met}};
+    for (const Named& value : ValuesOf(chosen)) entry[std::string(value.name)] = JsonOf(value);
+    entry["met_share"] = chosen.met_share;
+    entry["ends_at_depth"] = chosen.ends_at_depth;
+    thresholds.push_back(std::move(entry));
+  }
+  return {{"pool", std::move(pool)},
+          {"thresholds", std::move(thresholds)},
+          {"confidence", report.confidence},
+          {"unknown_from", report::JsonNumber(report.unknown_from)}};
+}
+
+}  // namespace
+
+ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
+                                    const eval::CorpusLevels& corpus,
+                                    std::span<const eval::Wish> wishes) {
+  const eval::BootstrapOptions options{
+      .seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
+      .resamples = kResamples,
+      .threads = Threads()};
+  const eval::ScoreLevels pool = eval::PoolLevels(samples);
+  ThresholdReport report;
+  report.thresholds = eval::ChooseThresholds(pool, corpus, wishes, options);
+  report.figures = eval::FiguresOf(pool);
+  report.intervals = eval::FigureIntervals(pool, options);
+  report.confidence = options.confidence;
+  if (corpus.unknown_from != eval::kNoFloor) {
+    report.unknown_from = corpus.unknown_from;
+    report.cut_queries = corpus.cut_queries;
+  }
+  return report;
+}
+
+ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
+                                const eval::Evaluation& evaluation,
+                                const eval::RankingOptions& ranking,
+                                std::span<const eval::Wish> wishes) {
+  const eval::RunSamples all =
+      eval::SamplesOfRun(run, qrels, evaluation.queries, ranking, /*all_results=*/true);
+  const eval::RunSamples pool =
+      eval::SamplesOfRun(run, qrels, evaluation.queries, ranking, /*all_results=*/false);
+  return MakeThresholdReport(pool.samples, eval::LevelsOfCorpus(all.samples, all.floors, nullptr),
+                             wishes);
+}
+
+FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::TextStyle& style) {
+  return {.text = ThresholdText(report, style),
+          .tsv = ThresholdTsv(report),
+          .json = ThresholdJson(report)};
+}
+
+void WarnOfUnknown(const ThresholdReport& report) {
+  if (!report.unknown_from) return;
+  Warn(
+      fmt::format("thresholds at {:.4f} and below: precision and number of results are unknown, "
+                  "because the results of so many queries end above: {}",
+                  *report.unknown_from, report.cut_queries));
+  for (const eval::ChosenThreshold& chosen : report.thresholds) {
+    if (chosen.met && chosen.ends_at_depth) {
+      Warn(fmt::format(
+          "threshold {}: a lower one might do as well, but is unknown; a deeper run, or "
+          "--model, tells",
+          chosen.wish.name()));
+    }
+  }
+}
+
+namespace {
+
+// Why there is no threshold at all for a wish, and what to do.
+std::string_view WhyNoneIsKnown(const eval::ChosenThreshold& chosen) {
+  if (chosen.ends_at_depth) {
+    return "the run ends before any threshold is known; give a deeper run, or --model";
+  }
+  if (chosen.wish.kind == eval::WishKind::kFalsePositiveRate) {
+    return "there are no other documents than positives, of which it would be a share";
+  }
+  return "no positive has a score";
+}
+
+}  // namespace
+
+void CheckWishesMet(const ThresholdReport& report) {
+  for (const eval::ChosenThreshold& chosen : report.thresholds) {
+    if (chosen.met) continue;
+    const std::optional<double> reached = ReachedBy(chosen);
+    if (!chosen.threshold || !reached) {
+      throw CheckFailed(fmt::format("threshold {} cannot be met: {}", chosen.wish.name(),
+                                    WhyNoneIsKnown(chosen)));
+    }
+    const std::string depth =
+        chosen.ends_at_depth ? " (of the thresholds that the depth of the run lets know)" : "";
+    throw CheckFailed(
+        fmt::format("threshold {} cannot be met: the best possible is {:.4g}, at "
+                    "score {:.4f}{}",
+                    chosen.wish.name(), *reached, *chosen.threshold, depth));
+  }
+}
+
+}  // namespace tandem::app

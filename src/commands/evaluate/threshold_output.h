@@ -1,0 +1,58 @@
+// `tandem evaluate --thresholds`: the thresholds for wishes, and the areas of the pool that they
+// are chosen from, each with its interval.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands/evaluate/evaluation_output.h"
+#include "data/judgements/qrels.h"
+#include "data/judgements/run.h"
+#include "eval/evaluate.h"
+#include "eval/samples/corpus_levels.h"
+#include "eval/samples/roc.h"
+#include "eval/samples/thresholds.h"
+#include "report/tables/table.h"
+
+namespace tandem::app {
+
+struct ThresholdReport {
+  std::vector<eval::ChosenThreshold> thresholds;  // as wished for
+  eval::PoolFigures figures;
+  eval::PoolIntervals intervals;
+  double confidence = 0.95;
+  // At this score and below, precision and the number of results are unknown, because the results
+  // of `cut_queries` queries end there; none where everything was counted.
+  std::optional<double> unknown_from;
+  size_t cut_queries = 0;
+};
+
+// `samples` are the pool; `corpus` the levels of the same queries over the whole corpus. Intervals
+// are at 95 %, of 2,000 resamples (eval::Repetitions) by the global --seed, on the global threads.
+ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
+                                    const eval::CorpusLevels& corpus,
+                                    std::span<const eval::Wish> wishes);
+
+// The same of the queries that `evaluation` evaluated of a run. What lies below the depth of the
+// run is unknown.
+ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
+                                const eval::Evaluation& evaluation,
+                                const eval::RankingOptions& ranking,
+                                std::span<const eval::Wish> wishes);
+
+// The report behind an evaluation's measures: as two tables (text), as further lines
+// "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "pool", "thresholds",
+// "confidence" and "unknown_from" (json).
+FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::TextStyle& style);
+
+// Warns of thresholds about which too little is known.
+void WarnOfUnknown(const ThresholdReport& report);
+
+// Throws CheckFailed (exit 6) for the first wish that is not met, saying the best possible: to be
+// called when everything is printed.
+void CheckWishesMet(const ThresholdReport& report);
+
+}  // namespace tandem::app

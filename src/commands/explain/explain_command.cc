@@ -1,0 +1,211 @@
+// `tandem explain NAME`: an entry of a catalogue, a key or table of a recipe, a parameter, or all
+// of a recipe.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "commands/catalogues.h"
+#include "commands/explain/explain_encoder.h"
+#include "commands/explain/explain_objective.h"
+#include "config/recipe/recipe_text.h"
+#include "eval/measure.h"
+
+namespace tandem::app {
+namespace {
+
+using config::Catalogue;
+using config::EntryInfo;
+using config::RecipeKey;
+
+std::string DefaultLine(const RecipeKey& key) {
+  if (key.required) return "required";
+  const std::string text = config::FormatValue(key.value);
+  return text.empty() ? fmt::format("default: {}", key.info.unset_doc)
+                      : fmt::format("default {}", text);
+}
+
+std::string TypeOf(const RecipeKey& key) {
+  const Catalogue* catalogue =
+      key.names_entry ? config::FindCatalogue(AllCatalogues(), key.table) : nullptr;
+  if (catalogue != nullptr) {
+    const std::span<const EntryInfo* const> entries(catalogue->entries);
+    return fmt::format("one of {}", fmt::join(config::EntryNames(entries), ", "));
+  }
+  const std::string range =
+      key.info.choices.empty() ? config::FormatRange(key.info) : std::string();
+  return fmt::format("{}{}{}", config::KindName(key.info.kind), range.empty() ? "" : " ", range);
+}
+
+// A parameter or key in a few lines; `path` is how it is written.
+std::string ExplainParam(const RecipeKey& key, std::string_view path) {
+  std::string text =
+      fmt::format("  {}: {}, {}\n      {}\n", path, TypeOf(key), DefaultLine(key), key.info.doc);
+  for (const config::ChoiceInfo& choice : key.info.choices) {
+    text += fmt::format("      \"{}\": {}\n", choice.name, choice.doc);
+  }
+  if (!key.condition.empty()) text += fmt::format("      needs {}\n", key.condition);
+  if (!key.info.elsewhere.empty()) text += fmt::format("      {}\n", key.info.elsewhere);
+  return text;
+}
+
+std::string ExplainParam(const config::ParamInfo& info, std::string_view path) {
+  return ExplainParam(
+      {.info = info, .value = config::DefaultOf(info), .condition = info.condition.text}, path);
+}
+
+std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
+  std::string text = fmt::format("{} ({})\n{}\n", entry.name, catalogue.name, entry.summary);
+  if (!entry.source.empty()) text += fmt::format("source: {}\n", entry.source);
+  if (catalogue.details != nullptr) text += catalogue.details(entry);
+  if (!entry.params.empty()) text += "parameters:\n";
+  for (const config::ParamInfo& param : entry.params) text += ExplainParam(param, param.name);
+  for (const config::IdleKey& idle : entry.idle_keys) {
+    text += fmt::format("does not go with {}: it {}\n", idle.path, idle.reason);
+  }
+  return text;
+}
+
+// All measures, one after the other.
+std::string MeasureReference() {
+  std::vector<std::string> entries;
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    if (catalogue.name != "measures") continue;
+    for (const EntryInfo* entry : catalogue.entries) {
+      entries.push_back(ExplainEntry(catalogue, *entry));
+    }
+  }
+  return fmt::format("{}", fmt::join(entries, "\n"));
+}
+
+// Recipe keys that `name` means: a key ("train.batch"), all of a table ("train"), or the bare name
+// of keys wherever they are ("batch"). "" for none.
+std::string ExplainKeys(std::string_view name) {
+  std::string text;
+  std::string_view table = "none yet";
+  for (const RecipeKey& key : config::DocumentedKeys()) {
+    const std::string path = key.path();
+    const bool of_table = !key.table.empty() && key.table == name;
+    if (path != name && key.info.name != name && !of_table) continue;
+    if (key.table != table) {
+      text += key.table.empty() ? fmt::format("recipe: {}\n", key.table_doc)
+                                : fmt::format("recipe {}: {}\n", key.header(), key.table_doc);
+      table = key.table;
+    }
+    text += ExplainParam(key, path);
+  }
+  return text;
+}
+
+// Entries of one catalogue whose parameter has the same description, word for word.
+struct SharedParam {
+  std::string description;
+  std::vector<std::string_view> entries;
+};
+
+// The parameter of entries that `name` means, with its table ("optimizer.beta1") or without
+// ("beta1"), and which entries have it. "" for none.
+std::string ExplainEntryParams(std::string_view name) {
+  std::string text;
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    std::vector<SharedParam> shared;
+    for (const EntryInfo* entry : catalogue.entries) {
+      for (const config::ParamInfo& param : entry->params) {
+        const std::string path = fmt::format("{}.{}", catalogue.table, param.name);
+        if (param.name != name && path != name) continue;
+        const std::string description = ExplainParam(param, path);
+        const auto same = std::find_if(shared.begin(), shared.end(), [&](const SharedParam& one) {
+          return one.description == description;
+        });
+        SharedParam& one = same != shared.end() ? *same : shared.emplace_back(description);
+        one.entries.push_back(entry->name);
+      }
+    }
+    for (const SharedParam& one : shared) {
+      text += fmt::format("of the {} {}\n{}",
+                          one.entries.size() == 1 ? catalogue.entry : catalogue.name,
+                          fmt::join(one.entries, ", "), one.description);
+    }
+  }
+  return text;
+}
+
+// Every name that `Explain` knows, for suggestions.
+std::vector<std::string> KnownNames() {
+  std::vector<std::string> known = {"recipe", "objectives", "models", "measures"};
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    for (const EntryInfo* entry : catalogue.entries) {
+      known.emplace_back(entry->name);
+      for (const config::ParamInfo& param : entry->params) {
+        known.emplace_back(param.name);
+        known.push_back(fmt::format("{}.{}", catalogue.table, param.name));
+      }
+    }
+  }
+  for (const RecipeKey& key : config::DocumentedKeys()) {
+    known.push_back(key.path());
+    known.emplace_back(key.info.name);
+    if (!key.table.empty()) known.emplace_back(key.table);
+  }
+  return known;
+}
+
+[[noreturn]] void ThrowUnknown(const std::string& name) {
+  const std::vector<std::string> known = KnownNames();
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  throw UsageError(fmt::format("nothing is called {}; `tandem list` shows what there is{}", name,
+                               DidYouMean(name.substr(0, name.find('@')), views)));
+}
+
+// What is known under this name; several catalogues and tables may use it.
+std::string Explain(const std::string& name) {
+  if (name == "objectives") return ObjectiveReference();
+  if (name == "models") return EncoderReference();
+  if (name == "measures") return MeasureReference();
+  if (name == "recipe") return config::RecipeReference(AllCatalogues());
+  std::vector<std::string> parts;
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    // "ndcg@10" and "nDCG" are the measure ndcg.
+    const eval::MeasureInfo* measure =
+        catalogue.name == "measures" ? eval::FindMeasure(name) : nullptr;
+    const std::string_view entry_name = measure != nullptr ? measure->name : name;
+    for (const EntryInfo* entry : catalogue.entries) {
+      if (entry->name == entry_name) parts.push_back(ExplainEntry(catalogue, *entry));
+    }
+  }
+  for (const std::string& part : {ExplainKeys(name), ExplainEntryParams(name)}) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  if (parts.empty()) ThrowUnknown(name);
+  return fmt::format("{}", fmt::join(parts, "\n"));
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto name = std::make_shared<std::string>();
+  flags
+      .Add("name", *name,
+           "An objective, measure, command, ..., a recipe key or parameter (train.batch, "
+           "temperature) "
+           "or table; "
+           "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives, "
+           "\"models\" that of all encoders, \"measures\" that of all measures")
+      .Takes("NAME")
+      .Required();
+  return [name] { std::fputs(Explain(*name).c_str(), stdout); };
+}
+
+}  // namespace
+
+extern const Command kExplainCommand{
+    {.name = "explain", .summary = "Explain an objective, a measure, a recipe key, ..."},
+    Configure};
+
+}  // namespace tandem::app

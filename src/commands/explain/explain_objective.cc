@@ -1,0 +1,50 @@
+#include "commands/explain/explain_objective.h"
+
+#include <fmt/format.h>
+
+#include "config/recipe/recipe_text.h"
+#include "objective/catalogue.h"
+
+namespace tandem::app {
+namespace {
+
+// What the objective needs with its default parameters.
+std::string NeedsText(const objective::ObjectiveInfo& info) {
+  const config::Params defaults(info.params);
+  const objective::Needs needs = info.needs(defaults);
+  std::string text = "an own document of every query";
+  if (needs.negatives) text += ", negatives";
+  if (needs.grades) text += ", grades";
+  if (needs.teacher) text += ", teacher scores";
+  if (needs.query_query) text += ", query-query scores";
+  if (needs.document_document) text += ", document-document scores";
+  text += needs.graded_own ? "; own documents may have any grade" : "; own documents are positives";
+  return text;
+}
+
+std::string SeparableText(const objective::ObjectiveInfo& info) {
+  return info.needs(config::Params(info.params)).separable_by_row
+             ? "a mean over queries of what each says alone"
+             : "not separable by query: a batch's loss is more than the mean of its queries'";
+}
+
+}  // namespace
+
+std::string ExplainObjective(const config::EntryInfo& entry) {
+  const objective::ObjectiveInfo& info = objective::FindObjective(entry.name);
+  return fmt::format("{}\n\n{}\n\nneeds: {}\nit is {}\n", info.purpose, info.formula,
+                     NeedsText(info), SeparableText(info));
+}
+
+std::string ObjectiveReference() {
+  std::string text;
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    text += fmt::format(
+        "{}## {}\n\n*{}*\n\n{}\n\n```\n{}\n```\n\nSource: {}. Needs {}. It is {}.\n\n{}",
+        text.empty() ? "" : "\n", info->name, info->summary, info->purpose, info->formula,
+        info->source, NeedsText(*info), SeparableText(*info), config::ParamTable(info->params));
+  }
+  return text;
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,71 @@
+// `tandem help [COMMAND]`: the same as `tandem [COMMAND] --help`, or its manual page.
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/help/man_page.h"
+#include "commands/commands.h"
+
+namespace tandem::app {
+namespace {
+
+struct HelpOptions {
+  std::vector<std::string> words;
+  std::string format = "text";
+};
+
+// A page describes a command with its parts, so that one of them has the page of the whole.
+void PrintManPage(const std::vector<std::string>& words) {
+  const CommandDescription program = DescribeProgram(Commands());
+  std::string page = ProgramManPage(program);
+  for (const CommandDescription& command : program.commands) {
+    if (!words.empty() && command.ShortName() == words.front()) page = CommandManPage(command);
+  }
+  std::fputs(page.c_str(), stdout);
+}
+
+void Help(const HelpOptions& options) {
+  std::vector<const char*> arguments = {"tandem"};
+  CommandTable commands = Commands();
+  for (const std::string& word : options.words) {
+    const Command* command = config::FindEntry(commands, word);
+    if (command == nullptr) {
+      throw UsageError("command " + config::UnknownName(word, config::EntryNames(commands)));
+    }
+    arguments.push_back(word.c_str());
+    commands = command->parts == nullptr ? CommandTable() : command->parts();
+  }
+  if (options.format == "man") {
+    PrintManPage(options.words);
+    return;
+  }
+  arguments.push_back("--help");
+  RunCommandLine(Commands(), static_cast<int>(arguments.size()), arguments.data());
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<HelpOptions>();
+  flags
+      .Add("command", options->words,
+           "The command, as `train` or `index build`; without it, all commands")
+      .Takes("COMMAND");
+  flags
+      .Add("--format", options->format,
+           "text, or man: the source of a manual page (tandem help train --format man | man -l -)")
+      .OneOf({"text", "man"})
+      .ShowDefault();
+  return [options] { Help(*options); };
+}
+
+}  // namespace
+
+extern const Command kHelpCommand{{.name = "help", .summary = "Print the help of a command"},
+                                  Configure};
+
+}  // namespace tandem::app

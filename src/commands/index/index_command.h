@@ -1,0 +1,49 @@
+// `tandem index`: indexes of documents, in folders.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/index/index_flags.h"
+#include "commands/model_flags.h"
+#include "commands/text_input_flags.h"
+
+namespace tandem::app {
+
+struct IndexBuildCommandOptions {
+  ModelFlags model;
+  std::vector<std::string> documents;  // files, folders, patterns
+  TextInputFlags input;
+  std::string output;            // the index
+  std::string kind;              // "" : chosen by recall and memory
+  std::vector<std::string> set;  // "m=32": parameters of the kind
+  std::optional<double> recall;
+  std::string memory = "2GiB";
+  std::string embeddings;  // folder of the documents' parts; "": they are encoded
+  bool no_texts = false;
+  bool with_model = false;
+  bool replace = false;
+};
+
+struct IndexAddCommandOptions {
+  std::string index;
+  std::string model;                   // folder, where the index's model has moved
+  std::vector<std::string> documents;  // files, folders, patterns
+  TextInputFlags input;
+  std::string memory = "2GiB";
+  bool update = false;
+};
+
+struct IndexCompactCommandOptions {
+  std::string index;
+  std::string memory = "2GiB";
+};
+
+// The work, in index_run.cc. Needs tensors.
+void RunIndexBuild(const IndexBuildCommandOptions& options);
+void RunIndexAdd(const IndexAddCommandOptions& options);
+void RunIndexCompact(const IndexCompactCommandOptions& options);
+
+}  // namespace tandem::app

@@ -1,0 +1,150 @@
+// `tandem index info`.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "base/byte_size.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/globals.h"
+#include "index/folder/index_info.h"
+#include "index/folder/manifest.h"
+#include "index/kind_file.h"
+#include "index/segments/segment.h"
+
+namespace tandem::app {
+namespace {
+
+struct InfoOptions {
+  std::string index;
+  std::string format = "text";
+  bool verify = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json FieldsOf(const index::IndexInfo& info) {
+  Json fields = Json::array();
+  for (const data::MetadataField& field : info.fields) {
+    fields.push_back({{"name", field.name}, {"type", data::MetadataTypeName(field.type)}});
+  }
+  return fields;
+}
+
+// What building measured of an approximate segment.
+std::optional<index::MeasuredRecall> MeasuredOf(const std::string& folder,
+                                                const index::SegmentRecord& segment) {
+  if (segment.choice.kind->exact) return std::nullopt;
+  for (const index::IndexFile& file : segment.files) {
+    const auto measured =
+        index::ReadMeasured(std::filesystem::path(folder) / segment.name / file.name);
+    if (measured) return measured;
+  }
+  return std::nullopt;
+}
+
+Json SegmentsOf(const std::string& folder, const index::Manifest& manifest) {
+  Json segments = Json::array();
+  for (const index::SegmentRecord& segment : manifest.segments) {
+    Json described = {{"name", segment.name},
+                      {"kind", segment.choice.kind->name},
+                      {"documents", segment.live()},
+                      {"removed", segment.removed}};
+    if (const auto measured = MeasuredOf(folder, segment)) {
+      described["recall_at_10"] = measured->recall;
+      described["effort"] = measured->effort;
+    }
+    segments.push_back(described);
+  }
+  return segments;
+}
+
+void PrintJson(const std::string& folder, const index::IndexInfo& info,
+               const index::Manifest& manifest) {
+  const index::IndexModel& model = info.model;
+  Json described = {{"path", model.path},
+                    {"fingerprint", fmt::format("{:016x}", model.fingerprint)},
+                    {"similarity", model.similarity},
+                    {"width", model.width},
+                    {"precision", model.precision}};
+  if (model.max_document_tokens) described["max_document_tokens"] = *model.max_document_tokens;
+  if (model.dimensions) described["dimensions"] = *model.dimensions;
+  const Json json = {{"model", described},
+                     {"kind", info.kind},
+                     {"parameters", info.parameters},
+                     {"fields", FieldsOf(info)},
+                     {"texts", info.texts},
+                     {"documents", info.documents},
+                     {"removed", info.removed},
+                     {"file_bytes", info.file_bytes},
+                     {"resident_bytes", info.resident_bytes},
+                     {"segments", SegmentsOf(folder, manifest)}};
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+void PrintText(const std::string& folder, const index::IndexInfo& info,
+               const index::Manifest& manifest) {
+  const auto line = [](std::string_view name, std::string_view value) {
+    std::cout << fmt::format("{:<12} {}\n", name, value);
+  };
+  line("documents", info.removed == 0
+                        ? fmt::format("{}", info.documents)
+                        : fmt::format("{} ({} removed ones are in the files; tandem index compact "
+                                      "drops them)",
+                                      info.documents, info.removed));
+  line("kind",
+       info.parameters.empty() ? info.kind : fmt::format("{} ({})", info.kind, info.parameters));
+  line("model", fmt::format("{} ({:016x})", info.model.path, info.model.fingerprint));
+  line("vectors", fmt::format("{} numbers, {}, encoded in {}", info.model.width,
+                              info.model.similarity, info.model.precision));
+  line("texts", info.texts ? "kept" : "not kept");
+  std::string fields;
+  for (const data::MetadataField& field : info.fields) {
+    fields += fmt::format("{}{}:{}", fields.empty() ? "" : ", ", field.name,
+                          data::MetadataTypeName(field.type));
+  }
+  if (!fields.empty()) line("fields", fields);
+  line("on disk", FormatByteSize(info.file_bytes));
+  line("in memory", fmt::format("{} while searching", FormatByteSize(info.resident_bytes)));
+  for (const index::SegmentRecord& segment : manifest.segments) {
+    std::string recall;
+    if (const auto measured = MeasuredOf(folder, segment)) {
+      recall =
+          fmt::format(", recall {:.3f} measured at effort {}", measured->recall, measured->effort);
+    }
+    line(segment.name, fmt::format("{}, {} documents, {} removed{}", segment.choice.kind->name,
+                                   segment.live(), segment.removed, recall));
+  }
+}
+
+void Run(const InfoOptions& options) {
+  const index::Manifest manifest = index::ReadManifest(options.index);
+  if (options.verify) index::CheckAllFiles(options.index, manifest, true, Threads());
+  const index::IndexInfo info = index::InfoOf(options.index, manifest);
+  if (options.format == "json") {
+    PrintJson(options.index, info, manifest);
+  } else {
+    PrintText(options.index, info, manifest);
+  }
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<InfoOptions>();
+  flags.Add("index", options->index, "Index, a folder").Required();
+  flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
+  flags.AddSwitch("--verify", options->verify, "Compare all files with their checksums");
+  return [options] { Run(*options); };
+}
+
+}  // namespace
+
+extern const Command kIndexInfoCommand{{.name = "info", .summary = "Show what an index is"},
+                                       Configure};
+
+}  // namespace tandem::app

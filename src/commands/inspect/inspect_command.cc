@@ -1,0 +1,48 @@
+// `tandem inspect`: what a model folder, weights file or data file holds.
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "commands/inspect/inspection.h"
+#include "commands/inspect/inspections.h"
+#include "commands/line_flags.h"
+
+namespace tandem::app {
+namespace {
+
+struct InspectOptions {
+  std::string path;
+  std::string format = "text";
+  bool verify = false;
+  LineFlags lines;
+};
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<InspectOptions>();
+  flags
+      .Add("path", options->path,
+           "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings (also in "
+           "parts). File: "
+           ".safetensors, .npy, .jsonl (texts or training lines), .trec or .run, .tsv or .qrels "
+           "(judgements)")
+      .Required();
+  flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
+  flags.AddSwitch("--verify", options->verify,
+                  "Of embeddings in parts: also compare all checksums, and look for ids that come "
+                  "twice");
+  AddLineFlags(flags, options->lines);
+  return [options] {
+    if (options->verify) VerifyParts(options->path);
+    PrintInspection(Inspect(options->path, LineRulesOf(options->lines, options->path)),
+                    options->format);
+  };
+}
+
+}  // namespace
+
+extern const Command kInspectCommand{
+    {.name = "inspect", .summary = "Show what a model folder or a file holds"}, Configure};
+
+}  // namespace tandem::app

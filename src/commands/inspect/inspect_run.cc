@@ -1,0 +1,149 @@
+// Training runs and their checkpoints in `tandem inspect`.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "commands/catalogues.h"
+#include "commands/inspect/inspections.h"
+#include "config/recipe/recipe_parse.h"
+#include "report/records/run_log.h"
+
+namespace tandem::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+// Rows of a list that are shown; a run of many keeps the first and the newest.
+constexpr size_t kMostRows = 20;
+
+void AddRecipe(const fs::path& path, Json& found) {
+  if (!fs::exists(path)) return;
+  const config::Recipe recipe = config::ParseRecipe(ReadFile(path), path.native(), {},
+                                                    AllCatalogues(), config::IdleKeys::kAccept)
+                                    .recipe;
+  found["base"] = recipe.model.base;
+  found["data"] = fmt::format("{}", fmt::join(recipe.data.paths(), ", "));
+  found["objective"] = recipe.objective.name;
+  found["sampling"] = recipe.sampling.name;
+  if (recipe.train.batch) {
+    found["queries_per_step"] = *recipe.train.batch * recipe.train.accumulate;
+  } else {
+    found["most_tokens_per_step"] = *recipe.train.batch_tokens * recipe.train.accumulate;
+  }
+  found["learning_rate"] = recipe.optimizer.learning_rate;
+  found["seed"] = recipe.seed;
+}
+
+std::vector<std::string> FoldersIn(const fs::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().native();
+    if (entry.is_directory(error) && !name.starts_with('.')) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// A row without its event, which its place tells.
+template <typename Row>
+Json Fields(const Row& row) {
+  Json fields = report::ToJson(row);
+  fields.erase("event");
+  return fields;
+}
+
+// {"step", MEASURE: value, ...}.
+Json Figures(const report::ValidationRow& row) {
+  Json figures = {{"step", row.step}};
+  for (const report::NamedNumber& measure : row.measures) {
+    figures[measure.name] = measure.AsDouble();
+  }
+  return figures;
+}
+
+// A cut file may lack numbers of its last row, and one of an earlier version others.
+Json LastLine(const report::StepRow& row) {
+  Json line = {{"step", row.step}};
+  for (const auto& [key, number] : {std::pair{"epoch", row.epoch},
+                                    {"loss", row.loss},
+                                    {"learning_rate", row.learning_rate},
+                                    {"gradient_norm", row.gradient_norm}}) {
+    if (!std::isnan(number)) line[key] = number;
+  }
+  return line;
+}
+
+void AddFigures(const report::RunLog& log, Json& found) {
+  found["step"] = log.step;
+  if (!log.steps.empty()) found["last_line"] = LastLine(log.steps.back());
+  if (const report::ValidationRow* best = log.BestValidation()) found["best"] = Figures(*best);
+  found["validations"] = Json::array();
+  const size_t left_out =
+      log.validations.size() > kMostRows ? log.validations.size() - kMostRows : 0;
+  for (size_t i = 0; i < log.validations.size(); ++i) {
+    if (i > 0 && i <= left_out) continue;
+    Json row = Figures(log.validations[i]);
+    row["best"] = log.validations[i].best;
+    found["validations"].push_back(std::move(row));
+  }
+}
+
+// What the sampler drew and left out.
+void AddPasses(const fs::path& folder, Json& found) {
+  for (const report::PassFile& file : report::ReadPasses(folder, kMostRows)) {
+    if (!file.row) {
+      found["passes"].push_back({{"pass", fmt::format("{} is damaged", file.name)}});
+      continue;
+    }
+    Json row = Fields(*file.row);
+    if (file.row->mean_score_left_out) {
+      row["mean_score_left_out"] = std::round(1e6 * *file.row->mean_score_left_out) / 1e6;
+    }
+    found["passes"].push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+Json InspectTrainingRun(const fs::path& path) {
+  const report::RunLog log = report::ReadRunLog(path / "metrics.jsonl");
+  const bool has_model = fs::exists(path / "model");
+  Json found = {{"kind", "training_run"}, {"finished", has_model && log.finished.has_value()}};
+  if (has_model) {
+    found["model"] = (path / "model").native();
+    if (log.finished) found["model_step"] = log.finished->model_step;
+  }
+  AddRecipe(path / "recipe.resolved.toml", found);
+  AddFigures(log, found);
+  AddPasses(path / "sampling", found);
+  found["checkpoints"] = FoldersIn(path / "checkpoints");
+  return found;
+}
+
+Json InspectCheckpoint(const fs::path& path) {
+  const fs::path file = path / "state.json";
+  const Json state = Json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
+  if (!state.is_object()) throw ModelError(file.native(), "", "is no JSON object");
+  Json found = {{"kind", "checkpoint"}};
+  const Json& counters = state.contains("loop") ? state["loop"] : state;
+  for (const auto& [key, value] : counters.items()) {
+    if (value.is_number() || value.is_boolean()) found[key] = value;
+  }
+  for (const char* name : {"weights", "optimizer", "sampler"}) {
+    const fs::path tensors = path / fmt::format("{}.safetensors", name);
+    if (fs::exists(tensors)) found[name] = {{"bytes", fs::file_size(tensors)}};
+  }
+  return found;
+}
+
+}  // namespace tandem::app

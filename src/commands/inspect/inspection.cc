@@ -1,0 +1,116 @@
+// What a path holds, and which file shows it.
+#include "commands/inspect/inspection.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "commands/inspect/inspections.h"
+#include "data/folder_files.h"
+#include "data/read_dataset.h"
+#include "search/embeddings/embedding_parts.h"
+
+namespace tandem::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+using Inspector = Json (*)(const fs::path& path);
+
+// The end of a file's name decides what the file is.
+struct FileKind {
+  std::string_view ending;
+  Inspector inspect;
+};
+constexpr FileKind kFileKinds[] = {
+    {".safetensors", InspectSafetensors},
+    {".npy", InspectNpy},
+    {".jsonl", nullptr},  // takes rules: InspectJsonLines
+    {".jsonl.gz", nullptr},
+    {".trec", InspectTrecRun},
+    {".run", InspectTrecRun},
+    {".tsv", InspectJudgements},
+    {".tsv.gz", InspectJudgements},
+    {".qrels", InspectJudgements},
+};
+
+// A file or folder inside a folder decides what the folder is; the first entry that fits counts.
+struct FolderKind {
+  std::string_view holds;
+  Inspector inspect;
+};
+constexpr FolderKind kFolderKinds[] = {
+    {"recipe.resolved.toml", InspectTrainingRun},
+    {"metrics.jsonl", InspectTrainingRun},
+    {"adapter_config.json", InspectAdapter},
+    {"modules.json", InspectModel},
+    {"tandem.json", InspectModel},
+    {"config.json", InspectModel},
+    {"state.json", InspectCheckpoint},
+    {"query/adapter_config.json", InspectTowerAdapters},
+    {"corpus.jsonl", InspectBeir},
+    {"corpus.jsonl.gz", InspectBeir},
+    {"queries.jsonl", InspectBeir},
+    {"queries.jsonl.gz", InspectBeir},
+    {"embeddings.npy", InspectEmbeddings},
+};
+
+// Whether the file is a log of the run in its folder.
+bool IsLogOfRun(const fs::path& path) {
+  const fs::path name = path.filename();
+  return (name == "metrics.jsonl" || name == "timing.jsonl") &&
+         fs::exists(path.parent_path() / "metrics.jsonl");
+}
+
+// Refuses rules for what has no training lines.
+void CheckHasLines(const fs::path& path, const data::LineRules& rules) {
+  if (rules.empty()) return;
+  throw UsageError(
+      fmt::format("--labels, --ignore-columns and --ids say what training lines mean, but {} holds "
+                  "none",
+                  path.native()));
+}
+
+Json InspectFile(const fs::path& path, const data::LineRules& rules) {
+  if (IsLogOfRun(path)) return InspectTrainingRun(path.parent_path());
+  const std::string name = path.filename().native();
+  std::string endings;
+  for (const FileKind& kind : kFileKinds) {
+    if (name.ends_with(kind.ending)) {
+      if (kind.inspect == nullptr) return InspectJsonLines(path, rules);
+      CheckHasLines(path, rules);
+      return kind.inspect(path);
+    }
+    endings += fmt::format("{}{}", endings.empty() ? "" : ", ", kind.ending);
+  }
+  if (fs::exists(path)) {
+    data::RefuseParquet(path);
+    throw UsageError(
+        fmt::format("{}: the ending does not tell what the file holds; known endings are {}",
+                    path.native(), endings));
+  }
+  throw UsageError(fmt::format("{}: there is no such file or folder", path.native()));
+}
+
+}  // namespace
+
+Json Inspect(const fs::path& path, const data::LineRules& rules) {
+  if (!fs::is_directory(path)) return InspectFile(path, rules);
+  for (const FolderKind& kind : kFolderKinds) {
+    if (fs::exists(path / kind.holds)) return kind.inspect(path);
+  }
+  if (search::EmbeddingParts::AreIn(path)) return InspectParts(path);
+  throw UsageError(fmt::format(
+      "{}: nothing in this folder tells what it is; known are models (modules.json or "
+      "config.json), adapters (adapter_config.json), training runs "
+      "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
+      "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts of "
+      "`tandem encode --shard`){}",
+      path.native(), data::FilesInstead(path)));
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,25 @@
+// Flags of commands that read training lines: what the lines do not say themselves.
+#pragma once
+
+#include <string>
+
+#include "data/lines/line_rules.h"
+
+namespace tandem::app {
+
+class Flags;  // cli/flags.h
+
+struct LineFlags {
+  std::string labels;          // "up=1,down=0"
+  std::string ignore_columns;  // "a,b"
+  std::string ids = "given";   // or "text"
+};
+
+// --labels, --ignore-columns and --ids.
+void AddLineFlags(Flags& flags, LineFlags& lines);
+
+// What they say of the data at `path`. Throws UsageError for a label without a number, and for a
+// flag that is given with a folder, which has no lines.
+data::LineRules LineRulesOf(const LineFlags& lines, const std::string& path);
+
+}  // namespace tandem::app

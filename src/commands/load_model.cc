@@ -1,0 +1,65 @@
+#include "commands/load_model.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/log.h"
+#include "cli/globals.h"
+#include "cli/process/job.h"
+#include "tensor/machine/device.h"
+#include "tensor/machine/precision.h"
+#include "tensor/machine/process.h"
+#include "weights/settings/prompt_choice.h"
+
+namespace tandem::app {
+
+model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& query_prompt) {
+  model::LoadOptions options{.max_query_tokens = flags.max_query_tokens,
+                             .max_document_tokens = flags.max_document_tokens,
+                             .training = {.what = model::Trained::kNothing}};
+  if (!query_prompt.empty()) options.query_prompt = query_prompt;
+  (flags.prompts_documents ? options.chosen_document_prompt : options.chosen_query_prompt) =
+      flags.prompt;
+  options.dimensions = flags.dimensions;
+  return options;
+}
+
+c10::Device CommandDevice() {
+  const std::string& name = GlobalOptions().device;
+  return tensor::UseDevice(name.empty() ? "cpu" : name);
+}
+
+std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
+                                              const std::string& query_prompt) {
+  tensor::SetUpProcess(GlobalOptions().threads);
+  auto model = model::DualEncoder::Load(flags.model, LoadOptionsOf(flags, query_prompt));
+  model->To(CommandDevice());
+  if (flags.prompt) {
+    const auto kind =
+        flags.prompts_documents ? model::TextKind::kDocument : model::TextKind::kQuery;
+    Note(fmt::format("the prompt of {} is \"{}\"",
+                     flags.prompts_documents ? "documents" : "queries",
+                     weights::PromptOnOneLine(model->prompt(kind))));
+  }
+  return model;
+}
+
+std::string FolderName(const std::string& folder) {
+  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  return path.filename().native();
+}
+
+search::EncodeOptions BulkOptions() {
+  const std::string& name = GlobalOptions().precision;
+  const tensor::Precision precision =
+      tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice());
+  tensor::ApplyPrecision(precision);
+  return {.precision = precision,
+          .threads = Threads(),
+          .group = CurrentGroup(),
+          .compare_inputs = true};
+}
+
+}  // namespace tandem::app

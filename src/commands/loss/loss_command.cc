@@ -1,0 +1,39 @@
+#include "commands/loss/loss_command.h"
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/process/torch_half.h"
+
+namespace tandem::app {
+namespace {
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<LossOptions>();
+  flags
+      .Add("cases", options->cases,
+           "JSON list of cases: objective, parameters, queries, documents, positive, masks")
+      .Required();
+  flags.Add("--dtype", options->dtype, "Type of the embeddings and their gradients")
+      .OneOf({"float64", "float32"})
+      .ShowDefault();
+  flags.AddSwitch(
+      "--check", options->check,
+      "Compare with the expected loss and gradients of each case; exit 6 when one is out "
+      "of bounds");
+  flags.Add("--format", options->format, "Format of the table that --check prints")
+      .OneOf({"text", "json", "tsv"})
+      .ShowDefault();
+  return [options] { RunLoss(*options); };
+}
+
+}  // namespace
+
+[[gnu::weak]] void RunLoss(const LossOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kLossCommand{
+    {.name = "loss", .summary = "Evaluate objectives on given embeddings, with gradients"},
+    Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,256 @@
+// The work of `tandem loss`: each case through the objective that training uses.
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/globals.h"
+#include "cli/output_style.h"
+#include "commands/loss/loss_cases.h"
+#include "commands/loss/loss_command.h"
+#include "objective/common_params.h"
+#include "objective/objective.h"
+#include "objective/similarity.h"
+#include "report/tables/table.h"
+#include "tensor/machine/process.h"
+
+namespace tandem::app {
+namespace {
+
+struct LossResult {
+  double loss = 0;
+  std::vector<double> losses;  // [Q]
+  at::Tensor grad_queries;     // [Q, E], of the dtype asked for
+  at::Tensor grad_documents;   // [D, E]
+};
+
+at::Tensor Double(const Matrix<double>& matrix) {
+  if (matrix.values.empty()) return {};
+  return at::from_blob(const_cast<double*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                       at::kDouble);
+}
+
+at::Tensor Mask(const Matrix<uint8_t>& matrix) {
+  if (matrix.values.empty()) return {};
+  return at::from_blob(const_cast<uint8_t*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                       at::kByte)
+      .to(at::kBool);
+}
+
+at::Tensor Vector(const std::vector<double>& values) {
+  if (values.empty()) return {};
+  return at::from_blob(const_cast<double*>(values.data()), {static_cast<int64_t>(values.size())},
+                       at::kDouble);
+}
+
+// The labelled cells of the matrices; none where the case has no labels.
+objective::LabelledCells LabelledCellsOf(const LossCase& one) {
+  objective::LabelledCells labelled;
+  if (one.labelled.values.empty()) return labelled;
+  const auto at = [](const Matrix<double>& matrix, int64_t cell) {
+    return matrix.values.empty() ? 0 : matrix.values[static_cast<size_t>(cell)];
+  };
+  labelled.row_starts.push_back(0);
+  for (int64_t row = 0; row < one.labelled.rows; ++row) {
+    const int64_t first = row * one.labelled.columns;
+    for (int64_t column = 0; column < one.labelled.columns; ++column) {
+      const int64_t cell = first + column;
+      if (one.labelled.values[static_cast<size_t>(cell)] == 0) continue;
+      labelled.cells.push_back({column, at(one.relevance, cell), at(one.teacher, cell)});
+    }
+    labelled.row_starts.push_back(std::ssize(labelled.cells));
+    const int64_t own = first + one.positive[static_cast<size_t>(row)];
+    labelled.own_grades.push_back(at(one.relevance, own));
+    labelled.own_teachers.push_back(at(one.teacher, own));
+  }
+  return labelled;
+}
+
+objective::Labels MakeLabels(const LossCase& one) {
+  return {.positive = at::from_blob(const_cast<int64_t*>(one.positive.data()), {one.queries.rows},
+                                    at::kLong),
+          .negative = Mask(one.negative),
+          .query_negative = Mask(one.query_negative),
+          .document_negative = Mask(one.document_negative),
+          .labelled = LabelledCellsOf(one),
+          .weights = one.weights};
+}
+
+at::Tensor Leaf(const Matrix<double>& matrix, at::ScalarType dtype) {
+  return Double(matrix).to(dtype).clone().set_requires_grad(true);
+}
+
+LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
+  const at::Tensor queries = Leaf(one.queries, dtype);
+  const at::Tensor documents = Leaf(one.documents, dtype);
+  const objective::Labels labels = MakeLabels(one);
+  const objective::Scores scores = objective::SimilarityScores(
+      queries, documents, labels.positive,
+      objective::SimilarityOf(one.params, objective::kSimilarityWithoutModel),
+      one.objective->needs(one.params));
+  const auto objective = objective::MakeObjective(one.objective->name, one.params);
+  const objective::Loss loss = objective->Evaluate(
+      scores, labels,
+      {.bank_positives = Vector(one.bank_positives), .bank_negatives = Vector(one.bank_negatives)});
+  loss.value.backward();
+  const auto gradient = [](const at::Tensor& leaf) {
+    return leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf);
+  };
+  return {loss.value.item<double>(), loss.losses, gradient(queries), gradient(documents)};
+}
+
+template <typename T>
+void AppendMatrix(const at::Tensor& matrix, std::string& out) {
+  const auto* values = matrix.data_ptr<T>();
+  out += '[';
+  for (int64_t i = 0; i < matrix.size(0); ++i) {
+    out += i == 0 ? "[" : ", [";
+    for (int64_t j = 0; j < matrix.size(1); ++j) {
+      // The shortest digits that read back to the same bits.
+      out += fmt::format("{}{}", j == 0 ? "" : ", ", values[i * matrix.size(1) + j]);
+    }
+    out += ']';
+  }
+  out += ']';
+}
+
+void AppendGradient(std::string_view name, const at::Tensor& gradient, std::string& out) {
+  out += fmt::format(", \"{}\": ", name);
+  const at::Tensor plain = gradient.contiguous();
+  if (plain.scalar_type() == at::kFloat) {
+    AppendMatrix<float>(plain, out);
+  } else {
+    AppendMatrix<double>(plain, out);
+  }
+}
+
+void AppendNumbers(std::string_view name, std::span<const double> numbers, std::string& out) {
+  out += fmt::format(", \"{}\": [{}]", name, fmt::join(numbers, ", "));
+}
+
+void PrintResults(std::span<const LossCase> cases, at::ScalarType dtype) {
+  std::string out = "[";
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const LossResult result = Evaluate(cases[i], dtype);
+    out += fmt::format("{}\n {{\"objective\": \"{}\", \"loss\": {}", i == 0 ? "" : ",",
+                       cases[i].objective->name, result.loss);
+    AppendNumbers("losses", result.losses, out);
+    AppendGradient("grad_queries", result.grad_queries, out);
+    AppendGradient("grad_documents", result.grad_documents, out);
+    out += '}';
+  }
+  std::fputs((out + "\n]\n").c_str(), stdout);
+}
+
+// max |got - want| / max(1, max |want|); infinite when something is not a number.
+double WorstError(std::span<const double> got, std::span<const double> want) {
+  double difference = 0;
+  double largest = 1;
+  for (size_t i = 0; i < want.size(); ++i) {
+    const double error = std::fabs(got[i] - want[i]);
+    if (std::isnan(error)) return HUGE_VAL;
+    difference = std::max(difference, error);
+    largest = std::max(largest, std::fabs(want[i]));
+  }
+  return difference / largest;
+}
+
+double WorstError(const at::Tensor& got, const Matrix<double>& want) {
+  const at::Tensor plain = got.to(at::kDouble).contiguous();
+  return WorstError({plain.data_ptr<double>(), want.values.size()}, want.values);
+}
+
+struct CheckRow {
+  size_t index = 0;
+  std::string_view objective;
+  double loss = 0;  // the worst error of the loss or of a query's loss
+  double queries = 0;
+  double documents = 0;
+  double Worst() const { return std::max({loss, queries, documents}); }
+};
+
+std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dtype) {
+  std::vector<CheckRow> rows;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const LossResult got = Evaluate(cases[i], dtype);
+    const ExpectedLoss& want = *cases[i].expected;
+    const double loss =
+        std::max(WorstError({&got.loss, 1}, {&want.loss, 1}), WorstError(got.losses, want.losses));
+    rows.push_back({i, cases[i].objective->name, loss,
+                    WorstError(got.grad_queries, want.grad_queries),
+                    WorstError(got.grad_documents, want.grad_documents)});
+  }
+  return rows;
+}
+
+// The largest error that --check accepts (docs/cli.md).
+double Bound(at::ScalarType dtype) { return dtype == at::kFloat ? 1e-5 : 1e-11; }
+
+std::string CheckJson(std::span<const CheckRow> rows, double bound) {
+  report::Table table({{.name = "case"},
+                       {.name = "objective"},
+                       {.name = "loss_error"},
+                       {.name = "grad_queries_error"},
+                       {.name = "grad_documents_error"},
+                       {.name = "bound"},
+                       {.name = "ok"}});
+  for (const CheckRow& row : rows) {
+    table.Add({row.index, row.objective, row.loss, row.queries, row.documents, bound,
+               row.Worst() <= bound});
+  }
+  return report::JsonText(table.Json());
+}
+
+void PrintTable(std::span<const CheckRow> rows, double bound, const std::string& format) {
+  const auto scientific = [](double error) { return report::Scientific(error); };
+  report::Table table({{.name = "case", .least_width = 5},
+                       {.name = "objective", .least_width = 16},
+                       {.name = "loss", .show = scientific, .least_width = 10},
+                       {.name = "grad_queries", .show = scientific},
+                       {.name = "grad_documents", .show = scientific},
+                       {.name = "verdict"}});
+  for (const CheckRow& row : rows) {
+    table.Add({row.index, row.objective, row.loss, row.queries, row.documents,
+               row.Worst() <= bound ? "ok" : "out of bounds"});
+  }
+  const std::string text =
+      format == "json" ? CheckJson(rows, bound) : table.Format(format, OutputStyle());
+  std::fputs(text.c_str(), stdout);
+}
+
+void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::string& format) {
+  const std::vector<CheckRow> rows = Compare(cases, dtype);
+  const double bound = Bound(dtype);
+  PrintTable(rows, bound, format);
+  const auto bad = std::count_if(rows.begin(), rows.end(),
+                                 [&](const CheckRow& row) { return !(row.Worst() <= bound); });
+  if (bad > 0) {
+    throw CheckFailed(fmt::format("{} of {} cases are further than {} from what is expected", bad,
+                                  rows.size(), bound));
+  }
+}
+
+}  // namespace
+
+void RunLoss(const LossOptions& options) {
+  tensor::SetUpProcess(Threads());
+  const std::vector<LossCase> cases = ReadLossCases(options.cases, options.check);
+  const at::ScalarType dtype = options.dtype == "float32" ? at::kFloat : at::kDouble;
+  if (options.check) {
+    Check(cases, dtype, options.format);
+  } else {
+    PrintResults(cases, dtype);
+  }
+}
+
+}  // namespace tandem::app

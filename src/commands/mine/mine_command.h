@@ -1,0 +1,29 @@
+// `tandem mine`: hard negatives for the queries of a data set, from a model's ranking of its corpus
+// or from a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "commands/mine/mining_data.h"
+#include "commands/model_flags.h"
+#include "search/mining/mining_rules.h"
+
+namespace tandem::app {
+
+struct MineOptions {
+  ModelFlags model;  // model.model "": the run ranks
+  std::string run;
+  MiningSource source;
+  search::MiningRules rules;
+  std::string search_precision;         // auto, fp32, bf16; "": as everything else
+  uint64_t memory = uint64_t{2} << 30;  // bytes of the search
+  std::string embeddings;               // folder of the documents' parts; "": they are encoded
+  bool cache = true;                    // embeddings are kept, and used where they are
+  MiningOutput output;
+};
+
+// The work with a model, in mine_run.cc. Needs tensors.
+void RunMineByModel(const MineOptions& options);
+
+}  // namespace tandem::app

@@ -1,0 +1,125 @@
+// The work of `tandem mine --model`.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files/cache_folder.h"
+#include "base/process/interrupt.h"
+#include "base/progress.h"
+#include "cli/globals.h"
+#include "cli/process/job.h"
+#include "cli/process/signal_watch.h"
+#include "commands/load_model.h"
+#include "commands/mine/mine_command.h"
+#include "model/dual_encoder.h"
+#include "search/embeddings/embedding_cache.h"
+#include "search/mining/gather_mined.h"
+#include "search/mining/mine.h"
+#include "search/mining/same_mining.h"
+#include "search/retrieval/model_parts.h"
+#include "tensor/machine/precision.h"
+#include "tensor/machine/process.h"
+
+namespace tandem::app {
+namespace {
+
+using model::TextKind;
+
+// The embeddings of some of `texts`, from the cache or encoded into it, ready to be searched.
+search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
+                             const std::vector<uint32_t>& chosen, bool cache) {
+  const bool query = kind == TextKind::kQuery;
+  search::CacheOptions options{.encode = BulkOptions()};
+  if (cache) options.folder = CacheFolder();
+  options.encode.label = query ? "encode queries" : "encode documents";
+  options.between_blocks = [] {
+    if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
+  };
+  search::CachedEmbeddings embeddings = search::EmbedDistinct(
+      model, kind, chosen.size(), [&](size_t i) { return texts.text(chosen[i]); }, options);
+  search::ReportCounts(embeddings.counts, query ? "queries" : "documents", model.max_tokens(kind));
+  return search::SimilarityRows(embeddings.rows, model.similarity(), embeddings.row_of);
+}
+
+// The embeddings of the task's documents, which stay in the files of their parts.
+search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const std::string& folder,
+                                        const MiningData& data) {
+  const search::EncodeOptions encode = BulkOptions();
+  const search::EmbeddingParts parts =
+      search::OpenPartsFor(folder, model, TextKind::kDocument, encode);
+  return {
+      search::RowBlocksOf(parts, data.set.documents, "documents of the data set", encode.threads),
+      parts.width(), model.similarity(), data.task.document_of};
+}
+
+search::Mined Mine(const MineOptions& options, const MiningData& data) {
+  tensor::SetUpProcess(GlobalOptions().threads);
+  // A search by products has no int8: its results would not be those of the embeddings.
+  const tensor::Precision precision = options.search_precision.empty()
+                                          ? tensor::HostPrecision(BulkOptions().precision)
+                                          : tensor::ResolvePrecision(options.search_precision);
+  const auto model = model::DualEncoder::Load(options.model.model,
+                                              LoadOptionsOf(options.model, data.query_prompt));
+  model->To(CommandDevice());
+  search::TiledSearchOptions search{.precision = precision, .memory = options.memory, .stop = [] {
+                                      if (CurrentGroup() != nullptr) CurrentGroup()->CheckPeers();
+                                      return SignalWatch::Received();
+                                    }};
+  search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),
+                      search);
+  dist::ProcessGroup* const group = CurrentGroup();
+  search::CheckSameMining(data.set, data.task, options.rules, tensor::PrecisionName(precision),
+                          group);
+  const search::SimilarityRows documents =
+      options.embeddings.empty() ? Embed(*model, TextKind::kDocument, data.set.documents,
+                                         data.task.document_of, options.cache)
+                                 : DocumentsOfParts(*model, options.embeddings, data);
+  const search::SimilarityRows queries =
+      Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
+  const dist::Share share = search::MiningShareOf(data.task, group);
+  Progress progress(
+      {.label = "search", .unit = "queries", .total = static_cast<size_t>(share.size())});
+  search.progress = [&](size_t done) { progress.Update(done); };
+  search::Mined own =
+      search::MineShare(data.set, data.task, options.rules, queries, documents, search, share);
+  return search::GatherMined(data.task, std::move(own), group);
+}
+
+// The signal that this process has received, or another of its group: they must all do the same.
+int SignalOfAny() {
+  const int own = SignalWatch::Received();
+  return dist::IsShared(CurrentGroup()) ? static_cast<int>(CurrentGroup()->Largest(own)) : own;
+}
+
+// Until a signal comes. One that comes while the output is written ends the program at once.
+search::Mined MineUntilStopped(const MineOptions& options, const MiningData& data) {
+  const SignalWatch signals;
+  int signal = 0;
+  try {
+    search::Mined mined = Mine(options, data);
+    signal = SignalOfAny();
+    if (signal == 0) return mined;
+  } catch (const Interrupted&) {  // says less than the line below
+    signal = SignalWatch::Received();
+  }
+  throw Interrupted(
+      signal,
+      fmt::format(
+          "interrupted; {} was not written{}", options.output.path,
+          options.cache ? "; the next call finds the embeddings that were made so far" : ""));
+}
+
+}  // namespace
+
+void RunMineByModel(const MineOptions& options) {
+  RunInGroup("mine", [&options](dist::ProcessGroup& group) {
+    const MiningData data = ReadMiningData(options.source);
+    const search::Mined mined = MineUntilStopped(options, data);
+    if (group.leads()) FinishMining(data, options.rules, mined, options.source, options.output);
+  });
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,51 @@
+// What `tandem mine` reads and writes, whoever ranks.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "commands/line_flags.h"
+#include "data/training_set.h"
+#include "search/mining/mined.h"
+#include "search/mining/mining_task.h"
+
+namespace tandem::app {
+
+struct MiningSource {
+  std::string dataset;                   // BEIR folder or file of training lines
+  std::string format = "auto";           // as recipes spell it
+  std::string split = "train";           // of a folder
+  std::optional<double> positive_grade;  // none: 1
+  LineFlags lines;
+  bool ignore_identical_ids = false;  // a document with a query's id is not mined for it
+
+  double positive_grade_or_default() const { return positive_grade.value_or(1); }
+};
+
+struct MiningOutput {
+  std::string path;
+  std::string format = "flag_embedding";  // or sentence_transformers, beir
+};
+
+struct MiningData {
+  data::TrainingSet set;
+  search::MiningTask task;
+  std::string query_prompt;  // that the lines put before queries
+  bool has_grades = false;
+};
+
+// Throws what reading throws, and DataError where there is nothing to mine. Warns about scores and
+// documents judged irrelevant, which the output will not have, and says how many queries are
+// documents of the corpus themselves.
+MiningData ReadMiningData(const MiningSource& source);
+
+// Throws UsageError, before any work, for an output that exists.
+void CheckMiningOutput(const MiningOutput& output);
+
+// Writes the data set with its negatives, complete or not at all, and prints the summary to
+// standard output.
+void FinishMining(const MiningData& data, const search::MiningRules& rules,
+                  const search::Mined& mined, const MiningSource& source,
+                  const MiningOutput& output);
+
+}  // namespace tandem::app

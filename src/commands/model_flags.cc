@@ -1,0 +1,48 @@
+#include "commands/model_flags.h"
+
+#include <fmt/format.h>
+
+#include "cli/flags.h"
+
+namespace tandem::app {
+
+void AddEmbeddingsFlag(Flags& flags, std::string& folder) {
+  flags
+      .Add("--embeddings", folder,
+           "Folder of the corpus's embeddings: parts of `tandem encode --shard`, or one that keeps "
+           "what this command encodes, so that nothing is encoded twice")
+      .Folder("kept embeddings are several files");
+}
+
+void AddPartsFlag(Flags& flags, std::string& folder) {
+  flags
+      .Add("--embeddings", folder,
+           "Folder of the documents' embeddings in parts (`tandem encode --shard`), so that they "
+           "are not encoded")
+      .Folder("parts are several files");
+}
+
+void AddLengthFlags(Flags& flags, ModelFlags& model) {
+  flags.Add("--max-query-tokens", model.max_query_tokens,
+            "Cut queries at this many tokens; 0: what the encoder takes (default: the model's)");
+  AddDocumentLengthFlags(flags, model);
+}
+
+void AddDocumentLengthFlags(Flags& flags, ModelFlags& model) {
+  flags.Add("--max-document-tokens", model.max_document_tokens,
+            "Cut documents at this many tokens; 0: what the encoder takes (default: the model's)");
+  flags
+      .Add("--dimensions", model.dimensions,
+           "Cut embeddings to this many leading numbers, for models trained so (Matryoshka); 0: "
+           "whole embeddings (default: the model's truncate_dim)")
+      .Between(0, 65536);
+}
+
+void AddPromptFlag(Flags& flags, ModelFlags& model, std::string_view texts) {
+  flags.Add("--prompt", model.prompt,
+            fmt::format("What is put before {}: the name of one of the model's prompts (tandem "
+                        "inspect shows them), or a text, in which \\n is a line break",
+                        texts));
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,153 @@
+// The work of `tandem prune`.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/cache_folder.h"
+#include "base/files/files.h"
+#include "base/log.h"
+#include "base/process/interrupt.h"
+#include "base/progress.h"
+#include "cli/globals.h"
+#include "cli/output_style.h"
+#include "cli/process/job.h"
+#include "cli/process/signal_watch.h"
+#include "commands/load_model.h"
+#include "commands/prune/prune_command.h"
+#include "commands/prune/prune_report.h"
+#include "data/judgements/grades.h"
+#include "data/read_dataset.h"
+#include "data/studies/without_pairs.h"
+#include "data/training_set.h"
+#include "data/write_dataset.h"
+#include "sampling/pruning/keep.h"
+#include "train/inputs/run_data.h"
+#include "train/mining/pair_scores.h"
+
+namespace tandem::app {
+namespace {
+
+std::string FormatOf(const PruneOptions& options) {
+  if (options.from != "auto") return options.from;
+  if (std::filesystem::is_directory(options.dataset)) return "beir";
+  return std::string(data::FormatOfLines(options.dataset));
+}
+
+// Stops the scoring where a signal came.
+void StopIfAsked(const PruneOptions& options) {
+  const int signal = SignalWatch::Received();
+  if (signal == 0) return;
+  throw Interrupted(signal, fmt::format("interrupted; {} was not written{}", options.output,
+                                        options.no_cache ? ""
+                                                         : "; the next call finds the embeddings "
+                                                           "that were made so far"));
+}
+
+train::PairScores Score(const PruneOptions& options, const data::TrainingSet& set,
+                        const sampling::Examples& examples, const std::string& query_prompt) {
+  const SignalWatch signals;  // a signal while the results are written ends the program at once
+  const bool consistency = options.score == "consistency";
+  std::vector<uint32_t> query_texts;
+  for (const data::TrainingQuery& query : set.examples) query_texts.push_back(query.query);
+  const train::PairSource source{.examples = examples,
+                                 .query_texts = query_texts,
+                                 .queries = set.queries,
+                                 .documents = set.documents};
+  if (consistency && !train::HasCandidates(source)) {
+    throw UsageError(fmt::format("--score {}", train::kNoCandidates));
+  }
+  const auto model = LoadModel(options.model, query_prompt);
+  train::PairScores scores = train::ScorePairs(
+      *model, source,
+      {.consistency = consistency,
+       .seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
+       .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
+                 .encode = BulkOptions(),
+                 .between_blocks = [&] { StopIfAsked(options); }}});
+  StopIfAsked(options);
+  search::ReportCounts(scores.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
+  search::ReportCounts(scores.document_counts, "documents",
+                       model->max_tokens(model::TextKind::kDocument));
+  Note(fmt::format("scored {} pairs in {}, {} of it for the embeddings of {} texts",
+                   scores.cosines.size(), FormatDuration(scores.seconds),
+                   FormatDuration(scores.encode_seconds), scores.encoded()));
+  return scores;
+}
+
+// How many pairs are kept. Throws UsageError for none.
+size_t KeptCount(const PruneOptions& options, size_t pairs) {
+  const size_t count = sampling::KeptCount(pairs, options.keep);
+  if (count > 0) return count;
+  throw UsageError(fmt::format("--keep is {}, which leaves none of {} pairs; give at least {:.2g}",
+                               options.keep, pairs, 1 / static_cast<double>(pairs)));
+}
+
+// Where the histogram goes. Throws UsageError where there is a file already, OutputError where none
+// can be written.
+std::filesystem::path HistogramFile(const PruneOptions& options) {
+  std::string output = options.output;
+  while (output.size() > 1 && output.back() == '/') output.pop_back();
+  const std::filesystem::path file = output + ".histogram.tsv";
+  if (std::filesystem::exists(file)) {
+    throw UsageError(fmt::format(
+        "{}: exists already, and the histogram goes there; remove it, or give another --output",
+        file.native()));
+  }
+  const AtomicFile writable(file);
+  return file;
+}
+
+// What rank 0 of a group looks at before anything is read; the histogram's file.
+std::filesystem::path CheckOutput(const PruneOptions& options, const std::string& format,
+                                  const data::WriteOptions& write) {
+  data::CheckWriteRequest(format, options.output, write);
+  return HistogramFile(options);
+}
+
+void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
+  const std::string format = FormatOf(options);
+  const data::WriteOptions write{.split = options.split_or_default()};
+  std::filesystem::path histogram_file;
+  group.Agree([&] {
+    if (group.leads()) histogram_file = CheckOutput(options, format, write);
+  });
+  const data::Dataset dataset =
+      data::ReadDataset(options.dataset, format, options.split_or_default(),
+                        LineRulesOf(options.lines, options.dataset));
+  data::CheckFormatHolds(dataset, format, write);
+  data::Dataset graded = dataset;  // what is written keeps its scores
+  data::SettleScores(graded, options.positive_grade.has_value());
+  const double positive_grade = options.positive_grade_or_default();
+  const std::vector<data::DatasetPair> pairs = data::PairsOf(graded, positive_grade);
+  const data::TrainingSet set = data::BuildTrainingSet(std::move(graded), positive_grade);
+  std::vector<uint32_t> all(set.examples.size());
+  std::iota(all.begin(), all.end(), 0);
+  const sampling::Examples examples = train::MakeExamples(set, positive_grade, all);
+  const size_t count = KeptCount(options, pairs.size());
+  const train::PairScores scores = Score(options, set, examples, dataset.query_prompt);
+  if (!group.leads()) return;
+  const std::vector<bool> kept =
+      sampling::BestPairs(RankingOf(scores.cosines, scores.reciprocal_ranks), count);
+  const PrunedPairs pruned{dataset, pairs, scores.cosines, scores.reciprocal_ranks, kept};
+  const data::PairLoss loss = data::CountLoss(pairs, kept);
+  data::WriteDataset(data::WithoutPairs(dataset, pairs, kept), format, options.output, write);
+  WriteFileAtomically(histogram_file, HistogramTsv(HistogramsOf(pruned)));
+  std::cout << (options.format == "json" ? PruneJson(pruned, loss, options.review)
+                                         : PruneText(pruned, loss, options.review, OutputStyle()));
+  Note(fmt::format("{} of {} pairs -> {}", loss.kept_pairs, loss.pairs, options.output));
+}
+
+}  // namespace
+
+void RunPrune(const PruneOptions& options) {
+  RunInGroup("prune", [&options](dist::ProcessGroup& group) { PruneInGroup(options, group); });
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,26 @@
+// Evaluates a model for a report. Needs tensors.
+#pragma once
+
+#include <string>
+
+#include "commands/model_flags.h"
+#include "report/records/evaluation_record.h"
+
+namespace tandem::app {
+
+// What a report's models are measured on.
+struct RecordedSet {
+  std::string folder;  // BEIR
+  std::string split;
+  double relevance_level = 1;
+};
+
+// Loads the model, ranks the corpus for each judged query, and records everything that a report
+// shows: measures and areas with intervals, curves, thresholds, score histograms, calibrations
+// (each measured without the queries that it is fitted to), views of the embedding space, the best
+// and the worst queries. `name` is what the report calls the model. Embeddings are kept in the
+// cache. Seeded by the global --seed. Throws as LoadModel and LoadJudgedData do.
+report::EvaluationRecord RecordModel(const ModelFlags& flags, const std::string& name,
+                                     const RecordedSet& set);
+
+}  // namespace tandem::app

@@ -1,0 +1,105 @@
+#include "commands/report/report_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/process/torch_half.h"
+#include "commands/catalogues.h"
+#include "commands/report/report_plan.h"
+#include "report/figures/gnuplot.h"
+#include "report/page/page.h"
+#include "report/records/report_input.h"
+
+namespace tandem::app {
+namespace {
+
+// The page of one run lies in the run, beside the evaluations that it is made of.
+std::filesystem::path OutputOf(const ReportOptions& options) {
+  if (!options.output.empty()) return options.output;
+  if (options.inputs.size() == 1 && report::IsRunFolder(options.inputs.front())) {
+    return std::filesystem::path(options.inputs.front()) / "report" / "page";
+  }
+  throw UsageError("--output is needed: only the page of one run has a place of its own");
+}
+
+// What the page has to know of the measuring before it.
+report::Measured MeasuredBy(const ReportPlan& plan) {
+  report::Measured measured{.files = {}, .notes = plan.notes};
+  for (const ReportedModel& model : plan.models) {
+    if (!model.record.empty()) measured.files.push_back(model.record);
+  }
+  return measured;
+}
+
+void RunReport(const ReportOptions& options) {
+  const std::filesystem::path output = OutputOf(options);
+  const ReportPlan plan = PlanReport(options);
+  std::vector<report::LabelledEvaluation> measured;
+  if (!plan.models.empty()) {
+    // What is wrong is said before corpora are encoded, which may take hours.
+    report::CheckReportInput(plan.inputs);
+    report::CheckReportFolder(output);
+    report::RunGnuplot("");
+    measured = MeasureForReport(plan.models, options.relevance_level);
+  }
+  for (const report::RunNote& note : plan.notes) {
+    Note(fmt::format("{}: {}", note.run, note.sentence));
+  }
+  report::ReportInput input =
+      report::ReadReportInput(plan.inputs, AllCatalogues(), MeasuredBy(plan));
+  input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
+                           std::make_move_iterator(measured.end()));
+  report::WriteReport(report::MakeReport(input), output);
+  std::cout << (output / "index.html").native() << "\n";
+}
+
+std::function<void()> Configure(Flags& flags) {
+  auto options = std::make_shared<ReportOptions>();
+  flags
+      .Add("run", options->inputs,
+           "Run folders, model folders, and files NAME.evaluation.json; several are compared, with "
+           "the first of a data set as the baseline")
+      .Required();
+  flags.Add("--base", options->base,
+            "Model folder that runs started from, where it is not where their recipes say");
+  flags.Add("--dataset", options->dataset,
+            "BEIR folder to measure models on: those of runs before and after training, and model "
+            "folders. Without it, runs that have no evaluation yet are measured on the validation "
+            "data of their recipes");
+  flags.Add("--split", options->split,
+            "Split of the data set (default test; of a recipe's data the recipe's)");
+  flags
+      .Add("--relevance-level", options->relevance_level,
+           "Grade from which a document is a positive")
+      .ShowDefault();
+  flags
+      .Add(
+          "--output", options->output,
+          "Folder for index.html and the figures as TSV and SVG; an older report there is replaced")
+      .Folder("a report is several files")
+      .ShowDefault("RUN/report/page, for one run");
+  return [options] { RunReport(*options); };
+}
+
+}  // namespace
+
+[[gnu::weak]] std::vector<report::LabelledEvaluation> MeasureForReport(
+    const std::vector<ReportedModel>&, double) {
+  ReplaceByTorchHalf();
+}
+
+extern const Command kReportCommand{
+    {.name = "report", .summary = "Write the HTML page of a run, or of several beside each other"},
+    Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,28 @@
+// `tandem report`: the HTML page of runs and models.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/page/page.h"
+
+namespace tandem::app {
+
+struct ReportOptions {
+  std::vector<std::string> inputs;  // run folders, model folders, files of evaluations
+  std::string output;               // "": in the only run
+  std::string base;                 // model folder of runs before training; "": as recipes say
+  std::string dataset;              // BEIR folder; "": what runs were validated on
+  std::string split;                // "": test of `dataset`, else the recipe's
+  double relevance_level = 1;
+};
+
+struct ReportedModel;  // commands/report/report_plan.h
+
+// Measures the models (commands/report/model_record.h), writes the record of each of a run, and
+// returns those of models that were named themselves, in the same order. In report_run.cc; needs
+// tensors.
+std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
+                                                         double relevance_level);
+
+}  // namespace tandem::app

@@ -1,0 +1,74 @@
+#include "commands/run_recipe.h"
+
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "commands/catalogues.h"
+#include "config/recipe/recipe_parse.h"
+
+namespace tandem::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The comments above recipe.given.toml name what the command line gave over it, one on each line
+// (train/run/run_records.h).
+std::vector<std::string> SetsAbove(const std::string& text) {
+  constexpr std::string_view kStart = "#   --set ";
+  std::vector<std::string> sets;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
+    if (line.starts_with(kStart)) sets.push_back(line.substr(kStart.size()));
+  }
+  return sets;
+}
+
+std::optional<config::Recipe> ReadRecipe(const fs::path& file, bool given) {
+  if (!fs::exists(file)) return std::nullopt;
+  try {
+    const std::string text = ReadFile(file);
+    const std::vector<std::string> sets = given ? SetsAbove(text) : std::vector<std::string>();
+    return config::ParseRecipe(text, file.native(), sets, AllCatalogues(),
+                               config::IdleKeys::kAccept)
+        .recipe;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+fs::path LastPart(const std::string& path) {
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return normal.has_filename() ? normal.filename() : normal.parent_path().filename();
+}
+
+std::vector<std::string> Places(const std::string& resolved,
+                                const std::optional<std::string>& given) {
+  if (resolved.empty()) return {};
+  // A given path that ends otherwise is not what the run used: somebody changed one of the files.
+  if (!given || given->empty() || *given == resolved || LastPart(*given) != LastPart(resolved)) {
+    return {resolved};
+  }
+  return {*given, resolved};
+}
+
+}  // namespace
+
+std::vector<std::string> RunRecipe::BasePlaces() const {
+  return Places(resolved.model.base, given ? std::optional(given->model.base) : std::nullopt);
+}
+
+std::vector<std::string> RunRecipe::ValidationPlaces() const {
+  return Places(resolved.validation.data.value_or(""),
+                given ? given->validation.data : std::nullopt);
+}
+
+std::optional<RunRecipe> ReadRunRecipe(const fs::path& run) {
+  std::optional<config::Recipe> resolved = ReadRecipe(run / "recipe.resolved.toml", false);
+  if (!resolved) return std::nullopt;
+  return RunRecipe{std::move(*resolved), ReadRecipe(run / "recipe.given.toml", true)};
+}
+
+}  // namespace tandem::app

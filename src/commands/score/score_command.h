@@ -1,0 +1,37 @@
+// `tandem score`: grades or teacher scores of a data set's judged pairs, by a model.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "commands/line_flags.h"
+#include "commands/model_flags.h"
+#include "data/judgements/judged_pairs.h"
+
+namespace tandem::app {
+
+struct ScoreOptions {
+  ModelFlags model;                       // a bi-encoder or a cross-encoder
+  std::optional<size_t> max_pair_tokens;  // of a cross-encoder; none: the folder's
+  std::string label;                      // of a cross-encoder, by name or number; "": the only one
+  std::string dataset;                    // BEIR folder or file of training lines
+  std::string as;                         // "grades" or "teacher"
+  std::string output;
+  std::string to;             // format of the output; "": that of the data
+  std::string from = "auto";  // format of the data
+  std::string split;          // of a BEIR folder; "": train
+  LineFlags lines;
+  bool no_cache = false;
+  std::string format = "text";  // of the report: text or json
+
+  std::string split_or_default() const { return split.empty() ? "train" : split; }
+  data::ScoreRole role() const {
+    return as == "grades" ? data::ScoreRole::kGrades : data::ScoreRole::kTeacher;
+  }
+};
+
+// The work, in score_run.cc. Needs tensors.
+void RunScore(const ScoreOptions& options);
+
+}  // namespace tandem::app

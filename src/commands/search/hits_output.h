@@ -1,0 +1,52 @@
+// The hits of a search in the format that was asked for, query by query.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "commands/search/hits_text.h"
+#include "report/tables/table.h"
+
+namespace tandem::app {
+
+struct HitsStyle {
+  std::string format = "text";           // text, json, tsv, trec
+  report::TextStyle text;                // of format text
+  std::string asked;                     // what hits must have (WhatIsAsked)
+  bool has_ids = false;                  // of queries, so that JSON and TSV have them too
+  bool as_lines = false;                 // JSON: an object on each line, not a list of all
+  std::string file = "standard output";  // for errors about ids, which a TREC run may not hold
+};
+
+struct HitsOfQuery {
+  std::string_view id;
+  std::string_view query;
+  std::span<const ShownHit> hits;  // best first
+};
+
+// JSON is a list of {"query", "hits": [{"document", "score", "probability", "text", "highlight"}]},
+// TSV has query, rank, document, score, probability and passage; members and columns that no hit
+// has are left out. Finish ends the output.
+class HitsOutput {
+ public:
+  HitsOutput(HitsStyle style, std::function<void(std::string_view)> write)
+      : style_(std::move(style)), write_(std::move(write)) {}
+
+  // Throws DataError where the format is trec, for ids that are empty or have blanks.
+  void Add(const HitsOfQuery& found);
+  void Finish();
+
+ private:
+  void AddText(const HitsOfQuery& found);
+  void AddJson(const HitsOfQuery& found);
+  void AddTsv(const HitsOfQuery& found);
+  void AddTrec(const HitsOfQuery& found);
+
+  HitsStyle style_;
+  std::function<void(std::string_view)> write_;
+  size_t queries_ = 0;  // so far
+};
+
+}  // namespace tandem::app

@@ -1,0 +1,273 @@
+// The work of `tandem search` with an index.
+#include <ATen/core/Tensor.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/log.h"
+#include "cli/globals.h"
+#include "cli/output_style.h"
+#include "commands/evaluate/evaluation_output.h"
+#include "commands/identical_ids.h"
+#include "commands/load_model.h"
+#include "commands/model_calibration.h"
+#include "commands/search/hits_output.h"
+#include "commands/search/query_source.h"
+#include "commands/search/search_command.h"
+#include "index/folder/index_model.h"
+#include "index/folder/manifest.h"
+#include "index/query/answers.h"
+#include "search/encode.h"
+#include "tensor/machine/process.h"
+
+namespace tandem::app {
+namespace {
+
+using model::TextKind;
+
+// Queries that are encoded and searched together.
+constexpr size_t kBlock = 256;
+
+// An index with files of so many bytes is compared with its checksums each time, which takes less
+// than a tenth of a second. Of a larger one only the sizes of its files are; `tandem index info
+// --verify` compares all.
+constexpr uint64_t kVerifiedBytes = uint64_t{256} << 20;
+
+std::shared_ptr<const index::DocumentIndex> OpenIndex(const std::string& folder) {
+  const bool verify = index::ReadManifest(folder).file_bytes() <= kVerifiedBytes;
+  return index::DocumentIndex::Open(folder, verify);
+}
+
+// The model with the folder that it came from.
+struct LoadedModel {
+  std::string folder;
+  std::unique_ptr<model::DualEncoder> model;
+};
+
+LoadedModel LoadModelOf(const index::IndexInfo& info, const ModelFlags& flags) {
+  tensor::SetUpProcess(GlobalOptions().threads);
+  model::LoadOptions options = index::LoadOptionsOf(info.model);
+  options.max_query_tokens = flags.max_query_tokens;
+  options.chosen_query_prompt = flags.prompt;
+  LoadedModel loaded{.folder = flags.model.empty() ? info.model.path : flags.model};
+  loaded.model = index::LoadIndexModel(info, options, flags.model);
+  loaded.model->To(CommandDevice());
+  return loaded;
+}
+
+// Encodes texts of one kind and counts what is lost.
+class Embedder {
+ public:
+  Embedder(model::DualEncoder& model, TextKind kind) : model_(model), kind_(kind) {}
+
+  // Float32 [texts, E] row after row.
+  std::vector<float> Embed(std::span<const std::string_view> texts) {
+    const auto width = static_cast<size_t>(model_.embedding_width());
+    std::vector<float> rows(texts.size() * width);
+    const search::EncodeCounts counts = search::EncodeTexts(
+        model_, kind_, texts.size(), [&](size_t i) { return texts[i]; }, BulkOptions(),
+        [&](size_t first, const at::Tensor& block) {
+          const at::Tensor contiguous = block.contiguous();
+          std::memcpy(rows.data() + first * width, contiguous.data_ptr<float>(),
+                      static_cast<size_t>(contiguous.numel()) * sizeof(float));
+        });
+    counts_ += counts;
+    return rows;
+  }
+
+  void Report(std::string_view what) const {
+    search::ReportCounts(counts_, what, model_.max_tokens(kind_));
+  }
+
+ private:
+  model::DualEncoder& model_;
+  TextKind kind_;
+  search::EncodeCounts counts_;
+};
+
+std::unique_ptr<QuerySource> SourceOf(const SearchOptions& options) {
+  if (options.lines) {
+    const bool asks = ::isatty(STDIN_FILENO) != 0;
+    return QueriesOfLines(STDIN_FILENO, asks ? "query> " : "");
+  }
+  if (!options.queries_file.empty()) {
+    return QueriesOfFile(options.queries_file, options.format == "trec");
+  }
+  return QueriesOfTexts(options.queries);
+}
+
+// Where hits go: a file that appears when it is complete, or standard output.
+class Output {
+ public:
+  explicit Output(const std::string& path) {
+    if (!path.empty() && path != "-") file_.emplace(path);
+  }
+  void Write(std::string_view text) {
+    if (file_) {
+      file_->Write(text);
+    } else {
+      std::cout << text;
+    }
+  }
+  // A reader behind a pipe gets each answer at once.
+  void Flush() {
+    if (!file_) std::cout.flush();
+  }
+  void Finish() {
+    if (file_) file_->Commit();
+  }
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+index::AnswerOptions AnswerOptionsOf(const SearchOptions& options, const index::IndexInfo& info) {
+  index::AnswerOptions answers{.k = options.top_k + (options.ignore_identical_ids ? 1 : 0),
+                               .min_score = options.min_score,
+                               .min_probability = options.min_probability,
+                               .highlight = options.highlight,
+                               .effort = options.effort,
+                               .threads = Threads()};
+  for (const std::string& filter : options.filters) {
+    answers.filter.push_back(index::ParseCondition(filter, info.fields));
+  }
+  return answers;
+}
+
+HitsStyle StyleOf(const SearchOptions& options) {
+  const bool to_file = !options.output.empty() && options.output != "-";
+  return {.format = options.format,
+          .text = to_file ? report::TextStyle{} : OutputStyle(),
+          .asked = WhatIsAsked(options),
+          .has_ids = !options.queries_file.empty(),
+          .as_lines = options.lines || !options.queries_file.empty(),
+          .file = to_file ? options.output : "standard output"};
+}
+
+std::vector<ShownHit> HitsOf(const index::DocumentIndex& index,
+                             const std::vector<index::Answer>& answers) {
+  std::vector<ShownHit> hits;
+  for (const index::Answer& answer : answers) {
+    hits.push_back({.score = answer.score,
+                    .probability = answer.probability,
+                    .id = index.id(answer.document),
+                    .text = index.text(answer.document),
+                    .highlight = answer.highlight});
+  }
+  return hits;
+}
+
+// Whether queries have ids of their own, and whether documents with these are left out.
+struct QueryIds {
+  bool given = false;
+  bool ignore = false;
+};
+
+// Answers the queries of `source`, block by block.
+class Search {
+ public:
+  Search(const index::DocumentIndex& index, model::DualEncoder& model,
+         const index::AnswerOptions& options,
+         const std::optional<weights::Calibration>& calibration, const QueryIds& ids)
+      : index_(index),
+        options_(options),
+        ids_(ids),
+        calibration_(calibration ? &*calibration : nullptr),
+        queries_(model, TextKind::kQuery),
+        passages_(model, TextKind::kDocument) {}
+
+  void Run(QuerySource& source, HitsOutput& hits, Output& output) {
+    for (auto block = source.Next(kBlock); !block.empty(); block = source.Next(kBlock)) {
+      Answer(block, hits);
+      output.Flush();
+    }
+    queries_.Report("queries");
+    PrintRemarks(IdenticalIdsRemarks(ids_.ignore, identical_ids_));
+  }
+
+  size_t count() const { return count_; }
+  size_t unanswered() const { return unanswered_; }
+
+ private:
+  void Answer(const std::vector<SearchQuery>& block, HitsOutput& hits) {
+    std::vector<std::string_view> texts;
+    for (const SearchQuery& query : block) texts.push_back(query.text);
+    const std::vector<float> rows = queries_.Embed(texts);
+    auto answers = index::FindAnswers(
+        index_, rows.data(), block.size(), options_, calibration_,
+        [this](std::span<const std::string_view> passages) { return passages_.Embed(passages); });
+    for (size_t q = 0; q < block.size(); ++q) {
+      TreatIdenticalId(block[q].id, answers[q]);
+      hits.Add({.id = block[q].id, .query = block[q].text, .hits = HitsOf(index_, answers[q])});
+      unanswered_ += answers[q].empty();
+    }
+    count_ += block.size();
+  }
+
+  // Leaves out the answer with the id of its query, or the last one where there is none.
+  void TreatIdenticalId(const std::string& query, std::vector<index::Answer>& answers) {
+    if (!ids_.given) return;
+    const auto is_query = [&](const index::Answer& answer) {
+      return index_.id(answer.document) == query;
+    };
+    if (!ids_.ignore) {
+      identical_ids_ += std::any_of(answers.begin(), answers.end(), is_query) ? 1 : 0;
+      return;
+    }
+    identical_ids_ += std::erase_if(answers, is_query);
+    if (answers.size() == options_.k) answers.pop_back();
+  }
+
+  const index::DocumentIndex& index_;
+  const index::AnswerOptions& options_;
+  QueryIds ids_;
+  const weights::Calibration* calibration_;
+  Embedder queries_, passages_;
+  size_t count_ = 0;
+  size_t unanswered_ = 0;
+  size_t identical_ids_ = 0;  // queries with an answer that has their id
+};
+
+}  // namespace
+
+void RunIndexSearch(const SearchOptions& options) {
+  Output output(options.output);  // fails before the work where the path cannot be written
+  const auto index = OpenIndex(options.index);
+  const index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
+  if (options.highlight && !index->info().texts) {
+    throw UsageError(
+        fmt::format("{}: was built without texts, which --highlight needs", options.index));
+  }
+  const LoadedModel loaded = LoadModelOf(index->info(), options.model);
+  ModelFlags flags = options.model;
+  flags.model = loaded.folder;
+  const std::optional<weights::Calibration> calibration = CalibrationOf(*loaded.model, flags);
+  CheckProbabilities(calibration, options.min_probability, loaded.folder);
+  const std::unique_ptr<QuerySource> source = SourceOf(options);
+  HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });
+  Search search(*index, *loaded.model, answers, calibration,
+                {.given = !options.queries_file.empty(), .ignore = options.ignore_identical_ids});
+  search.Run(*source, hits, output);
+  hits.Finish();
+  output.Finish();
+  if (!options.output.empty()) {
+    Note(fmt::format("{} queries against {} documents -> {}; without a hit: {}", search.count(),
+                     index->info().documents,
+                     options.output == "-" ? "standard output" : options.output,
+                     search.unanswered()));
+  }
+}
+
+}  // namespace tandem::app

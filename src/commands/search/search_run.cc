@@ -1,0 +1,166 @@
+// The work of `tandem search`.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/files/files.h"
+#include "base/log.h"
+#include "cli/output_style.h"
+#include "commands/evaluate/evaluation_output.h"
+#include "commands/identical_ids.h"
+#include "commands/load_model.h"
+#include "commands/model_calibration.h"
+#include "commands/search/hits_output.h"
+#include "commands/search/hits_text.h"
+#include "commands/search/search_command.h"
+#include "data/formats/beir.h"
+#include "data/formats/trec_run.h"
+#include "data/judgements/judged_data.h"
+#include "data/texts/texts_file.h"
+#include "eval/identical_ids.h"
+#include "index/query/hit_filter.h"
+#include "search/retrieval/retrieve.h"
+
+namespace tandem::app {
+namespace {
+
+// The hits that `filter` keeps, with their probabilities where the model has a calibration.
+std::vector<ShownHit> HitsOf(const search::QueryHits& found, const data::Texts& documents,
+                             const index::HitFilter& filter) {
+  std::vector<ShownHit> hits;
+  for (const search::Hit& hit : found.hits) {
+    if (!filter.Keeps(hit.score)) continue;
+    hits.push_back({.score = hit.score,
+                    .probability = filter.Probability(hit.score),
+                    .id = documents.id(hit.document),
+                    .text = documents.text(hit.document)});
+  }
+  return hits;
+}
+
+// `calibration` must outlive the filter.
+index::HitFilter FilterOf(const SearchOptions& options,
+                          const std::optional<weights::Calibration>& calibration) {
+  CheckProbabilities(calibration, options.min_probability, options.model.model);
+  return {.min_score = options.min_score,
+          .min_probability = options.min_probability,
+          .calibration = calibration ? &*calibration : nullptr};
+}
+
+void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
+  const auto model = LoadModel(options.model);
+  const auto calibration = CalibrationOf(*model, options.model);
+  const index::HitFilter filter = FilterOf(options, calibration);
+  const data::Texts documents = data::LoadBeirCorpus(options.dataset);
+  const std::vector<search::QueryHits> found =
+      search::RetrieveForTexts(*model, documents, options.queries, retrieve);
+  HitsOutput output(
+      {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
+      [](std::string_view text) { std::cout << text; });
+  for (size_t q = 0; q < found.size(); ++q) {
+    output.Add({.id = fmt::format("q{}", q + 1),
+                .query = options.queries[q],
+                .hits = HitsOf(found[q], documents, filter)});
+  }
+  output.Finish();
+}
+
+// What is searched for: all queries of a file, or those of the split that are judged.
+data::Dataset ReadQueries(const SearchOptions& options) {
+  if (options.queries_file.empty()) {
+    return std::move(data::LoadJudgedData(options.dataset, options.split).dataset);
+  }
+  data::Dataset dataset;
+  dataset.queries = data::ReadTexts(options.queries_file, data::TextRole::kQuery);
+  dataset.documents = data::LoadBeirCorpus(options.dataset);
+  for (uint32_t q = 0; q < dataset.queries.size(); ++q) dataset.judged.push_back({.query = q});
+  return dataset;
+}
+
+// Checks the ids before anything is encoded: any of them may become a line of the run.
+void CheckIds(const data::Dataset& dataset, const std::string& file) {
+  for (const data::JudgedQuery& query : dataset.judged) {
+    data::CheckTrecId(file, dataset.queries.id(query.query));
+  }
+  for (size_t d = 0; d < dataset.documents.size(); ++d) {
+    data::CheckTrecId(file, dataset.documents.id(d));
+  }
+}
+
+// Leaves out of `run` what the filter does not keep, and says how much that is.
+void Filter(const index::HitFilter& filter, const std::string& asked, data::Run* run) {
+  if (!filter.active()) return;
+  size_t left_out = 0, without = 0;
+  std::vector<std::string_view> queries;
+  for (const data::QueryResults& results : run->queries()) queries.push_back(results.query);
+  for (const std::string_view query : queries) {
+    std::vector<data::ScoredDocument>& results = run->AddQuery(query).results;
+    left_out += std::erase_if(results, [&](const data::ScoredDocument& hit) {
+      return !filter.Keeps(static_cast<float>(hit.score));
+    });
+    without += results.empty();
+  }
+  Note(fmt::format("hits without {}, left out: {}; queries that have no other: {} of {}", asked,
+                   left_out, without, queries.size()));
+}
+
+// What there is to say of queries that are documents of the corpus themselves. A file of queries
+// comes without judgements, so that every document with a query's id is left out if any is.
+std::vector<eval::Remark> RemarksOn(const data::Dataset& dataset, const SearchOptions& options,
+                                    data::Run& run) {
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  std::vector<eval::Remark> remarks =
+      options.ignore_identical_ids
+          ? IdenticalIdsRemarks(true, in_corpus.by_id)
+          : IdenticalIdsRemarks(false, eval::CountIdenticalIds(run, nullptr).queries);
+  for (eval::Remark& remark : OwnTextRemarks(in_corpus.by_text)) {
+    remarks.push_back(std::move(remark));
+  }
+  return remarks;
+}
+
+void WriteRun(const std::string& output, const data::Run& run) {
+  constexpr std::string_view kTag = "tandem";
+  if (output != "-") return data::WriteTrecRun(output, run, kTag);
+  const auto print = [](std::string_view text) { std::cout << text; };
+  data::WriteTrecRun(print, "standard output", run, kTag);
+}
+
+void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
+  std::optional<AtomicFile> writable;  // fails before the work where the path cannot be written
+  if (options.output != "-") writable.emplace(options.output);
+  const auto model = LoadModel(options.model);
+  const auto calibration = CalibrationOf(*model, options.model);
+  const index::HitFilter filter = FilterOf(options, calibration);
+  const data::Dataset dataset = ReadQueries(options);
+  CheckIds(dataset, options.output);
+  search::Retrieved retrieved = search::Retrieve(*model, dataset, retrieve);
+  PrintRemarks(RemarksOn(dataset, options, retrieved.run));
+  Filter(filter, WhatIsAsked(options), &retrieved.run);
+  WriteRun(options.output, retrieved.run);
+  Note(fmt::format("{} queries against {} documents -> {}", retrieved.run.queries().size(),
+                   dataset.documents.size(),
+                   options.output == "-" ? "standard output" : options.output));
+}
+
+}  // namespace
+
+void RunSearch(const SearchOptions& options) {
+  const search::RetrieveOptions retrieve{.top_k = options.top_k,
+                                         .encode = BulkOptions(),
+                                         .ignore_identical_ids = options.ignore_identical_ids,
+                                         .embeddings = options.embeddings};
+  if (options.queries.empty()) {
+    SearchQueries(options, retrieve);
+  } else {
+    SearchFreeText(options, retrieve);
+  }
+}
+
+}  // namespace tandem::app

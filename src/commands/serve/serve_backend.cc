@@ -1,0 +1,235 @@
+#include "commands/serve/serve_backend.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/globals.h"
+#include "commands/load_model.h"
+#include "commands/model_calibration.h"
+#include "index/folder/index_folder.h"
+#include "index/folder/index_model.h"
+#include "index/query/answers.h"
+#include "index/query/document_index.h"
+#include "index/query/filter.h"
+#include "model/prompt_lengths.h"
+#include "search/length_batches.h"
+#include "tensor/machine/precision.h"
+#include "tensor/machine/process.h"
+
+namespace tandem::app {
+namespace {
+
+model::TextKind KindOf(serve::TextKind kind) {
+  return kind == serve::TextKind::kQuery ? model::TextKind::kQuery : model::TextKind::kDocument;
+}
+
+// Texts of one pass each, and where their embeddings go.
+struct Pass {
+  text::EncodedTexts texts;
+  std::vector<int32_t> prompts;  // tokens of each text's prompt; empty: pooling takes them in
+  std::vector<float*> rows;
+};
+
+// What is served: a model as flags and, for an index, the index say.
+struct Served {
+  std::unique_ptr<model::DualEncoder> model;
+  ModelFlags flags;  // `model` is the folder that it was loaded from
+  std::shared_ptr<const index::DocumentIndex> index;  // null: none
+};
+
+class ModelBackend final : public serve::Backend {
+ public:
+  ModelBackend(Served served, const std::string& name)
+      : model_(std::move(served.model)),
+        index_(std::move(served.index)),
+        precision_(BulkOptions().precision),
+        calibration_(CalibrationOf(*model_, served.flags)) {
+    for (const auto kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
+      model_->Prepare(kind, precision_, tensor::Passes::kForward);
+      prompt_tokens_.push_back(
+          model::PromptLengths(model_->tokenizer(kind), model_->max_tokens(kind))
+              .Of(model_->prompt(kind)));
+    }
+    const std::string& precision = GlobalOptions().precision;
+    info_ = {.model = name.empty() ? FolderName(served.flags.model) : name,
+             .width = static_cast<size_t>(model_->embedding_width()),
+             .similarity = model_->similarity(),
+             .precision = precision.empty() ? "fp32" : precision,
+             .max_query_tokens = model_->max_tokens(model::TextKind::kQuery),
+             .max_document_tokens = model_->max_tokens(model::TextKind::kDocument),
+             .calibrated = calibration_.has_value(),
+             .index = index_ ? std::optional(Description(index_->info())) : std::nullopt};
+  }
+
+  const serve::BackendInfo& info() const override { return info_; }
+
+  void Tokenize(std::string_view text, serve::TextKind kind,
+                text::EncodedTexts* texts) const override {
+    const model::TextKind of_model = KindOf(kind);
+    const std::string& prompt = model_->prompt(of_model);
+    const text::Tokenizer& tokenizer = model_->tokenizer(of_model);
+    const size_t limit = model_->max_tokens(of_model);
+    const bool cut = prompt.empty()
+                         ? tokenizer.Encode(text, limit, &texts->ids)
+                         : tokenizer.Encode(prompt + std::string(text), limit, &texts->ids);
+    texts->truncated += cut ? 1 : 0;
+    texts->starts.push_back(static_cast<int64_t>(texts->ids.size()));
+  }
+
+  void Encode(std::span<const serve::EncodeItem> batch) override {
+    // A new thread begins with OpenMP's own number of threads.
+    static thread_local const bool set_up = (tensor::SetUpProcess(GlobalOptions().threads), true);
+    static_cast<void>(set_up);
+    const at::NoGradGuard no_gradient;
+    if (model_->shared()) return EncodeItems(batch, std::nullopt);
+    EncodeItems(batch, serve::TextKind::kQuery);
+    EncodeItems(batch, serve::TextKind::kDocument);
+  }
+
+  std::optional<double> Probability(double score) const override {
+    return calibration_ ? std::optional(calibration_->Probability(score)) : std::nullopt;
+  }
+
+  void CheckSearch(const serve::SearchOptions& options) const override {
+    if (options.min_probability && !calibration_) {
+      throw UsageError(
+          "`min_probability` needs a calibrated model (tandem calibrate), which this one is not");
+    }
+    FilterOf(options);
+  }
+
+  std::vector<std::vector<serve::Found>> Search(const float* queries, size_t count,
+                                                const serve::SearchOptions& options,
+                                                const serve::EmbedTexts& embed) const override {
+    const index::AnswerOptions answer{.k = options.k,
+                                      .min_score = options.min_score,
+                                      .min_probability = options.min_probability,
+                                      .filter = FilterOf(options),
+                                      .highlight = options.highlight,
+                                      .threads = Threads()};
+    const std::vector<std::vector<index::Answer>> answers = index::FindAnswers(
+        *index_, queries, count, answer, calibration_ ? &*calibration_ : nullptr, embed);
+    std::vector<std::vector<serve::Found>> results(answers.size());
+    for (size_t q = 0; q < answers.size(); ++q) {
+      for (const index::Answer& one : answers[q]) {
+        serve::Found& found = results[q].emplace_back();
+        found = {.id = index_->id(one.document),
+                 .score = one.score,
+                 .probability = one.probability,
+                 .text = index_->text(one.document)};
+        if (one.highlight) found.highlight = {one.highlight->begin, one.highlight->end};
+      }
+    }
+    return results;
+  }
+
+ private:
+  static serve::IndexDescription Description(const index::IndexInfo& info) {
+    serve::IndexDescription description{
+        .kind = info.kind, .documents = info.documents, .texts = info.texts};
+    for (const data::MetadataField& field : info.fields) {
+      description.fields.push_back({field.name, std::string(data::MetadataTypeName(field.type))});
+    }
+    return description;
+  }
+
+  index::Filter FilterOf(const serve::SearchOptions& options) const {
+    if (options.filter.empty()) return {};
+    return index::FilterFromJson(options.filter, index_->info().fields);
+  }
+
+  // Encodes the items of one kind, or of both together where they share the encoder.
+  void EncodeItems(std::span<const serve::EncodeItem> batch, std::optional<serve::TextKind> kind) {
+    Pass pass;
+    const bool prompts = !model_->include_prompt(KindOf(kind.value_or(serve::TextKind::kQuery)));
+    for (const serve::EncodeItem& item : batch) {
+      if (kind && item.kind != *kind) continue;
+      pass.texts.ids.insert(pass.texts.ids.end(), item.ids.begin(), item.ids.end());
+      pass.texts.starts.push_back(static_cast<int64_t>(pass.texts.ids.size()));
+      pass.rows.push_back(item.row);
+      if (prompts) pass.prompts.push_back(prompt_tokens_[static_cast<size_t>(item.kind)]);
+    }
+    if (pass.rows.empty()) return;
+    search::ForLengthBatches(pass.texts, batch_tokens_, [&](std::span<const size_t> texts, size_t) {
+      Forward(pass, texts, kind.value_or(serve::TextKind::kQuery));
+    });
+  }
+
+  void Forward(const Pass& pass, std::span<const size_t> texts, serve::TextKind kind) {
+    std::vector<std::span<const int32_t>> ids;
+    std::vector<int32_t> prompts;
+    for (const size_t text : texts) {
+      ids.push_back(pass.texts[text]);
+      if (!pass.prompts.empty()) prompts.push_back(pass.prompts[text]);
+    }
+    const at::Tensor rows =
+        model_->Encode(tensor::Pack(ids, {}, prompts), KindOf(kind), {.precision = precision_})
+            .cpu()
+            .contiguous();
+    for (size_t i = 0; i < texts.size(); ++i) {
+      std::memcpy(pass.rows[texts[i]], rows.data_ptr<float>() + i * info_.width,
+                  info_.width * sizeof(float));
+    }
+  }
+
+  std::unique_ptr<model::DualEncoder> model_;
+  std::shared_ptr<const index::DocumentIndex> index_;
+  tensor::Precision precision_;
+  std::optional<weights::Calibration> calibration_;
+  // As of encoding in bulk.
+  const search::BatchTokens batch_tokens_ =
+      search::BatchTokensOn(model_->device(), search::EncodeOptions());
+  std::vector<int32_t> prompt_tokens_;  // of queries, of documents
+  serve::BackendInfo info_;
+};
+
+// The index and the model that it was made with, or refuses another one.
+Served OpenIndex(const ServeCommandOptions& options) {
+  ModelFlags flags = options.model;
+  if (flags.max_document_tokens || flags.dimensions) {
+    throw UsageError(
+        "the documents of an index are encoded already; --max-document-tokens and --dimensions are "
+        "for a model");
+  }
+  tensor::SetUpProcess(GlobalOptions().threads);
+  auto opened = index::DocumentIndex::Open(options.source);
+  const index::IndexInfo& info = opened->info();
+  model::LoadOptions load = index::LoadOptionsOf(info.model);
+  load.max_query_tokens = flags.max_query_tokens;
+  load.chosen_query_prompt = flags.prompt;
+  auto model = index::LoadIndexModel(info, load, flags.model);
+  model->To(CommandDevice());
+  if (flags.model.empty()) {
+    // A model that was copied into the index goes by the index's name.
+    const bool copied = std::filesystem::path(info.model.path).is_relative();
+    flags.model = copied ? options.source : info.model.path;
+  }
+  return {std::move(model), std::move(flags), std::move(opened)};
+}
+
+Served OpenModel(const ServeCommandOptions& options) {
+  if (!options.model.model.empty()) {
+    throw UsageError(fmt::format("{} is no index: --model is for an index whose model has moved",
+                                 options.source));
+  }
+  ModelFlags flags = options.model;
+  flags.model = options.source;
+  auto model = LoadModel(flags);
+  return {std::move(model), std::move(flags), nullptr};
+}
+
+}  // namespace
+
+std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options) {
+  return std::make_shared<ModelBackend>(
+      index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name);
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,92 @@
+#include "commands/train/train_command.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/process/job_flags.h"
+#include "cli/process/torch_half.h"
+
+namespace tandem::app {
+namespace {
+
+// Flags that decide what a run is and that do nothing beside some of the profile's.
+struct RunFlags {
+  Flag output;
+  Flag resume;
+  Flag check;
+  Flag check_gradient_cache;
+  Flag ignore_limits;
+};
+
+void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
+  Flag profile = flags
+                     .AddSwitch("--profile", options.profile,
+                                "After the run, print where its steps' time went, by operation")
+                     .Excludes(run.check)
+                     .Excludes(run.check_gradient_cache);
+  flags
+      .Add("--profile-steps", options.profile_steps,
+           "Make only this many steps, print where their time went, write nothing")
+      .Between(1, 1'000'000'000)
+      .Excludes(profile)
+      .Excludes(run.output)
+      .Excludes(run.resume)
+      .Excludes(run.check)
+      .Excludes(run.check_gradient_cache)
+      .Excludes(run.ignore_limits);
+  flags.Add("--format", options.format, "Format of the profile: text, tsv or json")
+      .OneOf({"text", "tsv", "json"})
+      .ShowDefault("text");
+}
+
+void CheckFormat(TrainOptions& options) {
+  if (options.format.empty()) {
+    options.format = "text";
+  } else if (!options.profile && options.profile_steps == 0) {
+    throw UsageError("--format is that of the profile: give --profile or --profile-steps with it");
+  }
+}
+
+std::function<void()> Configure(Flags& flags) {
+  const auto options = std::make_shared<TrainOptions>();
+  flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
+  flags.Add("--set", options->sets, "Set a key of the recipe: KEY=VALUE (repeatable)")
+      .OneValueEachTime()
+      .Takes("KEY=VALUE");
+  Flag output =
+      flags.Add("--output", options->output, "Run folder; wins over the recipe's `output`");
+  Flag resume = flags.AddSwitch("--resume", options->resume, "Continue the run in the run folder");
+  Flag check = flags
+                   .AddSwitch("--check", options->check,
+                              "Read everything, train nothing: counts, lengths, memory and time")
+                   .Excludes(output)
+                   .Excludes(resume);
+  Flag check_cache = flags
+                         .AddSwitch("--check-gradient-cache", options->check_gradient_cache,
+                                    "Train nothing: compare the gradient in chunks with the direct "
+                                    "one on the first batch")
+                         .Excludes(output)
+                         .Excludes(resume)
+                         .Excludes(check);
+  Flag ignore_limits = flags
+                           .AddSwitch("--ignore-limits", options->ignore_limits,
+                                      "Begin also where memory or disk are sure to be too little")
+                           .Excludes(check_cache);
+  AddTimeoutFlag(flags);
+  AddProfileFlags(flags, *options, {output, resume, check, check_cache, ignore_limits});
+  return [options] {
+    CheckFormat(*options);
+    RunTrain(*options);
+  };
+}
+
+}  // namespace
+
+[[gnu::weak]] void RunTrain(const TrainOptions&) { ReplaceByTorchHalf(); }
+
+extern const Command kTrainCommand{{.name = "train", .summary = "Train a model as a recipe says"},
+                                   Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,107 @@
+// The work of `tandem train`.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/process/launch.h"
+#include "cli/globals.h"
+#include "cli/output_style.h"
+#include "cli/process/job.h"
+#include "cli/process/signal_watch.h"
+#include "cli/version.h"
+#include "commands/catalogues.h"
+#include "commands/train/train_command.h"
+#include "tensor/machine/device.h"
+#include "tensor/machine/precision.h"
+#include "tensor/machine/process.h"
+#include "train/checks/gradient_cache_check.h"
+#include "train/run/run.h"
+
+namespace tandem::app {
+namespace {
+
+void CheckCache(config::LoadedRecipe loaded) {
+  const train::GradientCacheReport report = train::CheckGradientCache(std::move(loaded));
+  std::fputs(report.text.c_str(), stdout);
+  if (report.holds()) return;
+  throw CheckFailed(
+      fmt::format("the gradient cache differs from the direct gradient by {:.2e}, more than {:.0e}",
+                  report.worst, report.bound));
+}
+
+// Applies the flags that every command has to the recipe; returns those that were given.
+std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
+  const Globals& globals = GlobalOptions();
+  std::vector<std::string> given;
+  if (globals.threads > 0) {
+    recipe.threads = globals.threads;
+    given.push_back(fmt::format("--threads {}", globals.threads));
+  }
+  if (globals.seed) {
+    recipe.seed = *globals.seed;
+    given.push_back(fmt::format("--seed {}", *globals.seed));
+  }
+  if (!globals.device.empty()) {
+    recipe.device = globals.device;
+    given.push_back(fmt::format("--device {}", globals.device));
+  }
+  if (!globals.precision.empty()) {
+    tensor::ResolveTrainingPrecision(globals.precision, tensor::UseDevice(recipe.device));
+    recipe.precision = globals.precision;
+    given.push_back(fmt::format("--precision {}", globals.precision));
+  }
+  return given;
+}
+
+// What one process of a job does.
+void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::string* profile) {
+  config::LoadedRecipe loaded;
+  std::vector<std::string> flags;
+  group.Agree([&] {
+    loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
+    flags = ApplyGlobals(loaded.recipe);
+    tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
+  });
+  const bool checks = options.check || options.check_gradient_cache;
+  if (checks && !group.leads()) return;
+  if (options.check) {
+    *profile = train::CheckTraining(std::move(loaded), options.ignore_limits);
+    return;
+  }
+  if (options.check_gradient_cache) return CheckCache(std::move(loaded));
+  const SignalWatch signals;
+  *profile = options.profile_steps > 0
+                 ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format,
+                                          OutputStyle(), SignalWatch::Received, &group)
+                 : train::RunTraining(std::move(loaded),
+                                      {.output = options.output,
+                                       .resume = options.resume,
+                                       .profile_format = options.profile ? options.format : "",
+                                       .profile_style = OutputStyle(),
+                                       .version = Version(),
+                                       .flags = flags,
+                                       .stop = SignalWatch::Received,
+                                       .group = &group,
+                                       .restarted = group.Largest(CurrentLaunch().restarts) > 0,
+                                       .ignore_limits = options.ignore_limits});
+}
+
+}  // namespace
+
+void RunTrain(const TrainOptions& options) {
+  const char* mode = options.check                  ? "train --check"
+                     : options.check_gradient_cache ? "train --check-gradient-cache"
+                     : options.profile_steps > 0    ? "train --profile-steps"
+                                                    : "train";
+  RunInGroup(mode, [&options](dist::ProcessGroup& group) {
+    std::string report;
+    RunInJob(options, group, &report);
+    if (group.leads()) std::fputs(report.c_str(), stdout);
+  });
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,20 @@
+// `tandem version`: the same as `tandem --version`.
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/flags.h"
+#include "cli/version.h"
+
+namespace tandem::app {
+namespace {
+
+std::function<void()> Configure(Flags&) {
+  return [] { std::puts(VersionText().c_str()); };
+}
+
+}  // namespace
+
+extern const Command kVersionCommand{
+    {.name = "version", .summary = "Print the version and what this build holds"}, Configure};
+
+}  // namespace tandem::app

@@ -1,0 +1,92 @@
+// The threshold for a wish: at which score to cut results so that, say, nine of ten are right.
+//
+//   const std::vector<Wish> wishes = ParseWishes("precision=0.9,results=5");
+//   const std::vector<ChosenThreshold> chosen =
+//       ChooseThresholds(PoolLevels(samples), corpus, wishes, {.seed = 1, .threads = 8});
+//
+// A threshold shows the documents that score at least it. Over all queries together:
+//   precision            positives shown / documents shown; a document without judgement is wrong
+//   recall               positives shown / positives, also those without a score
+//   false-positive rate  shares of the pool's other documents (eval/samples/auc.h) that are shown,
+//   the
+//                        horizontal axis of the ROC curve
+//   results              documents shown / queries: how many results a query gets on average
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/samples/corpus_levels.h"
+#include "eval/samples/score_levels.h"
+#include "eval/significance/bootstrap.h"
+
+namespace tandem::eval {
+
+enum class WishKind {
+  // The lowest score of a positive at which the precision is at least the value. (Scores below it,
+  // down to the next positive, may have that precision too, but show wrong documents only.)
+  kPrecision,
+  kRecall,             // the highest threshold whose recall is at least the value
+  kFalsePositiveRate,  // the lowest threshold whose rate is at most the value
+  kResults             // the lowest threshold that shows at most so many documents per query
+};
+
+struct Wish {
+  WishKind kind = WishKind::kPrecision;
+  double value = 0;
+
+  std::string name() const;  // "precision=0.9"
+};
+
+// "precision=0.9,recall=0.8,fpr=0.01,results=5". Throws UsageError for an unknown name, a value
+// outside (0, 1] (results: not above 0), an empty list, and a wish that is given twice.
+std::vector<Wish> ParseWishes(std::string_view list);
+
+// What a threshold shows. Values that need the whole corpus are missing where the samples end
+// (eval/samples/corpus_levels.h).
+struct ThresholdValues {
+  std::optional<double> precision;
+  double recall = 0;
+  double false_positive_rate = 0;
+  std::optional<double> results;  // per query
+};
+
+// Percentile intervals over resamples of the queries, at the same threshold.
+struct ThresholdIntervals {
+  std::optional<Interval> precision;
+  std::optional<Interval> recall;
+  std::optional<Interval> false_positive_rate;
+  std::optional<Interval> results;
+};
+
+struct ChosenThreshold {
+  Wish wish;
+  bool met = false;
+  // A score of the samples; where the wish is not met, the one that comes nearest to it (of
+  // thresholds whose values are known). None where there is no threshold at all.
+  std::optional<double> threshold;
+  ThresholdValues values;        // at the threshold
+  ThresholdIntervals intervals;  // of these values
+  // Where the threshold lies when it is chosen anew in every resample, of those that meet the wish.
+  std::optional<Interval> threshold_interval;
+  double met_share = 0;  // of resamples in which the wish can be met
+  // Lower thresholds might meet the wish as well, but are unknown: the run ends there.
+  bool ends_at_depth = false;
+};
+
+// Both levels are of the same samples. Recall and false-positive rate are read from `pool`,
+// precision and results from `corpus`. Intervals are from Repetitions(options.resamples, ...)
+// resamples.
+std::vector<ChosenThreshold> ChooseThresholds(const ScoreLevels& pool, const CorpusLevels& corpus,
+                                              std::span<const Wish> wishes,
+                                              const BootstrapOptions& options);
+
+// The thresholds of the wishes that `pool` alone decides, to be counted in a corpus
+// (CandidateThresholds).
+std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Wish> wishes);
+
+}  // namespace tandem::eval

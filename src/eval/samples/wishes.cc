@@ -1,0 +1,83 @@
+// Reading wishes of eval/samples/thresholds.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "eval/samples/thresholds.h"
+
+namespace tandem::eval {
+namespace {
+
+struct KindName {
+  WishKind kind;
+  std::string_view name;
+};
+constexpr std::array<KindName, 4> kKinds{{{WishKind::kPrecision, "precision"},
+                                          {WishKind::kRecall, "recall"},
+                                          {WishKind::kFalsePositiveRate, "fpr"},
+                                          {WishKind::kResults, "results"}}};
+
+std::string_view Trim(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+double ReadValue(WishKind kind, std::string_view wish, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  const bool results = kind == WishKind::kResults;
+  if (number && std::isfinite(value) && value > 0 && (results || value <= 1)) return value;
+  throw UsageError(fmt::format("threshold {}: the value is {}; expected a number above 0{}", wish,
+                               text.empty() ? "empty" : text, results ? "" : ", at most 1"));
+}
+
+Wish ReadWish(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = Trim(text.substr(0, equals));
+  std::vector<std::string_view> names;
+  for (const KindName& kind : kKinds) {
+    names.push_back(kind.name);
+    if (kind.name != name) continue;
+    if (equals == std::string_view::npos) {
+      throw UsageError(fmt::format("threshold {0} has no value; expected {0}=0.9", name));
+    }
+    return {kind.kind, ReadValue(kind.kind, text, Trim(text.substr(equals + 1)))};
+  }
+  throw UsageError(
+      fmt::format("threshold {} is unknown{}; expected precision=P, recall=R, fpr=F or "
+                  "results=N, separated by commas",
+                  text.empty() ? "\"\"" : text, DidYouMean(name, names)));
+}
+
+}  // namespace
+
+std::string Wish::name() const {
+  const auto at = std::find_if(kKinds.begin(), kKinds.end(),
+                               [this](const KindName& known) { return known.kind == kind; });
+  return fmt::format("{}={}", at->name, value);
+}
+
+std::vector<Wish> ParseWishes(std::string_view list) {
+  std::vector<Wish> wishes;
+  while (true) {
+    const size_t comma = list.find(',');
+    const Wish wish = ReadWish(Trim(list.substr(0, comma)));
+    for (const Wish& other : wishes) {
+      if (other.name() == wish.name()) {
+        throw UsageError(fmt::format("threshold {} is wished for twice", wish.name()));
+      }
+    }
+    wishes.push_back(wish);
+    if (comma == std::string_view::npos) return wishes;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace tandem::eval

@@ -1,0 +1,14 @@
+// What an index is, from its index.json alone.
+#pragma once
+
+#include <filesystem>
+
+#include "index/folder/manifest.h"
+#include "index/query/document_index.h"
+
+namespace tandem::index {
+
+// `resident_bytes` is what searching would keep in memory, as the kinds estimate it.
+IndexInfo InfoOf(const std::filesystem::path& folder, const Manifest& manifest);
+
+}  // namespace tandem::index

@@ -1,0 +1,60 @@
+// The modules behind the encoder: pooling, dense layers, normalisation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <deque>
+#include <variant>
+#include <vector>
+
+#include "model/encoders/encoder.h"
+#include "tensor/ops.h"
+#include "weights/folders/model_folder.h"
+
+namespace tandem::model {
+
+// y = activation(x W^T + b) on embeddings.
+struct DenseModule {
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out], or undefined
+  weights::Activation activation = weights::Activation::kIdentity;
+};
+
+// One row for each text; what several modes give stands behind each other.
+struct PoolingModule {
+  std::vector<tensor::Pooling> modes;
+  bool include_prompt = true;
+};
+
+// y = (x - mean) / sqrt(variance + epsilon) weight + bias, by row.
+struct LayerNormModule {
+  at::Tensor weight, bias;  // [E]
+};
+
+struct NormalizeModule {};
+
+class Head {
+ public:
+  // Names of parameters carry their module's folder: "2_Dense/linear.weight". A new Dense module
+  // starts at random numbers that `seed` and its shape decide, a new LayerNorm at 1 and 0.
+  Head(const std::vector<weights::HeadModule>& modules, uint64_t seed);
+
+  // Hidden rows [T, H] to embeddings [B, E], float32 (double for double).
+  at::Tensor Forward(const at::Tensor& hidden, const tensor::PackedTokens& tokens) const;
+  const std::vector<NamedParameter>& parameters() const { return parameters_; }
+  // The last Dense module; null where there is none.
+  const DenseModule* projection() const;
+  // Makes the last Dense modules of both heads one: this head takes `other`'s parameters. Does
+  // nothing and returns false unless both heads have one and the two are equal.
+  bool ShareProjection(const Head& other);
+
+ private:
+  using Module = std::variant<PoolingModule, DenseModule, LayerNormModule, NormalizeModule>;
+  std::deque<Module> modules_;  // a vector would move them, which g++ 12 wrongly warns of
+  std::vector<NamedParameter> parameters_;
+};
+
+// A float32 leaf with gradient, from a tensor of a weights file.
+at::Tensor ParameterFrom(const weights::TensorView& view);
+
+}  // namespace tandem::model

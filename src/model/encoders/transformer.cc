@@ -1,0 +1,437 @@
+#include "model/encoders/transformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cumsum.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/ne.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "model/encoders/rotary_tables.h"
+#include "tensor/fused/adapted_ops.h"
+#include "tensor/ops.h"
+
+namespace tandem::model {
+namespace {
+
+using tensor::Dropout;
+using tensor::Linear;
+using tensor::Norm;
+using weights::EncoderSpec;
+
+// Each place of dropout has a number of its own: 0 for the embeddings, then three for each layer.
+// Places that only some architectures have follow behind all layers.
+constexpr uint32_t kEmbeddingSite = 0;
+enum LayerSite : uint32_t {
+  kAttentionSite,
+  kAttentionOutputSite,
+  kFeedForwardSite,
+  kSitesPerLayer
+};
+constexpr uint32_t kFinalSite = uint32_t{1} << 24;
+constexpr uint32_t kFirstInnerSite = kFinalSite + 1;
+constexpr uint32_t kFirstAdapterSite = uint32_t{1} << 25;  // four for each layer
+
+uint32_t SiteOf(size_t layer, LayerSite site) {
+  return 1 + static_cast<uint32_t>(layer) * kSitesPerLayer + site;
+}
+
+struct DropoutRates {
+  double embedding, attention, attention_output, feed_forward_output, inner, final;
+
+  static DropoutRates Of(const weights::DropoutSpec& spec, const std::optional<double>& wanted) {
+    const auto rate = [&](const std::optional<double>& own) {
+      return own ? wanted.value_or(*own) : 0.0;
+    };
+    return {.embedding = rate(spec.embedding),
+            .attention = rate(spec.attention),
+            .attention_output = rate(spec.attention_output),
+            .feed_forward_output = rate(spec.feed_forward_output),
+            .inner = rate(spec.inner),
+            .final = rate(spec.final)};
+  }
+};
+
+Norm::Kind KindOf(weights::NormKind kind) {
+  switch (kind) {
+    case weights::NormKind::kLayerNorm:
+      return Norm::Kind::kLayerNorm;
+    case weights::NormKind::kRms:
+      return Norm::Kind::kRms;
+    case weights::NormKind::kRmsPlusOne:
+      return Norm::Kind::kRmsPlusOne;
+  }
+  throw std::logic_error("a norm without a name");
+}
+
+tensor::Activation ActivationOf(weights::HiddenActivation activation) {
+  switch (activation) {
+    case weights::HiddenActivation::kGelu:
+      return tensor::Activation::kGelu;
+    case weights::HiddenActivation::kGeluTanh:
+      return tensor::Activation::kGeluTanh;
+    case weights::HiddenActivation::kRelu:
+      return tensor::Activation::kRelu;
+    case weights::HiddenActivation::kSilu:
+      return tensor::Activation::kSilu;
+  }
+  throw std::logic_error("an activation without a name");
+}
+
+// Reads the tensors of a spec's parts by name and remembers them as parameters.
+class ParameterReader {
+ public:
+  ParameterReader(const TensorSource& source, const EncoderSpec& spec)
+      : source_(source), spec_(spec) {}
+
+  at::Tensor Read(const std::string& name, bool decay) {
+    at::Tensor value = source_(name);
+    parameters_.push_back({name, value, decay});
+    return value;
+  }
+  // Undefined for an empty name.
+  at::Tensor ReadTable(const std::string& name) {
+    return name.empty() ? at::Tensor() : Read(name, true);
+  }
+  Linear ReadLinear(const weights::LinearSpec& linear) {
+    std::vector<at::Tensor> weights, biases;
+    for (const std::string& name : linear.names) weights.push_back(Read(name + ".weight", true));
+    if (linear.bias) {
+      for (const std::string& name : linear.names) biases.push_back(Read(name + ".bias", false));
+    }
+    return {std::move(weights), std::move(biases)};
+  }
+  Norm ReadNorm(const weights::NormSpec& norm) {
+    Norm made{.kind = KindOf(spec_.norm), .epsilon = spec_.norm_epsilon};
+    if (norm.name.empty()) return made;
+    made.gamma = Read(norm.name + ".weight", false);
+    if (norm.bias) made.beta = Read(norm.name + ".bias", false);
+    return made;
+  }
+  std::vector<NamedParameter> parameters() const { return parameters_; }
+
+ private:
+  const TensorSource& source_;
+  const EncoderSpec& spec_;
+  std::vector<NamedParameter> parameters_;
+};
+
+struct Layer {
+  Linear query_key_value;
+  Norm query_norm, key_norm;
+  weights::AttentionSpec attention;
+  Linear attention_output;
+  Norm attention_norm, attention_output_norm;
+  tensor::FeedForward feed_forward;  // post-norm: its norm is behind the residual sum
+};
+
+Layer ReadLayer(ParameterReader* reader, const EncoderSpec& spec, const weights::LayerSpec& layer) {
+  // Parameters are numbered in the order of these reads.
+  Linear query_key_value = reader->ReadLinear(layer.query_key_value);
+  Norm query_norm = reader->ReadNorm(layer.query_norm);
+  Norm key_norm = reader->ReadNorm(layer.key_norm);
+  Linear attention_output = reader->ReadLinear(layer.attention_output);
+  Norm attention_norm = reader->ReadNorm(layer.attention_norm);
+  Norm attention_output_norm = reader->ReadNorm(layer.attention_output_norm);
+  Linear up = reader->ReadLinear(layer.up);
+  Linear down = reader->ReadLinear(layer.down);
+  Norm norm = reader->ReadNorm(layer.feed_forward_norm);
+  Norm out_norm = reader->ReadNorm(layer.feed_forward_output_norm);
+  return {.query_key_value = std::move(query_key_value),
+          .query_norm = std::move(query_norm),
+          .key_norm = std::move(key_norm),
+          .attention = layer.attention,
+          .attention_output = std::move(attention_output),
+          .attention_norm = std::move(attention_norm),
+          .attention_output_norm = std::move(attention_output_norm),
+          .feed_forward = {.norm = std::move(norm),
+                           .up = std::move(up),
+                           .down = std::move(down),
+                           .activation = ActivationOf(spec.activation),
+                           .gated = spec.gated,
+                           .out_norm = std::move(out_norm)}};
+}
+
+// The linear maps of a layer, in a fixed order.
+std::vector<Linear*> LinearsOf(Layer& layer) {
+  return {&layer.query_key_value, &layer.attention_output, &layer.feed_forward.up,
+          &layer.feed_forward.down};
+}
+std::vector<const weights::LinearSpec*> LinearsOf(const weights::LayerSpec& layer) {
+  return {&layer.query_key_value, &layer.attention_output, &layer.up, &layer.down};
+}
+
+// The word table's rows of these tokens as a table of its own, and ids into that: a frozen table
+// may have a type that operations do not read.
+std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
+    const tensor::PackedTokens& tokens, const tensor::EmbeddingTables& tables) {
+  std::pair<tensor::PackedTokens, tensor::EmbeddingTables> gathered{tokens, tables};
+  gathered.second.word = tables.word.index_select(0, tokens.ids).to(at::kFloat);
+  gathered.first.ids = at::arange(tokens.tokens(), tokens.ids.options());
+  return gathered;
+}
+
+// The rows of the position table that the tokens read where those of one id take no position, as
+// transformers numbers them for RoBERTa (create_position_ids_from_input_ids): the id's own row for
+// these, which precedes that of position 0, and for another one behind it as many rows as its text
+// has tokens of other ids up to it. int32 [T].
+at::Tensor RowsOfPlaced(const tensor::PackedTokens& tokens, int32_t unplaced_id) {
+  const at::Tensor placed = tokens.ids.ne(unplaced_id).to(at::kInt);
+  const at::Tensor upto = placed.cumsum(0, at::kInt);
+  const at::Tensor starts = at::arange(tokens.tokens(), tokens.positions.options()) -
+                            tokens.positions;  // of each token's text
+  const at::Tensor before = (upto - placed).index_select(0, starts);
+  return (upto - before) * placed + unplaced_id;
+}
+
+tensor::LayerNorm AsLayerNorm(const Norm& norm) { return {norm.gamma, norm.beta, norm.epsilon}; }
+
+class Transformer final : public Encoder {
+ public:
+  Transformer(const EncoderSpec& spec, const std::optional<double>& dropout,
+              const TensorSource& tensors, const AdapterPlan& adapters)
+      : spec_(spec),
+        rates_(DropoutRates::Of(spec.dropout, dropout)),
+        shape_{spec.heads, spec.key_value_heads, spec.head_width} {
+    ParameterReader reader(tensors, spec_);
+    tables_.word = reader.ReadTable(spec_.embedding.word);
+    tables_.position = reader.ReadTable(spec_.embedding.position);
+    tables_.type = reader.ReadTable(spec_.embedding.type);
+    // RowsOfPlaced numbers the table's rows themselves.
+    if (!spec_.embedding.unplaced_id) tables_.position_offset = spec_.embedding.position_offset;
+    embedding_norm_ = reader.ReadNorm(spec_.embedding.norm);
+    if (spec_.relative_bias) {
+      relative_bias_ = {reader.ReadTable(spec_.relative_bias->name + ".weight"),
+                        spec_.relative_bias->max_distance};
+    }
+    for (const weights::LayerSpec& layer : spec_.layers) {
+      layers_.push_back(ReadLayer(&reader, spec_, layer));
+    }
+    final_norm_ = reader.ReadNorm(spec_.final_norm);
+    for (const weights::RotarySpec& rotary : spec_.rotaries) rotaries_.emplace_back(rotary);
+    parameters_ = reader.parameters();
+    AddAdapters(adapters);
+  }
+
+  void To(at::Device device) override {
+    MoveParameters(parameters_, device);
+    for (Layer& layer : layers_) {
+      for (Linear* linear : LinearsOf(layer)) linear->Moved();
+    }
+  }
+
+  void Prepare(tensor::Precision precision, tensor::Passes passes) override {
+    if (precision == tensor::Precision::kInt8 && !tables_.word.is_cpu()) {
+      throw UsageError(
+          "precision int8 is for encoding on the CPU; on another device encode with fp32 or bf16");
+    }
+    const tensor::cpu::Type type = ActivationPrecision(precision) == tensor::Precision::kBf16
+                                       ? tensor::cpu::Type::kBf16
+                                       : tensor::cpu::Type::kFloat;
+    const bool int8 = precision == tensor::Precision::kInt8;
+    for (Layer& layer : layers_) {
+      for (Linear* linear : LinearsOf(layer)) {
+        linear->Prepare(type, passes,
+                        int8 ? tensor::cpu::Multiplier::kInt8 : tensor::cpu::Multiplier::kFastest);
+      }
+    }
+    int8_ = int8;
+  }
+
+  at::Tensor Forward(const tensor::PackedTokens& tokens,
+                     const ForwardOptions& options) const override {
+    if ((options.precision == tensor::Precision::kInt8) != int8_) {
+      throw std::logic_error("a pass has another precision than the encoder was prepared for");
+    }
+    const at::ScalarType activation = ActivationType(options.precision);
+    const std::vector<tensor::Rotary> rotaries = RotariesFor(tokens);
+    std::optional<tensor::AdapterDropout> adapter_dropout;
+    if (options.training) adapter_dropout.emplace(tokens, options.seed, options.step);
+    const Pass pass{tokens, options, rotaries};
+    at::Tensor x = Embedded(pass, activation);
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      x = spec_.pre_norm ? PreNormLayer(pass, i, x) : PostNormLayer(pass, i, x);
+    }
+    if (!final_norm_.defined() && rates_.final == 0) return x;
+    return tensor::Normalize(x, final_norm_, tokens, Drop(options, rates_.final, kFinalSite));
+  }
+
+  std::vector<NamedParameter> Parameters() override { return parameters_; }
+  std::vector<AdaptedLinear> Adapters() const override { return adapters_; }
+  void PackFrozenOnUse() override {
+    const auto buffers = std::make_shared<tensor::PackBuffers>();
+    for (Layer& layer : layers_) {
+      int slot = 0;
+      for (Linear* linear : LinearsOf(layer)) {
+        ++slot;
+        if (!linear->weights().front().requires_grad()) linear->PackOnUse(buffers, slot);
+      }
+    }
+  }
+  int64_t hidden_size() const override { return spec_.hidden_size; }
+  int64_t vocabulary_size() const override { return spec_.vocabulary_size; }
+  int64_t max_positions() const override { return spec_.max_positions; }
+  double flops_per_token() const override {
+    double flops = 0;
+    for (const Layer& layer : layers_) {
+      for (const Linear* linear : {&layer.query_key_value, &layer.attention_output,
+                                   &layer.feed_forward.up, &layer.feed_forward.down}) {
+        flops += 2 * static_cast<double>(linear->in()) * static_cast<double>(linear->out());
+      }
+    }
+    return flops;
+  }
+
+ private:
+  // What all layers of a forward pass share.
+  struct Pass {
+    const tensor::PackedTokens& tokens;
+    const ForwardOptions& options;
+    const std::vector<tensor::Rotary>& rotaries;
+  };
+
+  static Dropout Drop(const ForwardOptions& options, double rate, uint32_t site) {
+    return {.rate = options.training ? rate : 0,
+            .seed = options.seed,
+            .step = options.step,
+            .site = site};
+  }
+
+  at::ScalarType ActivationType(tensor::Precision precision) const {
+    switch (ActivationPrecision(precision)) {
+      case tensor::Precision::kBf16:
+        return at::kBFloat16;
+      case tensor::Precision::kFp16:
+        return at::kHalf;
+      default:
+        return word_is_double() ? at::kDouble : at::kFloat;
+    }
+  }
+
+  bool word_is_double() const { return tables_.word.scalar_type() == at::kDouble; }
+
+  void AddAdapters(const AdapterPlan& plan) {
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const auto specs = LinearsOf(spec_.layers[i]);
+      const auto linears = LinearsOf(layers_[i]);
+      for (size_t k = 0; k < linears.size(); ++k) {
+        auto adapter = MakeAdapter(*specs[k], *linears[k], plan, &parameters_);
+        if (!adapter) continue;
+        adapter->site = kFirstAdapterSite + static_cast<uint32_t>(i * linears.size() + k);
+        for (size_t part = 0; part < specs[k]->names.size(); ++part) {
+          if (!adapter->down[part].defined()) continue;
+          adapters_.push_back({specs[k]->names[part], adapter->down[part], adapter->up[part]});
+        }
+        linears[k]->Adapt(*std::move(adapter));
+      }
+    }
+  }
+
+  std::vector<tensor::Rotary> RotariesFor(const tensor::PackedTokens& tokens) const {
+    std::vector<tensor::Rotary> rotaries;
+    for (const RotaryTables& tables : rotaries_) {
+      rotaries.push_back(tables.Upto(tokens.longest, tokens.positions.device()));
+    }
+    return rotaries;
+  }
+
+  at::Tensor Embedded(const Pass& pass, at::ScalarType activation) const {
+    tensor::PackedTokens tokens = pass.tokens;
+    if (spec_.embedding.unplaced_id) {
+      tokens.positions = RowsOfPlaced(tokens, *spec_.embedding.unplaced_id);
+    }
+    const at::ScalarType stored = tables_.word.scalar_type();
+    if (stored == at::kFloat || stored == at::kDouble) {
+      return Embedded(pass, tokens, tables_, activation);
+    }
+    const auto [gathered, tables] = Gathered(tokens, tables_);
+    return Embedded(pass, gathered, tables, activation);
+  }
+
+  at::Tensor Embedded(const Pass& pass, const tensor::PackedTokens& tokens,
+                      const tensor::EmbeddingTables& tables, at::ScalarType activation) const {
+    const Dropout dropout = Drop(pass.options, rates_.embedding, kEmbeddingSite);
+    if (embedding_norm_.defined()) {
+      return tensor::EmbeddingNorm(tokens, tables, AsLayerNorm(embedding_norm_), dropout,
+                                   activation);
+    }
+    return tensor::Embed(tokens, tables, spec_.embedding.scale, dropout, activation);
+  }
+
+  // Attention over the columns of `mapped`, before its output map.
+  at::Tensor Mixed(const Pass& pass, size_t index, const at::Tensor& mapped) const {
+    const Layer& layer = layers_[index];
+    const weights::AttentionSpec& attention = layer.attention;
+    const bool turns = attention.rotary >= 0;
+    at::Tensor qkv = mapped;
+    if (turns || layer.query_norm.defined()) {
+      const tensor::Rotary rotary =
+          turns ? pass.rotaries[static_cast<size_t>(attention.rotary)] : tensor::Rotary{};
+      qkv = tensor::RotateHeads(mapped, pass.tokens, shape_, layer.query_norm, layer.key_norm,
+                                rotary);
+    }
+    return tensor::Attention(
+        qkv, pass.tokens, shape_,
+        {attention.scale, attention.causal, attention.window, attention.soft_cap}, relative_bias_,
+        Drop(pass.options, rates_.attention, SiteOf(index, kAttentionSite)));
+  }
+
+  at::Tensor PostNormLayer(const Pass& pass, size_t index, const at::Tensor& x) const {
+    const Layer& layer = layers_[index];
+    const tensor::AffineResult mapped = tensor::Affine(x, layer.query_key_value);
+    const at::Tensor mixed = Mixed(pass, index, mapped.out);
+    const at::Tensor attended = tensor::AffineNorm(
+        mixed, mapped.x, layer.attention_output, AsLayerNorm(layer.attention_norm), pass.tokens,
+        Drop(pass.options, rates_.attention_output, SiteOf(index, kAttentionOutputSite)));
+    return tensor::FeedForwardNorm(
+        attended, layer.feed_forward.up, layer.feed_forward.down, layer.feed_forward.activation,
+        AsLayerNorm(layer.feed_forward.norm), pass.tokens,
+        Drop(pass.options, rates_.feed_forward_output, SiteOf(index, kFeedForwardSite)));
+  }
+
+  at::Tensor PreNormLayer(const Pass& pass, size_t index, const at::Tensor& x) const {
+    const Layer& layer = layers_[index];
+    const tensor::AffineResult mapped =
+        layer.attention_norm.defined()
+            ? tensor::NormAffine(x, layer.attention_norm, layer.query_key_value)
+            : tensor::Affine(x, layer.query_key_value);
+    const at::Tensor attended = tensor::AffineAdd(
+        Mixed(pass, index, mapped.out), mapped.x, layer.attention_output,
+        layer.attention_output_norm, pass.tokens,
+        Drop(pass.options, rates_.attention_output, SiteOf(index, kAttentionOutputSite)));
+    return tensor::FeedForwardAdd(
+        attended, layer.feed_forward, pass.tokens,
+        Drop(pass.options, rates_.inner, kFirstInnerSite + static_cast<uint32_t>(index)),
+        Drop(pass.options, rates_.feed_forward_output, SiteOf(index, kFeedForwardSite)));
+  }
+
+  EncoderSpec spec_;
+  DropoutRates rates_;
+  tensor::HeadShape shape_;
+  std::atomic<bool> int8_ = false;  // whether the weights were last prepared for kInt8
+  tensor::EmbeddingTables tables_;
+  Norm embedding_norm_;
+  tensor::RelativeBias relative_bias_;
+  std::vector<Layer> layers_;
+  Norm final_norm_;
+  std::vector<RotaryTables> rotaries_;
+  std::vector<NamedParameter> parameters_;
+  std::vector<AdaptedLinear> adapters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Encoder> MakeTransformer(const weights::EncoderSpec& spec,
+                                         const std::optional<double>& dropout,
+                                         const TensorSource& tensors, const AdapterPlan& adapters) {
+  return std::make_unique<Transformer>(spec, dropout, tensors, adapters);
+}
+
+}  // namespace tandem::model

@@ -1,0 +1,74 @@
+// A figure as data: what gnuplot draws, what the TSV file beside it holds, what a reader can look
+// up.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/records/evaluation_record.h"
+
+namespace tandem::report {
+
+enum class Mark {
+  kLine,
+  kLineAndPoints,
+  kPoints,
+  kSteps,  // constant from each x to the next: a histogram without its fill
+  kBars    // horizontal: x is the length, y the category
+};
+
+// One set of points. Values that are not finite interrupt a line.
+struct Series {
+  std::string name;  // in the legend; "": none
+  Mark mark = Mark::kLine;
+  std::vector<Point> points;
+  bool dashed = false;
+  // Which of the palette's kColours; series of one model have the same.
+  size_t colour = 0;
+};
+
+struct Axis {
+  std::string label;   // "false-positive rate"
+  std::string column;  // of the TSV file: "false_positive_rate"
+  bool logarithmic = false;
+  // Where it begins and ends; unset: where the points do.
+  std::optional<double> low;
+  std::optional<double> high;
+};
+
+struct Figure {
+  std::string name;         // of its files and ids: "roc"; letters, digits, "-" and "_"
+  std::string title;        // a heading
+  std::string description;  // what it shows, in a sentence, for those who do not see it
+  Axis x;
+  Axis y;
+  std::vector<Series> series;
+  std::vector<std::string> categories;  // of bars, from the top; points have y = 0, 1, ...
+  bool diagonal = false;                // a thin line where y = x
+  std::optional<double> vertical;       // a thin line at this x
+  std::string note;                     // printed below; ""
+};
+
+inline constexpr size_t kColours = 6;
+
+// The range of an axis, also where the figure leaves it to the points. A logarithmic one is of
+// whole powers of ten; an axis without any point is [0, 1], or [0.001, 1].
+struct AxisRange {
+  double low = 0;
+  double high = 1;
+};
+AxisRange RangeOfX(const Figure& figure);
+AxisRange RangeOfY(const Figure& figure);
+
+// The numbers, one row a point: a header `series X Y`, then the rows, separated by tabs. Categories
+// of bars stand in place of y.
+std::string FigureTsv(const Figure& figure);
+
+// One row of the numbers: the TSV's cells.
+std::vector<std::vector<std::string>> FigureRows(const Figure& figure);
+std::vector<std::string> FigureColumns(const Figure& figure);
+
+}  // namespace tandem::report

@@ -1,0 +1,53 @@
+// The report: one HTML page, and each of its figures as a TSV and an SVG file.
+//
+// The page loads nothing: style, script and figures are in it, and its content security policy
+// allows these and nothing else. It can be read without script.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/figures/figure.h"
+#include "report/figures/figure_svg.h"
+#include "report/records/evaluation_record.h"
+#include "report/records/run_record.h"
+
+namespace tandem::report {
+
+struct LabelledEvaluation {
+  std::string label;  // "before", "after"; with several runs "RUN: after". One each.
+  EvaluationRecord record;
+};
+
+struct ReportInput {
+  std::string title;
+  std::vector<RunRecord> runs;
+  // In the order of comparison: the first of a data set is what the others are compared with.
+  std::vector<LabelledEvaluation> evaluations;
+  // Which evaluations of runs are not shown, and why, in sentences.
+  std::vector<std::string> missing;
+};
+
+using FigureDrawer = std::function<DrawnFigure(const Figure&)>;
+
+struct ReportFile {
+  std::string path;  // within the report's folder
+  std::string bytes;
+};
+
+// index.html first, then figures/NAME.tsv and figures/NAME.svg. Each part of the input may be
+// empty: its section then says what is missing. The same input and drawer give the same bytes.
+// Throws what `draw` throws.
+std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer& draw = DrawFigure);
+
+// Throws UsageError where `folder` holds something that is no report, and OutputError where nothing
+// can be written beside it: for the beginning of work whose end is WriteReport.
+void CheckReportFolder(const std::filesystem::path& folder);
+
+// Writes the files in one step (base/files/atomic_folder.h): `folder` has the old report or the new
+// one. Throws as CheckReportFolder does.
+void WriteReport(const std::vector<ReportFile>& files, const std::filesystem::path& folder);
+
+}  // namespace tandem::report

@@ -1,0 +1,135 @@
+// The page's beginning: what came out, in a few numbers and sentences.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/page/page_parts.h"
+#include "report/records/same_data.h"
+#include "report/tables/numbers.h"
+
+namespace tandem::report {
+namespace {
+
+struct Tile {
+  std::string label;
+  std::string value;
+  std::string note;
+};
+
+const MeasureResult* FindMeasure(const EvaluationRecord& record, std::string_view name) {
+  const auto found =
+      std::find_if(record.measures.begin(), record.measures.end(),
+                   [&](const MeasureResult& measure) { return measure.name == name; });
+  return found == record.measures.end() || !found->mean ? nullptr : &*found;
+}
+
+// What a value was in the first evaluation, behind the value of the last one.
+std::string NoteOf(const EvaluationGroup& group, std::optional<double> first,
+                   std::optional<double> last) {
+  if (group.evaluations.size() < 2 || !first || !last) return "";
+  return fmt::format("{} from {}", Signed(*last - *first, 3), Fixed(*first, 3));
+}
+
+void AddMeasureTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
+  const EvaluationRecord& last = group.evaluations.back()->record;
+  if (last.measures.empty() || !last.measures.front().mean) return;
+  const std::string& name = last.measures.front().name;
+  const MeasureResult* before = FindMeasure(group.evaluations.front()->record, name);
+  tiles.push_back(
+      {name, Fixed(last.measures.front().mean, 3),
+       NoteOf(group, before != nullptr ? before->mean : std::nullopt, last.measures.front().mean)});
+}
+
+void AddRocTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
+  const std::optional<RocFacts>& last = group.evaluations.back()->record.roc;
+  const std::optional<RocFacts>& first = group.evaluations.front()->record.roc;
+  if (!last) return;
+  tiles.push_back({"pooled AUC", Fixed(last->auc, 3),
+                   first ? NoteOf(group, first->auc, last->auc) : std::string()});
+}
+
+void AddCalibrationTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
+  const auto error = [](const LabelledEvaluation* one) -> std::optional<double> {
+    if (one->record.calibration.empty()) return std::nullopt;
+    return one->record.calibration.front().expected_calibration_error;
+  };
+  const std::optional<double> last = error(group.evaluations.back());
+  if (!last) return;
+  tiles.push_back(
+      {"calibration error", Fixed(last, 3), NoteOf(group, error(group.evaluations.front()), last)});
+}
+
+void AddRunTile(const RunRecord& run, std::vector<Tile>& tiles) {
+  const ValidationRow* best = run.log.BestValidation();
+  if (best == nullptr) return;
+  tiles.push_back({"best step", GroupedCount(best->step),
+                   run.seconds_to_best ? "after " + DurationText(*run.seconds_to_best) : ""});
+}
+
+// The first threshold that somebody can act on, in words.
+std::string ThresholdSentence(const LabelledEvaluation& one) {
+  if (!one.record.roc) return "";
+  for (const ThresholdRow& row : one.record.roc->thresholds) {
+    if (!row.score || !row.precision || !row.recall) continue;
+    // With grades, who reads only this sentence should know what "right" leaves out.
+    const std::string right =
+        one.record.dataset.relevance_level == 1
+            ? "right"
+            : fmt::format("right (of grade {:g} or more)", one.record.dataset.relevance_level);
+    return fmt::format(
+        "With the threshold {} ({}: {}), {} of the results are {} and {} of the right documents "
+        "are found.",
+        Fixed(row.score, 3), one.label, row.wish, Percent(row.precision, 0), right,
+        Percent(row.recall, 0));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string DurationText(double seconds) {
+  if (seconds < 60) return Seconds(seconds);
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+void AddSummary(const ReportInput& input, Page& page) {
+  std::vector<Tile> tiles;
+  std::string sentence;
+  const std::vector<EvaluationGroup> groups = GroupsOf(input);
+  if (!groups.empty()) {
+    AddMeasureTile(groups.front(), tiles);
+    AddRocTile(groups.front(), tiles);
+    AddCalibrationTile(groups.front(), tiles);
+    sentence = ThresholdSentence(*groups.front().evaluations.back());
+  }
+  if (input.runs.size() == 1) AddRunTile(input.runs.front(), tiles);
+  Html& html = page.html();
+  if (!tiles.empty()) {
+    html.In("dl", {{"class", "tiles"}}, [&] {
+      for (const Tile& tile : tiles) {
+        html.In("div", [&] {
+          html.Element("dt", tile.label);
+          html.In("dd", [&] {
+            html.Element("strong", tile.value);
+            if (!tile.note.empty()) html.Element("small", tile.note);
+          });
+        });
+      }
+    });
+  }
+  if (!groups.empty()) {
+    const DatasetFacts& dataset = groups.front().evaluations.back()->record.dataset;
+    html.In("p", {{"class", "lead"}}, [&] {
+      html.Text(fmt::format("Measured on {} queries and {} documents of ",
+                            GroupedCount(dataset.queries), GroupedCount(dataset.documents)));
+      html.Foreign(DataName(dataset));
+      html.Text(sentence.empty() ? "." : ". " + sentence);
+    });
+  }
+  html.Break();
+}
+
+}  // namespace tandem::report

@@ -1,0 +1,98 @@
+// Where queries and documents lie in the space of embeddings.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/page/page_parts.h"
+#include "report/tables/numbers.h"
+
+namespace tandem::report {
+namespace {
+
+PageTable ViewTable(const EvaluationGroup& group) {
+  PageTable table{.caption = "Numbers of the embeddings, " + group.dataset,
+                  .columns = {{"Evaluation"},
+                              {"Centroid gap", true},
+                              {"Linear separability", true},
+                              {"Median ratio", true},
+                              {"Uniformity", true},
+                              {"Alignment", true}}};
+  for (const LabelledEvaluation* one : group.evaluations) {
+    if (!one->record.views) continue;
+    const ViewFacts& views = *one->record.views;
+    table.rows.push_back({ForeignCell(one->label), NumberCell(views.centroid_gap),
+                          NumberCell(views.linear_separability), NumberCell(views.median_ratio),
+                          NumberCell(views.uniformity), NumberCell(views.alignment)});
+  }
+  return table;
+}
+
+// One histogram of all evaluations that have it.
+void AddHistograms(const EvaluationGroup& group, std::optional<Histogram> ViewFacts::*member,
+                   Figure figure, Page& page) {
+  for (size_t i = 0; i < group.evaluations.size(); ++i) {
+    const LabelledEvaluation& one = *group.evaluations[i];
+    if (!one.record.views || !(*one.record.views.*member)) continue;
+    figure.series.push_back({.name = one.label,
+                             .mark = Mark::kSteps,
+                             .points = HistogramOutline(*(*one.record.views.*member)),
+                             .colour = group.colours[i]});
+  }
+  if (!figure.series.empty()) page.AddFigure(std::move(figure));
+}
+
+void AddProjections(const EvaluationGroup& group, Page& page) {
+  for (const LabelledEvaluation* one : group.evaluations) {
+    if (!one->record.views || one->record.views->projected_documents.empty()) continue;
+    page.AddFigure({.name = "projection",
+                    .title = "Both towers in two dimensions, " + one->label,
+                    .description = "Each dot is a text. Queries that lie apart from all documents "
+                                   "are told from them by their kind, not by what they say.",
+                    .x = {.label = "first direction", .column = "x"},
+                    .y = {.label = "second direction", .column = "y"},
+                    .series = {{.name = "documents",
+                                .mark = Mark::kPoints,
+                                .points = one->record.views->projected_documents,
+                                .colour = 0},
+                               {.name = "queries",
+                                .mark = Mark::kPoints,
+                                .points = one->record.views->projected_queries,
+                                .colour = 1}}});
+  }
+}
+
+}  // namespace
+
+void AddViews(const ReportInput& input, Page& page) {
+  const std::vector<EvaluationGroup> groups = GroupsOf(input);
+  if (groups.empty()) return;
+  page.Section("views", "Where embeddings lie", [&] {
+    for (const EvaluationGroup& group : groups) {
+      if (groups.size() > 1) page.Subheading(group.dataset);
+      const PageTable table = ViewTable(group);
+      if (table.rows.empty()) {
+        page.Missing("No views of the embeddings on " + group.dataset + ".");
+        continue;
+      }
+      page.AddTable(table);
+      page.Figures([&] {
+        AddHistograms(
+            group, &ViewFacts::nearest_cosine,
+            HistogramFigure("nearest-cosine", "Query and nearest document",
+                            "Cosine of each query and the document nearest to it.", "cosine"),
+            page);
+        AddHistograms(
+            group, &ViewFacts::ratio,
+            HistogramFigure("ratio", "Queries beside documents",
+                            "Similarity of two random queries, divided by that of the "
+                            "first and the second's positive. Above 1, queries are nearer "
+                            "to each other than to documents.",
+                            "ratio"),
+            page);
+        AddProjections(group, page);
+      });
+    }
+  });
+}
+
+}  // namespace tandem::report

@@ -1,0 +1,44 @@
+// From folders and files to what a report shows.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/recipe/recipe_parse.h"
+#include "report/page/page.h"
+
+namespace tandem::report {
+
+// Whether it is the folder of a training run, finished or not.
+bool IsRunFolder(const std::filesystem::path& path);
+
+// Why an evaluation of a run was not measured.
+struct RunNote {
+  std::string run;         // its folder, as it is named among the inputs
+  std::string evaluation;  // "before", "after"; "": any
+  std::string sentence;    // without the run's name and a full stop
+};
+
+// What happened just before an input is read.
+struct Measured {
+  std::vector<std::filesystem::path> files;  // of evaluations that were written
+  std::vector<RunNote> notes;
+};
+
+// Checks what ReadReportInput throws for, without reading runs: each path, and the files of
+// evaluations whole.
+void CheckReportInput(std::span<const std::string> paths);
+
+// Reads run folders, with the evaluations NAME.evaluation.json in their folder `report`, and files
+// of evaluations. `before` comes before all others of its run and `after` behind it, others by
+// name; an evaluation that several runs have alike is there once. Where `before` and `after` of a
+// run are not of the same data (report/records/same_data.h), only one of them is there: the one
+// that was measured just now, else `after`. What a run lacks or holds broken, and what is left out,
+// is said in the input. Throws UsageError for a path that is neither, or is not there, or is named
+// twice, and DataError for a broken file that was named itself.
+ReportInput ReadReportInput(std::span<const std::string> paths, config::RecipeCatalogues catalogues,
+                            const Measured& measured = {});
+
+}  // namespace tandem::report

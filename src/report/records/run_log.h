@@ -1,0 +1,41 @@
+// What the files of a training run tell, read back.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "report/records/metrics_row.h"
+#include "report/records/pass_row.h"
+
+namespace tandem::report {
+
+// metrics.jsonl.
+struct RunLog {
+  int64_t step = 0;  // the last one that a row names
+  std::vector<StepRow> steps;
+  std::vector<ValidationRow> validations;
+  std::vector<MiningRow> minings;
+  std::optional<FinishedRow> finished;  // of a run that came to its end
+  size_t unreadable_lines = 0;          // the last line of a killed run may be cut
+
+  // The newest validation that was the best one so far; null: there is none.
+  const ValidationRow* BestValidation() const;
+};
+
+// timing.jsonl: the rows of every process that worked on the run.
+struct TimingLog {
+  std::vector<StartRow> starts;
+  std::vector<StepTimeRow> steps;
+  std::vector<ValidationTimeRow> validations;
+  std::vector<MiningTimeRow> minings;
+  std::vector<EndRow> ends;
+  size_t unreadable_lines = 0;
+};
+
+// An empty log where there is no file. They throw DataError for a file that cannot be opened.
+RunLog ReadRunLog(const std::filesystem::path& metrics);
+TimingLog ReadTimingLog(const std::filesystem::path& timing);
+
+}  // namespace tandem::report

@@ -1,0 +1,182 @@
+#include "report/records/run_record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "sampling/audit/audit_file.h"
+
+namespace tandem::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Passes that the page lists; a run of more keeps the first and the newest.
+constexpr size_t kMostPasses = 50;
+
+std::string NameOf(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return whole.has_filename() ? whole.filename().native() : whole.parent_path().filename().native();
+}
+
+std::vector<Fact> FactsOf(const config::Recipe& recipe) {
+  const std::string queries =
+      recipe.train.batch
+          ? fmt::format("{} queries", *recipe.train.batch * recipe.train.accumulate)
+          : fmt::format("at most {} tokens", *recipe.train.batch_tokens * recipe.train.accumulate);
+  std::vector<Fact> facts = {
+      {"base model", recipe.model.base},
+      {"towers", recipe.model.towers},
+      {"training data", fmt::format("{}", fmt::join(recipe.data.paths(), ", "))},
+      {"objective", recipe.objective.name},
+      {"sampling", recipe.sampling.name},
+      {"a step", queries},
+      {"optimizer", recipe.optimizer.name},
+      {"learning rate", fmt::format("{:g}", recipe.optimizer.learning_rate)},
+      {"schedule", recipe.schedule.name},
+      {"seed", fmt::format("{}", recipe.seed)}};
+  if (recipe.validation.enabled()) facts.push_back({"validated by", recipe.validation.measure});
+  return facts;
+}
+
+void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRecord& run) {
+  if (!fs::exists(path)) {
+    run.missing.push_back(run.name +
+                          ": there is no recipe.resolved.toml, so what was run is not known.");
+    return;
+  }
+  run.recipe_text = ReadFile(path);
+  try {
+    run.recipe = FactsOf(config::ParseRecipe(run.recipe_text, path.native(), {}, catalogues,
+                                             config::IdleKeys::kAccept)
+                             .recipe);
+  } catch (const Error& error) {
+    run.missing.push_back(fmt::format("{}: its recipe cannot be read: {}", run.name, error.what()));
+  }
+}
+
+// Counts the draws of each query of one pass.
+void CountDraws(const sampling::PassRecord& record, std::vector<int64_t>& draws) {
+  draws.resize(std::max(draws.size(), record.pair_counts.size()));
+  for (const auto& batch : record.batches) {
+    for (const auto& [query, document] : batch) {
+      if (query < draws.size()) ++draws[query];
+    }
+  }
+}
+
+std::vector<int64_t> QueriesByDraws(const std::vector<int64_t>& draws) {
+  std::vector<int64_t> counts;
+  for (const int64_t drawn : draws) {
+    const size_t bin = std::min<size_t>(static_cast<size_t>(drawn), kMostDraws);
+    counts.resize(std::max(counts.size(), bin + 1));
+    ++counts[bin];
+  }
+  return counts;
+}
+
+// The records of the passes and how often each query was drawn in all of them.
+void AddPasses(const fs::path& folder, RunRecord& run) {
+  std::vector<int64_t> draws;  // of each query
+  for (const PassFile& file : ReadPasses(folder, kMostPasses)) {
+    if (!file.row) {  // a run goes on without a record that was damaged
+      run.missing.push_back(fmt::format("{}: sampling/{} is damaged.", run.name, file.name));
+      continue;
+    }
+    run.passes.push_back(*file.row);
+    CountDraws(sampling::ReadPassRecord(folder / file.name), draws);
+  }
+  run.queries_by_draws = QueriesByDraws(draws);
+}
+
+void SayUnreadable(std::string_view file, size_t lines, RunRecord& run) {
+  if (lines == 0) return;
+  run.missing.push_back(fmt::format("{}: {} of {} cannot be read.", run.name,
+                                    lines == 1 ? "one line" : fmt::format("{} lines", lines),
+                                    file));
+}
+
+// Reads a log where there is one.
+template <typename Log>
+Log ReadLog(const fs::path& path, Log (*read)(const fs::path&), RunRecord& run) {
+  const std::string name = path.filename().native();
+  if (!fs::exists(path)) {
+    run.missing.push_back(fmt::format("{}: there is no {}.", run.name, name));
+    return {};
+  }
+  Log log = read(path);
+  SayUnreadable(name, log.unreadable_lines, run);
+  return log;
+}
+
+// The sum of the times that are numbers.
+template <typename Rows, typename Member>
+double SumOf(const Rows& rows, Member member) {
+  double sum = 0;
+  for (const auto& row : rows) sum += std::isfinite(row.*member) ? row.*member : 0;
+  return sum;
+}
+
+// Time of the rows up to a step. A process that went on from a checkpoint repeats steps: its rows
+// replace those of the same steps.
+template <typename Rows>
+double SecondsTo(const Rows& rows, int64_t step) {
+  std::map<int64_t, double> by_step;
+  for (const auto& row : rows) {
+    by_step.erase(by_step.lower_bound(row.step), by_step.end());
+    if (std::isfinite(row.seconds)) by_step[row.step] = row.seconds;
+  }
+  double seconds = 0;
+  for (const auto& [at, part] : by_step) seconds += at <= step ? part : 0;
+  return seconds;
+}
+
+void AddTimes(const TimingLog& timing, RunRecord& run) {
+  run.times = {{"steps", SumOf(timing.steps, &StepTimeRow::seconds)},
+               {"validation", SumOf(timing.validations, &ValidationTimeRow::seconds)},
+               {"mining", SumOf(timing.minings, &ValidationTimeRow::seconds)},
+               {"reading data", SumOf(timing.starts, &StartRow::read_seconds)},
+               {"making token ids", SumOf(timing.starts, &StartRow::tokenise_seconds)}};
+  std::erase_if(run.times, [](const TimePart& part) { return part.seconds <= 0; });
+  std::stable_sort(run.times.begin(), run.times.end(),
+                   [](const TimePart& a, const TimePart& b) { return a.seconds > b.seconds; });
+  for (const EndRow& end : timing.ends) {
+    run.most_memory_bytes = std::max(run.most_memory_bytes.value_or(0), end.most_memory_bytes);
+  }
+  const ValidationRow* best = run.log.BestValidation();
+  if (best == nullptr || run.times.empty()) return;
+  run.seconds_to_best = SecondsTo(timing.steps, best->step) +
+                        SecondsTo(timing.validations, best->step) +
+                        SecondsTo(timing.minings, best->step);
+}
+
+// What the newest process said of itself.
+void AddMachine(const TimingLog& timing, RunRecord& run) {
+  if (timing.starts.empty()) return;
+  const StartRow& start = timing.starts.back();
+  run.machine = {{"Tandem", start.version},
+                 {"threads", fmt::format("{}", start.threads)},
+                 {"precision", start.precision},
+                 {"instruction set", start.isa}};
+}
+
+}  // namespace
+
+RunRecord ReadRun(const fs::path& folder, config::RecipeCatalogues catalogues) {
+  RunRecord run{.name = NameOf(folder)};
+  ReadRecipe(folder / "recipe.resolved.toml", catalogues, run);
+  run.log = ReadLog(folder / "metrics.jsonl", &ReadRunLog, run);
+  const TimingLog timing = ReadLog(folder / "timing.jsonl", &ReadTimingLog, run);
+  AddMachine(timing, run);
+  AddTimes(timing, run);
+  AddPasses(folder / "sampling", run);
+  return run;
+}
+
+}  // namespace tandem::report

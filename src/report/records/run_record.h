@@ -1,0 +1,51 @@
+// What a training run leaves for a report, read from the files of its folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/recipe/recipe_parse.h"
+#include "report/records/pass_row.h"
+#include "report/records/run_log.h"
+
+namespace tandem::report {
+
+// A name and what it is, as a reader sees them.
+struct Fact {
+  std::string name;
+  std::string value;
+};
+
+struct TimePart {
+  std::string name;
+  double seconds = 0;
+};
+
+inline constexpr size_t kMostDraws = 9;
+
+struct RunRecord {
+  std::string name;           // the folder's
+  std::vector<Fact> recipe;   // what matters most of it
+  std::string recipe_text;    // recipe.resolved.toml
+  std::vector<Fact> machine;  // version, threads, precision, instruction set
+  RunLog log;
+  std::vector<TimePart> times;  // where the time went, the longest first
+  // Time of the steps up to the best validation, with the validations among them; work that was
+  // repeated after an interruption counts once.
+  std::optional<double> seconds_to_best;
+  std::optional<int64_t> most_memory_bytes;
+  std::vector<PassRow> passes;
+  // How many training queries were drawn 0, 1, 2, ... times in all passes; the last number is of
+  // kMostDraws times or more.
+  std::vector<int64_t> queries_by_draws;
+  // What the folder lacks or holds broken, in sentences.
+  std::vector<std::string> missing;
+};
+
+// Reads what is there; what is missing or broken is said in `missing` and left out.
+RunRecord ReadRun(const std::filesystem::path& folder, config::RecipeCatalogues catalogues);
+
+}  // namespace tandem::report

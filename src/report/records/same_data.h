@@ -1,0 +1,26 @@
+// Whether two evaluations may be compared.
+#pragma once
+
+#include <string>
+
+#include "report/records/evaluation_record.h"
+
+namespace tandem::report {
+
+// Whether both were measured on the same queries and documents: the same name and split, as many of
+// both, the same ids of queries where both records hold them (in any order), and positives from the
+// same grade on.
+bool SameData(const EvaluationRecord& a, const EvaluationRecord& b);
+
+// "ens, split test".
+std::string DataName(const DatasetFacts& dataset);
+
+// "ens, split test (161 queries, 60 documents)"; where positives begin at another grade than 1,
+// that too.
+std::string DataWords(const DatasetFacts& dataset);
+
+// DataWords of both with "and" between them, and that the queries are others where that is all
+// the difference: "ens, split test (161 queries, 60 documents) and ens, split test (...)".
+std::string BothDataWords(const EvaluationRecord& a, const EvaluationRecord& b);
+
+}  // namespace tandem::report

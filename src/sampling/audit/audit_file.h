@@ -1,0 +1,54 @@
+// The record of one pass: which pairs it could draw, which it drew, which queries it left out.
+//
+// All numbers are little-endian. A file that ends before the mark is that of a pass under way.
+//
+//   8 bytes         "TDMPASS1"
+//   uint64          the pass, from 0
+//   uint64          n, queries
+//   uint64          P, pairs: each query's own documents, query after query, in the data's order
+//   uint32 [n]      how many pairs each query has
+//   float32 [P]     each pair's probability to be drawn in this pass, as the pass began
+//   then for each batch
+//     uint32        Q, its queries
+//     uint32 [2 Q]  query, own document, query, own document, ...
+//   uint32          the mark, 4294967295
+//   uint32          L, queries that were not drawn
+//   (uint32, float32) [L]  query and score, ascending by query; the score is NaN where there is
+//   none
+//
+// Queries are numbered in the order of the run's training queries, documents as in the corpus, both
+// from 0.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sampling/audit/audit.h"
+
+namespace tandem::sampling {
+
+// The parts of a file, to be written one after the other.
+std::string PassHead(uint64_t pass, const Pairs& pairs, std::span<const float> probabilities);
+std::string PassBatch(std::span<const Draw> draws);
+std::string PassEnd(std::span<const LeftOut> left_out);
+
+// A file as it was read.
+struct PassRecord {
+  uint64_t pass = 0;
+  std::vector<uint32_t> pair_counts;                                // [n]
+  std::vector<float> probabilities;                                 // [P]
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> batches;  // query, own document
+  bool complete = false;
+  std::vector<LeftOut> left_out;
+};
+
+// Reads a file, of a pass that is over or under way. Throws DataError for one that is no such file
+// or ends inside a number of its first part.
+PassRecord ReadPassRecord(const std::filesystem::path& path);
+
+}  // namespace tandem::sampling

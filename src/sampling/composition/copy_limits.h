@@ -1,0 +1,38 @@
+// How many queries with one text or one own document a batch of a stepped pass may have: one, but
+// for those that are so frequent that they have to meet (sampling/composition/composition.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "sampling/order.h"
+#include "sampling/pairs.h"
+
+namespace tandem::sampling {
+
+class CopyLimits {
+ public:
+  // For passes of `order` over `pairs`, in batches of `batch` queries. A pass may draw all queries
+  // with a text, and each with any of its kept documents; of so many as all of these are, a batch
+  // may have an even share.
+  CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch);
+
+  size_t OfText(uint64_t hash) const { return Of(texts_, hash); }
+  size_t OfDocument(uint64_t hash) const { return Of(documents_, hash); }
+  // The largest.
+  size_t most() const { return most_; }
+
+ private:
+  using Limits = std::unordered_map<uint64_t, uint32_t>;  // those above 1
+  static size_t Of(const Limits& limits, uint64_t hash) {
+    if (limits.empty()) return 1;
+    const auto found = limits.find(hash);
+    return found == limits.end() ? 1 : found->second;
+  }
+
+  Limits texts_, documents_;
+  size_t most_ = 1;
+};
+
+}  // namespace tandem::sampling

@@ -1,0 +1,30 @@
+// A share of the pairs at random, the same in every pass, each once a pass.
+//
+// Which pairs are kept follows from the seed. A query without a kept pair is not drawn; masks know
+// all pairs still.
+// Source: OPERA, the control of static pruning.
+#include <memory>
+
+#include "sampling/catalogue.h"
+#include "sampling/each_pair.h"
+#include "sampling/pruning/keep.h"
+#include "sampling/pruning/score_choices.h"
+
+namespace tandem::sampling {
+namespace {
+
+constexpr config::ParamInfo kParams[] = {KeepParam("pairs that are kept, at random", 0.25)};
+
+}  // namespace
+
+extern const SamplerInfo kRandomPruning{
+    {.name = "random_pruning",
+     .summary = "a random share of the pairs, the same in every epoch, each once per epoch",
+     .source = "OPERA (Fang et al.), the control of static pruning",
+     .params = kParams},
+    [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
+      KeepRandom(pairs, options.params.Number("keep"), options.seed);
+      return std::make_unique<EachPair>(pairs, options.seed);
+    }};
+
+}  // namespace tandem::sampling

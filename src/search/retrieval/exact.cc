@@ -1,0 +1,95 @@
+#include "search/retrieval/exact.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "tensor/kernels/cpu/products/products.h"
+#include "tensor/kernels/cpu/rows/score_rows.h"
+#include "tensor/ops.h"
+
+namespace tandem::search {
+namespace {
+
+// A tile of 64 x 1,024 scores stays in a core's second-level cache from the product that makes it
+// to the selection that reads it.
+constexpr size_t kQueryTile = 64;
+constexpr size_t kDocumentTile = 1024;
+
+}  // namespace
+
+ExactSearch::ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents)
+    : queries_(queries.contiguous()),
+      order_(documents),
+      found_(static_cast<size_t>(queries.size(0))) {
+  top_.reserve(found_.size());
+  for (size_t q = 0; q < found_.size(); ++q) top_.emplace_back(k, documents.size());
+}
+
+void ExactSearch::Watch(std::vector<std::vector<uint32_t>> documents) {
+  if (documents.size() != found_.size()) throw std::logic_error("Watch takes one list per query");
+  watched_ = std::move(documents);
+  for (size_t q = 0; q < found_.size(); ++q) found_[q].watched.resize(watched_[q].size());
+}
+
+void ExactSearch::KeepWatched(size_t query, const Block& block, const float* scores) {
+  const std::vector<uint32_t>& wanted = watched_[query];
+  auto at = std::lower_bound(wanted.begin(), wanted.end(), block.first);
+  for (; at != wanted.end() && *at < block.first + block.count; ++at) {
+    found_[query].watched[static_cast<size_t>(at - wanted.begin())] = scores[*at - block.first];
+  }
+}
+
+void ExactSearch::ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores) {
+  const auto width = queries_.size(1);
+  const float* query_rows = queries_.data_ptr<float>() + first_query * static_cast<size_t>(width);
+  tensor::cpu::MultiplyRowsByRows({.a = query_rows,
+                                   .m = static_cast<int64_t>(queries),
+                                   .b = block.rows,
+                                   .n = static_cast<int64_t>(block.count),
+                                   .depth = width,
+                                   .out = scores});
+  for (size_t q = 0; q < queries; ++q) {
+    const float* row = scores + q * block.count;
+    if (!tensor::cpu::AllFinite(row, block.count)) {
+      throw NumericError(
+          "a score of the search is not finite, so the model's embeddings are not: its weights are "
+          "broken");
+    }
+    top_[first_query + q].Offer({row, block.count}, static_cast<uint32_t>(block.first), order_);
+    if (!watched_.empty()) KeepWatched(first_query + q, block, row);
+  }
+}
+
+void ExactSearch::Add(const at::Tensor& all_rows) {
+  const at::Tensor rows = all_rows.contiguous();
+  const auto total = static_cast<size_t>(rows.size(0)), width = static_cast<size_t>(rows.size(1));
+  const size_t tiles = (found_.size() + kQueryTile - 1) / kQueryTile;
+  for (size_t first = 0; first < total; first += kDocumentTile) {
+    const Block block{rows.data_ptr<float>() + first * width, next_document_,
+                      std::min(kDocumentTile, total - first)};
+    at::parallel_for(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
+      thread_local std::vector<float> scores;
+      scores.resize(kQueryTile * kDocumentTile);
+      for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
+        const size_t query = tile * kQueryTile;
+        ScoreTile(block, query, std::min(kQueryTile, found_.size() - query), scores.data());
+      }
+    });
+    next_document_ += block.count;
+  }
+}
+
+std::vector<QueryHits> ExactSearch::Take() {
+  for (size_t q = 0; q < found_.size(); ++q) found_[q].hits = top_[q].Take(order_);
+  return std::exchange(found_, {});
+}
+
+at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity) {
+  return similarity == "dot" ? embeddings : tensor::NormalizeRows(embeddings);
+}
+
+}  // namespace tandem::search

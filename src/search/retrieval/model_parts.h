@@ -1,0 +1,63 @@
+// Folders of embeddings in parts, as searches with a model take them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/texts/texts.h"
+#include "model/dual_encoder.h"
+#include "search/embeddings/embedding_parts.h"
+#include "search/encode.h"
+#include "search/retrieval/similarity_rows.h"
+
+namespace tandem::search {
+
+// Opens the folder and checks that its embeddings are what the model makes of texts of this kind
+// with these options. Throws what EmbeddingParts and its CheckMadeWith throw.
+EmbeddingParts OpenPartsFor(const std::filesystem::path& folder, model::DualEncoder& model,
+                            model::TextKind kind, const EncodeOptions& options);
+
+// `texts` must outlive what is returned.
+ExpectedTexts ExpectedOf(const data::Texts& texts);
+
+// Reads rows in ascending order, with one part mapped at a time: each is checked against its
+// checksums and its texts before any of its rows is given away.
+class PartReader {
+ public:
+  // `parts` must outlive the reader; it has a row for each of `texts`, in their order (CheckCount).
+  PartReader(const EmbeddingParts& parts, ExpectedTexts texts, int threads)
+      : parts_(parts), texts_(std::move(texts)), threads_(threads) {}
+
+  // Rows first to first + count - 1, float32 [count, E], valid until the next call; `first` is not
+  // below the last call's. A view of the file where one part has them all. Throws what Open and
+  // CheckTexts throw.
+  at::Tensor Rows(size_t first, size_t count);
+
+ private:
+  // Makes the part that has the row the open one.
+  void GoTo(size_t row);
+  // Its rows from `first` on, at most `count` of them.
+  at::Tensor RowsHere(size_t first, size_t count) const;
+
+  const EmbeddingParts& parts_;
+  ExpectedTexts texts_;
+  int threads_;
+  size_t next_ = 0;  // part
+  std::optional<EmbeddingPart> part_;
+};
+
+// The rows of all parts, which are mapped and compared with `texts`. Says where they are from.
+// Throws what OpenPartsFor, CheckCount and CheckTexts throw; `what` as for CheckCount.
+std::vector<RowBlock> RowBlocksOf(const EmbeddingParts& parts, const data::Texts& texts,
+                                  std::string_view what, int threads);
+
+// Says where embeddings come from: "1000 embeddings are from DIR, in 16 parts".
+void NoteParts(const EmbeddingParts& parts);
+
+}  // namespace tandem::search

@@ -1,0 +1,266 @@
+#include "search/retrieval/retrieve.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/index_select.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "search/embeddings/embedding_cache.h"
+#include "search/embeddings/kept_embeddings.h"
+#include "search/retrieval/model_parts.h"
+#include "search/scoring/score_samples.h"
+
+namespace tandem::search {
+namespace {
+
+using model::TextKind;
+
+EncodeOptions OptionsFor(TextKind kind, const RetrieveOptions& options) {
+  const bool query = kind == TextKind::kQuery;
+  EncodeOptions encode = options.encode;
+  encode.label = !options.report ? "" : query ? "encode queries" : "encode documents";
+  encode.prompt = query ? options.query_prompt : options.document_prompt;
+  return encode;
+}
+
+void Report(const model::DualEncoder& model, TextKind kind, const EncodeCounts& counts,
+            const RetrieveOptions& options) {
+  if (!options.report) return;
+  ReportCounts(counts, kind == TextKind::kQuery ? "queries" : "documents", model.max_tokens(kind));
+}
+
+// The embeddings of the distinct texts among `count`, through the cache.
+CachedEmbeddings EmbedThroughCache(model::DualEncoder& model, TextKind kind, size_t count,
+                                   const TextSource& text, const RetrieveOptions& options) {
+  CachedEmbeddings cached = EmbedDistinct(
+      model, kind, count, text, {.folder = options.cache, .encode = OptionsFor(kind, options)});
+  Report(model, kind, cached.counts, options);
+  return cached;
+}
+
+// The rows of texts first to first + count - 1.
+at::Tensor RowsOf(const CachedEmbeddings& cached, size_t first, size_t count) {
+  const at::Tensor rows = at::from_blob(const_cast<uint32_t*>(cached.row_of.data() + first),
+                                        {static_cast<int64_t>(count)}, at::kInt);
+  return cached.rows.index_select(0, rows);
+}
+
+at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
+                         const RetrieveOptions& options) {
+  if (!options.cache.empty()) {
+    const CachedEmbeddings cached =
+        EmbedThroughCache(model, TextKind::kQuery, count, text, options);
+    return RowsFor(RowsOf(cached, 0, count), model.similarity());
+  }
+  const at::Tensor all =
+      at::empty({static_cast<int64_t>(count), model.embedding_width()}, at::kFloat);
+  const EncodeCounts counts =
+      EncodeTexts(model, TextKind::kQuery, count, text, OptionsFor(TextKind::kQuery, options),
+                  [&](size_t first, const at::Tensor& rows) {
+                    all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
+                  });
+  Report(model, TextKind::kQuery, counts, options);
+  return RowsFor(all, model.similarity());
+}
+
+// Feeds all documents to an exact search, window by window.
+class DocumentSearch {
+ public:
+  DocumentSearch(model::DualEncoder& model, const data::Texts& documents,
+                 const RetrieveOptions& options, ExactSearch* search)
+      : model_(model), documents_(documents), options_(options), search_(search) {}
+
+  void Run() {
+    if (EmbeddingParts::AreIn(options_.embeddings)) return SearchParts();
+    if (!options_.embeddings.empty()) return SearchKept();
+    if (!options_.cache.empty()) return SearchCached();
+    const EncodeCounts counts = EncodeTexts(
+        model_, TextKind::kDocument, documents_.size(),
+        [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
+        [this](size_t first, const at::Tensor& rows) { Add(first, rows); });
+    Report(model_, TextKind::kDocument, counts, options_);
+  }
+
+ private:
+  // `rows` are those of documents from `first` on.
+  void Add(size_t first, const at::Tensor& rows) {
+    if (options_.progress) {
+      options_.progress(static_cast<double>(first) / static_cast<double>(documents_.size()));
+    }
+    const at::Tensor searched = RowsFor(rows, model_.similarity());
+    search_->Add(searched);
+    if (options_.keep == nullptr) return;
+    // `rows` may be memory that its owner uses again.
+    options_.keep->documents.push_back(searched.is_same(rows) ? searched.clone() : searched);
+  }
+
+  void SearchKept() {
+    EncodeCounts counts;
+    const std::string source =
+        SourceOf(model_, TextKind::kDocument, documents_, options_.encode.precision);
+    std::optional<at::Tensor> rows =
+        ReadKept(options_.embeddings, source, documents_.size(), model_.embedding_width());
+    if (!rows) {
+      CheckWritableForKept(options_.embeddings);
+      rows = EncodeAll(model_, TextKind::kDocument, documents_,
+                       OptionsFor(TextKind::kDocument, options_), &counts);
+      WriteKept(options_.embeddings, source, documents_, *rows);
+    }
+    AddInWindows([&rows](size_t first, size_t count) {
+      return rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count));
+    });
+    Report(model_, TextKind::kDocument, counts, options_);
+  }
+
+  // Of a folder of parts, one of which is mapped at a time.
+  void SearchParts() {
+    const EmbeddingParts parts =
+        OpenPartsFor(options_.embeddings, model_, TextKind::kDocument, options_.encode);
+    parts.CheckCount(documents_.size(), "documents of the corpus");
+    if (options_.report) NoteParts(parts);
+    PartReader reader(parts, ExpectedOf(documents_), options_.encode.threads);
+    AddInWindows([&reader](size_t first, size_t count) { return reader.Rows(first, count); });
+  }
+
+  void SearchCached() {
+    const CachedEmbeddings cached = EmbedThroughCache(
+        model_, TextKind::kDocument, documents_.size(),
+        [this](size_t i) { return documents_.text(i); }, options_);
+    AddInWindows([&cached](size_t first, size_t count) { return RowsOf(cached, first, count); });
+  }
+
+  // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
+  // of some documents.
+  void AddInWindows(const std::function<at::Tensor(size_t first, size_t count)>& rows) {
+    const size_t window = options_.encode.window_texts;
+    for (size_t first = 0; first < documents_.size(); first += window) {
+      Add(first, rows(first, std::min(window, documents_.size() - first)));
+    }
+  }
+
+  model::DualEncoder& model_;
+  const data::Texts& documents_;
+  const RetrieveOptions& options_;
+  ExactSearch* search_;
+};
+
+// The documents of each query that are positives at options.relevance_level; none without one.
+std::vector<std::vector<uint32_t>> Positives(const RetrievalTask& task,
+                                             const RetrieveOptions& options) {
+  std::vector<std::vector<uint32_t>> positives(task.judged.size());
+  if (!(options.relevance_level > 0)) return positives;
+  for (size_t i = 0; i < positives.size(); ++i) {
+    positives[i] = PositivesOf(task.judged[i], options.relevance_level);
+  }
+  return positives;
+}
+
+Retrieved Collect(const RetrievalTask& task, const std::vector<QueryHits>& found,
+                  const std::vector<std::vector<uint32_t>>& positives,
+                  const RetrieveOptions& options) {
+  Retrieved retrieved;
+  for (size_t i = 0; i < task.judged.size(); ++i) {
+    const std::string_view query = task.queries.id(task.judged[i].query);
+    data::QueryResults& results = retrieved.run.AddQuery(query);
+    const size_t count = std::min(options.top_k, found[i].hits.size());
+    for (size_t h = 0; h < count; ++h) {
+      const Hit& hit = found[i].hits[h];
+      results.results.push_back({task.documents.id(hit.document), hit.score});
+    }
+    if (options.relevance_level > 0) {
+      retrieved.samples.push_back(SamplesOf(query, found[i], positives[i]));
+    }
+  }
+  return retrieved;
+}
+
+bool IsRelevant(const data::JudgedQuery& query, uint32_t document) {
+  return std::any_of(query.judgements.begin(), query.judgements.end(),
+                     [&](const auto& one) { return one.document == document && one.grade > 0; });
+}
+
+// The document with the query's id; none where there is none, or where it is relevant.
+std::optional<uint32_t> DocumentOfItsId(const RetrievalTask& task, const data::JudgedQuery& query) {
+  const auto document = task.documents.Find(task.queries.id(query.query));
+  return document && !IsRelevant(query, *document) ? document : std::nullopt;
+}
+
+// Takes the documents with their query's id out of the hits.
+void LeaveOutIdenticalIds(const RetrievalTask& task, std::vector<QueryHits>& found) {
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto left_out = DocumentOfItsId(task, task.judged[i]);
+    if (!left_out) continue;
+    std::erase_if(found[i].hits, [&](const Hit& hit) { return hit.document == *left_out; });
+  }
+}
+
+// A folder of embeddings holds parts, or those that a search keeps there.
+void CheckEmbeddings(const RetrieveOptions& options) {
+  if (options.embeddings.empty() || EmbeddingParts::AreIn(options.embeddings)) return;
+  CheckUsableForKept(options.embeddings);
+}
+
+}  // namespace
+
+Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
+                   const RetrieveOptions& options) {
+  CheckEmbeddings(options);
+  const at::Tensor queries = EncodeQueries(
+      model, task.judged.size(), [&](size_t i) { return task.queries.text(task.judged[i].query); },
+      options);
+  const std::vector<std::vector<uint32_t>> positives = Positives(task, options);
+  size_t depth = options.top_k;
+  if (options.relevance_level > 0) {
+    for (const std::vector<uint32_t>& of_query : positives) {
+      depth = std::max(depth, eval::kNegativesPerQuery + of_query.size());
+    }
+  }
+  if (options.ignore_identical_ids) ++depth;
+  if (options.keep != nullptr) options.keep->queries = queries;
+  ExactSearch search(queries, depth, task.documents);
+  if (options.relevance_level > 0) search.Watch(positives);
+  DocumentSearch(model, task.documents, options, &search).Run();
+  std::vector<QueryHits> found = search.Take();
+  if (options.ignore_identical_ids) LeaveOutIdenticalIds(task, found);
+  return Collect(task, found, positives, options);
+}
+
+QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task) {
+  QueriesInCorpus count;
+  std::unordered_map<uint64_t, std::vector<size_t>> by_text;  // of task.judged
+  const auto query_hashes = task.queries.hashes(), document_hashes = task.documents.hashes();
+  for (size_t i = 0; i < task.judged.size(); ++i) {
+    count.by_id += DocumentOfItsId(task, task.judged[i]) ? 1 : 0;
+    by_text[(*query_hashes)[task.judged[i].query]].push_back(i);
+  }
+  std::vector<bool> has_text(task.judged.size()), is_relevant(task.judged.size());
+  for (uint32_t d = 0; d < task.documents.size(); ++d) {
+    const auto queries = by_text.find((*document_hashes)[d]);
+    if (queries == by_text.end()) continue;
+    for (const size_t i : queries->second) {
+      const data::JudgedQuery& query = task.judged[i];
+      is_relevant[i] = is_relevant[i] || IsRelevant(query, d);
+      has_text[i] = has_text[i] || task.documents.id(d) != task.queries.id(query.query);
+    }
+  }
+  for (size_t i = 0; i < has_text.size(); ++i) count.by_text += has_text[i] && !is_relevant[i];
+  return count;
+}
+
+std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
+                                        std::span<const std::string> queries,
+                                        const RetrieveOptions& options) {
+  CheckEmbeddings(options);
+  const at::Tensor rows = EncodeQueries(
+      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
+  ExactSearch search(rows, options.top_k, documents);
+  DocumentSearch(model, documents, options, &search).Run();
+  return search.Take();
+}
+
+}  // namespace tandem::search

@@ -1,0 +1,199 @@
+// The embedding operations of ops.h.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+#include <vector>
+
+#include "tensor/autograd.h"
+#include "tensor/backward_state.h"
+#include "tensor/forms.h"
+#include "tensor/fused/layer_arguments.h"
+#include "tensor/kernels/cpu/layers/residual_layers.h"
+#include "tensor/ops.h"
+#include "tensor/portable/portable_ops.h"
+#include "tensor/profile/operation_work.h"
+#include "tensor/reference/reference_ops.h"
+#include "tensor/row_gradient.h"
+
+namespace tandem::tensor {
+namespace {
+
+// The row of a position table that position 0 reads; null where there is no table.
+float* FirstPosition(const at::Tensor& position, const EmbeddingTables& tables) {
+  if (!position.defined()) return nullptr;
+  return position.data_ptr<float>() + tables.position_offset * position.size(1);
+}
+
+cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables& tables) {
+  return {tables.word.data_ptr<float>(),
+          FirstPosition(tables.position, tables),
+          Data<float>(tables.type),
+          tokens.ids.data_ptr<int32_t>(),
+          tokens.positions.data_ptr<int32_t>(),
+          static_cast<size_t>(tables.word.size(1)),
+          tokens.types.defined() ? tokens.types.data_ptr<int32_t>() : nullptr};
+}
+
+// Gradients of the tables, zero at first. That of the word table has only the rows that the batch
+// reads.
+struct EmbeddingSums {
+  RowIndex words;
+  at::Tensor word;      // [n, H]
+  at::Tensor position;  // [P, H], or undefined
+  at::Tensor type;      // [types, H], or undefined
+
+  EmbeddingSums(const PackedTokens& tokens, const EmbeddingTables& tables)
+      : words(IndexRows(tokens.ids.data_ptr<int32_t>(), tokens.tokens(), tables.word.size(0))),
+        word(at::zeros({words.rows.size(0), tables.word.size(1)}, at::kFloat)) {
+    if (tables.position.defined()) position = at::zeros(tables.position.sizes(), at::kFloat);
+    if (tables.type.defined()) type = at::zeros(tables.type.sizes(), at::kFloat);
+  }
+  // Where the tokens have types, the kernels leave the type table to AddTypes.
+  cpu::EmbeddingGradient Gradient(const PackedTokens& tokens, const EmbeddingTables& tables) const {
+    return {word.data_ptr<float>(), words.indices.data(), FirstPosition(position, tables),
+            tokens.types.defined() ? nullptr : Data<float>(type)};
+  }
+  // `grad` [T, H] is that of the sum of the tables' rows.
+  void AddTypes(const PackedTokens& tokens, const at::Tensor& grad) const {
+    if (!tokens.types.defined() || !type.defined()) return;
+    type.index_add_(0, tokens.types, grad.to(at::kFloat));
+  }
+  // libtorch would add up the sparse gradients of several backward passes by joining their lists of
+  // rows, which would grow with every pass.
+  void AddToWords(const EmbeddingTables& tables) const {
+    if (tables.word.requires_grad()) AddRowGradient(tables.word, {words.rows, word});
+  }
+};
+
+// What EmbeddingNorm or Embed writes to.
+at::Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables,
+                    at::ScalarType activation) {
+  return at::empty({tokens.tokens(), tables.word.size(1)},
+                   tables.word.options().dtype(activation).requires_grad(false));
+}
+
+// The form in which an operation computes `out` from these tables.
+Form EmbeddingForm(const at::Tensor& out, const EmbeddingTables& tables, const char* operation) {
+  const Form form = FormOf(out, operation, {out.size(1)});
+  if (form != Form::kFused || tables.word.scalar_type() == at::kFloat) return form;
+  SayReferenceForm(operation, "its word table is not float");
+  return Form::kReference;
+}
+
+std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
+                                          const LayerNorm& norm, const Dropout& dropout,
+                                          const SavedNorm& saved, const at::Tensor& grad) {
+  const ProfileScope backward_scope("EmbeddingNorm backward",
+                                    RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
+  const EmbeddingSums sums(tokens, tables);
+  const NormSums norm_sums(norm);
+  const at::Tensor grad_sum = EmptyLike(grad);
+  ForType(grad, [&](auto zero) {
+    using A = decltype(zero);
+    cpu::RunEmbeddingNormBackward<A>({.embedding = KernelEmbedding(tokens, tables),
+                                      .grad_out = Data<A>(grad),
+                                      .rows = Rows(grad),
+                                      .saved = saved.As<A>(),
+                                      .norm = KernelNorm(norm),
+                                      .dropout = Keys(tokens, dropout),
+                                      .gradient = sums.Gradient(tokens, tables),
+                                      .norm_gradient = norm_sums.Gradient(),
+                                      .grad_sum = Data<A>(grad_sum)},
+                                     Threads());
+  });
+  sums.AddTypes(tokens, grad_sum);
+  sums.AddToWords(tables);
+  return {at::Tensor(), sums.position, sums.type, norm_sums.gamma, norm_sums.beta};
+}
+
+std::vector<at::Tensor> EmbedBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
+                                      double scale, const Dropout& dropout,
+                                      const at::Tensor& grad) {
+  const ProfileScope backward_scope("Embed backward",
+                                    RowsWork(grad.size(0), grad.size(1), 1, grad.scalar_type()));
+  const EmbeddingSums sums(tokens, tables);
+  const at::Tensor grad_sum = dropout.active() ? EmptyLike(grad) : at::Tensor();
+  ForType(grad, [&](auto zero) {
+    using A = decltype(zero);
+    cpu::RunEmbedBackward<A>({.embedding = KernelEmbedding(tokens, tables),
+                              .grad_out = Data<A>(grad),
+                              .rows = Rows(grad),
+                              .dropout = Keys(tokens, dropout),
+                              .gradient = sums.Gradient(tokens, tables),
+                              .grad_sum = Data<A>(grad_sum)},
+                             Threads());
+  });
+  sums.AddTypes(tokens, dropout.active() ? grad_sum : grad);
+  for (const at::Tensor& table : {sums.word, sums.position, sums.type}) {
+    if (scale != 1 && table.defined()) table.mul_(scale);
+  }
+  sums.AddToWords(tables);
+  return {at::Tensor(), sums.position, sums.type};
+}
+
+}  // namespace
+
+at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
+                         const LayerNorm& layer_norm, const Dropout& dropout,
+                         at::ScalarType activation) {
+  const ProfileScope scope("EmbeddingNorm",
+                           RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
+  const at::Tensor out = OutputOf(tokens, tables, activation);
+  const Form form = EmbeddingForm(out, tables, "EmbeddingNorm");
+  if (form == Form::kReference) {
+    return reference::EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
+  }
+  if (form == Form::kPortable) {
+    return portable::EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
+  }
+  const LayerNorm norm = WithBeta(layer_norm);
+  const at::Tensor inputs[] = {tables.word, tables.position, tables.type, layer_norm.gamma,
+                               layer_norm.beta};
+  const bool needs_gradient = NeedsGradient(inputs);
+  if (needs_gradient) ExpectLeaf(tables.word, "EmbeddingNorm");
+  const SavedNorm saved = SavedNorm::Make(out, needs_gradient);
+  ForType(out, [&](auto zero) {
+    using A = decltype(zero);
+    cpu::RunEmbeddingNormForward<A>({.embedding = KernelEmbedding(tokens, tables),
+                                     .rows = Rows(out),
+                                     .norm = KernelNorm(norm),
+                                     .dropout = Keys(tokens, dropout),
+                                     .out = Data<A>(out),
+                                     .saved = saved.As<A>()},
+                                    Threads());
+  });
+  if (!needs_gradient) return out;
+  return WithBackward("EmbeddingNorm", out, inputs,
+                      [tokens, tables, norm, dropout, saved](const at::Tensor& grad) {
+                        return EmbeddingBackward(tokens, tables, norm, dropout, saved, grad);
+                      });
+}
+
+at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
+                 const Dropout& dropout, at::ScalarType activation) {
+  const ProfileScope scope("Embed", RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
+  const at::Tensor out = OutputOf(tokens, tables, activation);
+  const Form form = EmbeddingForm(out, tables, "Embed");
+  if (form == Form::kReference) return reference::Embed(tokens, tables, scale, dropout, activation);
+  if (form == Form::kPortable) return portable::Embed(tokens, tables, scale, dropout, activation);
+  const at::Tensor inputs[] = {tables.word, tables.position, tables.type};
+  const bool needs_gradient = NeedsGradient(inputs);
+  if (needs_gradient) ExpectLeaf(tables.word, "Embed");
+  ForType(out, [&](auto zero) {
+    using A = decltype(zero);
+    cpu::RunEmbedForward<A>({.embedding = KernelEmbedding(tokens, tables),
+                             .rows = Rows(out),
+                             .scale = static_cast<float>(scale),
+                             .dropout = Keys(tokens, dropout),
+                             .out = Data<A>(out)},
+                            Threads());
+  });
+  if (!needs_gradient) return out;
+  return WithBackward("Embed", out, inputs,
+                      [tokens, tables, scale, dropout](const at::Tensor& grad) {
+                        return EmbedBackward(tokens, tables, scale, dropout, grad);
+                      });
+}
+
+}  // namespace tandem::tensor

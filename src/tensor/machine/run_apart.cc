@@ -1,0 +1,48 @@
+#include "tensor/machine/run_apart.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
+#include <omp.h>
+
+#include <atomic>
+#include <exception>
+#include <vector>
+
+#include "tensor/forms.h"
+#include "tensor/profile/profile.h"
+
+namespace tandem::tensor {
+
+void RunApart(size_t count, const std::function<void(size_t)>& task) {
+  const int threads = at::get_num_threads();
+  const at::ThreadLocalState state;
+  const Form form = UseForm::Wanted();
+  Profile* const profile = Profile::Active();
+  std::vector<Profile> profiles(static_cast<size_t>(threads));
+  std::exception_ptr error;
+  std::atomic<bool> failed = false;
+  int working = threads;  // OMP_THREAD_LIMIT may allow fewer
+#pragma omp parallel num_threads(threads)
+  {
+    if (omp_get_thread_num() == 0) working = omp_get_num_threads();
+    const at::ThreadLocalStateGuard same_state(state);
+    const UseForm same_form(form);
+    Profile& mine = profiles[static_cast<size_t>(omp_get_thread_num())];
+    const ActiveProfile active(profile ? &mine : nullptr);
+#pragma omp for schedule(dynamic, 1)
+    for (size_t i = 0; i < count; ++i) {
+      if (failed) continue;
+      try {
+        task(i);
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
+    }
+  }
+  if (profile) {
+    for (const Profile& part : profiles) profile->AddShare(part, working);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace tandem::tensor

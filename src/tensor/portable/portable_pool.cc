@@ -1,0 +1,81 @@
+// The portable implementation of pooling.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "tensor/autograd.h"
+#include "tensor/backward_state.h"
+#include "tensor/portable/length_classes.h"
+#include "tensor/portable/portable_ops.h"
+#include "tensor/portable/portable_types.h"
+#include "tensor/reference/reference_ops.h"
+
+namespace tandem::tensor::portable {
+namespace {
+
+// The padded rows of all classes, [P, H]. Their readers give rows of padding no gradient.
+at::Tensor PaddedRows(const at::Tensor& x, const LengthClasses& classes) {
+  const at::Tensor rows = Detached(x).index_select(0, classes.rows());
+  if (!NeedsGradient({x})) return rows;
+  return WithBackward("PaddedRows", rows, {x}, [places = classes.places()](const at::Tensor& grad) {
+    return std::vector<at::Tensor>{grad.index_select(0, places)};
+  });
+}
+
+// Pools rows [b, L, H] of texts of which those that `left_out`, bool [b, L], marks do not count.
+at::Tensor PoolClass(const at::Tensor& rows, const at::Tensor& left_out, Pooling pooling) {
+  const at::Tensor mask = left_out.unsqueeze(2);
+  if (pooling == Pooling::kMax) {
+    const at::Tensor none = left_out.all(1, /*keepdim=*/true);  // [b, 1]
+    const at::Tensor counted = rows.masked_fill(mask, -std::numeric_limits<double>::infinity());
+    const at::Tensor where = counted.detach().argmax(1, /*keepdim=*/true);
+    return counted.gather(1, where).squeeze(1).masked_fill(none, 0);
+  }
+  const at::Tensor counted = rows.masked_fill(mask, 0);
+  if (pooling != Pooling::kWeightedMean) {
+    at::Tensor divisors = left_out.bitwise_not().sum({1}, true).to(rows.scalar_type());
+    if (pooling == Pooling::kMeanSqrtLen) divisors = divisors.sqrt();
+    return counted.sum(1) / divisors.masked_fill(divisors.eq(0), 1);
+  }
+  const at::Tensor weights = at::arange(1, rows.size(1) + 1, rows.options().requires_grad(false))
+                                 .expand(left_out.sizes())
+                                 .masked_fill(left_out, 0);
+  const at::Tensor divisors = weights.sum({1}, true);
+  return (counted * weights.unsqueeze(2)).sum(1) / divisors.masked_fill(divisors.eq(0), 1);
+}
+
+}  // namespace
+
+at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
+  const at::Tensor wide = Wide(x);
+  if (pooling == Pooling::kCls || pooling == Pooling::kLastToken) {
+    return reference::RowPool(wide, reference::PooledRows(tokens), pooling);
+  }
+  const std::shared_ptr<const LengthClasses> classes = tokens.length_classes();
+  const at::Tensor padded = PaddedRows(wide, *classes);
+  at::Tensor prompts;  // of the texts in the order of classes, [B]
+  if (tokens.prompt_tokens.defined()) {
+    prompts = tokens.prompt_tokens.index_select(0, classes->texts());
+  }
+  std::vector<at::Tensor> pooled;
+  for (const LengthClasses::Class& texts : classes->classes()) {
+    const int64_t count = texts.texts * texts.length;
+    at::Tensor left_out =
+        classes->padding().narrow(0, texts.first_row, count).view({texts.texts, texts.length});
+    if (prompts.defined()) {
+      const at::Tensor positions = at::arange(texts.length, prompts.options());
+      left_out = left_out.bitwise_or(
+          positions.lt(prompts.narrow(0, texts.first_text, texts.texts).unsqueeze(1)));
+    }
+    pooled.push_back(
+        PoolClass(padded.narrow(0, texts.first_row, count).view({texts.texts, texts.length, -1}),
+                  left_out, pooling));
+  }
+  return at::cat(pooled).index_select(0, classes->text_places());
+}
+
+}  // namespace tandem::tensor::portable

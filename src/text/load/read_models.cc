@@ -1,0 +1,170 @@
+// The models of tokenizer.json.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/load/component_table.h"
+#include "text/load/stage_readers.h"
+#include "text/models/bpe.h"
+#include "text/models/unigram.h"
+#include "text/models/word_piece.h"
+
+namespace tandem::text {
+namespace {
+
+void ReadVocabulary(const JsonView& vocab, Vocabulary* vocabulary) {
+  for (const simdjson::dom::key_value_pair& entry : vocab.Object()) {
+    int64_t id = 0;
+    if (entry.value.get(id) != simdjson::SUCCESS) {  // says what it is instead
+      id = JsonView(entry.value, vocab.file(), fmt::format("{}.\"{}\"", vocab.place(), entry.key))
+               .Integer();
+    }
+    vocabulary->Add(entry.key, id);
+  }
+  if (vocabulary->count() == 0) vocab.Fail("the vocabulary is empty");
+}
+
+std::unique_ptr<const SubwordModel> ReadWordPiece(const ModelViews& views, bool,
+                                                  Vocabulary* vocabulary) {
+  ReadVocabulary(views.model.Member("vocab"), vocabulary);
+  WordPieceOptions options;
+  options.unk_token = views.options.Member("unk_token").String();
+  options.continuing_subword_prefix = views.options.Member("continuing_subword_prefix").String();
+  const JsonView longest = views.options.Member("max_input_chars_per_word");
+  if (longest.Integer() < 0) longest.Fail("expected a number of characters, found a negative one");
+  options.max_input_chars_per_word = static_cast<size_t>(longest.Integer());
+  return std::make_unique<WordPiece>(*vocabulary, options, views.model.file());
+}
+
+// [token, score]. Where that is not what `view` is, this says so.
+[[noreturn]] void FailUnigramToken(const JsonView& view) {
+  std::vector<JsonView> parts;
+  view.ForEachElement([&](const JsonView& part) { parts.push_back(part); });
+  if (parts.size() == 2) {
+    parts[0].String();
+    parts[1].Number();
+  }
+  view.Fail(fmt::format("expected a token and its score, found {} values", parts.size()));
+}
+
+std::vector<UnigramToken> ReadUnigramTokens(const JsonView& vocab) {
+  std::vector<UnigramToken> tokens;
+  for (const simdjson::dom::element entry : vocab.Array()) {
+    UnigramToken token;
+    simdjson::dom::array pair;
+    if (entry.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
+        pair.at(0).get(token.token) != simdjson::SUCCESS ||
+        pair.at(1).get(token.score) != simdjson::SUCCESS) {
+      FailUnigramToken({entry, vocab.file(), fmt::format("{}[{}]", vocab.place(), tokens.size())});
+    }
+    tokens.push_back(token);
+  }
+  if (tokens.empty()) vocab.Fail("the vocabulary is empty");
+  return tokens;
+}
+
+std::unique_ptr<const SubwordModel> ReadUnigram(const ModelViews& views, bool,
+                                                Vocabulary* vocabulary) {
+  const std::vector<UnigramToken> tokens = ReadUnigramTokens(views.model.Member("vocab"));
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    vocabulary->Add(tokens[id].token, static_cast<int64_t>(id));
+  }
+  UnigramOptions options;
+  if (const std::optional<JsonView> unk_id = views.options.Find("unk_id")) {
+    const int64_t id = unk_id->Integer();
+    if (id < 0 || static_cast<size_t>(id) >= tokens.size()) {
+      unk_id->Fail(fmt::format("{} is not in the vocabulary; expected 0 to {} or null", id,
+                               tokens.size() - 1));
+    }
+    options.unk_id = static_cast<int32_t>(id);
+  }
+  if (const std::optional<JsonView> fallback = views.options.Find("byte_fallback")) {
+    options.byte_fallback = fallback->Boolean();
+  }
+  return std::make_unique<Unigram>(tokens, options, views.model.file());
+}
+
+// "a b" or ["a", "b"].
+MergeNames ReadMerge(simdjson::dom::element merge, const JsonView& merges, size_t rank) {
+  std::string_view text;
+  if (merge.get(text) == simdjson::SUCCESS) {
+    const size_t space = text.find(' ');
+    if (space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos) {
+      return {text.substr(0, space), text.substr(space + 1)};
+    }
+  }
+  simdjson::dom::array pair;
+  if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2) {
+    MergeNames names;
+    if (pair.at(0).get(names.left) == simdjson::SUCCESS &&
+        pair.at(1).get(names.right) == simdjson::SUCCESS) {
+      return names;
+    }
+  }
+  merges.Fail(fmt::format("merge {} has not the form \"a b\" or [\"a\", \"b\"]", rank));
+}
+
+std::vector<MergeNames> ReadMerges(const JsonView& view) {
+  std::vector<MergeNames> merges;
+  for (const simdjson::dom::element merge : view.Array()) {
+    merges.push_back(ReadMerge(merge, view, merges.size()));
+  }
+  return merges;
+}
+
+std::unique_ptr<const SubwordModel> ReadBpe(const ModelViews& views, bool words_are_bytes,
+                                            Vocabulary* vocabulary) {
+  if (const auto dropout = views.options.Find("dropout"); dropout && dropout->Number() != 0) {
+    dropout->Fail(fmt::format("{} is not supported; ids would be random. Expected null or 0",
+                              dropout->Number()));
+  }
+  ReadVocabulary(views.model.Member("vocab"), vocabulary);
+  const auto text = [&](std::string_view name) {
+    const std::optional<JsonView> member = views.options.Find(name);
+    return std::string(member ? member->String() : "");
+  };
+  const auto flag = [&](std::string_view name) {
+    const std::optional<JsonView> member = views.options.Find(name);
+    return member && member->Boolean();
+  };
+  const BpeOptions options{.unk_token = text("unk_token"),
+                           .continuing_subword_prefix = text("continuing_subword_prefix"),
+                           .end_of_word_suffix = text("end_of_word_suffix"),
+                           .fuse_unk = flag("fuse_unk"),
+                           .byte_fallback = flag("byte_fallback"),
+                           .ignore_merges = flag("ignore_merges"),
+                           .words_are_bytes = words_are_bytes};
+  return std::make_unique<Bpe>(*vocabulary, ReadMerges(views.model.Member("merges")), options,
+                               std::string(views.model.file()));
+}
+
+using Reader = std::unique_ptr<const SubwordModel> (*)(const ModelViews&, bool, Vocabulary*);
+
+constexpr std::pair<std::string_view, Reader> kModels[] = {
+    {"BPE", ReadBpe},
+    {"Unigram", ReadUnigram},
+    {"WordPiece", ReadWordPiece},
+};
+
+}  // namespace
+
+// Old files name no type; the package then goes by the fields.
+std::string_view ModelType(const JsonView& view) {
+  if (const std::optional<JsonView> type = view.Find("type")) return type->String();
+  if (view.Find("merges")) return "BPE";
+  if (view.Find("unk_id")) return "Unigram";
+  return view.Find("max_input_chars_per_word") ? "WordPiece" : "WordLevel";
+}
+
+std::unique_ptr<const SubwordModel> ReadModel(const ModelViews& views, bool words_are_bytes,
+                                              Vocabulary* vocabulary) {
+  const Reader reader = ReaderOf<Reader>(views.model, ModelType(views.model), "model", kModels);
+  return reader(views, words_are_bytes, vocabulary);
+}
+
+}  // namespace tandem::text

@@ -1,0 +1,42 @@
+// Which of transformers' classes reads a folder's tokenizer. For source files of this room only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "text/load/tokenizer_arguments.h"
+
+namespace tandem::text {
+
+// kFile takes tokenizer.json as it is. Each of the others takes its vocabulary alone, with its
+// merges, and makes the other parts anew from its arguments (text/load/class_parts.h).
+enum class TokenizerClass {
+  kFile,
+  kAlbert,
+  kBert,
+  kCamembert,
+  kDistilBert,
+  kGemma,
+  kGpt2,
+  kLlama,
+  kMpNet,
+  kQwen2,
+  kRoberta,
+  kT5,
+  kXlmRoberta,
+};
+
+struct ChosenClass {
+  TokenizerClass kind = TokenizerClass::kFile;
+  std::string name;  // transformers' name, for messages
+};
+
+// By `tokenizer_class` of tokenizer_config.json or config.json, and `model_type` of config.json, as
+// AutoTokenizer of transformers 5.24 decides. A name that transformers does not know is kFile;
+// throws ModelError for one that it knows and Tandem does not follow. `byte_level`: whether
+// tokenizer.json has a component "ByteLevel".
+ChosenClass ChooseClass(const std::filesystem::path& folder, const TokenizerArguments& arguments,
+                        bool byte_level);
+
+}  // namespace tandem::text

@@ -1,0 +1,81 @@
+#include "text/unicode/graphemes.h"
+
+#include "text/unicode/unicode.h"
+#include "text/unicode/utf8.h"
+
+namespace tandem::text {
+namespace {
+
+bool Extends(GraphemeClass c) {
+  using enum GraphemeClass;
+  return c == kExtend || c == kZwj || c == kLinker || c == kIndicExtend || c == kSpacing;
+}
+
+// Rules GB6 to GB8.
+bool JoinsHangul(GraphemeClass left, GraphemeClass right) {
+  using enum GraphemeClass;
+  switch (left) {
+    case kLeading:
+      return right == kLeading || right == kVowel || right == kLv || right == kLvt;
+    case kLv:
+    case kVowel:
+      return right == kVowel || right == kTrailing;
+    case kLvt:
+    case kTrailing:
+      return right == kTrailing;
+    default:
+      return false;
+  }
+}
+
+// What the characters of a cluster up to some place mean for the next one.
+class ClusterState {
+ public:
+  explicit ClusterState(GraphemeClass first) { Take(first); }
+
+  bool Joins(GraphemeClass next) const {
+    using enum GraphemeClass;
+    if (last_ == kControl || next == kControl) return false;
+    return Extends(next) || last_ == kPrepend || JoinsHangul(last_, next) ||
+           (next == kPictograph && joins_pictograph_) ||   // GB11
+           (next == kConsonant && consonant_ && linked_);  // GB9c
+  }
+
+  void Take(GraphemeClass next) {
+    using enum GraphemeClass;
+    joins_pictograph_ = pictograph_ && next == kZwj;
+    pictograph_ = next == kPictograph ||
+                  (pictograph_ && (next == kExtend || next == kLinker || next == kIndicExtend));
+    linked_ =
+        consonant_ && (next == kLinker || (linked_ && (next == kIndicExtend || next == kZwj)));
+    consonant_ = next == kConsonant ||
+                 (consonant_ && (next == kLinker || next == kIndicExtend || next == kZwj));
+    last_ = next;
+  }
+
+ private:
+  GraphemeClass last_ = GraphemeClass::kOther;
+  bool pictograph_ = false;        // a pictograph, and only extending characters behind it
+  bool joins_pictograph_ = false;  // besides, a zero width joiner
+  bool consonant_ = false;         // an Indic consonant, and only linkers and extending characters
+  bool linked_ = false;            // besides, a linker among them
+};
+
+}  // namespace
+
+const char* ClusterEnd(const char* p, const char* end) {
+  const char32_t first = NextCodePoint(p);
+  if (p == end) return p;
+  if (first == '\r' && *p == '\n') return p + 1;
+  ClusterState state(GraphemeClassOf(first));
+  while (p < end) {
+    const char* next = p;
+    const GraphemeClass own = GraphemeClassOf(NextCodePoint(next));
+    if (!state.Joins(own)) break;
+    state.Take(own);
+    p = next;
+  }
+  return p;
+}
+
+}  // namespace tandem::text

@@ -1,0 +1,49 @@
+#include "train/checks/empty_batches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sampling/masks.h"
+
+namespace tandem::train {
+
+std::string EmptyBatchText(std::string_view who) {
+  return fmt::format(
+      "{} no allowed negative, so that nothing is learned from it: its queries share a text or a "
+      "document, or masks leave none; give data.negatives, a larger train.batch or other queries",
+      who);
+}
+
+bool IsEmpty(const Setup& setup, const sampling::Batch& batch) {
+  const objective::Needs& needs = setup.objective.needs;
+  const bool labelled = batch.columns() > batch.rows();
+  // Such objectives compare the labelled documents of a query with each other.
+  if (!needs.negatives || (needs.grades && labelled)) return false;
+  // The first row has one, nearly always.
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const sampling::Masks masks =
+        sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules(), row, row + 1);
+    if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+EmptyBatches CountEmptyBatches(const Setup& setup) {
+  sampling::Sampler& sampler = *setup.sampler;
+  const sampling::SamplerState state = sampler.State();
+  if (setup.miner != nullptr) sampler.set_mined(setup.miner->StandIn());
+  const auto steps = static_cast<uint64_t>(setup.plan.steps);
+  const uint64_t most = steps * static_cast<uint64_t>(setup.recipe().train.accumulate);
+  EmptyBatches found;
+  while (found.batches < most && sampler.Passes() < 1) {
+    found.empty += IsEmpty(setup, sampler.Next()) ? 1 : 0;
+    ++found.batches;
+  }
+  sampler.Restore(state);
+  return found;
+}
+
+}  // namespace tandem::train

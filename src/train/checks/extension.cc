@@ -1,0 +1,235 @@
+#include "train/checks/extension.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/files/files.h"
+#include "base/log.h"
+#include "config/quantity.h"
+#include "config/recipe/recipe_text.h"
+#include "train/run/checkpoint.h"
+#include "train/run/run_records.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr const char* kLengths[] = {"train.steps", "train.epochs"};
+
+bool IsLength(const std::string& key) {
+  return std::find(std::begin(kLengths), std::end(kLengths), key) != std::end(kLengths);
+}
+
+// The key that gives a recipe's length, for messages.
+const char* LengthKey(const config::Recipe& recipe) {
+  return recipe.train.steps ? "train.steps" : "train.epochs";
+}
+
+// The recipe as the folder records it, and its plan.
+struct Record {
+  config::Recipe recipe;
+  RunPlan plan;
+};
+
+// Keeps the numbers of steps that the recipe gives as shares of the run ("10%"). Where the run
+// becomes longer now, a share is replaced by the number of steps that it was in the recorded run.
+// Where the run became longer before, its record has that number already. A share that the user has
+// changed is taken as it is.
+void KeepShares(Setup& setup, const Record& record, bool extended) {
+  config::Recipe& recipe = setup.loaded.recipe;
+  const config::Recipe& before = record.recipe;
+  const auto keep = [extended](config::Quantity& given, const config::Quantity& recorded,
+                               int64_t steps, std::string_view key) {
+    if (!given.share || given.IsZero()) return;
+    if (!recorded.share) {
+      given = recorded;
+      Note(fmt::format("{} stays {}, as the run folder's recipe.resolved.toml has it", key,
+                       config::FormatQuantity(recorded, "steps")));
+    } else if (extended && given == recorded) {
+      given = config::Quantity::Count(steps);
+    }
+  };
+  keep(recipe.schedule.warmup, before.schedule.warmup, record.plan.warmup, "schedule.warmup");
+  keep(recipe.train.checkpoint_every, before.train.checkpoint_every, record.plan.checkpoint_every,
+       "train.checkpoint_every");
+  if (recipe.validation.enabled()) {
+    keep(recipe.validation.every, before.validation.every, record.plan.validate_every,
+         "validation.every");
+  }
+  if (recipe.mining.enabled() && before.mining.enabled()) {
+    keep(*recipe.mining.every, *before.mining.every, record.plan.mining.every, "mining.every");
+  }
+  setup.plan = MakePlan(recipe, *setup.sampler);
+  SetSteps(setup, setup.plan.steps);
+}
+
+// The first step before `steps` that another length gives another rate; none: there is no such one.
+std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const RunPlan& before,
+                                      int64_t longer) {
+  constexpr int64_t kLooks = 1000;  // spread over the steps; a schedule is smooth
+  const int64_t stride = std::max<int64_t>(1, before.steps / kLooks);
+  for (int64_t step = 0; step < before.steps; step += stride) {
+    const auto factor = [&](int64_t total) {
+      return optim::ScheduleFactor(schedule,
+                                   {static_cast<double>(step), static_cast<double>(before.warmup),
+                                    static_cast<double>(total)});
+    };
+    if (factor(before.steps) != factor(longer)) return step;
+  }
+  return std::nullopt;
+}
+
+void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record& record) {
+  const char* key = LengthKey(setup.recipe());
+  const sampling::SamplerInfo& sampler =
+      *config::FindEntry(sampling::Samplers(), setup.recipe().sampling.name);
+  if (setup.plan.by_progress && setup.recipe().train.batch_tokens) {
+    throw setup.loaded.ErrorAt(
+        key,
+        fmt::format("makes the run longer, but with train.batch_tokens the number of its steps "
+                    "is not known ahead, so that what is due in it follows the share that is "
+                    "done. Only a run with train.steps can be made longer; start a new one from "
+                    "this one's model (model.base = \"{}\")",
+                    folder.model().native()));
+  }
+  if (setup.plan.by_progress || sampler.FollowsLength(setup.recipe().sampling.params)) {
+    throw setup.loaded.ErrorAt(
+        key, fmt::format("makes the run longer, but its sampler {} spreads what it does over the "
+                         "whole run: a longer one would have had other batches from its start. "
+                         "Start a new run from this one's model (model.base = \"{}\")",
+                         sampler.name, folder.model().native()));
+  }
+  const auto other = FirstOtherRate(*setup.schedule, record.plan, setup.plan.steps);
+  if (other) {
+    throw setup.loaded.ErrorAt(
+        key, fmt::format("makes a run of {0} steps of the {1} that it was started with, but its "
+                         "schedule {2} spreads the learning rate over the whole run: step {3} and "
+                         "those after it would have had other rates. Only a run with "
+                         "schedule.name = \"constant\" can be made longer; start a new one from "
+                         "this one's model (model.base = \"{4}\")",
+                         setup.plan.steps, record.plan.steps, setup.recipe().schedule.name,
+                         *other + 1, folder.model().native()));
+  }
+  const auto latest = folder.LatestCheckpoint();
+  if (!latest) return;
+  const nlohmann::json state = ReadState(folder.Checkpoint(*latest));
+  if (!state.value("/loop/stopped_early"_json_pointer, false)) return;
+  throw setup.loaded.ErrorAt(
+      key, fmt::format("makes the run longer, but it stopped at step {} because {} validations "
+                       "brought no improvement (validation.patience); a longer one would have "
+                       "stopped there too. Start a new run from its model (model.base = \"{}\")",
+                       *latest, setup.recipe().validation.patience, folder.model().native()));
+}
+
+// Whether a run of the new length would have written the same bytes up to `step`.
+bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setup) {
+  if (step < before.steps) return true;
+  const int64_t accumulate = setup.recipe().train.accumulate;
+  if (before.batches && *before.batches % accumulate != 0) return false;  // its last step is short
+  const bool validation_due = before.validate_every == 0 || setup.plan.ValidationDue(step);
+  return validation_due && step % setup.recipe().logging.every == 0;
+}
+
+// Whether the folder holds the best weights that a checkpoint refers to. Those of the base (step 0)
+// may be missing in a folder of an earlier version, which did not measure the base.
+bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
+  const nlohmann::json state = ReadState(folder.Checkpoint(checkpoint));
+  const int64_t best = state.value("/loop/best_step"_json_pointer, int64_t{0});
+  const bool measured = best > 0 || state.contains("/loop/base_value"_json_pointer);
+  return !measured || std::filesystem::exists(folder.Best(best));
+}
+
+std::optional<int64_t> CheckpointToExtend(const Setup& setup, const RunFolder& folder,
+                                          const RunPlan& before) {
+  std::vector<int64_t> steps = folder.Checkpoints();
+  if (steps.empty()) return std::nullopt;
+  std::reverse(steps.begin(), steps.end());
+  for (const int64_t step : steps) {
+    if (HoldsNothingOfTheEnd(step, before, setup) && HasItsBest(folder, step)) return step;
+  }
+  Warn(fmt::format(
+      "the run goes on from its end, step {}, where it has a line of metrics.jsonl, a validation "
+      "or "
+      "a step of fewer batches that a run of {} steps would not have there; the checkpoint before "
+      "it, or its best weights, are gone (train.keep_checkpoints)",
+      steps.front(), setup.plan.steps));
+  return steps.front();
+}
+
+// " (it was 0.02 then and is 0.05 now)"; "" where one of the two has no value.
+std::string BothValues(const config::Recipe& before, const config::Recipe& after,
+                       std::string_view path, config::RecipeCatalogues catalogues) {
+  const auto value_in = [&](const config::Recipe& recipe) {
+    for (const config::RecipeKey& key : config::RecipeKeys(recipe, catalogues)) {
+      if (key.path() == path) return config::FormatValue(key.value);
+    }
+    return std::string();
+  };
+  const std::string then = value_in(before);
+  const std::string now = value_in(after);
+  return then.empty() || now.empty() ? ""
+                                     : fmt::format(" (it was {} then and is {} now)", then, now);
+}
+
+// Where the number of steps is an estimate, epochs are compared.
+bool IsLonger(const RunPlan& plan, const config::Recipe& recipe, const Record& record) {
+  if (!plan.by_progress || !record.plan.by_progress) return plan.steps > record.plan.steps;
+  return recipe.train.epochs > record.recipe.train.epochs;
+}
+
+// Whether several processes made the last checkpoint.
+bool WasMadeByGroup(const RunFolder& folder) {
+  const std::optional<int64_t> latest = folder.LatestCheckpoint();
+  return latest && ReadState(folder.Checkpoint(*latest)).value("ranks", 1) > 1;
+}
+
+}  // namespace
+
+Continuation CompareWithRecord(Setup& setup, const RunFolder& folder,
+                               const std::optional<std::string>& text) {
+  const bool leads = dist::Leads(setup.group);
+  if (!text) return {leads ? folder.LatestCheckpoint() : std::nullopt};
+  Record record{ReadResolvedRecipe(*text, folder.recipe().native(), setup.loaded.catalogues), {}};
+  record.plan = MakePlan(record.recipe, *setup.sampler);
+  const bool extended = IsLonger(setup.plan, setup.recipe(), record);
+  const bool same_warmup = setup.recipe().schedule.warmup == record.recipe.schedule.warmup;
+  const bool same_mining = setup.recipe().mining.every == record.recipe.mining.every;
+  KeepShares(setup, record, extended);
+  std::vector<std::string> changed =
+      config::ChangedKeys(record.recipe, setup.recipe(), setup.loaded.catalogues);
+  if (extended) {
+    std::erase_if(changed, [same_warmup, same_mining](const std::string& key) {
+      return IsLength(key) || (same_warmup && key == "schedule.warmup") ||
+             (same_mining && key == "mining.every");
+    });
+  }
+  if (setup.group != nullptr || WasMadeByGroup(folder)) std::erase(changed, "threads");
+  if (!changed.empty()) {
+    throw setup.loaded.ErrorAt(
+        changed.front(),
+        fmt::format(
+            "differs from what the run in {} was started with{} (all that differ: {}); a "
+            "resumed run may change only paths, logging, how often it validates and saves, "
+            "and become longer where its schedule allows it",
+            folder.path().native(),
+            BothValues(record.recipe, setup.recipe(), changed.front(), setup.loaded.catalogues),
+            fmt::join(changed, ", ")));
+  }
+  if (!leads) return {std::nullopt, extended};
+  if (!extended) return {folder.LatestCheckpoint()};
+  CheckCanBeLonger(setup, folder, record);
+  return {CheckpointToExtend(setup, folder, record.plan), true};
+}
+
+void ForgetEnd(const RunFolder& folder, const Continuation& continuation) {
+  for (const int64_t step : folder.Checkpoints()) {
+    if (step > continuation.checkpoint.value_or(0)) folder.RemoveCheckpoint(step);
+  }
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,107 @@
+#include "train/checks/gradient_cache_check.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "optim/gradients.h"
+#include "train/setup/setup.h"
+
+namespace tandem::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A gradient below this share of the largest one is compared as if it had that size, because it may
+// consist of rounding errors alone.
+constexpr double kSmallShare = 1e-3;
+
+// How far two sums of the same numbers in different orders may be apart: bfloat16 has 8 bits, half
+// precision and TF32 have 11, and a temperature of 0.01 multiplies the rounding of a score by a
+// hundred.
+double BoundOf(tensor::Precision precision) {
+  return precision == tensor::Precision::kFp32 ? 1e-3 : 1e-2;
+}
+
+struct Gradient {
+  std::vector<at::Tensor> of_parameters;
+  double loss = 0;
+  double seconds = 0;
+};
+
+Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
+  const auto parameters = model::TrainedOf(setup.model->Parameters());
+  const StepOptions options{.forward = {.precision = setup.precision,
+                                        .training = true,
+                                        .seed = static_cast<uint64_t>(setup.recipe().seed)},
+                            .chunk_tokens = chunk_tokens};
+  Gradient gradient;
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first also fills caches
+    optim::ClearGradients(parameters);
+    const Clock::time_point start = Clock::now();
+    gradient.loss =
+        ForwardBackward(*setup.model, batch, setup.objective, setup.states, options).loss;
+    gradient.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  for (const model::NamedParameter& parameter : parameters) {
+    const at::Tensor& grad = parameter.value.grad();
+    gradient.of_parameters.push_back(!grad.defined()    ? grad
+                                     : grad.is_sparse() ? grad.to_dense()
+                                                        : grad.clone());
+  }
+  optim::ClearGradients(parameters);
+  return gradient;
+}
+
+double Largest(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.abs().max().item<double>() : 0;
+}
+
+}  // namespace
+
+GradientDifference LargestDifference(const std::vector<model::NamedParameter>& parameters,
+                                     const std::vector<at::Tensor>& direct,
+                                     const std::vector<at::Tensor>& cached) {
+  double largest = 0;
+  for (const at::Tensor& grad : direct) largest = std::max(largest, Largest(grad));
+  GradientDifference worst;
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const at::Tensor& want = direct[p];
+    if (!want.defined()) continue;
+    const double size = std::max(Largest(want), kSmallShare * largest);
+    const double difference = Largest(cached[p].defined() ? cached[p] - want : want);
+    const double relative = difference / std::max(size, 1e-300);
+    if (std::isnan(relative)) return {relative, parameters[p].name};
+    if (relative > worst.relative) worst = {relative, parameters[p].name};
+  }
+  return worst;
+}
+
+GradientCacheReport CheckGradientCache(config::LoadedRecipe loaded) {
+  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
+  const TrainingBatch batch = setup->batches->Make(setup->sampler->Next());
+  const int64_t wanted = setup->recipe().train.chunk_tokens;
+  const int64_t chunk = wanted > 0 ? wanted : std::max<int64_t>(1, batch.tokens() / 4);
+  const Gradient direct = Run(*setup, batch, 0);
+  const Gradient cached = Run(*setup, batch, chunk);
+  const GradientDifference worst = LargestDifference(model::TrainedOf(setup->model->Parameters()),
+                                                     direct.of_parameters, cached.of_parameters);
+  GradientCacheReport report{.worst = worst.relative, .bound = BoundOf(setup->precision)};
+  report.text = fmt::format(
+      "first batch: {} queries, {} documents, {} tokens; chunks of at most {} tokens\n"
+      "loss: {:.9g} direct, {:.9g} with the gradient cache\n"
+      "worst relative difference of gradients: {:.2e} ({}), bound {:.0e} in {}\n"
+      "time: {:.2f} s direct, {:.2f} s with the gradient cache: {:.2f} times\n",
+      batch.queries, batch.documents, batch.tokens(), chunk, direct.loss, cached.loss,
+      worst.relative, worst.parameter, report.bound, tensor::PrecisionName(setup->precision),
+      direct.seconds, cached.seconds, cached.seconds / direct.seconds);
+  return report;
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,112 @@
+#include "train/checks/least_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/memory/allocation_count.h"
+#include "train/checks/planned_batches.h"
+#include "train/step/encode_batch.h"
+
+namespace tandem::train {
+namespace {
+
+// Enough to meet a batch of nearly the largest size, and soon looked at.
+constexpr int64_t kBatches = 200;
+// Tokens that go forward. A step has thousands.
+constexpr int64_t kSample = 768;
+// Bytes of a score: float32, its mask, and the objective's gradient in double.
+constexpr uint64_t kScoreBytes = 4 + 1 + 8;
+
+int64_t UpTo(int64_t count, double share) {
+  return std::min(count, static_cast<int64_t>(std::ceil(static_cast<double>(count) * share)));
+}
+
+struct Kept {
+  int64_t tokens = 0;
+  uint64_t bytes = 0;
+};
+
+// What the forward pass of a share of the batch's queries and documents leaves for the backward
+// pass.
+Kept KeptByForward(Setup& setup, const TrainingBatch& batch, const StepOptions& options,
+                   double share) {
+  const TrainingBatch part =
+      batch.Part({0, UpTo(batch.queries, share)}, {0, UpTo(batch.documents, share)});
+  const tensor::AllocationCount count;
+  const at::Tensor embeddings = EncodeWhole(*setup.model, part, options.forward);
+  return {part.tokens(), count.now()};
+}
+
+// Tables have a gradient for the rows that a batch reads alone, and an optimizer's state that takes
+// memory for those that were read (optim/moments.cc). Which parameters are tables shows in their
+// gradients only; here are all that may be one: a vocabulary has many times more rows than columns.
+bool MayBeTable(const model::NamedParameter& parameter) {
+  constexpr int64_t kRowsForEachColumn = 8;
+  const at::Tensor& value = parameter.value;
+  return value.dim() == 2 && (parameter.name.find("embed") != std::string::npos ||
+                              value.size(0) > kRowsForEachColumn * value.size(1));
+}
+
+void CountUpdate(Setup& setup, const PlannedBatches& batches, LeastMemory& least) {
+  const std::vector<model::NamedParameter> trained = model::TrainedOf(setup.model->Parameters());
+  for (const model::NamedParameter& parameter : trained) {
+    if (!MayBeTable(parameter)) least.gradients += parameter.value.nbytes();
+  }
+  for (const optim::StateTensor& state : setup.optimizer->State()) {
+    const auto of = std::find_if(trained.begin(), trained.end(), [&](const auto& parameter) {
+      return state.name.ends_with("/" + parameter.name);
+    });
+    const bool table =
+        of != trained.end() && MayBeTable(*of) && state.value.sizes() == of->value.sizes();
+    const size_t rows = table ? batches.RowsOf(setup, of->name).size() : 0;
+    least.optimizer += table ? std::min(rows, static_cast<size_t>(state.value.size(0))) *
+                                   sizeof(float) * static_cast<size_t>(state.value.size(1))
+                             : state.value.nbytes();
+  }
+}
+
+// Of a batch of which this process encodes a part.
+void CountPass(Setup& setup, const sampling::Batch& largest, LeastMemory& least) {
+  const TrainingBatch batch = setup.batches->Make(largest, {0, 0});
+  const int64_t ranks = setup.group != nullptr ? setup.group->ranks() : 1;
+  least.queries = batch.queries / ranks;
+  least.tokens = batch.tokens() / ranks;
+  least.chunk_tokens = setup.recipe().train.chunk_tokens;
+  least.accumulates = setup.recipe().train.accumulate > 1;
+  const StepOptions options{.forward = {.precision = setup.precision, .training = true}};
+  Prepare(*setup.model, options, tensor::Passes::kForward);
+  least.before = ReadHeldMemory();
+  const double share =
+      std::min(1.0, static_cast<double>(kSample) / static_cast<double>(batch.tokens()));
+  const Kept large = KeptByForward(setup, batch, options, share);
+  const Kept small = KeptByForward(setup, batch, options, share / 2);
+  if (large.tokens > small.tokens && large.bytes > small.bytes) {
+    least.per_token = static_cast<double>(large.bytes - small.bytes) /
+                      static_cast<double>(large.tokens - small.tokens);
+  }
+  const int64_t pass =
+      least.chunk_tokens > 0 ? std::min(least.chunk_tokens, least.tokens) : least.tokens;
+  const double kept =
+      static_cast<double>(large.bytes) + least.per_token * static_cast<double>(pass - large.tokens);
+  least.pass = static_cast<uint64_t>(std::max(0.0, kept));
+  if (setup.objective.needs.negatives) {
+    least.scores = kScoreBytes * static_cast<uint64_t>(least.queries * batch.documents);
+  }
+}
+
+}  // namespace
+
+LeastMemory LeastMemoryOf(Setup& setup) {
+  LeastMemory least{.before = ReadHeldMemory()};
+  if (!setup.device.is_cpu()) return least;
+  const PlannedBatches batches = LookAtBatches(setup, kBatches);
+  if (batches.largest_tokens == 0) return least;
+  CountPass(setup, batches.largest, least);
+  CountUpdate(setup, batches, least);
+  return least;
+}
+
+}  // namespace tandem::train

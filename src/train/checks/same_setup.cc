@@ -1,0 +1,91 @@
+#include "train/checks/same_setup.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/error.h"
+#include "config/recipe/recipe_text.h"
+#include "dist/gather_json.h"
+#include "tensor/machine/isa.h"
+#include "train/run/run_records.h"
+
+namespace tandem::train {
+namespace {
+
+// Everything that all processes must have alike. The recipe's keys are apart, so that the one that
+// differs can be named; threads may differ, and paths count by their last part.
+nlohmann::json Described(const Setup& setup, const std::string& version) {
+  nlohmann::json keys = nlohmann::json::array();
+  const config::Recipe recipe = PortableRecipe(setup.recipe());
+  for (const config::RecipeKey& key : config::RecipeKeys(recipe, setup.loaded.catalogues)) {
+    if (key.path() == "threads") continue;
+    keys.push_back({key.path(), config::FormatValue(key.value)});
+  }
+  return {{"version", version},
+          {"isa", tensor::IsaName()},
+          {"recipe", std::move(keys)},
+          {"data", setup.data.fingerprint},
+          {"base", setup.base_fingerprint},
+          {"adapter", setup.adapter_fingerprint}};
+}
+
+// "train.batch = 32, and rank 0 train.batch = 64", of the first key that differs.
+std::string FirstOtherKey(const nlohmann::json& own, const nlohmann::json& first) {
+  const auto text = [](const nlohmann::json& keys, size_t i) {
+    return i < keys.size() ? fmt::format("{} = {}", keys[i][0].get<std::string>(),
+                                         keys[i][1].get<std::string>())
+                           : std::string("no such key");
+  };
+  for (size_t i = 0; i < std::max(own.size(), first.size()); ++i) {
+    if (text(own, i) != text(first, i)) {
+      return fmt::format("{}, and rank 0 {}", text(own, i), text(first, i));
+    }
+  }
+  return "";
+}
+
+void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::json& first,
+             size_t rank) {
+  for (const char* what : {"version", "isa"}) {
+    if (other.at(what) == first.at(what)) continue;
+    throw UsageError(fmt::format(
+        "rank {} {} {}, and rank 0 {}: all processes of a job need the same{}", rank,
+        what == std::string("isa") ? "computes with" : "runs Tandem",
+        other.at(what).get<std::string>(), first.at(what).get<std::string>(),
+        what == std::string("isa") ? "; set TANDEM_ISA to what all machines have" : " program"));
+  }
+  if (other.at("recipe") != first.at("recipe")) {
+    throw UsageError(fmt::format("the recipe of rank {} has {}: give all processes the same recipe",
+                                 rank, FirstOtherKey(other.at("recipe"), first.at("recipe"))));
+  }
+  if (other.at("data") != first.at("data")) {
+    throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
+                    fmt::format("the documents, queries or judgements of rank {} are not those of "
+                                "rank 0: give all processes the same data",
+                                rank));
+  }
+  for (const char* what : {"base", "adapter"}) {
+    if (other.at(what) == first.at(what)) continue;
+    throw ModelError(
+        what == std::string("base") ? setup.recipe().model.base
+                                    : setup.recipe().model.adapter.value_or(""),
+        "",
+        fmt::format("the weights, settings or tokenizer of rank {} are not those of rank 0: give "
+                    "all processes the same model",
+                    rank));
+  }
+}
+
+}  // namespace
+
+void CheckSameEverywhere(const Setup& setup, const std::string& version) {
+  const std::vector<nlohmann::json> all =
+      dist::AllGatherJson(*setup.group, Described(setup, version));
+  for (size_t rank = 1; rank < all.size(); ++rank) Compare(setup, all[rank], all.front(), rank);
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,259 @@
+#include "train/inputs/run_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hashes/running_hash.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "config/recipe/recipe_fields.h"
+#include "data/formats/beir.h"
+#include "data/judgements/judged_data.h"
+#include "data/read_dataset.h"
+#include "train/inputs/label_keys.h"
+#include "train/inputs/read_sources.h"
+
+namespace tandem::train {
+namespace {
+
+void Add(RunningHash& fingerprint, const data::Texts& texts) {
+  const auto hashes = texts.hashes();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    fingerprint.Add(texts.id(i));
+    fingerprint.Add((*hashes)[i]);
+  }
+}
+
+void Add(RunningHash& fingerprint, std::span<const data::Judgement> judgements) {
+  fingerprint.Add(uint64_t{judgements.size()});
+  for (const data::Judgement& judgement : judgements) {
+    fingerprint.Add(uint64_t{judgement.document});
+    fingerprint.Add(judgement.grade);
+    if (judgement.has_score()) fingerprint.Add(judgement.score);
+  }
+}
+
+// Adds all judgements where some of them name queries or documents that are missing.
+void AddMissing(RunningHash& fingerprint, const data::Dataset& dataset, const data::Qrels& qrels) {
+  size_t there = 0;
+  for (const data::JudgedQuery& query : dataset.judged) there += query.judgements.size();
+  if (there == qrels.judgement_count()) return;
+  for (const data::QueryJudgements& query : qrels.queries()) {
+    fingerprint.Add(query.query);
+    for (const data::GradedDocument& judged : query.judgements) {
+      fingerprint.Add(judged.document);
+      fingerprint.Add(judged.grade);
+    }
+  }
+}
+
+uint64_t FingerprintOf(const RunData& data) {
+  RunningHash fingerprint;
+  Add(fingerprint, data.set.queries);
+  Add(fingerprint, data.set.documents);
+  for (const data::TrainingQuery& query : data.set.examples) {
+    fingerprint.Add(uint64_t{query.query});
+    Add(fingerprint, query.positives);
+    Add(fingerprint, query.others);
+  }
+  if (data.validation_qrels) AddMissing(fingerprint, *data.validation, *data.validation_qrels);
+  if (data.validation) {
+    Add(fingerprint, data.validation->queries);
+    Add(fingerprint, data.validation->documents);
+    for (const data::JudgedQuery& query : data.validation->judged) {
+      fingerprint.Add(uint64_t{query.query});
+      Add(fingerprint, query.judgements);
+    }
+  }
+  return fingerprint.value();
+}
+
+// Splits data.set.examples into training and held_out; both stay in file order.
+void HoldOut(const config::LoadedRecipe& loaded, RunData& data) {
+  const config::Recipe& recipe = loaded.recipe;
+  const auto total = static_cast<uint32_t>(data.set.examples.size());
+  const auto hash_of = [&data](uint32_t e) {
+    return data.set.query_hashes[data.set.examples[e].query];
+  };
+  const int64_t wanted = recipe.validation.holdout->Of(total);
+  std::vector<uint32_t> order(total);
+  std::iota(order.begin(), order.end(), 0);
+  RandomStream({static_cast<uint64_t>(recipe.seed), "holdout"}).Shuffle(std::span(order));
+  std::unordered_set<uint64_t> held;  // query texts
+  for (int64_t i = 0; i < std::min<int64_t>(wanted, total); ++i) held.insert(hash_of(order[i]));
+  data.training.clear();
+  for (uint32_t e = 0; e < total; ++e) {
+    (held.contains(hash_of(e)) ? data.held_out : data.training).push_back(e);
+  }
+  if (data.training.empty() || data.held_out.empty()) {
+    throw loaded.ErrorAt(
+        "validation.holdout",
+        fmt::format("leaves {} of {} queries for validation and {} for training; both need one",
+                    data.held_out.size(), total, data.training.size()));
+  }
+}
+
+// Throws DataError for another prompt than the training data's, which validation queries get too
+// unless the recipe gives theirs.
+void CheckSamePrompt(const data::Dataset& validation, const config::Recipe& recipe,
+                     const std::string& prompt) {
+  if (validation.query_prompt.empty() || validation.query_prompt == prompt) return;
+  if (recipe.validation.query_prompt) return;
+  throw DataError(validation.file, 0, "",
+                  fmt::format("its queries have the prompt \"{}\", those of the training data "
+                              "\"{}\"; a model has one query prompt. validation.query_prompt says "
+                              "which one they get",
+                              validation.query_prompt, prompt));
+}
+
+bool IsSameFolder(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return std::filesystem::is_directory(one, error) &&
+         std::filesystem::equivalent(one, other, error);
+}
+
+// Reads `validation.data`. Where it is the folder of `data.train`, which must be BEIR's, only its
+// judgements are read and the texts are shared. A measure also counts what is judged and missing; a
+// loss, which needs texts, does not.
+void ReadValidation(const config::LoadedRecipe& loaded, RunData& data) {
+  const config::Recipe& recipe = loaded.recipe;
+  const data::LineRules rules = LineRulesOf(loaded);
+  const std::string& path = *recipe.validation.data;
+  const std::string& split = recipe.validation.split;
+  const data::BeirTexts shared{data.set.documents, data.set.queries};
+  const bool is_same = recipe.data.sources.empty() && IsSameFolder(path, recipe.data.train);
+  if (recipe.validation.by_loss()) {
+    data.validation = is_same ? data::LoadBeirSplit(path, split, shared)
+                              : data::ReadDataset(path, "auto", split, rules);
+  } else if (std::error_code error; std::filesystem::is_directory(path, error)) {
+    data::JudgedData judged = data::LoadJudgedData(path, split, is_same ? &shared : nullptr);
+    data.validation = std::move(judged.dataset);
+    data.validation_qrels = std::move(judged.qrels);
+  } else {
+    data.validation = data::ReadDataset(path, "auto", split, rules);
+  }
+}
+
+}  // namespace
+
+JudgedCorpus RunData::ValidationCorpus() const {
+  if (validation) {
+    return {.documents = &validation->documents,
+            .queries = &validation->queries,
+            .judged = validation->judged,
+            .qrels = validation_qrels ? &*validation_qrels : nullptr};
+  }
+  JudgedCorpus corpus{.documents = &set.documents, .queries = &set.queries};
+  for (const uint32_t e : held_out) {
+    const data::TrainingQuery& example = set.examples[e];
+    data::JudgedQuery query{.query = example.query, .judgements = example.positives};
+    query.judgements.insert(query.judgements.end(), example.others.begin(), example.others.end());
+    corpus.judged.push_back(std::move(query));
+  }
+  return corpus;
+}
+
+double RunData::RelevanceLevel(const config::DataRecipe& recipe) const {
+  return validation ? recipe.positive_grade : set.positive_grade;
+}
+
+namespace {
+
+void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, RunData& data) {
+  const config::DataRecipe& recipe = loaded.recipe.data;
+  data::Dataset train =
+      data::ReadDataset(recipe.train, recipe.format, recipe.split, LineRulesOf(loaded));
+  UseScores(train, loaded, needs);
+  data.query_prompt = train.query_prompt;
+  data.set = MakeTrainingSet(std::move(train), loaded, needs);
+  data.sources = {{.path = recipe.train}};
+}
+
+}  // namespace
+
+namespace {
+
+// Of what is trained on, and of what a validation by loss makes batches of. Beside a teacher's
+// scores there are no negatives: a text is as relevant as the teacher says.
+void TreatOwnTexts(const config::Recipe& recipe, const objective::Needs& needs, RunData& data) {
+  if (!recipe.data.masks.query_text || needs.teacher) return;
+  data.own_texts = LeaveOutOwnTexts(data.set, data.training);
+  if (data.training.empty()) {
+    throw DataError(data.set.file, 0, "",
+                    "every training query has its own text as its only judged document, so that "
+                    "there is nothing to learn from");
+  }
+  if (recipe.validation.by_loss()) LeaveOutOwnTexts(data.set, data.held_out);
+}
+
+}  // namespace
+
+RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
+  const config::Recipe& recipe = loaded.recipe;
+  RunData data;
+  if (recipe.data.sources.empty()) {
+    ReadOne(loaded, needs, data);
+  } else {
+    ReadSources(loaded, needs, data);
+  }
+  if (data.set.documents.size() < 2) {
+    throw DataError(recipe.data.paths().front(), 0, "",
+                    "the corpus has one document, so that nothing can be a negative; training "
+                    "needs at least two");
+  }
+  data.training.resize(data.set.examples.size());
+  std::iota(data.training.begin(), data.training.end(), 0);
+  if (recipe.validation.data) {
+    ReadValidation(loaded, data);
+    if (recipe.validation.by_loss()) {
+      UseScores(*data.validation, loaded, needs);
+    } else {
+      UseScoresOfRanked(*data.validation, loaded, needs);
+    }
+    CheckSamePrompt(*data.validation, recipe, data.query_prompt);
+  }
+  data.fingerprint = FingerprintOf(data);
+  if (recipe.validation.holdout) HoldOut(loaded, data);
+  data.training = StudyLabels(data.set, std::move(data.training), recipe);
+  TreatOwnTexts(recipe, needs, data);
+  CheckEverySourceTrains(loaded, data);
+  return data;
+}
+
+sampling::Examples MakeExamples(const data::TrainingSet& set, double positive_grade,
+                                std::span<const uint32_t> which) {
+  sampling::Examples examples = sampling::Examples::Sharing(positive_grade, set.documents.hashes());
+  size_t count = 0;
+  for (const uint32_t e : which) {
+    const data::TrainingQuery& example = set.examples[e];
+    count += example.positives.size() + example.others.size() + example.unused.size();
+  }
+  examples.Reserve(which.size(), count);
+  std::vector<sampling::Judged> judged, unused;
+  const auto append = [](const std::vector<data::Judgement>& from,
+                         std::vector<sampling::Judged>& to) {
+    for (const data::Judgement& one : from) {
+      if (one.grade >= 0) to.push_back({one.document, one.grade, one.score});
+    }
+  };
+  for (const uint32_t e : which) {
+    const data::TrainingQuery& example = set.examples[e];
+    judged.clear();
+    unused.clear();
+    append(example.positives, judged);
+    append(example.others, judged);
+    append(example.unused, unused);
+    examples.Add(set.query_hashes[example.query], judged, unused);
+  }
+  return examples;
+}
+
+}  // namespace tandem::train

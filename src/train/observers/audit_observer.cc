@@ -1,0 +1,114 @@
+#include "train/observers/audit_observer.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/log.h"
+#include "sampling/audit/audit_file.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr std::string_view kPrefix = "pass-";
+constexpr std::string_view kSuffix = ".bin";
+
+// The pass whose record has this name; nothing for another file.
+std::optional<uint64_t> PassOf(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  uint64_t pass = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pass);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return pass;
+}
+
+// Why the record of a pass cannot be continued behind `bytes`; "" where it can.
+std::string ProblemOf(const std::filesystem::path& path, uint64_t pass, uint64_t bytes) {
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return "the record of the pass under way is not there";
+  if (size < bytes) {
+    return fmt::format("has {} bytes, and had {} when the checkpoint was made", size, bytes);
+  }
+  try {
+    if (sampling::ReadPassRecord(path).pass == pass) return "";
+  } catch (const DataError&) {  // says where and what, which the line above says too
+  }
+  return "is no record of this pass any more";
+}
+
+}  // namespace
+
+std::filesystem::path AuditObserver::PathOf(uint64_t pass) const {
+  return folder_ / fmt::format("{}{:08}{}", kPrefix, pass, kSuffix);
+}
+
+void AuditObserver::RemoveFrom(uint64_t pass) const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+    const std::optional<uint64_t> found = PassOf(entry.path().filename().native());
+    if (!found || *found < pass) continue;
+    std::filesystem::remove(entry.path(), error);
+    if (error) throw OutputError(entry.path().native(), "cannot be removed", error.value());
+  }
+}
+
+void AuditObserver::BeginPass(uint64_t pass, const sampling::Pairs& pairs,
+                              std::span<const float> probabilities) {
+  if (file_) file_->Sync();
+  pass_ = pass;
+  file_.emplace(PathOf(pass), 0);
+  file_->Append(sampling::PassHead(pass, pairs, probabilities));
+}
+
+void AuditObserver::AddBatch(std::span<const sampling::Draw> draws) {
+  if (file_) file_->Append(sampling::PassBatch(draws));
+}
+
+void AuditObserver::EndPass(std::span<const sampling::LeftOut> left_out) {
+  if (file_) file_->Append(sampling::PassEnd(left_out));
+}
+
+Next AuditObserver::Begin(const Loop& /*loop*/) {
+  MakeFolder(folder_);
+  if (!file_ && !restored_) RemoveFrom(0);
+  return Next::kGoOn;
+}
+
+void AuditObserver::Save(nlohmann::json& state) const {
+  if (file_) {
+    file_->Sync();
+    state["record"] = {{"pass", pass_}, {"bytes", file_->bytes()}};
+  } else if (restored_) {
+    state["record"] = {{"pass", pass_}, {"bytes", nullptr}};  // lost
+  }
+}
+
+void AuditObserver::Restore(const nlohmann::json& state) {
+  const nlohmann::json& record = state.at("record");
+  pass_ = record.at("pass").get<uint64_t>();
+  restored_ = true;
+  file_.reset();
+  RemoveFrom(pass_ + 1);
+  if (record.at("bytes").is_null()) return;
+  const auto bytes = record.at("bytes").get<uint64_t>();
+  const std::string problem = ProblemOf(PathOf(pass_), pass_, bytes);
+  if (problem.empty()) {
+    file_.emplace(PathOf(pass_), bytes);
+  } else {
+    Warn(
+        fmt::format("{}: {}; the run goes on without it, and has records again from the next pass "
+                    "on",
+                    PathOf(pass_).native(), problem));
+  }
+}
+
+}  // namespace tandem::train

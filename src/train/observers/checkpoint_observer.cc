@@ -1,0 +1,108 @@
+#include "train/observers/checkpoint_observer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "train/mining/broadcast_arrays.h"
+#include "train/run/checkpoint.h"
+#include "train/run/loop.h"
+
+namespace tandem::train {
+
+// Where an earlier process was interrupted during a validation, its checkpoint lacks what this
+// process has just found.
+Next CheckpointObserver::Begin(const Loop& loop) {
+  if (validated_ && loop.state().step > 0) SaveIfDue(loop);
+  return Next::kGoOn;
+}
+
+Next CheckpointObserver::AfterStep(const Loop& loop, const StepReport& /*report*/) {
+  SaveIfDue(loop);
+  return Next::kGoOn;
+}
+
+void CheckpointObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
+  validated_ = true;
+  if (report.best) folder_.KeepBests(loop.state().step);
+}
+
+// Saves nothing before the first step: a resumed run would do all of it again.
+void CheckpointObserver::Interrupt(const Loop& loop) {
+  if (loop.state().step > 0) SaveNow(loop);
+}
+
+void CheckpointObserver::SaveIfDue(const Loop& loop) {
+  if (plan_.CheckpointDue(loop.state()) || loop.done()) SaveNow(loop);
+}
+
+void CheckpointObserver::SaveNow(const Loop& loop) {
+  const int64_t step = loop.state().step;
+  nlohmann::json state = loop.State();
+  state["format"] = 1;
+  state["data_fingerprint"] = fingerprints_.data;
+  state["base_fingerprint"] = fingerprints_.base;
+  if (fingerprints_.adapter != 0) state["adapter_fingerprint"] = fingerprints_.adapter;
+  if (loop.group() != nullptr) state["ranks"] = loop.group()->ranks();
+  SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
+                 loop.SamplerArrays());
+  // A run without validation has no best step.
+  folder_.Prune(plan_, step, state.value("/loop/best_step"_json_pointer, int64_t{0}));
+}
+
+namespace {
+
+void RestoreState(Loop& loop, const std::filesystem::path& path, const nlohmann::json& state,
+                  std::vector<sampling::StateArray> arrays) {
+  try {
+    loop.RestoreState(state, std::move(arrays));
+  } catch (const nlohmann::json::exception& error) {
+    throw ModelError(path.native(), "", fmt::format("state.json is broken: {}", error.what()));
+  }
+}
+
+// Overwrites a tensor with rank 0's.
+void Share(dist::ProcessGroup& group, const at::Tensor& tensor) {
+  const at::Tensor values = tensor.detach();
+  group.Broadcast(values);
+  tensor.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+}
+
+void RestoreEverywhere(Loop& loop, const std::filesystem::path& path) {
+  dist::ProcessGroup& group = *loop.group();
+  std::string state;
+  std::vector<sampling::StateArray> arrays;
+  group.Agree([&] {
+    if (!group.leads()) return;
+    state = ReadState(path).dump();
+    arrays = LoadSamplerArrays(path);
+  });
+  state = group.BroadcastBytes(state);
+  arrays = BroadcastArrays(group, std::move(arrays));
+  group.Agree([&] {
+    RestoreState(loop, path, nlohmann::json::parse(state), std::move(arrays));
+    if (!group.leads()) return;
+    LoadWeights(path, loop.SavedParameters());
+    LoadTensors(path, loop.StateTensors());
+  });
+  for (const model::NamedParameter& parameter : loop.SavedParameters()) {
+    Share(group, parameter.value);
+  }
+  for (const optim::StateTensor& tensor : loop.StateTensors()) Share(group, tensor.value);
+}
+
+}  // namespace
+
+void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step) {
+  const std::filesystem::path path = folder.Checkpoint(step);
+  if (loop.group() != nullptr) return RestoreEverywhere(loop, path);
+  RestoreState(loop, path, ReadState(path), LoadSamplerArrays(path));
+  LoadWeights(path, loop.SavedParameters());
+  LoadTensors(path, loop.StateTensors());
+}
+
+}  // namespace tandem::train

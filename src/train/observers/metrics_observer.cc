@@ -1,0 +1,103 @@
+#include "train/observers/metrics_observer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/records/metrics_row.h"
+#include "train/run/loop.h"
+
+namespace tandem::train {
+namespace {
+
+// Rounds to a millionth, because a person reads it.
+double Rounded(double epoch) { return std::round(1e6 * epoch) / 1e6; }
+
+}  // namespace
+
+Next MetricsObserver::AfterStep(const Loop& loop, const StepReport& made) {
+  loss_sum_ += made.loss;
+  ++loss_steps_;
+  false_negatives_ += made.false_negatives;
+  skipped_ += made.skipped ? 1 : 0;
+  seconds_ += made.seconds;
+  tokens_ += made.tokens;
+  if (loop.state().step % every_ == 0 || loop.at_end()) WriteLines(loop, made);
+  return Next::kGoOn;
+}
+
+void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
+  const LoopState& state = loop.state();
+  report::StepRow row{.step = state.step,
+                      .epoch = Rounded(state.epoch),
+                      .queries = state.queries,
+                      .tokens = state.tokens,
+                      .loss = loss_sum_ / static_cast<double>(loss_steps_),
+                      .learning_rate = made.learning_rate,
+                      .gradient_norm = made.gradient_norm};
+  if (loop.objective().false_negative_rules.enabled()) row.false_negatives = false_negatives_;
+  if (loop.loss_scale().on()) {
+    row.loss_scale = loop.loss_scale().value();
+    row.skipped = skipped_;
+  }
+  row.objective = loop.objective_states().Figures();
+  metrics_.Write(report::ToJson(row));
+  timing_.Write(report::ToJson(report::StepTimeRow{
+      .step = state.step,
+      .seconds = seconds_,
+      .tokens = tokens_,
+      .tokens_per_second = static_cast<double>(tokens_) / std::max(1e-9, seconds_)}));
+  loss_sum_ = 0;
+  loss_steps_ = 0;
+  false_negatives_ = 0;
+  skipped_ = 0;
+  seconds_ = 0;
+  tokens_ = 0;
+}
+
+void MetricsObserver::AfterValidation(const Loop& loop, const ValidationReport& found) {
+  const int64_t step = loop.state().step;
+  report::NamedNumbers measures = {{found.measure, found.value}};
+  for (const MeasuredValue& further : found.further) {
+    measures.push_back({further.measure, further.value});
+  }
+  metrics_.Write(report::ToJson(
+      report::ValidationRow{.step = step, .measures = std::move(measures), .best = found.best}));
+  timing_.Write(report::ToJson(report::ValidationTimeRow{step, found.seconds}));
+}
+
+void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& found) {
+  const int64_t step = loop.state().step;
+  const search::MiningSummary& sums = found.sums;
+  const auto count = [](size_t number) { return static_cast<int64_t>(number); };
+  metrics_.Write(
+      report::ToJson(report::MiningRow{.step = step,
+                                       .round = found.round,
+                                       .queries = count(sums.queries),
+                                       .fewer = count(sums.queries - sums.full),
+                                       .without = count(sums.without),
+                                       .negatives = count(sums.negatives),
+                                       .mean_score = sums.negative_score,
+                                       .mean_positive_score = sums.positive_score,
+                                       .left_out_by_margins = count(sums.left_out),
+                                       .false_negative_rate = sums.FalseNegativeRate()}));
+  timing_.Write(report::ToJson(report::MiningTimeRow{{step, found.seconds}}));
+}
+
+void MetricsObserver::Save(nlohmann::json& state) const {
+  metrics_.Sync();
+  state["metrics_bytes"] = metrics_.bytes();
+  state["loss_sum"] = loss_sum_;
+  state["loss_steps"] = loss_steps_;
+  state["false_negatives"] = false_negatives_;
+  if (skipped_ > 0) state["skipped_steps"] = skipped_;
+}
+
+void MetricsObserver::Restore(const nlohmann::json& state) {
+  loss_sum_ = state.at("loss_sum").get<double>();
+  loss_steps_ = state.at("loss_steps").get<int64_t>();
+  false_negatives_ = state.at("false_negatives").get<int64_t>();
+  skipped_ = state.value("skipped_steps", int64_t{0});
+}
+
+}  // namespace tandem::train

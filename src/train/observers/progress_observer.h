@@ -1,0 +1,44 @@
+// Shows a person how far the run is: steps, loss, rate, the last validation.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/progress.h"
+#include "train/observers/observer.h"
+
+namespace tandem::train {
+
+class ProgressObserver final : public LoopObserver {
+ public:
+  // Loss and rate are means over the last `window` steps of this process.
+  explicit ProgressObserver(int64_t window) : window_(static_cast<size_t>(window)) {}
+
+  Next Begin(const Loop& loop) override;
+  Next AfterStep(const Loop& loop, const StepReport& report) override;
+  bool DuringValidation(const Loop& loop, double share) override;
+  bool DuringMining(const Loop& loop, const MiningStage& stage) override;
+  void AfterMining(const Loop& loop, const MiningReport& report) override;
+  void AfterValidation(const Loop& loop, const ValidationReport& report) override;
+  void End(const Loop& loop) override;
+  void Interrupt(const Loop& loop) override;
+
+ private:
+  // Steps, or per mille of a run whose number of steps is not known.
+  static uint64_t Done(const Loop& loop);
+  struct StepFigures {
+    double loss = 0;
+    int64_t tokens = 0;
+    double seconds = 0;
+  };
+  std::string Detail(const Loop& loop) const;
+
+  size_t window_;
+  std::deque<StepFigures> last_;  // at most `window_` steps
+  std::string validation_;        // "ndcg@10 0.4073", or empty
+  std::optional<Progress> bar_;   // from Begin on
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,30 @@
+// Interrupts a run between steps, during a validation or while it mines, when the program asks for
+// it.
+#pragma once
+
+#include <utility>
+
+#include "train/observers/observer.h"
+#include "train/run/interrupt.h"
+
+namespace tandem::train {
+
+class SignalObserver final : public LoopObserver {
+ public:
+  explicit SignalObserver(StopRequest stop) : stop_(std::move(stop)) {}
+
+  Next BeforeStep(const Loop& /*loop*/) override {
+    return StopSignal(stop_) != 0 ? Next::kInterrupt : Next::kGoOn;
+  }
+  bool DuringValidation(const Loop& /*loop*/, double /*share*/) override {
+    return StopSignal(stop_) == 0;
+  }
+  bool DuringMining(const Loop& /*loop*/, const MiningStage& /*stage*/) override {
+    return StopSignal(stop_) == 0;
+  }
+
+ private:
+  StopRequest stop_;
+};
+
+}  // namespace tandem::train

@@ -1,0 +1,146 @@
+#include "train/observers/validation_observer.h"
+
+#include <ATen/ops/full.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "train/run/checkpoint.h"
+#include "train/run/loop.h"
+
+namespace tandem::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Rank 0's value.
+double Agreed(const Loop& loop, double value) {
+  if (loop.group() == nullptr) return value;
+  const at::Tensor number = at::full({1}, value, at::kDouble);
+  loop.group()->Broadcast(number);
+  return number.item<double>();
+}
+
+std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
+  const auto found = state.find(key);
+  if (found == state.end()) return std::nullopt;
+  return found->get<double>();
+}
+
+}  // namespace
+
+Next ValidationObserver::Begin(const Loop& loop) {
+  begin_ = Clock::now();
+  const int64_t step = loop.state().step;
+  const bool due = step == 0 ? !state_.base_value
+                             : plan_.ValidationDue(loop.state()) && state_.validated_step < step;
+  return due ? Validate(loop) : Next::kGoOn;
+}
+
+Next ValidationObserver::AfterStep(const Loop& loop, const StepReport& /*report*/) {
+  return plan_.ValidationDue(loop.state()) ? Validate(loop) : Next::kGoOn;
+}
+
+Next ValidationObserver::Validate(const Loop& loop) {
+  const Clock::time_point start = Clock::now();
+  const int64_t step = loop.state().step;
+  const std::optional<Validated> found =
+      validator_.Measure(loop.model(), loop.objective_states(),
+                         [&loop](double share) { return loop.TellDuringValidation(share); });
+  if (!found) return Next::kInterrupt;
+  // All processes go by one value, whatever their machines make of the last digit.
+  const double value = Agreed(loop, found->value);
+  if (!std::isfinite(value)) {
+    throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, value));
+  }
+  const bool best = Count(step, value);
+  if (best && dist::Leads(loop.group())) {
+    SaveWeights(folder_.Best(step), loop.SavedParameters(), {{"step", step}, {measure_, value}});
+  }
+  const double seconds = SecondsSince(start);
+  seconds_ += seconds;
+  ++validations_;
+  loop.TellAfterValidation({.measure = measure_.c_str(),
+                            .value = value,
+                            .best = best,
+                            .seconds = seconds,
+                            .further = found->further});
+  return OutOfPatience() ? Next::kStop : Next::kGoOn;
+}
+
+bool ValidationObserver::Count(int64_t step, double value) {
+  const auto better = [&](const std::optional<double>& than) {
+    return !than || validator_.Better(value, *than);
+  };
+  state_.validated_step = step;
+  if (step == 0) {
+    state_.base_value = value;
+  } else if (better(state_.best_trained_value)) {
+    state_.best_trained_step = step;
+    state_.best_trained_value = value;
+  }
+  const bool best = better(state_.best_value);
+  if (best) {
+    state_.best_step = step;
+    state_.best_value = value;
+  }
+  state_.validations_without_improvement = best ? 0 : state_.validations_without_improvement + 1;
+  return best;
+}
+
+// What validation cost this process: a resumed run has lost the times of earlier ones.
+void ValidationObserver::NoteCost() const {
+  if (validations_ == 0) return;
+  const double all = std::max(SecondsSince(begin_), seconds_);
+  const std::string time =
+      seconds_ < 60 ? fmt::format("{:.1f} s", seconds_) : FormatDuration(seconds_);
+  Note(fmt::format("{} {} took {}, {:.0f} % of the time", validations_,
+                   validations_ == 1 ? "validation" : "validations", time,
+                   100 * seconds_ / std::max(all, 1e-9)));
+}
+
+void ValidationObserver::End(const Loop& loop) {
+  NoteCost();
+  if (!OutOfPatience()) return;
+  Note(fmt::format("stopped at step {}: {} has not improved in {} validations", loop.state().step,
+                   measure_, patience_));
+}
+
+void ValidationObserver::Save(nlohmann::json& state) const {
+  state["validated_step"] = state_.validated_step;
+  state["best_step"] = state_.best_step;
+  state["best_value"] = state_.best_value.value_or(0);
+  state["validations_without_improvement"] = state_.validations_without_improvement;
+  if (state_.base_value) state["base_value"] = *state_.base_value;
+  if (!state_.best_trained_value) return;
+  state["best_trained_step"] = state_.best_trained_step;
+  state["best_trained_value"] = *state_.best_trained_value;
+}
+
+// A checkpoint of an earlier version has no base_value, and best_step 0 where nothing was
+// validated.
+void ValidationObserver::Restore(const nlohmann::json& state) {
+  state_ = {};
+  state_.validated_step = state.at("validated_step").get<int64_t>();
+  state_.best_step = state.at("best_step").get<int64_t>();
+  state_.validations_without_improvement =
+      state.at("validations_without_improvement").get<int64_t>();
+  state_.base_value = NumberAt(state, "base_value");
+  if (state_.base_value || state_.best_step > 0) state_.best_value = NumberAt(state, "best_value");
+  state_.best_trained_step = state.value("best_trained_step", state_.best_step);
+  state_.best_trained_value = NumberAt(state, "best_trained_value");
+  if (!state_.base_value && !state_.best_trained_value) {
+    state_.best_trained_value = state_.best_value;
+  }
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,207 @@
+#include "train/run/checkpoint.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/atomic_folder.h"
+#include "base/files/files.h"
+#include "weights/safetensors/safetensors.h"
+#include "weights/safetensors/safetensors_writer.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kSampler = "sampler.safetensors";
+constexpr const char* kState = "state.json";
+
+struct NamedTensor {
+  std::string name;
+  at::Tensor value;  // float32, contiguous, on any device
+};
+
+std::vector<NamedTensor> TensorsOf(std::span<const model::NamedParameter> parameters) {
+  std::vector<NamedTensor> tensors;
+  for (const model::NamedParameter& parameter : parameters) {
+    tensors.push_back({parameter.name, parameter.value});
+  }
+  return tensors;
+}
+
+std::vector<NamedTensor> TensorsOf(std::span<const optim::StateTensor> states) {
+  std::vector<NamedTensor> tensors;
+  for (const optim::StateTensor& state : states) tensors.push_back({state.name, state.value});
+  return tensors;
+}
+
+void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
+  std::vector<at::Tensor> on_host;  // what `views` point to
+  std::vector<weights::TensorToWrite> views;
+  for (const NamedTensor& tensor : tensors) {
+    on_host.push_back(tensor.value.detach().cpu());
+    const auto sizes = tensor.value.sizes();
+    views.push_back(weights::Float32Tensor(tensor.name, weights::Shape(sizes.begin(), sizes.end()),
+                                           {static_cast<const float*>(on_host.back().data_ptr()),
+                                            static_cast<size_t>(tensor.value.numel())}));
+  }
+  weights::WriteSafetensors(path, views);
+}
+
+// Copies only those pieces that differ. The system provides memory for a page of zeros only when
+// the page is written to. Moments that are zero, as most of a vocabulary's are, then take no
+// memory.
+void CopyWhatDiffers(std::string_view bytes, char* to) {
+  constexpr size_t kPiece = 4096;
+  for (size_t i = 0; i < bytes.size(); i += kPiece) {
+    const std::string_view piece = bytes.substr(i, kPiece);
+    if (std::memcmp(to + i, piece.data(), piece.size()) != 0) {
+      std::memcpy(to + i, piece.data(), piece.size());
+    }
+  }
+}
+
+// Through memory of the host's own: a file's bytes may lie where no float may.
+void CopyToDevice(std::string_view bytes, const at::Tensor& to) {
+  const at::Tensor copy = at::empty(to.sizes(), at::kFloat);
+  std::memcpy(copy.data_ptr(), bytes.data(), bytes.size());
+  to.detach().copy_(copy);
+}
+
+void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
+  const weights::SafetensorsFile file(path);
+  for (const NamedTensor& tensor : tensors) {
+    const weights::TensorView* view = file.Find(tensor.name);
+    if (view == nullptr) {
+      throw ModelError(path.native(), tensor.name, "is not in this checkpoint of another model");
+    }
+    const auto sizes = tensor.value.sizes();
+    const weights::Shape shape(sizes.begin(), sizes.end());
+    if (view->shape != shape || view->dtype != weights::Dtype::kF32) {
+      throw ModelError(path.native(), tensor.name,
+                       fmt::format("has shape {} in the model and {} here; the checkpoint is of "
+                                   "another model",
+                                   weights::ShapeText(shape), weights::ShapeText(view->shape)));
+    }
+    if (tensor.value.is_cpu()) {
+      CopyWhatDiffers({view->bytes.data(), view->bytes.size()},
+                      static_cast<char*>(tensor.value.data_ptr()));
+    } else {
+      CopyToDevice(view->bytes, tensor.value);
+    }
+    tensor.value.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+    file.ReleasePages();  // a mapped page that was read counts as this process's memory
+  }
+  if (file.tensors().size() != tensors.size()) {
+    throw ModelError(path.native(), "",
+                     fmt::format("has {} tensors, the model {}; the checkpoint is of another model",
+                                 file.tensors().size(), tensors.size()));
+  }
+}
+
+template <typename T>
+constexpr weights::Dtype kDtypeOf = weights::Dtype::kF32;
+template <>
+constexpr weights::Dtype kDtypeOf<uint32_t> = weights::Dtype::kU32;
+template <>
+constexpr weights::Dtype kDtypeOf<uint8_t> = weights::Dtype::kU8;
+
+void WriteArrays(const std::filesystem::path& path, std::span<const sampling::StateArray> arrays) {
+  std::vector<weights::TensorToWrite> tensors;
+  for (const sampling::StateArray& array : arrays) {
+    std::visit(
+        [&]<typename T>(const std::vector<T>& values) {
+          tensors.push_back(
+              {.name = array.name,
+               .dtype = kDtypeOf<T>,
+               .shape = {std::ssize(values)},
+               .bytes = {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)}});
+        },
+        array.values);
+  }
+  weights::WriteSafetensors(path, tensors);
+}
+
+template <typename T>
+sampling::StateArray ArrayOf(const weights::TensorView& tensor) {
+  std::vector<T> values(tensor.elements());
+  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return {tensor.name, std::move(values)};
+}
+
+}  // namespace
+
+void SaveCheckpoint(const std::filesystem::path& folder,
+                    std::span<const model::NamedParameter> parameters,
+                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state,
+                    std::span<const sampling::StateArray> sampler) {
+  AtomicFolder atomic(folder);
+  WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
+  WriteTensors(atomic.staging() / kOptimizer, TensorsOf(tensors));
+  if (!sampler.empty()) WriteArrays(atomic.staging() / kSampler, sampler);
+  WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
+  atomic.Commit();
+}
+
+void SaveWeights(const std::filesystem::path& folder,
+                 std::span<const model::NamedParameter> parameters, const nlohmann::json& state) {
+  AtomicFolder atomic(folder);
+  WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
+  WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
+  atomic.Commit();
+}
+
+nlohmann::json ReadState(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kState;
+  try {
+    return nlohmann::json::parse(ReadFile(path));
+  } catch (const DataError& error) {
+    throw ModelError(folder.native(), "",
+                     fmt::format("is no complete checkpoint: {}", error.what()));
+  } catch (const nlohmann::json::exception&) {
+    throw ModelError(path.native(), "",
+                     "is not the JSON that a run writes; remove this checkpoint's folder to go on "
+                     "from the one before");
+  }
+}
+
+void LoadWeights(const std::filesystem::path& folder,
+                 std::span<const model::NamedParameter> parameters) {
+  ReadTensors(folder / kWeights, TensorsOf(parameters));
+}
+
+void LoadTensors(const std::filesystem::path& folder, std::span<const optim::StateTensor> tensors) {
+  ReadTensors(folder / kOptimizer, TensorsOf(tensors));
+}
+
+std::vector<sampling::StateArray> LoadSamplerArrays(const std::filesystem::path& folder) {
+  std::vector<sampling::StateArray> arrays;
+  if (!std::filesystem::exists(folder / kSampler)) return arrays;
+  const weights::SafetensorsFile file(folder / kSampler);
+  for (const weights::TensorView& tensor : file.tensors()) {
+    switch (tensor.dtype) {
+      case weights::Dtype::kF32:
+        arrays.push_back(ArrayOf<float>(tensor));
+        break;
+      case weights::Dtype::kU32:
+        arrays.push_back(ArrayOf<uint32_t>(tensor));
+        break;
+      case weights::Dtype::kU8:
+        arrays.push_back(ArrayOf<uint8_t>(tensor));
+        break;
+      default:
+        throw ModelError((folder / kSampler).native(), tensor.name,
+                         "has a type that no sampler keeps; the checkpoint is broken");
+    }
+  }
+  return arrays;
+}
+
+}  // namespace tandem::train

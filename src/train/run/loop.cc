@@ -1,0 +1,282 @@
+#include "train/run/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tensor/profile/profile.h"
+#include "train/checks/out_of_memory.h"
+#include "train/step/shared_step.h"
+
+namespace tandem::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+sampling::Batch NextBatch(sampling::Sampler& sampler) {
+  const tensor::ProfileScope scope("sample");
+  return sampler.Next();
+}
+
+// With masks of those queries that this process judges.
+TrainingBatch MakeBatch(const LoopParts& parts, const sampling::Batch& plan) {
+  const tensor::ProfileScope scope("assemble batch");
+  if (!dist::IsShared(parts.group)) return parts.batches.Make(plan);
+  return parts.batches.Make(
+      plan, JudgedQueries(static_cast<int64_t>(plan.rows()), parts.objective, *parts.group));
+}
+
+}  // namespace
+
+NumericError DivergedError(int64_t step, const std::string& what) {
+  return NumericError(fmt::format(
+      "step {}: {}; try a lower optimizer.learning_rate, a longer schedule.warmup, optimizer.clip "
+      "or precision = \"fp32\".",
+      step, what));
+}
+
+// Sums over the batches of a step.
+struct Loop::BatchSums {
+  double weight = 0;
+  double loss = 0;               // weighted
+  double equal_scores_loss = 0;  // weighted
+  int64_t queries = 0;
+  int64_t tokens = 0;
+  int64_t negatives = 0;
+  int64_t false_negatives = 0;
+  int64_t empty_batches = 0;
+  int64_t batches = 0;
+  bool complete = false;  // the step has all its batches
+};
+
+Loop::Loop(const LoopParts& parts, const LoopOptions& options, std::vector<LoopObserver*> observers)
+    : parts_(parts), options_(options), observers_(std::move(observers)) {}
+
+template <typename Call>
+Next Loop::TellAll(const Call& call) {
+  for (LoopObserver* observer : observers_) {
+    const Next next = call(*observer);
+    if (next == Next::kInterrupt) return next;
+    if (next == Next::kStop) state_.stopped_early = true;
+  }
+  return state_.stopped_early ? Next::kStop : Next::kGoOn;
+}
+
+Next Loop::Agreed(Next next) const {
+  if (parts_.group == nullptr) return next;
+  return static_cast<Next>(parts_.group->Largest(static_cast<int64_t>(next)));
+}
+
+bool Loop::Run() {
+  Next next = TellAll([this](LoopObserver& observer) { return observer.Begin(*this); });
+  while (!done() && next != Next::kInterrupt) {
+    next = Agreed(TellAll([this](LoopObserver& observer) { return observer.BeforeStep(*this); }));
+    if (next == Next::kGoOn) next = MineIfDue();
+    if (next != Next::kGoOn) continue;
+    const StepReport report = Step();
+    next = TellAll(
+        [this, &report](LoopObserver& observer) { return observer.AfterStep(*this, report); });
+  }
+  const bool interrupted = next == Next::kInterrupt;
+  for (LoopObserver* observer : observers_) {
+    interrupted ? observer->Interrupt(*this) : observer->End(*this);
+  }
+  return !interrupted;
+}
+
+Next Loop::MineIfDue() {
+  const int64_t rounds = options_.mining.RoundsBy(state_);
+  if (parts_.miner == nullptr || rounds == state_.mining_rounds) return Next::kGoOn;
+  std::optional<MinedRound> mined =
+      parts_.miner->Mine(parts_.model, {.number = rounds - 1, .by_base = state_.step == 0},
+                         [this](const MiningStage& stage) {
+                           bool go_on = true;
+                           for (LoopObserver* observer : observers_) {
+                             go_on = observer->DuringMining(*this, stage) && go_on;
+                           }
+                           return go_on;
+                         });
+  if (!mined) return Next::kInterrupt;
+  parts_.sampler.set_mined(std::move(mined->pool));
+  state_.mining_rounds = rounds;
+  for (LoopObserver* observer : observers_) observer->AfterMining(*this, mined->report);
+  return Next::kGoOn;
+}
+
+StepReport Loop::Step() {
+  const Clock::time_point start = Clock::now();
+  {
+    const tensor::ProfileScope scope("clear gradients");
+    parts_.updater.ClearGradients();
+  }
+  try {
+    const BatchSums sums = RunBatches();
+    // Gradients are a weighted sum over the batches; dividing by the weights makes it a mean.
+    const double share = 1 / sums.weight;
+    const UpdateReport update = parts_.updater.Step(state_.step, share, state_.progress);
+    ++state_.step;
+    state_.queries += sums.queries;
+    state_.tokens += sums.tokens;
+    state_.progress_before = state_.progress;
+    CountProgress();
+    return {.loss = share * sums.loss,
+            .equal_scores_loss = share * sums.equal_scores_loss,
+            .gradient_norm = update.gradient_norm,
+            .learning_rate = update.learning_rate,
+            .skipped = update.skipped,
+            .queries = sums.queries,
+            .tokens = sums.tokens,
+            .negatives = sums.negatives,
+            .false_negatives = sums.false_negatives,
+            .empty_batches = sums.empty_batches,
+            .batches = sums.batches,
+            .seconds = std::chrono::duration<double>(Clock::now() - start).count()};
+  } catch (const NumericError& error) {
+    throw DivergedError(state_.step + 1, error.what());
+  }
+}
+
+// A run of 3 epochs ends at 3 - 1e-9 of them: shares of passes are sums of rounded numbers.
+void Loop::CountProgress() {
+  state_.epoch = parts_.sampler.Passes();
+  const double done = by_progress()
+                          ? state_.epoch / *options_.epochs + 1e-9
+                          : static_cast<double>(state_.step) / static_cast<double>(options_.steps);
+  state_.progress = std::min(1.0, done);
+}
+
+Loop::BatchSums Loop::RunBatches() {
+  parts_.states.BeginStep(state_.step + 1);
+  BatchSums sums;
+  for (int64_t part = 0; !sums.complete; ++part) RunBatch(part, sums);
+  return sums;
+}
+
+// A run by epochs ends with its last batch: the last step may have fewer than the others.
+bool Loop::IsLastBatch(int64_t part) const {
+  if (part + 1 == options_.accumulate) return true;
+  if (by_progress()) return parts_.sampler.Passes() >= *options_.epochs - 1e-9;
+  return options_.batches && state_.batches + 1 >= *options_.batches;
+}
+
+// A batch weighs by its queries where the objective is a mean over queries: the step is then that
+// of one batch with all their queries. Other objectives compare within a batch; there each batch
+// weighs the same.
+void Loop::RunBatch(int64_t part, BatchSums& sums) {
+  const sampling::Batch plan = NextBatch(parts_.sampler);
+  sums.complete = IsLastBatch(part);
+  const TrainingBatch batch = MakeBatch(parts_, plan);
+  const bool by_queries = parts_.objective.needs.separable_by_row && options_.accumulate > 1;
+  const double weight =
+      by_queries ? static_cast<double>(batch.queries) / static_cast<double>(options_.batch) : 1;
+  const StepOptions step{
+      .forward = {.precision = options_.precision,
+                  .training = true,
+                  .seed = options_.seed,
+                  .step = static_cast<uint64_t>(state_.step * options_.accumulate + part)},
+      .chunk_tokens = options_.chunk_tokens,
+      .weight = weight * parts_.updater.loss_scale().value(),
+      .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
+      .weights_stay = options_.accumulate > 1,
+      .group = parts_.group,
+      .reducer = sums.complete ? parts_.reducer : nullptr};
+  StepOutcome outcome;
+  WithMemoryAdvice(
+      options_.device,
+      {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = options_.chunk_tokens},
+      [&] {
+        outcome =
+            ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
+      });
+  parts_.states = std::move(outcome.states);
+  parts_.sampler.AddFeedback(
+      {.batch = &plan, .cosines = outcome.cosines, .losses = outcome.losses});
+  ++state_.batches;
+  ++sums.batches;
+  sums.weight += weight;
+  sums.loss += weight * outcome.loss;
+  sums.equal_scores_loss += weight * outcome.equal_scores_loss;
+  sums.queries += batch.queries;
+  sums.tokens += batch.tokens();
+  sums.negatives += outcome.negatives;
+  sums.false_negatives += outcome.false_negatives;
+  sums.empty_batches += outcome.lacks_negatives ? 1 : 0;
+}
+
+bool Loop::TellDuringValidation(double share) const {
+  bool go_on = true;
+  for (LoopObserver* observer : observers_) {
+    go_on = observer->DuringValidation(*this, share) && go_on;
+  }
+  return Agreed(go_on ? Next::kGoOn : Next::kInterrupt) == Next::kGoOn;
+}
+
+void Loop::TellAfterValidation(const ValidationReport& report) const {
+  for (LoopObserver* observer : observers_) observer->AfterValidation(*this, report);
+}
+
+std::vector<model::NamedParameter> Loop::SavedParameters() const {
+  return train::SavedParameters(parts_.model, parts_.states);
+}
+
+std::vector<optim::StateTensor> Loop::StateTensors() const {
+  std::vector<optim::StateTensor> tensors = parts_.updater.StateTensors();
+  for (optim::StateTensor& tensor : parts_.states.Tensors()) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+std::vector<sampling::StateArray> Loop::SamplerArrays() const {
+  return parts_.sampler.State().arrays;
+}
+
+nlohmann::json Loop::State() const {
+  nlohmann::json loop = {{"step", state_.step},
+                         {"queries", state_.queries},
+                         {"tokens", state_.tokens},
+                         {"stopped_early", state_.stopped_early}};
+  if (options_.accumulate > 1) loop["batches"] = state_.batches;
+  if (parts_.miner != nullptr) loop["mining_rounds"] = state_.mining_rounds;
+  if (by_progress()) {
+    loop["progress_before"] = state_.progress_before;
+    loop["progress"] = state_.progress;
+  }
+  const LossScale& loss_scale = parts_.updater.loss_scale();
+  if (loss_scale.on()) loop["loss_scale"] = loss_scale.State();
+  for (const LoopObserver* observer : observers_) observer->Save(loop);
+  nlohmann::json state = {{"loop", std::move(loop)},
+                          {"sampler", parts_.sampler.State().values},
+                          {"optimizer_steps", parts_.updater.model_steps()}};
+  if (!parts_.states.empty()) {
+    state["objective"] = parts_.states.State();
+    state["objective"]["optimizer_steps"] = parts_.updater.objective_steps();
+  }
+  return state;
+}
+
+void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays) {
+  const nlohmann::json& loop = state.at("loop");
+  state_.step = loop.at("step").get<int64_t>();
+  state_.batches = loop.value("batches", state_.step * options_.accumulate);
+  state_.queries = loop.at("queries").get<int64_t>();
+  state_.tokens = loop.at("tokens").get<int64_t>();
+  state_.stopped_early = loop.at("stopped_early").get<bool>();
+  state_.mining_rounds = loop.value("mining_rounds", int64_t{0});
+  state_.progress_before = loop.value("progress_before", 0.0);
+  if (parts_.updater.loss_scale().on()) {
+    parts_.updater.loss_scale().Restore(loop.at("loss_scale"));
+  }
+  for (LoopObserver* observer : observers_) observer->Restore(loop);
+  parts_.sampler.Restore({state.at("sampler"), std::move(arrays)});
+  CountProgress();
+  int64_t objective_steps = 0;
+  if (!parts_.states.empty()) {
+    parts_.states.Restore(state.at("objective"));
+    objective_steps = state.at("objective").at("optimizer_steps").get<int64_t>();
+  }
+  parts_.updater.SetSteps(state.at("optimizer_steps").get<int64_t>(), objective_steps);
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,379 @@
+#include "train/run/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/log.h"
+#include "base/process/memory.h"
+#include "report/records/metrics_row.h"
+#include "tensor/memory/page_arena.h"
+#include "train/checks/extension.h"
+#include "train/checks/resources.h"
+#include "train/observers/audit_observer.h"
+#include "train/observers/checkpoint_observer.h"
+#include "train/observers/metrics_observer.h"
+#include "train/observers/profile_observer.h"
+#include "train/observers/progress_observer.h"
+#include "train/observers/signal_observer.h"
+#include "train/observers/validation_observer.h"
+#include "train/observers/warning_observer.h"
+#include "train/run/checkpoint.h"
+#include "train/run/interrupt.h"
+#include "train/run/loop.h"
+#include "train/run/run_end.h"
+#include "train/run/run_folder.h"
+#include "train/run/run_lock.h"
+#include "train/run/run_records.h"
+#include "train/setup/setup.h"
+
+namespace tandem::train {
+namespace {
+
+// The text of the recipe that the run was started with, as rank 0 of a group reads it.
+std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::ProcessGroup& group) {
+  std::string text;
+  group.Agree([&] {
+    if (group.leads() && std::filesystem::exists(folder.recipe())) text = ReadFile(folder.recipe());
+  });
+  text = group.BroadcastBytes(text);
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+// A resumed run keeps what it began with where the recipe leaves the choice to Tandem: an earlier
+// version may have had other defaults for the objective's parameters, took no negatives then, or
+// knew no mask of a query's own text.
+void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const std::string& record) {
+  const config::Recipe begun =
+      ReadResolvedRecipe(record, folder.recipe().native(), loaded.catalogues);
+  config::Recipe& recipe = loaded.recipe;
+  if (!loaded.positions.contains("data.masks.query_text")) {
+    recipe.data.masks.query_text = begun.data.masks.query_text;
+  }
+  if (!recipe.data.negatives) recipe.data.negatives = begun.data.negatives;
+  if (recipe.objective.name != begun.objective.name) return;
+  const config::Params& params = begun.objective.params;
+  for (size_t i = 0; i < params.infos().size(); ++i) {
+    const std::string_view name = params.infos()[i].name;
+    const config::Value& value = params.value(i);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    if (loaded.positions.contains(fmt::format("objective.{}", name))) continue;
+    recipe.objective.params.Set(name, value);
+  }
+}
+
+// Throws where data or model differ from those of the checkpoint of `step`, from which the run
+// resumes. Data are compared first: they do not depend on the tokenizer, while the base's
+// fingerprint depends on both.
+void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
+  const nlohmann::json state = ReadState(folder.Checkpoint(step));
+  if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
+    throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
+                    fmt::format("its documents, queries or judgements are not those that the run "
+                                "in {} was started with; give the same data, or start a new run",
+                                folder.path().native()));
+  }
+  if (state.value("adapter_fingerprint", uint64_t{0}) != setup.adapter_fingerprint) {
+    throw setup.loaded.ErrorAt(
+        "model.adapter",
+        fmt::format("holds other adapters, or adapters of another rank, scale or dropout, than the "
+                    "run in {} was started with; give the same folder, or start a new run",
+                    folder.path().native()));
+  }
+  if (state.value("base_fingerprint", uint64_t{0}) != setup.base_fingerprint) {
+    throw ModelError(setup.recipe().model.base, "",
+                     fmt::format("its weights, settings or tokenizer are not those of the model "
+                                 "that the run in {} was started with; give the same model, or "
+                                 "start a new run",
+                                 folder.path().native()));
+  }
+}
+
+uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& checkpoint) {
+  if (!checkpoint) return 0;
+  const nlohmann::json state = ReadState(folder.Checkpoint(*checkpoint));
+  return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
+}
+
+// The files that a run appends lines to.
+struct RunLogs {
+  RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoint)
+      : metrics(folder.metrics(), MetricsBytes(folder, checkpoint)),
+        timing(folder.timing(), std::nullopt) {}
+
+  LineLog metrics;
+  LineLog timing;
+};
+
+// The observers of a run, in the order in which the loop calls them. Those that write are rank 0's
+// alone.
+class RunObservers {
+ public:
+  // `logs` are rank 0's.
+  RunObservers(Setup& setup, const RunFolder& folder, RunLogs* logs, const StopRequest& stop)
+      : signals_(stop) {
+    if (logs != nullptr) {
+      metrics_.emplace(logs->metrics, logs->timing, setup.recipe().logging.every);
+      progress_.emplace(setup.recipe().logging.every);
+      warnings_.emplace();
+      checkpoints_.emplace(folder, setup.plan,
+                           InputFingerprints{.data = setup.data.fingerprint,
+                                             .base = setup.base_fingerprint,
+                                             .adapter = setup.adapter_fingerprint});
+      if (setup.sampler->Prunes()) {
+        audit_.emplace(folder.sampling());
+        setup.sampler->set_audit(&*audit_);
+      }
+    }
+    if (setup.validator == nullptr) return;
+    validation_.emplace(*setup.validator, folder, setup.plan, setup.recipe().validation.patience);
+  }
+
+  // The checkpoint observer follows all observers whose state it saves.
+  std::vector<LoopObserver*> List() {
+    std::vector<LoopObserver*> list = {&signals_};
+    const auto add = [&list](auto& observer) {
+      if (observer) list.push_back(&*observer);
+    };
+    add(metrics_);
+    add(progress_);
+    add(warnings_);
+    add(audit_);
+    add(validation_);
+    add(checkpoints_);
+    return list;
+  }
+  const ValidationState* validation() const {
+    return validation_ ? &validation_->state() : nullptr;
+  }
+
+ private:
+  SignalObserver signals_;
+  std::optional<MetricsObserver> metrics_;
+  std::optional<ProgressObserver> progress_;
+  std::optional<WarningObserver> warnings_;
+  std::optional<AuditObserver> audit_;
+  std::optional<ValidationObserver> validation_;
+  std::optional<CheckpointObserver> checkpoints_;
+};
+
+// Runs the loop to its end. A run that diverges says which checkpoint is left.
+void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
+  bool complete = false;
+  try {
+    complete = loop.Run();
+  } catch (const NumericError& error) {
+    if (!dist::Leads(loop.group())) throw;  // rank 0 alone has the folder
+    const std::optional<int64_t> last = folder.LatestCheckpoint();
+    throw NumericError(fmt::format(
+        "{} {}", error.what(),
+        last ? fmt::format("The last good checkpoint is {}", folder.Checkpoint(*last).native())
+             : std::string("No checkpoint had been saved yet")));
+  }
+  if (complete) return;
+  const int64_t step = loop.state().step;
+  // Another process of the group may have been asked to stop; all end with one exit code.
+  const auto asked = static_cast<int64_t>(StopSignal(stop));
+  const int64_t signal = loop.group() != nullptr ? loop.group()->Largest(asked) : asked;
+  throw Interrupted(static_cast<int>(signal),
+                    step > 0 ? fmt::format("interrupted; {} is saved, continue with --resume",
+                                           folder.Checkpoint(step).native())
+                             : "interrupted before the first step; start again with --resume");
+}
+
+void WriteRecords(const RunFolder& folder, const Setup& setup, const RunOptions& options,
+                  bool extended) {
+  if (extended || !std::filesystem::exists(folder.recipe())) {
+    WriteFileAtomically(
+        folder.recipe(),
+        ResolvedRecipeText(setup.loaded, {.version = options.version,
+                                          .isa = tensor::IsaName(),
+                                          .learning_rate_note = setup.learning_rate_note}));
+  }
+  WriteFileAtomically(folder.given_recipe(),
+                      GivenRecipeText(setup.loaded, options.version, options.flags));
+}
+
+// The first line of timing.jsonl that a process writes.
+report::StartRow StartOf(const Setup& setup, const std::optional<int64_t>& checkpoint,
+                         const RunOptions& options) {
+  report::StartRow start{.version = options.version,
+                         .threads = setup.threads,
+                         .precision = std::string(tensor::PrecisionName(setup.precision)),
+                         .isa = std::string(tensor::IsaName()),
+                         .resumed_from = checkpoint.value_or(0),
+                         .read_seconds = setup.read_seconds,
+                         .tokenise_seconds = setup.tokenise_seconds};
+  const RankedCorpus ranked = setup.validator ? setup.validator->ranked() : RankedCorpus();
+  if (ranked.documents > 0) {
+    start.validation_documents = static_cast<int64_t>(ranked.documents);
+    start.validation_corpus = static_cast<int64_t>(ranked.corpus);
+  }
+  return start;
+}
+
+// Makes or takes over the files of the run folder, as rank 0.
+std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, Setup& setup,
+                                    const Continuation& continuation, const RunOptions& options) {
+  folder.Prepare();
+  if (continuation.extended) ForgetEnd(folder, continuation);
+  WriteRecords(folder, setup, options, continuation.extended);
+  auto logs = std::make_unique<RunLogs>(folder, continuation.checkpoint);
+  logs->timing.Write(report::ToJson(StartOf(setup, continuation.checkpoint, options)));
+  return logs;
+}
+
+// `profilers`: a ProfileObserver, or none.
+void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continuation,
+             const RunOptions& options, dist::ProcessGroup& group,
+             std::vector<LoopObserver*> profilers) {
+  const std::optional<int64_t> checkpoint = continuation.checkpoint;
+  std::unique_ptr<RunLogs> logs;  // rank 0's
+  group.Agree([&] {
+    if (group.leads()) logs = OpenFolder(folder, setup, continuation, options);
+  });
+  RunObservers observers(setup, folder, logs.get(), options.stop);
+  if (setup.miner && group.leads()) setup.miner->set_scratch(folder.mining());
+  std::vector<LoopObserver*> list = std::move(profilers);
+  for (LoopObserver* observer : observers.List()) list.push_back(observer);
+  Loop loop(PartsOf(setup), LoopOptionsOf(setup), list);
+  if (checkpoint) {
+    RestoreCheckpoint(loop, folder, *checkpoint);
+    const ValidationState* validation = observers.validation();
+    // A kill may have cut the pruning short.
+    if (group.leads()) {
+      folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
+    }
+  }
+  RunLoop(loop, folder, options.stop);
+  if (!group.leads()) return;
+  folder.RemoveMining();      // what a round left there that this process did not have to repeat
+  tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
+  SaveModel(setup, folder, loop.state(), observers.validation(), logs->metrics);
+  logs->timing.Write(report::ToJson(report::EndRow{
+      .step = loop.state().step, .most_memory_bytes = static_cast<int64_t>(MostResidentMemory())}));
+}
+
+// The folder of a run while this process, rank 0, works in it.
+class UsedFolder {
+ public:
+  UsedFolder(const RunFolder& folder, const RunOptions& options)
+      : folder_(folder), resume_(options.resume) {
+    // A folder in which another process trains is not one to resume, nor one that "exists already".
+    if (std::filesystem::exists(folder.lock())) lock_.emplace(folder.lock());
+    if (options.restarted) resume_ = resume_ || std::filesystem::exists(folder.recipe());
+    folder.CheckUsable(resume_);
+    if (resume_ && !lock_) lock_.emplace(folder.lock());
+  }
+
+  bool resume() const { return resume_; }
+  // Nothing is written before model and data are read; another process may have begun meanwhile.
+  void Take() {
+    if (lock_) return;
+    MakeFolder(folder_.path());
+    lock_.emplace(folder_.lock());
+    folder_.CheckUsable(resume_);
+  }
+
+ private:
+  const RunFolder& folder_;
+  bool resume_;
+  std::optional<RunLock> lock_;
+};
+
+// Throws where memory or disk are sure to be too little for the run.
+void CheckRoom(Setup& setup, const RunFolder& folder, const RunOptions& options,
+               dist::ProcessGroup& group) {
+  const Shortage shortage = options.ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
+  group.Agree([&] { CheckMemory(LeastMemoryOf(setup), ReadMemoryLimits(), shortage); });
+  group.Agree([&] {
+    if (!group.leads()) return;
+    const std::optional<DiskRoom> room = RoomOf(folder);
+    if (room) CheckDisk(DiskNeedOf(setup), *room, folder.path(), shortage);
+  });
+}
+
+// What a resumed run goes on from, agreed upon; `finished` where there is nothing left to do.
+Continuation Continue(Setup& setup, const RunFolder& folder, dist::ProcessGroup& group,
+                      const std::optional<std::string>& record, bool* finished) {
+  Continuation continuation;
+  group.Agree([&] {
+    continuation = CompareWithRecord(setup, folder, record);
+    if (!group.leads()) return;
+    if (continuation.checkpoint) CheckSameInputs(setup, folder, *continuation.checkpoint);
+    *finished = !continuation.extended && IsFinished(folder);
+  });
+  const std::string told = group.BroadcastBytes(
+      nlohmann::json({continuation.checkpoint.value_or(-1), *finished}).dump());
+  const nlohmann::json facts = nlohmann::json::parse(told);
+  const auto checkpoint = facts.at(0).get<int64_t>();
+  if (checkpoint >= 0) continuation.checkpoint = checkpoint;
+  *finished = facts.at(1).get<bool>();
+  return continuation;
+}
+
+std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const RunOptions& options,
+                  dist::ProcessGroup& group) {
+  std::optional<UsedFolder> used;  // rank 0's
+  group.Agree([&] {
+    if (group.leads()) used.emplace(folder, options);
+  });
+  const bool resume = group.BroadcastBytes(used && used->resume() ? "yes" : "") == "yes";
+  std::optional<std::string> record;
+  if (resume) record = RecordedRecipe(folder, group);
+  if (record) group.Agree([&] { KeepChoices(loaded, folder, *record); });
+  const std::unique_ptr<Setup> setup =
+      MakeSetup(std::move(loaded),
+                {.stop = options.stop, .group = options.group, .version = options.version});
+  if (!resume) CheckRoom(*setup, folder, options, group);  // before there is a folder
+  group.Agree([&] {
+    if (used) used->Take();
+  });
+  Continuation continuation;
+  if (resume) {
+    bool finished = false;
+    continuation = Continue(*setup, folder, group, record, &finished);
+    if (finished) {
+      Note(fmt::format("{}: this run is finished; its model is {}", folder.path().native(),
+                       folder.model().native()));
+      return "";
+    }
+    CheckRoom(*setup, folder, options, group);
+  }
+  if (options.profile_format.empty()) {
+    TrainIn(folder, *setup, continuation, options, group, {});
+    return "";
+  }
+  StepProfile profile;
+  ProfileObserver profiler(profile);
+  TrainIn(folder, *setup, continuation, options, group, {&profiler});
+  return FormatProfile(
+      profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
+      options.profile_format, options.profile_style);
+}
+
+}  // namespace
+
+std::string RunTraining(config::LoadedRecipe loaded, const RunOptions& options) {
+  const std::filesystem::path output =
+      options.output.empty() ? std::filesystem::path(loaded.recipe.output) : options.output;
+  if (output.empty()) {
+    throw UsageError("there is no run folder to write to: give --output, or output in the recipe");
+  }
+  if (output == "-") throw UsageError("--output - is no folder, and a run needs one: give a path");
+  if (options.group != nullptr) {
+    return Train(std::move(loaded), RunFolder(output), options, *options.group);
+  }
+  const std::unique_ptr<dist::ProcessGroup> alone = dist::ProcessGroup::Alone();
+  return Train(std::move(loaded), RunFolder(output), options, *alone);
+}
+
+}  // namespace tandem::train

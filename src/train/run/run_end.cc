@@ -1,0 +1,125 @@
+#include "train/run/run_end.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/files/files.h"
+#include "base/log.h"
+#include "report/records/metrics_row.h"
+#include "train/run/checkpoint.h"
+#include "train/run/run_records.h"
+
+namespace tandem::train {
+namespace {
+
+// The scale and bias that the objective learned; none where it learns none. Those of the base are
+// not written then, because they do not fit the trained model's scores.
+std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
+  std::optional<weights::Calibration> calibration = setup.states.Calibration();
+  if (!calibration) return std::nullopt;
+  calibration->objective = setup.recipe().objective.name;
+  calibration->similarity = setup.objective.similarity;
+  return calibration;
+}
+
+// `validation` is what the run's validations found; null: it has none. `saved_step` is the step
+// whose weights are saved.
+weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
+                          int64_t saved_step) {
+  const config::Recipe& recipe = setup.recipe();
+  weights::ModelCard card{.base_model = PortablePath(recipe.model.base),
+                          .objective = recipe.objective.name,
+                          .steps = saved_step};
+  const config::TrainRecipe& train = recipe.train;
+  card.facts = {
+      {train.batch ? "queries a step" : "tokens a step, at most",
+       fmt::format("{}", train.batch.value_or(train.batch_tokens.value_or(0)) * train.accumulate)},
+      {"optimizer", recipe.optimizer.name},
+      {"learning rate", fmt::format("{}", recipe.optimizer.learning_rate)},
+      {"schedule", recipe.schedule.name},
+      {"training queries", fmt::format("{}", setup.data.training.size())},
+      {"precision", recipe.precision},
+      {"seed", fmt::format("{}", recipe.seed)}};
+  if (validation != nullptr) {
+    const bool own = recipe.validation.data.has_value();
+    std::vector<std::string> names =
+        own ? std::vector{*recipe.validation.data} : recipe.data.paths();
+    for (std::string& name : names) name = PortablePath(name);
+    const std::string name = fmt::format("{}", fmt::join(names, ", "));
+    card.measured_on = own ? fmt::format("{}, split {}", name, recipe.validation.split)
+                           : fmt::format("held-out queries of {}", name);
+    card.measures = {{.name = setup.validator->name(),
+                      .before = validation->base_value,
+                      .after = *validation->best_value}};
+  }
+  return card;
+}
+
+// The last lines of a run whose training did not help.
+void WarnOfNoImprovement(const std::string& measure, const ValidationState& validation) {
+  if (validation.best_step > 0 || !validation.base_value || !validation.best_trained_value) return;
+  Warn(
+      fmt::format("no step was better than the model before training: {} was {:.4f} at step 0 and "
+                  "at best {:.4f} after that (step {}), so that the saved model is the base model; "
+                  "try a lower optimizer.learning_rate, more or other data, or another objective",
+                  measure, *validation.base_value, *validation.best_trained_value,
+                  validation.best_trained_step));
+}
+
+// The last line of metrics.jsonl; none where there is none that is whole and known.
+std::optional<report::MetricsRow> LastRow(const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.metrics())) return std::nullopt;
+  std::string text = ReadFile(folder.metrics());
+  if (!text.ends_with('\n')) return std::nullopt;
+  text.pop_back();
+  const size_t before = text.rfind('\n');
+  return report::ReadMetricsRow(
+      std::string_view(text).substr(before == std::string::npos ? 0 : before + 1));
+}
+
+}  // namespace
+
+void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
+               const ValidationState* validation, LineLog& metrics) {
+  const int64_t step = validation != nullptr ? validation->best_step : state.step;
+  report::FinishedRow row{.step = state.step, .model_step = step};
+  std::string value;
+  if (validation != nullptr) {
+    const std::string measure = setup.validator->name();
+    LoadWeights(folder.Best(step), SavedParameters(*setup.model, setup.states));
+    row.best = {{measure, *validation->best_value}};
+    value = fmt::format(", {} {:.4f}", measure, *validation->best_value);
+  }
+  setup.model->set_calibration(CalibrationOf(setup));
+  setup.model->Save(folder.model(), CardOf(setup, validation, step));
+  if (setup.model->adapted()) {
+    const config::ModelRecipe& recipe = setup.recipe().model;
+    setup.model->SaveAdapter(
+        folder.adapter(),
+        {PortablePath(recipe.base), PortablePath(recipe.document_base.value_or(recipe.base))});
+  }
+  metrics.Write(report::ToJson(row));
+  metrics.Sync();
+  Note(fmt::format("{}: the model of step {}{}{}", folder.model().native(), step, value,
+                   setup.model->adapted()
+                       ? fmt::format("; its adapters are in {}", folder.adapter().native())
+                       : ""));
+  if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);
+}
+
+bool IsFinished(const RunFolder& folder) {
+  const std::optional<int64_t> checkpoint = folder.LatestCheckpoint();
+  if (!checkpoint || !std::filesystem::exists(folder.model())) return false;
+  const std::optional<report::MetricsRow> row = LastRow(folder);
+  const auto* finished = row ? std::get_if<report::FinishedRow>(&*row) : nullptr;
+  return finished != nullptr && finished->step == *checkpoint;
+}
+
+}  // namespace tandem::train

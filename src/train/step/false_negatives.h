@@ -1,0 +1,38 @@
+// The false-negative filter: it takes documents out of the negatives that nobody judged but that
+// score so high that they are likely relevant.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "config/recipe/recipe.h"
+#include "objective/objective.h"
+
+namespace tandem::train {
+
+// The filter takes out a cell whose score s is above one of the bounds that are given. s+ is the
+// score of the query's own document. Scores are those of the current step, without gradient.
+//  - score: s > score
+//  - absolute_margin: s > s+ - absolute_margin
+//  - relative_margin: s > s+ - relative_margin |s+|
+// Source: NV-Retriever (Moreira et al. 2024), TopK-Abs, TopK-MarginPos and TopK-PercPos. The paper
+// gives TopK-PercPos as a share p of s+; `relative_margin` is 1 - p, which also lowers the bound
+// where s+ < 0.
+struct FalseNegativeRules {
+  std::optional<double> score;
+  std::optional<double> absolute_margin;
+  std::optional<double> relative_margin;
+
+  bool enabled() const { return score || absolute_margin || relative_margin; }
+};
+
+FalseNegativeRules FalseNegativeRulesOf(const config::MaskRecipe& recipe);
+
+// Takes these cells out of `labels.negative` (a new tensor: the caller's copies stay) and returns
+// their number. `query_document` [Q, D].
+int64_t FilterFalseNegatives(const at::Tensor& query_document, const FalseNegativeRules& rules,
+                             objective::Labels& labels);
+
+}  // namespace tandem::train

@@ -1,0 +1,31 @@
+#include "train/step/loss_scale.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace tandem::train {
+
+void LossScale::Count(bool finite) {
+  if (finite) {
+    if (!options_.on || ++finite_steps_ < options_.growth_steps) return;
+    value_ *= 2;
+  } else {
+    if (!options_.on) throw NumericError("the gradient is not finite");
+    if (value_ <= 1) throw NumericError("the gradient is not finite, at a loss scale of 1");
+    value_ = std::max(1.0, value_ / 2);
+  }
+  finite_steps_ = 0;
+}
+
+nlohmann::json LossScale::State() const {
+  return {{"value", value_}, {"finite_steps", finite_steps_}};
+}
+
+void LossScale::Restore(const nlohmann::json& state) {
+  value_ = state.at("value").get<double>();
+  finite_steps_ = state.at("finite_steps").get<int64_t>();
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,317 @@
+#include "train/step/shared_step.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "dist/gather.h"
+#include "tensor/profile/profile.h"
+#include "train/step/encode_batch.h"
+#include "train/step/judge.h"
+
+namespace tandem::train {
+namespace {
+
+// Where each process's texts stand among all: its queries, then its documents.
+std::vector<std::vector<int64_t>> RowsOfRanks(const TextShares& shares, int64_t queries) {
+  std::vector<std::vector<int64_t>> rows(shares.queries.size());
+  for (size_t rank = 0; rank < rows.size(); ++rank) {
+    const dist::Share q = shares.queries[rank], d = shares.documents[rank];
+    for (int64_t i = q.begin; i < q.end; ++i) rows[rank].push_back(i);
+    for (int64_t i = d.begin; i < d.end; ++i) rows[rank].push_back(queries + i);
+  }
+  return rows;
+}
+
+// A process's part of a batch, and the way to the other parts.
+struct OwnPart {
+  OwnPart(const TrainingBatch& batch, dist::ProcessGroup& group)
+      : shares(ShareTexts(batch, group.ranks())),
+        texts(batch.Part(shares.queries[static_cast<size_t>(group.rank())],
+                         shares.documents[static_cast<size_t>(group.rank())])),
+        exchange(group, RowsOfRanks(shares, batch.queries)) {}
+
+  TextShares shares;
+  TrainingBatch texts;
+  dist::RowExchange exchange;
+};
+
+at::Tensor Gather(const OwnPart& own, const at::Tensor& embeddings) {
+  const tensor::ProfileScope scope("exchange of embeddings");
+  const at::NoGradGuard no_gradient;
+  return own.exchange.Gather(embeddings);
+}
+
+// What one process tells the others, as numbers: of the queries that it judged, and then the losses
+// and the cosines of its share of all queries, [kFacts + 2 rows].
+enum Fact {
+  kLoss,
+  kCount,
+  kEqualScoresLoss,
+  kNegatives,
+  kFalseNegatives,
+  kCompared,
+  kFailed,
+  kFacts
+};
+
+// The judgement of a share of the queries.
+struct ShareLoss {
+  at::Tensor value;  // undefined where the share has no query
+  BatchOutcome outcome;
+  std::exception_ptr failure;
+};
+
+class ShareJudge {
+ public:
+  ShareJudge(const at::Tensor& embeddings, const TrainingBatch& batch,
+             const TrainingObjective& objective, const StepOptions& options)
+      : embeddings_(embeddings),
+        batch_(batch),
+        objective_(objective),
+        options_(options),
+        group_(*options.group),
+        rows_(JudgedQueries(batch.queries, objective, group_)) {}
+
+  // The loss of all queries, and a value whose gradients add up to that of all over the processes
+  // (separable by row), or have it on each.
+  TrainingLoss Judge(ObjectiveStates states) {
+    const tensor::ProfileScope scope("scores and loss");
+    ShareLoss share = JudgeOwn(states);
+    const at::Tensor facts = group_.AllGather(FactsOf(share));
+    if (share.failure) std::rethrow_exception(share.failure);
+    CheckFailures(facts);
+    share.outcome = OutcomeOfAll(facts);
+    if (!objective_.needs.separable_by_row) {
+      return Result(std::move(share), std::move(states), options_.weight);
+    }
+    const double count = share.outcome.count;
+    const double own = facts[group_.rank()][kCount].item<double>();
+    return Result(std::move(share), std::move(states),
+                  count > 0 ? options_.weight * own / count : 0);
+  }
+
+ private:
+  ShareLoss JudgeOwn(ObjectiveStates& states) {
+    ShareLoss share;
+    std::optional<ScoredBatch> scored;
+    if (rows_.size() > 0) {
+      scored = ScoreBatch(embeddings_, batch_, objective_, /*training=*/true, rows_);
+    }
+    const at::Tensor sums = options_.with_equal_scores_loss ? AllScoreSums(scored) : at::Tensor();
+    if (!scored) {
+      share.outcome.cosines = CosinesOf(embeddings_, batch_);
+      return share;
+    }
+    try {
+      const double equal = sums.defined() ? EqualScoresLoss(*scored, sums, objective_,
+                                                            states.View(/*with_bank=*/false))
+                                          : 0;
+      BatchLoss loss = LossOf(*scored, objective_, states.View(/*with_bank=*/true));
+      share.value = loss.value;
+      share.outcome = std::move(loss.outcome);
+      share.outcome.equal_scores_loss = equal;
+      states.Keep(scored->first_scores(), scored->labels);
+    } catch (const NumericError&) {
+      share.failure = std::current_exception();
+    }
+    return share;
+  }
+
+  // Of the whole batch's scores. Without rows of its own a process adds nothing.
+  at::Tensor AllScoreSums(const std::optional<ScoredBatch>& scored) {
+    const int64_t widths = std::max<int64_t>(1, std::ssize(objective_.widths));
+    const at::Tensor own = scored ? ScoreSums(*scored) : at::zeros({widths, 3, 2}, at::kDouble);
+    return objective_.needs.separable_by_row ? group_.AllGather(own).sum(0) : own;
+  }
+
+  dist::Share ShareOf(int rank) const {
+    return dist::ShareOf(batch_.queries, rank, group_.ranks());
+  }
+  int64_t MostRows() const { return (batch_.queries + group_.ranks() - 1) / group_.ranks(); }
+
+  at::Tensor FactsOf(const ShareLoss& share) const {
+    const at::Tensor facts = at::zeros({kFacts + 2 * MostRows()}, at::kDouble);
+    auto* fact = facts.data_ptr<double>();
+    const BatchOutcome& outcome = share.outcome;
+    fact[kLoss] = outcome.loss;
+    fact[kCount] = outcome.count;
+    fact[kEqualScoresLoss] = outcome.equal_scores_loss;
+    fact[kNegatives] = static_cast<double>(outcome.negatives);
+    fact[kFalseNegatives] = static_cast<double>(outcome.false_negatives);
+    fact[kCompared] = share.value.defined() && !outcome.lacks_negatives ? 1 : 0;
+    fact[kFailed] = share.failure ? 1 : 0;
+    if (share.failure) return facts;
+    const dist::Share own = ShareOf(group_.rank());
+    // A process that judges all queries has the losses of all, else those of its own.
+    const int64_t first = objective_.needs.separable_by_row ? 0 : own.begin;
+    for (int64_t i = 0; i < own.size(); ++i) {
+      fact[kFacts + i] = outcome.losses[static_cast<size_t>(first + i)];
+      fact[kFacts + MostRows() + i] = outcome.cosines[static_cast<size_t>(own.begin + i)];
+    }
+    return facts;
+  }
+
+  static void CheckFailures(const at::Tensor& facts) {
+    for (int64_t rank = 0; rank < facts.size(0); ++rank) {
+      if (facts[rank][kFailed].item<double>() == 0) continue;
+      throw NumericError(fmt::format("scores or the loss of rank {} are not finite", rank));
+    }
+  }
+
+  // The outcome of the whole batch, the same to the last bit on processors that round differently:
+  // the sampler goes by losses and cosines.
+  BatchOutcome OutcomeOfAll(const at::Tensor& facts) const {
+    const auto fact = facts.accessor<double, 2>();
+    BatchOutcome all;
+    // Each process has a part of the sums, or the first one all of them.
+    const int with_sums = objective_.needs.separable_by_row ? group_.ranks() : 1;
+    all.lacks_negatives = true;
+    for (int rank = 0; rank < with_sums; ++rank) {
+      all.loss += fact[rank][kCount] * fact[rank][kLoss];
+      all.equal_scores_loss += fact[rank][kCount] * fact[rank][kEqualScoresLoss];
+      all.count += fact[rank][kCount];
+      all.negatives += static_cast<int64_t>(fact[rank][kNegatives]);
+      all.false_negatives += static_cast<int64_t>(fact[rank][kFalseNegatives]);
+      all.lacks_negatives = all.lacks_negatives && fact[rank][kCompared] == 0;
+    }
+    if (all.count > 0) {
+      all.loss /= all.count;
+      all.equal_scores_loss /= all.count;
+    }
+    for (int rank = 0; rank < group_.ranks(); ++rank) {
+      for (int64_t i = 0; i < ShareOf(rank).size(); ++i) {
+        all.losses.push_back(static_cast<float>(fact[rank][kFacts + i]));
+        all.cosines.push_back(static_cast<float>(fact[rank][kFacts + MostRows() + i]));
+      }
+    }
+    return all;
+  }
+
+  static TrainingLoss Result(ShareLoss share, ObjectiveStates states, double factor) {
+    at::Tensor value = share.value;
+    if (value.defined() && factor != 1) value = value.mul(factor);
+    return {value, {std::move(share.outcome), std::move(states)}};
+  }
+
+  const at::Tensor& embeddings_;
+  const TrainingBatch& batch_;
+  const TrainingObjective& objective_;
+  const StepOptions& options_;
+  dist::ProcessGroup& group_;
+  dist::Share rows_;  // of the queries that this process judges
+};
+
+// Where every process judges everything, each has the whole gradient of what the objective learns;
+// one of them is enough.
+void KeepLearnedGradientOnce(const ObjectiveStates& states, const TrainingObjective& objective,
+                             const dist::ProcessGroup& group) {
+  if (objective.needs.separable_by_row || group.leads()) return;
+  for (const model::NamedParameter& learned : states.Learned()) {
+    learned.value.mutable_grad() = at::Tensor();
+  }
+}
+
+// The gradient of this process's own embeddings.
+at::Tensor OwnGradient(const OwnPart& own, const at::Tensor& embeddings,
+                       const TrainingObjective& objective) {
+  const tensor::ProfileScope scope("exchange of gradients");
+  const at::NoGradGuard no_gradient;
+  const at::Tensor gradient =
+      embeddings.grad().defined() ? embeddings.grad() : at::zeros_like(embeddings);
+  return objective.needs.separable_by_row ? own.exchange.AddUpOwn(gradient)
+                                          : own.exchange.Own(gradient);
+}
+
+}  // namespace
+
+TextShares ShareTexts(const TrainingBatch& batch, int ranks) {
+  TextShares shares;
+  int64_t query = 0, document = 0, query_tokens = 0, document_tokens = 0;
+  int64_t all_queries = 0;
+  for (int64_t text = 0; text < batch.queries; ++text) all_queries += batch.length(text);
+  const int64_t all = batch.tokens();
+  for (int rank = 0; rank < ranks; ++rank) {
+    const dist::Share before{query, document};
+    // Half of a text may be on either side of a border.
+    const auto take = [&](int64_t& next, int64_t count, int64_t first, int64_t& tokens,
+                          int64_t wanted) {
+      while (next < count) {
+        const int64_t length = batch.length(first + next);
+        if (rank + 1 < ranks && tokens + length / 2 >= wanted) break;
+        tokens += length;
+        ++next;
+      }
+    };
+    take(query, batch.queries, 0, query_tokens, all_queries * (rank + 1) / ranks);
+    // The documents make up for what the queries lack or have too much.
+    take(document, batch.documents, batch.queries, document_tokens,
+         all * (rank + 1) / ranks - query_tokens);
+    shares.queries.push_back({before.begin, query});
+    shares.documents.push_back({before.end, document});
+  }
+  return shares;
+}
+
+dist::Share JudgedQueries(int64_t queries, const TrainingObjective& objective,
+                          const dist::ProcessGroup& group) {
+  return objective.needs.separable_by_row ? dist::ShareOf(queries, group.rank(), group.ranks())
+                                          : dist::Share{0, queries};
+}
+
+at::Tensor SharedEmbeddings(model::DualEncoder& model, const TrainingBatch& batch,
+                            const StepOptions& options) {
+  const at::NoGradGuard no_gradient;
+  const OwnPart own(batch, *options.group);
+  Prepare(model, options, tensor::Passes::kForward);
+  return Gather(own, options.chunk_tokens > 0 ? EncodeInChunks(model, own.texts, options)
+                                              : EncodeWhole(model, own.texts, options.forward));
+}
+
+StepOutcome SharedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
+                                  const TrainingObjective& objective, ObjectiveStates states,
+                                  const StepOptions& options) {
+  const bool in_chunks = options.chunk_tokens > 0;
+  const OwnPart own(batch, *options.group);
+  const bool both = in_chunks || options.weights_stay;
+  Prepare(model, options, both ? tensor::Passes::kBoth : tensor::Passes::kForward);
+  at::Tensor encoded = in_chunks ? EncodeInChunks(model, own.texts, options)
+                                 : EncodeWhole(model, own.texts, options.forward);
+  const at::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
+  TrainingLoss loss = ShareJudge(embeddings, batch, objective, options).Judge(std::move(states));
+  if (!both) Prepare(model, options, tensor::Passes::kBackward);
+  if (loss.value.defined()) BackPropagate(loss.value);
+  KeepLearnedGradientOnce(loss.outcome.states, objective, *options.group);
+  const at::Tensor gradient = OwnGradient(own, embeddings, objective);
+  const auto begin_last = [&options](bool last) {
+    if (last && options.reducer != nullptr) options.reducer->BeginLastPass();
+  };
+  if (own.texts.texts() == 0) {
+    begin_last(true);
+  } else if (in_chunks) {
+    ForEachChunk(model, own.texts, options.chunk_tokens, [&](int64_t begin, int64_t end) {
+      const at::Tensor chunk = EncodeRange(model, own.texts, begin, end, options.forward);
+      begin_last(end == own.texts.texts());
+      BackPropagate(chunk, gradient.narrow(0, begin, end - begin));
+    });
+  } else {
+    begin_last(true);
+    BackPropagate(encoded, gradient);
+  }
+  if (options.reducer != nullptr) {
+    const tensor::ProfileScope scope("exchange of gradients");
+    options.reducer->Finish();
+  }
+  return std::move(loss.outcome);
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,103 @@
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "data/studies/label_study.h"
+#include "data/training_set.h"
+#include "sampling/catalogue.h"
+#include "train/inputs/example_texts.h"
+#include "train/inputs/label_keys.h"
+#include "train/inputs/own_text.h"
+#include "train/setup/batch_figures.h"
+#include "train/validation/validator.h"
+
+namespace tandem::train {
+namespace {
+
+class LossValidator final : public Validator {
+ public:
+  // `tasks` of the examples of `texts`, or empty.
+  LossValidator(ExampleTexts texts, std::vector<uint32_t> tasks, const config::Recipe& recipe,
+                const TrainingObjective& objective, const ValidatorOptions& options)
+      : texts_(std::move(texts)),
+        figures_(MakeBatchFigures(recipe, texts_, std::move(tasks))),
+        objective_(objective),
+        sampler_options_(SamplerOptionsOf(recipe, objective.needs)),
+        maker_(texts_, MaskRulesOf(recipe), objective.needs),
+        step_{.forward = {.precision = options.precision},
+              .chunk_tokens = recipe.train.chunk_tokens,
+              .group = options.group} {
+    figures_.AddTo(sampler_options_);
+  }
+
+  // Throws RecipeError where a query of `set` is too long for a batch.
+  void CheckLengths(const config::LoadedRecipe& loaded, const data::TrainingSet& set) const {
+    if (sampler_options_.batch_tokens == 0) return;
+    try {
+      sampling::kUniform.make(texts_.examples, sampler_options_);
+    } catch (const sampling::DrawTooLong& problem) {
+      throw TooLongError(loaded, problem.longest(), texts_, set);
+    }
+  }
+
+  std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& states,
+                                   const ValidationProgress& progress) override {
+    const auto sampler = sampling::kUniform.make(texts_.examples, sampler_options_);
+    double sum = 0, queries = 0;
+    const uint64_t batches = sampler->BatchesIn(1);
+    for (uint64_t b = 0; b < batches; ++b) {
+      if (!progress(static_cast<double>(b) / static_cast<double>(batches))) return std::nullopt;
+      const TrainingBatch batch = maker_.Make(sampler->Next());
+      const auto count = static_cast<double>(batch.queries);
+      sum += Forward(model, batch, objective_, states, step_).loss * count;
+      queries += count;
+    }
+    return Validated{.value = sum / queries};
+  }
+
+  std::string name() const override { return "loss"; }
+  bool Better(double value, double other) const override { return value < other; }
+
+ private:
+  ExampleTexts texts_;
+  BatchFigures figures_;
+  const TrainingObjective& objective_;
+  sampling::SamplerOptions sampler_options_;
+  BatchMaker maker_;
+  StepOptions step_;
+};
+
+// The validation data set as training sees one; it shares the texts of `dataset`.
+data::TrainingSet TrainingSetOf(const data::Dataset& dataset, const config::LoadedRecipe& loaded,
+                                const objective::Needs& needs) {
+  data::TrainingSet set = MakeTrainingSet(dataset, loaded, needs);
+  if (loaded.recipe.data.binarize_at) data::Binarize(set);
+  return set;
+}
+
+}  // namespace
+
+std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
+                                             const config::LoadedRecipe& loaded,
+                                             const TrainingObjective& objective,
+                                             const model::DualEncoder& model,
+                                             const ValidatorOptions& options) {
+  const auto make = [&](const data::TrainingSet& set, std::span<const uint32_t> which,
+                        std::vector<uint32_t> tasks) {
+    auto validator = std::make_unique<LossValidator>(
+        MakeExampleTexts(set, set.positive_grade, which, model, options.prompts, options.threads),
+        std::move(tasks), loaded.recipe, objective, options);
+    validator->CheckLengths(loaded, set);
+    return validator;
+  };
+  if (!data.validation) {
+    return make(data.set, data.held_out, TasksOf(data, loaded.recipe, data.held_out));
+  }
+  data::TrainingSet set = TrainingSetOf(*data.validation, loaded, objective.needs);
+  std::vector<uint32_t> all(set.examples.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (loaded.recipe.data.masks.query_text && !objective.needs.teacher) LeaveOutOwnTexts(set, all);
+  return make(set, all, {});
+}
+
+}  // namespace tandem::train

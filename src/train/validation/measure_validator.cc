@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "data/judgements/pool.h"
+#include "eval/evaluate.h"
+#include "search/retrieval/retrieve.h"
+#include "search/scoring/score_samples.h"
+#include "train/validation/validator.h"
+
+namespace tandem::train {
+namespace {
+
+// The results of a query that a measure without cut-off counts, as in `trec_eval -M1000`.
+constexpr size_t kFullDepth = 1000;
+// Texts that are encoded between two calls of ValidationProgress.
+constexpr size_t kWindowTexts = 1024;
+
+// `progress` has stopped the validation; thrown out of the search.
+struct Stopped {};
+
+std::vector<eval::Measure> MeasuresOf(const RankingMeasures& named) {
+  std::vector<eval::Measure> measures = {eval::ParseMeasure(named.measure)};
+  for (const std::string& name : named.report) measures.push_back(eval::ParseMeasure(name));
+  return measures;
+}
+
+// By id; what nobody can name is not counted.
+data::Qrels QrelsOf(const JudgedCorpus& corpus) {
+  data::Qrels qrels;
+  for (const data::JudgedQuery& query : corpus.judged) {
+    for (const data::Judgement& judgement : query.judgements) {
+      qrels.Add(corpus.queries->id(query.query), corpus.documents->id(judgement.document),
+                judgement.grade);
+    }
+  }
+  return qrels;
+}
+
+class MeasureValidator final : public Validator {
+ public:
+  MeasureValidator(JudgedCorpus corpus, const RankingMeasures& measures,
+                   const ValidatorOptions& options)
+      : corpus_(std::move(corpus)),
+        measures_(MeasuresOf(measures)),
+        relevance_level_(measures.relevance_level),
+        ignore_identical_ids_(measures.ignore_identical_ids),
+        prompts_(options.prompts),
+        encode_{.precision = options.precision,
+                .threads = options.threads,
+                .window_texts = kWindowTexts,
+                .group = options.group} {
+    if (corpus_.qrels == nullptr) judged_ = QrelsOf(corpus_);
+    for (const eval::Measure& measure : measures_) CheckPositives(measure);
+    if (measures.pool) {
+      pool_ = data::DrawPool(*corpus_.documents, corpus_.judged, *measures.pool, measures.seed);
+      Note(fmt::format("validation on {}", data::PoolText(*pool_, *measures.pool)));
+    }
+    TellOfQueriesInCorpus();
+  }
+
+  std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& /*states*/,
+                                   const ValidationProgress& progress) override {
+    try {
+      return Evaluate(
+          search::Retrieve(model, {documents(), *corpus_.queries, judged()}, OptionsFor(progress)));
+    } catch (const Stopped&) {
+      return std::nullopt;
+    }
+  }
+
+  std::string name() const override { return measures_.front().name(); }
+  bool Better(double value, double other) const override { return value > other; }
+  RankedCorpus ranked() const override { return {documents().size(), corpus_.documents->size()}; }
+
+ private:
+  const data::Texts& documents() const { return pool_ ? pool_->documents : *corpus_.documents; }
+  std::span<const data::JudgedQuery> judged() const {
+    return pool_ ? pool_->judged : corpus_.judged;
+  }
+
+  // A query that is ranked itself takes the first place from what answers it.
+  void TellOfQueriesInCorpus() const {
+    const search::QueriesInCorpus count =
+        search::CountQueriesInCorpus({documents(), *corpus_.queries, judged()});
+    if (count.by_id > 0 && ignore_identical_ids_) {
+      Note(
+          fmt::format("validation leaves the document with a query's own id out of its ranking, "
+                      "for {} of {} queries (validation.ignore_identical_ids)",
+                      count.by_id, judged().size()));
+    } else if (count.by_id > 0) {
+      Warn(
+          fmt::format("validation ranks a document with the query's own id for {} of {} queries; "
+                      "where it is the query itself, validation.ignore_identical_ids = true leaves "
+                      "it out, as BEIR does",
+                      count.by_id, judged().size()));
+    }
+    if (count.by_text == 0) return;
+    Note(
+        fmt::format("validation ranks a document of another id with the query's own text for {} "
+                    "of {} queries",
+                    count.by_text, judged().size()));
+  }
+
+  // Throws DataError where no query has a document that counts for the measure, which would then be
+  // 0 for every model. Any grade above 0 counts where grades are gains; else the relevance level.
+  void CheckPositives(const eval::Measure& measure) const {
+    for (const data::JudgedQuery& query : corpus_.judged) {
+      for (const data::Judgement& judgement : query.judgements) {
+        if (measure.Counts(judgement.grade, relevance_level_)) return;
+      }
+    }
+    throw DataError("validation data", 0, "",
+                    fmt::format("none of its {} judged queries has a document of grade {}, so "
+                                "that {} would always be 0",
+                                corpus_.judged.size(), LowestGrade(measure), measure.name()));
+  }
+
+  // The lowest grade that counts for the measure, in words.
+  std::string LowestGrade(const eval::Measure& measure) const {
+    if (measure.info->grades == eval::GradeUse::kGains) return "above 0";
+    if (measure.info->grades == eval::GradeUse::kJudgement) return "0 or more";
+    if (measure.relevance_level) return fmt::format("{} or more", *measure.relevance_level);
+    return fmt::format("{} or more (data.positive_grade)", relevance_level_);
+  }
+
+  bool NeedsSamples() const {
+    return std::any_of(measures_.begin(), measures_.end(), [](const eval::Measure& measure) {
+      return measure.info->kind != eval::MeasureKind::kRanking;
+    });
+  }
+
+  // The results of a query that the measures look at; an AUC takes its samples beside them.
+  size_t Depth() const {
+    size_t depth = 1;
+    for (const eval::Measure& measure : measures_) {
+      if (measure.info->kind != eval::MeasureKind::kRanking) continue;
+      const size_t cut_off = measure.cut_off;
+      depth = std::max(depth, cut_off == eval::kAllResults ? kFullDepth : cut_off);
+    }
+    return depth;
+  }
+
+  search::RetrieveOptions OptionsFor(const ValidationProgress& progress) const {
+    return {.top_k = Depth(),
+            .relevance_level = NeedsSamples() ? relevance_level_ : 0,
+            .encode = encode_,
+            .query_prompt = [this](size_t i) { return prompts_.queries.Of(judged()[i].query); },
+            .document_prompt =
+                [this](size_t i) { return prompts_.documents.Of(pool_ ? pool_->of_corpus[i] : i); },
+            .ignore_identical_ids = ignore_identical_ids_,
+            .report = false,
+            .progress =
+                [&progress](double share) {
+                  if (!progress(share)) throw Stopped();
+                }};
+  }
+
+  const data::Qrels& AllJudgements() const {
+    return corpus_.qrels != nullptr ? *corpus_.qrels : judged_;
+  }
+
+  // The measures' means over the judged queries, as trec_eval -c takes them; 0 where no query has a
+  // value.
+  Validated Evaluate(search::Retrieved found) const {
+    if (NeedsSamples()) {
+      search::CountMissingPositives(AllJudgements(), relevance_level_, found.samples);
+    }
+    const eval::Evaluation evaluation =
+        eval::EvaluateRun(found.run, AllJudgements(), measures_,
+                          {.ranking = {.relevance_level = relevance_level_},
+                           .complete = true,
+                           .threads = encode_.threads,
+                           .samples = found.samples});
+    Validated validated{.value = evaluation.measures.front().mean.value_or(0)};
+    for (size_t m = 1; m < measures_.size(); ++m) {
+      validated.further.push_back({measures_[m].name(), evaluation.measures[m].mean.value_or(0)});
+    }
+    return validated;
+  }
+
+  JudgedCorpus corpus_;
+  std::vector<eval::Measure> measures_;  // the first decides
+  double relevance_level_;
+  bool ignore_identical_ids_;
+  RunPrompts prompts_;
+  search::EncodeOptions encode_;
+  data::Qrels judged_;              // corpus_.judged; empty where there is corpus_.qrels
+  std::optional<data::Pool> pool_;  // none: the whole corpus is ranked
+};
+
+}  // namespace
+
+std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus,
+                                                const RankingMeasures& measures,
+                                                const ValidatorOptions& options) {
+  return std::make_unique<MeasureValidator>(std::move(corpus), measures, options);
+}
+
+}  // namespace tandem::train

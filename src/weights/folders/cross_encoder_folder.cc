@@ -1,0 +1,172 @@
+#include "weights/folders/cross_encoder_folder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "weights/architecture.h"
+#include "weights/folders/folder_check.h"
+#include "weights/modules/modules.h"
+#include "weights/settings/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr const char* kSettings = "config_sentence_transformers.json";
+constexpr std::string_view kClassifier = "ForSequenceClassification";
+
+std::filesystem::path EncoderPath(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path / "modules.json")) return path;
+  const std::string below = EncoderFolderOf(path);
+  return below.empty() ? path : path / below;
+}
+
+// Throws for modules behind the Transformer: they would change its scores.
+void RefuseFurtherModules(const std::filesystem::path& path) {
+  const std::filesystem::path file = path / "modules.json";
+  if (!std::filesystem::exists(file)) return;
+  const std::vector<ListedModule> modules = ListModules(path);
+  if (modules.size() == 1) return;
+  throw ModelError(
+      file.native(), "",
+      fmt::format("lists {} behind the Transformer of a cross-encoder; supported: none",
+                  modules[1].type));
+}
+
+// The first of config.json's "architectures"; empty: none.
+std::string ClassOf(const Settings& config) {
+  const nlohmann::json* names = config.Find("architectures");
+  if (names == nullptr || !names->is_array() || names->empty() || !names->front().is_string()) {
+    return "";
+  }
+  return names->front().get<std::string>();
+}
+
+const ClassificationHead& HeadOf(const Settings& config) {
+  const std::string name = ClassOf(config);
+  if (const ClassificationHead* head = FindClassificationHead(name)) return *head;
+  std::vector<std::string_view> known;
+  for (const ClassificationHead* head : ClassificationHeads()) {
+    known.insert(known.end(), head->class_names.begin(), head->class_names.end());
+  }
+  throw ModelError(config.file(), "",
+                   fmt::format("'architectures' is {}, whose head is not supported; supported: {}",
+                               name.empty() ? "missing" : name, fmt::join(known, ", ")));
+}
+
+// "torch.nn.modules.activation.Sigmoid" is "Sigmoid". As sentence-transformers, one that is not
+// torch's own is not taken, and the default stands in for it.
+std::optional<std::string> ActivationNamed(const std::string& path, const std::string& file) {
+  if (path.starts_with("torch.")) return path.substr(path.rfind('.') + 1);
+  Warn(
+      fmt::format("{}: the activation function {} is code that is not run here; the default is "
+                  "taken, as in sentence-transformers",
+                  file, path));
+  return std::nullopt;
+}
+
+// In sentence-transformers' order.
+std::string ReadActivation(const Settings& settings, const Settings& config, size_t labels) {
+  if (const auto path = settings.String("activation_fn")) {
+    if (const auto name = ActivationNamed(*path, settings.file())) return *name;
+  }
+  std::optional<std::string> path;
+  const nlohmann::json* own = config.Find("sentence_transformers");
+  if (own != nullptr && own->is_object() && own->contains("activation_fn")) {
+    path = Settings(config.file(), *own).String("activation_fn");
+  } else {
+    path = config.String("sbert_ce_default_activation_function");
+  }
+  if (path) {
+    if (const auto name = ActivationNamed(*path, config.file())) return *name;
+  }
+  return labels == 1 ? "Sigmoid" : "Identity";
+}
+
+std::string ReadPrompt(const Settings& settings) {
+  const auto name = settings.String("default_prompt_name");
+  const nlohmann::json* prompts = settings.Find("prompts");
+  if (!name || prompts == nullptr || !prompts->is_object() || !prompts->contains(*name)) return "";
+  const nlohmann::json& prompt = (*prompts)[*name];
+  return prompt.is_string() ? prompt.get<std::string>() : "";
+}
+
+// Whether the encoder has rows for two types, and its tokenizer makes them.
+bool HasTokenTypes(const EncoderSpec& encoder, const Settings& tokenizer) {
+  const auto table = std::find_if(
+      encoder.tensors.begin(), encoder.tensors.end(),
+      [&](const EncoderTensor& tensor) { return tensor.name == encoder.embedding.type; });
+  if (table == encoder.tensors.end() || table->shape[0] < 2) return false;
+  const nlohmann::json* inputs = tokenizer.Find("model_input_names");
+  if (inputs == nullptr || !inputs->is_array()) return true;
+  return std::find(inputs->begin(), inputs->end(), "token_type_ids") != inputs->end();
+}
+
+}  // namespace
+
+int64_t CrossEncoderFolder::parameter_count() const {
+  size_t count = 0;
+  for (const auto* tensors : {&encoder.tensors, &head.tensors}) {
+    for (const EncoderTensor& tensor : *tensors) count += tensor.view->elements();
+  }
+  return static_cast<int64_t>(count);
+}
+
+bool IsCrossEncoder(const std::filesystem::path& path) {
+  if (std::filesystem::exists(path / kSettings)) {
+    const auto type = Settings::Read(path / kSettings).String("model_type");
+    if (type) return *type == "CrossEncoder";
+  }
+  if (std::filesystem::exists(path / "modules.json")) return false;
+  if (!std::filesystem::exists(path / "config.json")) return false;
+  return ClassOf(Settings::Read(path / "config.json")).ends_with(kClassifier);
+}
+
+void RefuseCrossEncoder(const std::filesystem::path& path) {
+  if (!IsCrossEncoder(path)) return;
+  const std::string name = ClassOf(Settings::ReadIfThere(EncoderPath(path) / "config.json"));
+  if (FindClassificationHead(name) == nullptr) {
+    throw ModelError(path.native(), "",
+                     fmt::format("is a classifier ({0}) and no encoder; transformers takes the "
+                                 "encoder out of it: AutoModel.from_pretrained(\"{1}\")"
+                                 ".save_pretrained(FOLDER)",
+                                 name, path.native()));
+  }
+  throw ModelError(
+      path.native(), "",
+      fmt::format(
+          "is a cross-encoder ({}): it scores pairs of texts and makes no embeddings. Score "
+          "the pairs of training data with it (tandem score --model {} --pairs DATA --as "
+          "teacher --output FILE), and give an encoder here",
+          name, path.native()));
+}
+
+CrossEncoderFolder ReadCrossEncoderFolder(const std::filesystem::path& path) {
+  CheckIsFolder(path);
+  RefuseFurtherModules(path);
+  CrossEncoderFolder folder{.path = path, .encoder_path = EncoderPath(path)};
+  const Settings config = Settings::Read(folder.encoder_path / "config.json");
+  const Settings settings = Settings::ReadIfThere(path / kSettings);
+  folder.encoder = ReadEncoderSpec(folder.encoder_path / "config.json");
+  const ClassificationHead& head = HeadOf(config);
+  folder.head = head.read(config, folder.encoder);
+  folder.head.class_name = ClassOf(config);
+  folder.tokenizer = ReadTokenizerSettings(path);
+  folder.max_tokens = std::min(folder.tokenizer.max_tokens.tokens,
+                               static_cast<size_t>(folder.encoder.max_positions));
+  folder.token_types = HasTokenTypes(
+      folder.encoder, Settings::ReadIfThere(folder.tokenizer.folder / "tokenizer_config.json"));
+  folder.prompt = ReadPrompt(settings);
+  folder.activation = ReadActivation(settings, config, folder.head.labels.size());
+  folder.weights = std::make_shared<const WeightFiles>(folder.encoder_path);
+  BindEncoderTensors(*folder.weights, &folder.encoder);
+  BindTensors(*folder.weights, folder.encoder.model_type, &folder.head.tensors);
+  return folder;
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,352 @@
+#include "weights/folders/model_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "weights/architecture.h"
+#include "weights/folders/adapter_config.h"
+#include "weights/folders/cross_encoder_folder.h"
+#include "weights/folders/folder_check.h"
+#include "weights/modules/modules.h"
+#include "weights/settings/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr const char* kModelSettings = "config_sentence_transformers.json";
+
+// Where the model is that the user may have meant: the run folder of `tandem train` holds one,
+// beside the folder `checkpoints`.
+std::string RunHint(const std::filesystem::path& path) {
+  const bool is_run = std::filesystem::exists(path / "recipe.resolved.toml");
+  const bool is_checkpoint = std::filesystem::exists(path / "state.json") &&
+                             std::filesystem::exists(path / "weights.safetensors");
+  if (!is_run && !is_checkpoint) return "";
+  // parent_path() of "run/" is "run".
+  const std::filesystem::path folder = (path / "").parent_path();
+  const std::filesystem::path run = is_run ? folder : folder.parent_path().parent_path();
+  const char* what = is_run ? "a training run" : "a checkpoint of a training run";
+  const std::filesystem::path model = run / "model";
+  return std::filesystem::is_directory(model)
+             ? fmt::format("; it is {}, whose model is {}", what, model.native())
+             : fmt::format(
+                   "; it is {} that has not finished, so that it has no model yet: finish it with "
+                   "`tandem train RECIPE --resume`",
+                   what);
+}
+
+// ModelFolder::unused_document_prompt, from config_sentence_transformers.json.
+std::string UnusedDocumentPrompt(const Settings& settings, const ModelFolder& folder) {
+  const nlohmann::json* prompts = settings.Find("prompts");
+  if (prompts == nullptr || prompts->contains("document")) return "";
+  for (const char* name : {"passage", "corpus"}) {
+    const auto found = folder.prompts.find(name);
+    if (found != folder.prompts.end() && !found->second.empty()) return name;
+  }
+  return "";
+}
+
+void ReadPrompts(const Settings& settings, ModelFolder* folder) {
+  folder->prompts = {{"query", ""}, {"document", ""}};
+  if (const nlohmann::json* prompts = settings.Find("prompts")) {
+    if (!prompts->is_object()) settings.Fail("prompts", "an object of names and texts");
+    for (const auto& [name, text] : prompts->items()) {
+      if (!text.is_string() && !text.is_null()) settings.Fail("prompts", "texts as values");
+      folder->prompts[name] = text.is_null() ? "" : text.get<std::string>();
+    }
+  }
+  folder->default_prompt_name = settings.String("default_prompt_name").value_or("");
+  if (!folder->default_prompt_name.empty() &&
+      !folder->prompts.contains(folder->default_prompt_name)) {
+    settings.Fail("default_prompt_name", "the name of one of the prompts");
+  }
+  folder->unused_document_prompt = UnusedDocumentPrompt(settings, *folder);
+}
+
+// The whole model's settings, as the folder `from` says them.
+void ReadModelSettings(const std::filesystem::path& from, ModelFolder* folder) {
+  const Settings settings = Settings::ReadIfThere(from / kModelSettings);
+  const std::string type = settings.String("model_type").value_or("SentenceTransformer");
+  if (type == "CrossEncoder") {  // its prompts are of pairs
+    folder->prompts = {{"query", ""}, {"document", ""}};
+    return;
+  }
+  if (type != "SentenceTransformer") {
+    settings.Fail("model_type", "\"SentenceTransformer\" (the only supported one)");
+  }
+  ReadPrompts(settings, folder);
+  const auto similarity =
+      SimilarityFromName(settings.String("similarity_fn_name").value_or("cosine"));
+  if (!similarity) {
+    settings.Fail("similarity_fn_name", "\"cosine\" or \"dot\" (the supported ones)");
+  }
+  folder->similarity = *similarity;
+  folder->truncate_dim = settings.Integer("truncate_dim", 1, int64_t{1} << 24);
+}
+
+// Where a folder's modules are listed.
+struct ModuleListing {
+  std::vector<ListedModule> modules;  // empty: a plain Hugging Face folder
+  std::string file;
+};
+
+// Whether config.json names a causal language model first, as "LlamaForCausalLM".
+bool IsCausalLanguageModel(const Settings& config) {
+  const nlohmann::json* names = config.Find("architectures");
+  return names != nullptr && names->is_array() && !names->empty() && names->front().is_string() &&
+         names->front().get_ref<const std::string&>().ends_with("ForCausalLM");
+}
+
+// What a folder without modules.json is pooled by.
+PoolingMode PlainPooling(const ModelFolder& folder, const std::optional<bool>& is_causal) {
+  const Settings config = Settings::Read(folder.encoder_path / "config.json");
+  const bool causal = is_causal.value_or(config.Boolean("is_causal").value_or(true));
+  return causal && IsCausalLanguageModel(config) ? PoolingMode::kLastToken : PoolingMode::kMean;
+}
+
+// "mean pooling", "pooling by the last token".
+std::string PlainPoolingText(PoolingMode mode) {
+  return mode == PoolingMode::kMean ? "mean pooling"
+                                    : "pooling by the last token (lasttoken), as of a causal "
+                                      "language model";
+}
+
+// Whether transformers finds a template there that turns conversations into text.
+bool HasChatTemplate(const std::filesystem::path& folder) {
+  for (const char* name : {"chat_template.jinja", "chat_template.json"}) {
+    if (std::filesystem::exists(folder / name)) return true;
+  }
+  return Settings::ReadIfThere(folder / "tokenizer_config.json").Has("chat_template");
+}
+
+void ReadHead(const ModuleListing& source, ModelFolder* folder) {
+  if (folder->has_modules) {
+    ModuleList modules =
+        ReadModules(folder->path, source.modules, source.file, folder->encoder.hidden_size);
+    folder->head = std::move(modules.head);
+    folder->embedding_width = modules.embedding_width;
+    return;
+  }
+  const PoolingMode mode = PlainPooling(*folder, {});
+  Note(fmt::format("{}: no modules.json; read as encoder with {}", folder->path.native(),
+                   PlainPoolingText(mode)));
+  if (HasChatTemplate(folder->encoder_path)) {
+    Warn(
+        fmt::format("{}: texts are encoded as they are; sentence-transformers 6.2 passes those of "
+                    "a folder without modules.json through its chat template",
+                    folder->path.native()));
+  }
+  folder->head = {Pooling{.modes = {mode}}};
+  folder->embedding_width = folder->encoder.hidden_size;
+}
+
+void ReadTensors(ModelFolder* folder) {
+  folder->weights = std::make_shared<const WeightFiles>(folder->encoder_path);
+  BindEncoderTensors(*folder->weights, &folder->encoder);
+  std::unordered_set<const TensorView*> used;
+  for (const EncoderTensor& tensor : folder->encoder.tensors) used.insert(tensor.view);
+  for (const TensorView* tensor : folder->weights->tensors()) {
+    if (!used.contains(tensor)) folder->carried_tensors.push_back(tensor);
+  }
+}
+
+ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem::path& encoder,
+                       const ModuleListing& source, bool is_route) {
+  ModelFolder folder;
+  folder.path = path;
+  folder.has_modules = !source.modules.empty();
+  folder.encoder_path = encoder;
+  folder.encoder = ReadEncoderSpec(encoder / "config.json");
+  ReadHead(source, &folder);
+  folder.tokenizer = is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path);
+  ReadModelSettings(path, &folder);
+  ReadTensors(&folder);
+  return folder;
+}
+
+}  // namespace
+
+std::string_view SimilarityName(Similarity similarity) {
+  return similarity == Similarity::kDot ? "dot" : "cosine";
+}
+
+std::optional<Similarity> SimilarityFromName(std::string_view name) {
+  for (const Similarity similarity : {Similarity::kCosine, Similarity::kDot}) {
+    if (name == SimilarityName(similarity)) return similarity;
+  }
+  return std::nullopt;
+}
+
+const EncoderTensor& ModelFolder::tensor(std::string_view name) const {
+  const auto found =
+      std::find_if(encoder.tensors.begin(), encoder.tensors.end(),
+                   [&](const EncoderTensor& candidate) { return candidate.name == name; });
+  if (found == encoder.tensors.end()) {
+    throw std::out_of_range(fmt::format("no encoder of this configuration has a tensor {}", name));
+  }
+  return *found;
+}
+
+int64_t ModelFolder::parameter_count() const {
+  size_t count = 0;
+  for (const EncoderTensor& encoder_tensor : encoder.tensors) {
+    count += encoder_tensor.view->elements();
+  }
+  for (const HeadModule& module : head) {
+    for (const ModuleParameter& parameter : ParametersOf(module)) {
+      size_t elements = 1;
+      for (const int64_t size : parameter.shape) elements *= static_cast<size_t>(size);
+      count += elements;
+    }
+  }
+  return static_cast<int64_t>(count);
+}
+
+void SetCausal(ModelFolder* folder, bool is_causal) {
+  EncoderSpec spec = ReadEncoderSpec(folder->encoder_path / "config.json", is_causal);
+  if (SpecText(spec) == SpecText(folder->encoder)) return;
+  BindEncoderTensors(*folder->weights, &spec);
+  folder->encoder = std::move(spec);
+  folder->is_causal = is_causal;
+  if (folder->has_modules) return;
+  auto& pooling = std::get<Pooling>(folder->head.front());
+  const PoolingMode mode = PlainPooling(*folder, is_causal);
+  if (pooling.modes.front() == mode) return;
+  pooling.modes = {mode};
+  Note(fmt::format("{}: {} by is_causal, and without modules.json: {}", folder->path.native(),
+                   is_causal ? "causal" : "bidirectional", PlainPoolingText(mode)));
+}
+
+void AddProjection(ModelFolder* folder, int64_t width) {
+  const bool normalized = std::holds_alternative<Normalize>(folder->head.back());
+  Dense projection;
+  projection.folder = kProjectionFolder;
+  projection.in_features = folder->embedding_width;
+  projection.out_features = width;
+  projection.bias = false;
+  projection.activation = Activation::kIdentity;
+  folder->head.insert(folder->head.end() - normalized, projection);
+  folder->embedding_width = width;
+}
+
+namespace {
+
+// The last Dense module, where it is as AddProjection makes them; null: it is another, or none.
+Dense* LastProjection(ModelFolder* folder) {
+  for (auto module = folder->head.rbegin(); module != folder->head.rend(); ++module) {
+    if (auto* dense = std::get_if<Dense>(&*module)) {
+      return !dense->bias && dense->activation == Activation::kIdentity ? dense : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
+  const std::filesystem::path list = from / "modules.json";
+  if (!std::filesystem::exists(list)) return false;
+  const auto dense_modules = [&] {
+    return std::count_if(folder->head.begin(), folder->head.end(), [](const HeadModule& module) {
+      return std::holds_alternative<Dense>(module);
+    });
+  };
+  const auto before = dense_modules();
+  ModuleList modules =
+      ReadModules(from, ListModules(from), list.native(), folder->encoder.hidden_size);
+  folder->head = std::move(modules.head);
+  folder->embedding_width = modules.embedding_width;
+  folder->has_modules = true;
+  Dense* projection = LastProjection(folder);
+  if (dense_modules() <= before || projection == nullptr) return false;
+  projection->folder = kProjectionFolder;
+  return true;
+}
+
+void TakeSettings(const std::filesystem::path& from, ModelFolder* folder, TandemFile* file) {
+  if (std::filesystem::exists(from / kModelSettings)) ReadModelSettings(from, folder);
+  TakeLengths(from, &folder->tokenizer, file);
+}
+
+const Pooling& PoolingOf(const ModelFolder& folder) {
+  return std::get<Pooling>(folder.head.front());
+}
+
+void ChangePooling(ModelFolder* folder, const PoolingChange& change) {
+  auto& pooling = std::get<Pooling>(folder->head.front());
+  if (change.mode) pooling.modes = {*change.mode};
+  if (change.include_prompt) pooling.include_prompt = *change.include_prompt;
+  int64_t width = folder->encoder.hidden_size;
+  for (const HeadModule& module : folder->head) {
+    const int64_t taken = WidthBefore(module, width);
+    if (taken != width) {
+      throw ModelError((folder->path / SourceOf(module)->folder).native(), "",
+                       fmt::format("the module takes {} numbers, what the folder's own pooling "
+                                   "gives; pooling by {} gives {}",
+                                   taken, PoolingText(pooling), width));
+    }
+    width = WidthBehind(module, width);
+  }
+  folder->embedding_width = width;
+}
+
+void WarnOfUnusedDocumentPrompt(const ModelFolder& folder) {
+  if (folder.unused_document_prompt.empty()) return;
+  Warn(
+      fmt::format("{}: documents get no prompt, as in sentence-transformers: its prompt \"{}\" is "
+                  "not called \"document\". Rename it there, or give model.document_prompt",
+                  (folder.path / kModelSettings).native(), folder.unused_document_prompt));
+}
+
+namespace {
+
+// Throws for an adapter: without its base it is no model, and a base's weights beside it would be
+// another model than what transformers loads, which takes the adapter.
+void RefuseAdapter(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path / kAdapterConfig)) return;
+  throw ModelError(
+      path.native(), "",
+      fmt::format("holds an adapter ({}), which is no whole model: `tandem merge {} --base BASE "
+                  "--output OUTPUT` makes one of it; training goes on from it by model.adapter",
+                  kAdapterConfig, path.native()));
+}
+
+}  // namespace
+
+ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options) {
+  CheckIsFolder(path);
+  RefuseAdapter(path);
+  if (!options.of_classifier) RefuseCrossEncoder(path);
+  const bool listed = std::filesystem::exists(path / "modules.json");
+  const bool has_modules = listed && !IsCrossEncoder(path);
+  const std::string below = listed ? EncoderFolderOf(path) : "";
+  const std::filesystem::path encoder = below.empty() ? path : path / below;
+  if (!below.empty()) RefuseAdapter(encoder);
+  if (!std::filesystem::exists(encoder / "config.json")) {
+    throw ModelError(encoder.native(), "",
+                     listed ? "is no model folder: config.json is missing"
+                            : "is no model folder: neither modules.json nor config.json is there" +
+                                  RunHint(path));
+  }
+  ModuleListing source{.modules = {}, .file = (path / "modules.json").native()};
+  if (has_modules) source.modules = ListModules(path);
+  return ReadFolder(path, encoder, source, /*is_route=*/false);
+}
+
+ModelFolder ReadRouteFolder(const std::filesystem::path& path,
+                            const std::vector<ListedModule>& modules, const std::string& file) {
+  const std::filesystem::path encoder = path / modules.front().folder;
+  if (!std::filesystem::exists(encoder / "config.json")) {
+    throw ModelError(encoder.native(), "",
+                     fmt::format("config.json is missing; {} names the folder", file));
+  }
+  return ReadFolder(path, encoder, {modules, file}, /*is_route=*/true);
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,86 @@
+#include "weights/folders/tandem_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "base/files/files.h"
+#include "weights/settings/calibration_json.h"
+#include "weights/settings/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr int64_t kFormat = 1;
+constexpr int64_t kMaxFormat = 1'000'000;
+
+constexpr std::array<std::string_view, 3> kTowers = {"shared", "separate",
+                                                     "separate_shared_projection"};
+
+void CheckFormat(const Settings& settings) {
+  if (settings.RequiredInteger("format", 1, kMaxFormat) > kFormat) {
+    settings.Fail("format", fmt::format("{} (a later version of Tandem wrote the file)", kFormat));
+  }
+}
+
+std::optional<size_t> ReadLength(const Settings& settings, std::string_view key) {
+  const auto length = settings.Integer(key, 1, INT32_MAX);
+  return length ? std::optional<size_t>(static_cast<size_t>(*length)) : std::nullopt;
+}
+
+Towers ReadTowers(const Settings& settings) {
+  const std::optional<std::string> name = settings.String("towers");
+  if (!name) return Towers::kShared;
+  const std::optional<Towers> towers = TowersFromName(*name);
+  if (!towers) {
+    settings.Fail("towers",
+                  fmt::format("\"{}\", \"{}\" or \"{}\"", kTowers[0], kTowers[1], kTowers[2]));
+  }
+  return *towers;
+}
+
+}  // namespace
+
+std::string_view TowersName(Towers towers) { return kTowers[static_cast<size_t>(towers)]; }
+
+std::optional<Towers> TowersFromName(std::string_view name) {
+  for (size_t i = 0; i < kTowers.size(); ++i) {
+    if (kTowers[i] == name) return static_cast<Towers>(i);
+  }
+  return std::nullopt;
+}
+
+TandemFile ReadTandemFile(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / kTandemFile)) return {};
+  const Settings settings = Settings::Read(folder / kTandemFile);
+  CheckFormat(settings);
+  return {.towers = ReadTowers(settings),
+          .max_query_tokens = ReadLength(settings, "max_query_tokens"),
+          .max_document_tokens = ReadLength(settings, "max_document_tokens"),
+          .calibration = ReadCalibration(settings)};
+}
+
+std::string TandemFileText(const TandemFile& file) {
+  nlohmann::ordered_json text = {{"format", kFormat}};
+  if (file.towers != Towers::kShared) text["towers"] = TowersName(file.towers);
+  if (file.max_query_tokens) text["max_query_tokens"] = *file.max_query_tokens;
+  if (file.max_document_tokens) text["max_document_tokens"] = *file.max_document_tokens;
+  PutCalibration(file.calibration, &text);
+  return text.dump(2) + "\n";
+}
+
+void WriteCalibration(const std::filesystem::path& folder,
+                      const std::optional<Calibration>& calibration) {
+  ReadTandemFile(folder);  // a broken file stays as it is
+  const std::filesystem::path path = folder / kTandemFile;
+  nlohmann::ordered_json file = {{"format", kFormat}};
+  if (std::filesystem::exists(path)) {
+    file = nlohmann::ordered_json::parse(ReadModelFile(path, kMaxSettingsBytes));
+  }
+  PutCalibration(calibration, &file);
+  WriteFileAtomically(path, file.dump(2) + "\n");
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,83 @@
+#include "weights/folders/tower_folders.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/atomic_folder.h"
+#include "base/files/files.h"
+#include "weights/modules/router.h"
+
+namespace tandem::weights {
+namespace {
+
+constexpr const char* kQuery = "query";
+constexpr const char* kDocument = "document";
+
+ModelFolder ReadTower(const std::filesystem::path& path, const char* name, Towers towers,
+                      const ReadOptions& options) {
+  if (!std::filesystem::exists(path / name)) {
+    throw ModelError(
+        (path / name).native(), "",
+        fmt::format("is missing; {} says \"{}\": one encoder in {}, one in {}",
+                    (path / kTandemFile).native(), TowersName(towers), kQuery, kDocument));
+  }
+  return ReadModelFolder(path / name, options);
+}
+
+// A folder that sentence-transformers wrote.
+void ReadRouter(const std::filesystem::path& path, TowerFolders* folders) {
+  const Routes routes = ReadRoutes(path);
+  folders->file.towers = routes.towers;
+  folders->query = ReadRouteFolder(path, routes.query, routes.file);
+  if (routes.towers != Towers::kShared) {
+    folders->document = ReadRouteFolder(path, routes.document, routes.file);
+  }
+}
+
+void TakeIfNone(const std::optional<size_t>& value, std::optional<size_t>* to) {
+  if (!*to) *to = value;
+}
+
+ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
+  card.tower = name;
+  card.facts.insert(card.facts.begin(), {"towers", std::string(TowersName(towers))});
+  return card;
+}
+
+}  // namespace
+
+TowerFolders ReadTowerFolders(const std::filesystem::path& path, const ReadOptions& options) {
+  TowerFolders folders;
+  folders.file = ReadTandemFile(path);
+  if (folders.file.towers != Towers::kShared) {
+    folders.query = ReadTower(path, kQuery, folders.file.towers, options);
+    folders.document = ReadTower(path, kDocument, folders.file.towers, options);
+  } else if (IsRouterFolder(path)) {
+    ReadRouter(path, &folders);
+  } else {
+    folders.query = ReadModelFolder(path, options);
+  }
+  const ModelFolder& document = folders.document ? *folders.document : folders.query;
+  TakeIfNone(folders.query.tokenizer.max_query_tokens, &folders.file.max_query_tokens);
+  TakeIfNone(document.tokenizer.max_document_tokens, &folders.file.max_document_tokens);
+  return folders;
+}
+
+void WriteTowerFolders(const TandemFile& file, const TowerToWrite& query,
+                       const TowerToWrite& document, const ModelCard& card,
+                       const std::filesystem::path& path) {
+  CheckModelTarget(query.source, path);
+  CheckModelTarget(document.source, path);
+  AtomicFolder target(path);
+  WriteModelFolder(query.source, query.changes, CardOfTower(card, kQuery, file.towers),
+                   target.staging() / kQuery);
+  WriteModelFolder(document.source, document.changes, CardOfTower(card, kDocument, file.towers),
+                   target.staging() / kDocument);
+  WriteRouter(target.staging(), kQuery, kDocument, file.towers);
+  WriteFileAtomically(target.staging() / kTandemFile, TandemFileText(file));
+  target.Commit();
+}
+
+}  // namespace tandem::weights

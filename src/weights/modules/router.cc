@@ -1,0 +1,179 @@
+#include "weights/modules/router.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "weights/settings/settings_file.h"
+
+namespace tandem::weights {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kRouterFile = "router_config.json";
+constexpr const char* kModelSettings = "config_sentence_transformers.json";
+
+// One object of the router's file.
+Settings Part(const Settings& config, const char* key) {
+  const nlohmann::json* part = config.Find(key);
+  if (part == nullptr || !part->is_object()) config.Fail(key, "an object");
+  return Settings(config.file(), *part);
+}
+
+// The name of the route that texts of the task take; none where there is none.
+std::optional<std::string> RouteName(const Settings& config, const nlohmann::json& structure,
+                                     std::string_view task) {
+  const nlohmann::json* parameters = config.Find("parameters");
+  if (parameters != nullptr && parameters->is_object() && parameters->contains("route_mappings")) {
+    const nlohmann::json& mappings = (*parameters)["route_mappings"];
+    // Python tuples as text.
+    for (const std::string& key :
+         {fmt::format("('{}', 'text')", task), fmt::format("('{}', None)", task),
+          std::string("(None, 'text')"), std::string("(None, None)")}) {
+      if (!mappings.is_object() || !mappings.contains(key)) continue;
+      if (!mappings[key].is_string())
+        config.Fail("parameters", "names of routes in route_mappings");
+      return mappings[key].get<std::string>();
+    }
+  }
+  for (const std::string_view name : {task, std::string_view("text")}) {
+    if (structure.contains(name)) return std::string(name);
+  }
+  return std::nullopt;
+}
+
+// The modules of the route that texts of the task take. Their ids are their folders, below
+// `router`.
+std::vector<ListedModule> ModulesOf(const Settings& config, std::string_view task,
+                                    const std::string& router) {
+  const nlohmann::json& structure = *config.Find("structure");
+  const Settings types = Part(config, "types");
+  const std::optional<std::string> name = RouteName(config, structure, task);
+  if (!name || !structure.contains(*name) || !structure[*name].is_array()) {
+    std::vector<std::string> routes;
+    for (const auto& [route, ids] : structure.items()) routes.push_back(route);
+    throw ModelError(config.file(), "",
+                     fmt::format("has no route for texts of the task {} (its routes: {}); routes "
+                                 "named query and document are expected, or route_mappings",
+                                 task, fmt::join(routes, ", ")));
+  }
+  std::vector<ListedModule> modules;
+  for (const nlohmann::json& id : structure[*name]) {
+    if (!id.is_string()) config.Fail("structure", "lists of names of modules");
+    const auto folder = id.get<std::string>();
+    modules.push_back(ModuleOf(types.RequiredString(folder),
+                               router.empty() ? folder : router + "/" + folder, config.file()));
+  }
+  if (modules.empty() || modules.front().kind != "Transformer") {
+    throw ModelError(config.file(), "",
+                     fmt::format("the route {} does not begin with a Transformer", *name));
+  }
+  return modules;
+}
+
+// The last Dense module's folder; empty: there is none.
+std::string LastDense(const std::vector<ListedModule>& modules) {
+  const auto last = std::find_if(modules.rbegin(), modules.rend(),
+                                 [](const ListedModule& module) { return module.kind == "Dense"; });
+  return last == modules.rend() ? "" : last->folder;
+}
+
+bool SameFolders(const std::vector<ListedModule>& a, const std::vector<ListedModule>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.folder == y.folder; });
+}
+
+Towers TowersOf(const Routes& routes) {
+  if (SameFolders(routes.query, routes.document)) return Towers::kShared;
+  if (routes.query.front().folder == routes.document.front().folder) {
+    throw ModelError(routes.file, "",
+                     fmt::format("both routes have the Transformer {} but not the same modules "
+                                 "behind it; supported are routes that share all modules, the last "
+                                 "Dense module, or none",
+                                 routes.query.front().folder));
+  }
+  const std::string dense = LastDense(routes.query);
+  const bool shared = !dense.empty() && dense == LastDense(routes.document);
+  return shared ? Towers::kSeparateSharedProjection : Towers::kSeparate;
+}
+
+// The ids of a tower's modules, with their types put into `types`.
+std::vector<std::string> AddTower(const std::filesystem::path& folder, const std::string& tower,
+                                  const std::string& shared_dense, Json* types) {
+  const std::vector<ListedModule> modules = ListModules(folder / tower);
+  const std::string last_dense = LastDense(modules);
+  std::vector<std::string> ids;
+  for (const ListedModule& module : modules) {
+    std::string id = module.folder.empty() ? tower : tower + "/" + module.folder;
+    if (!shared_dense.empty() && module.folder == last_dense) id = shared_dense;
+    (*types)[id] = module.type;
+    ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+// The query encoder's settings with the document encoder's prompt for documents.
+void WriteModelSettings(const std::filesystem::path& folder, const std::string& query,
+                        const std::string& document) {
+  const auto read = [&](const std::string& tower) {
+    return Json::parse(ReadModelFile(folder / tower / kModelSettings, kMaxSettingsBytes));
+  };
+  Json settings = read(query);
+  const Json of_documents = read(document);
+  settings["prompts"]["document"] = of_documents["prompts"]["document"];
+  WriteFileAtomically(folder / kModelSettings, settings.dump(2) + "\n");
+}
+
+}  // namespace
+
+bool IsRouterFolder(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "modules.json") &&
+         ListModules(folder).front().is_router();
+}
+
+Routes ReadRoutes(const std::filesystem::path& folder) {
+  const std::vector<ListedModule> listed = ListModules(folder);
+  const std::string& router = listed.front().folder;
+  const std::filesystem::path place = folder / router;
+  const bool newer = std::filesystem::exists(place / kRouterFile);
+  const Settings config = Settings::Read(place / (newer ? kRouterFile : "config.json"));
+  Part(config, "structure");
+  Routes routes{.file = config.file(),
+                .query = ModulesOf(config, "query", router),
+                .document = ModulesOf(config, "document", router)};
+  for (std::vector<ListedModule>* route : {&routes.query, &routes.document}) {
+    route->insert(route->end(), listed.begin() + 1, listed.end());
+  }
+  routes.towers = TowersOf(routes);
+  return routes;
+}
+
+void WriteRouter(const std::filesystem::path& folder, const std::string& query,
+                 const std::string& document, Towers towers) {
+  Json modules = Json::array();
+  modules.push_back(
+      {{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Router"}});
+  WriteFileAtomically(folder / "modules.json", modules.dump(2) + "\n");
+  std::string shared;
+  if (towers == Towers::kSeparateSharedProjection) {
+    shared = query + "/" + LastDense(ListModules(folder / query));
+  }
+  Json types = Json::object(), structure = Json::object();
+  structure["query"] = AddTower(folder, query, shared, &types);
+  structure["document"] = AddTower(folder, document, shared, &types);
+  const Json router = {{"types", types},
+                       {"structure", structure},
+                       {"parameters", {{"default_route", "document"}, {"allow_empty_key", true}}}};
+  WriteFileAtomically(folder / kRouterFile, router.dump(2) + "\n");
+  WriteModelSettings(folder, query, document);
+}
+
+}  // namespace tandem::weights

@@ -1,0 +1,425 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/files/npy.h"
+#include "support/run_tandem.h"
+#include "support/small_model_folder.h"
+#include "support/temporary_folder.h"
+#include "support/test_data.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+class InspectCommand : public testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  void Write(const std::string& name, const std::string& text) const {
+    weights::WriteText(Path(name), text);
+  }
+  ProgramResult Inspect(const std::string& name, const std::string& format = "text") const {
+    return RunTandem({"inspect", Path(name), "--format", format});
+  }
+  // A vocabulary of `tokens` tokens for the small model, whose word embeddings have 32 rows.
+  void WriteVocabulary(int tokens) const {
+    std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
+    for (int i = 4; i < tokens; ++i) lines += "w" + std::to_string(i) + "\n";
+    Write("model/vocab.txt", lines);
+  }
+  void WriteModel() const {
+    weights::WriteSmallModel(Path("model"));
+    WriteVocabulary(32);
+  }
+  void ExpectError(const std::string& name, int exit_code, const std::string& message) const {
+    const ProgramResult result = Inspect(name);
+    EXPECT_EQ(result.exit_code, exit_code);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err, "error: " + Path(name) + message + "\n");
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(InspectCommand, ModelAsText) {
+  WriteModel();
+  const ProgramResult result = Inspect("model");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out,
+            "kind                model\n"
+            "architecture        bert\n"
+            "encoder             layers 2, hidden size 8, heads 2, key value heads 2,\n"
+            "                    head width 4, intermediate size 16, gated false,\n"
+            "                    activation gelu, norm post-norm, layer norm, epsilon 1e-12,\n"
+            "                    vocabulary size 32, max positions 24, hidden dropout 0.1,\n"
+            "                    attention dropout 0.2\n"
+            "attention\n"
+            "  0-1 bidirectional, scale 0.5\n"
+            "modules\n"
+            "  Transformer bert\n"
+            "  Pooling     mean\n"
+            "  Normalize\n"
+            "embedding width     8\n"
+            "parameters          1680\n"
+            "encoder tensors     F32 37\n"
+            "tokenizer           tokens 32, special tokens 2\n"
+            "max tokens          16\n"
+            "max tokens from     sentence_bert_config.json\n"
+            "lower case          false\n"
+            "similarity          cosine\n"
+            "query prompt        none\n"
+            "document prompt     none\n"
+            "prompts             none\n"
+            "default prompt name none\n"
+            "carried tensors\n"
+            "  name                     dtype  shape   bytes\n"
+            "  embeddings.position_ids  I64    [1,24]    192\n"
+            "  pooler.dense.bias        F32    [8]        32\n"
+            "  pooler.dense.weight      F32    [8,8]     256\n");
+}
+
+TEST_F(InspectCommand, ModelAsJson) {
+  const auto model = ModelDir();
+  if (!model) GTEST_SKIP() << kNoModelDir;
+  const ProgramResult result = RunTandem({"inspect", model->native(), "--format", "json"});
+  EXPECT_EQ(result.exit_code, 0);
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["kind"], "model");
+  EXPECT_EQ(found["parameters"], 22'565'376);
+  EXPECT_EQ(found["max_tokens"], 256);
+  EXPECT_EQ(found["encoder"]["layers"], 6);
+  EXPECT_EQ(found["carried_tensors"][0]["name"], "embeddings.position_ids");
+}
+
+TEST_F(InspectCommand, LengthsScaleAndBiasOfTandemJson) {
+  WriteModel();
+  Write("model/tandem.json", R"({"format": 1, "max_query_tokens": 5, "max_document_tokens": 12,
+                          "objective": "bixse", "probability": {"scale": 20.5, "bias": -9.25,
+                          "similarity": "cosine"}})");
+  const ProgramResult result = Inspect("model");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("max query tokens    5\n"));
+  EXPECT_THAT(result.out, testing::HasSubstr("max document tokens 12\n"));
+  EXPECT_THAT(result.out,
+              testing::HasSubstr(
+                  "probability         method objective, objective bixse, scale 20.5, bias -9.25,\n"
+                  "                    similarity cosine\n"));
+  // Fitted to judgements, beside what the objective had learned.
+  Write("model/tandem.json", R"({"format": 1, "probability": {"method": "isotonic",
+      "scores": [0.1, 0.4, 0.5], "probabilities": [0, 0.25, 0.75], "similarity": "dot",
+      "fitted_on": "mine, split dev"}, "learned": {"objective": "bixse", "scale": 3, "bias": -1}})");
+  const ProgramResult fitted = Inspect("model");
+  EXPECT_EQ(fitted.exit_code, 0) << fitted.err;
+  EXPECT_THAT(
+      fitted.out,
+      testing::HasSubstr("probability         method isotonic, scores 3, least probability 0.0,\n"
+                         "                    greatest probability 0.75, similarity dot,\n"
+                         "                    fitted on mine, split dev\n"));
+  EXPECT_THAT(fitted.out,
+              testing::HasSubstr("learned             objective bixse, scale 3.0, bias -1.0\n"));
+}
+
+TEST_F(InspectCommand, PlainFolderSaysThatItsPoolingIsAssumed) {
+  WriteModel();
+  std::filesystem::remove(Path("model/modules.json"));
+  const ProgramResult result = Inspect("model");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, Path("model") + ": no modules.json; read as encoder with mean pooling\n");
+}
+
+TEST_F(InspectCommand, Safetensors) {
+  const std::string bytes("0123");
+  const std::vector<weights::TensorToWrite> tensors = {
+      {.name = "a\x1b[2J", .dtype = weights::Dtype::kF32, .shape = {1}, .bytes = bytes},
+      {.name = "b", .dtype = weights::Dtype::kU8, .shape = {2, 2}, .bytes = bytes}};
+  weights::WriteSafetensors(Path("w.safetensors"), tensors);
+  EXPECT_EQ(Inspect("w.safetensors").out,
+            "kind                safetensors\n"
+            "metadata            format pt\n"
+            "elements            5\n"
+            "tensors\n"
+            "  name   dtype  shape  bytes\n"
+            "  a?[2J  F32    [1]        4\n"  // the escape does not reach the terminal
+            "  b      U8     [2,2]      4\n");
+  const auto found = nlohmann::json::parse(Inspect("w.safetensors", "json").out);
+  EXPECT_EQ(found["tensors"][1],
+            nlohmann::json::parse(R"({"name": "b", "dtype": "U8", "shape": [2, 2], "bytes": 4})"));
+}
+
+TEST_F(InspectCommand, DataFiles) {
+  NpyWriter npy(Path("e.npy"), 2);
+  npy.Append(std::vector<float>{1, 2, 3, 4, 5, 6});
+  npy.Commit();
+  EXPECT_EQ(Inspect("e.npy").out,
+            "kind                npy\nrows                3\ncolumns             2\n");
+  Write("c.jsonl", "{\"_id\": \"1\", \"title\": \"ab\", \"text\": \"cde\"}\n");
+  EXPECT_EQ(Inspect("c.jsonl").out,
+            "kind                texts\ntexts               1\nbytes of text       6\n"
+            "empty               0\ncopies              0\nexact               true\n");
+  Write("r.trec", "q Q0 d 1 0.5 t\nq Q0 e 2 0.4 t\np Q0 d 1 0.3 t\n");
+  EXPECT_EQ(Inspect("r.trec").out,
+            "kind                run\nqueries             2\nresults             3\n"
+            "results per query   lowest 1, median 1, highest 2\n");
+  Write("j.qrels", "q 0 d 1\nq 0 e 0\np 0 d 1\n");
+  EXPECT_EQ(Inspect("j.qrels").out,
+            "kind                judgements\nqueries             2\njudgements          3\n"
+            "documents           2\nexact               true\nrepeated            0\n"
+            "relevant per query  lowest 1, median 1, highest 1\n"
+            "lowest grade        0.0\nhighest grade       1.0\n"
+            "grades\n  0.0 1\n  1.0 2\n");
+}
+
+TEST_F(InspectCommand, AModelNeedsATokenizerThatFits) {
+  weights::WriteSmallModel(Path("model"));
+  const ProgramResult missing = Inspect("model");
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_THAT(missing.err, HasSubstr("tokenizer.json"));
+  Write("model/tokenizer.json", "{");
+  EXPECT_EQ(Inspect("model").exit_code, 4);
+  std::filesystem::remove(Path("model/tokenizer.json"));
+  WriteVocabulary(33);
+  const ProgramResult large = Inspect("model");
+  EXPECT_EQ(large.exit_code, 4);
+  // BERT's class adds [MASK], which the file does not have.
+  EXPECT_THAT(large.err, HasSubstr("its tokenizer has 34 tokens and its word embeddings 32 rows"));
+}
+
+TEST_F(InspectCommand, TrainingLines) {
+  Write("t.jsonl", R"({"anchor": "q1", "positive": "a", "negative": "b", "source": "web"})"
+                   "\n"
+                   R"({"anchor": "q1", "positive": "a", "negative": "a"})"
+                   "\n"
+                   R"({"anchor": "q2", "positive": ["c", ""], "negative": "b"})"
+                   "\n");
+  const ProgramResult result = Inspect("t.jsonl", "json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["kind"], "training_lines");
+  EXPECT_EQ(found["format"], "sentence_transformers");
+  EXPECT_EQ(found["lines"], 3);
+  EXPECT_EQ(found["queries"], 2);
+  EXPECT_EQ(found["documents"], 4);
+  EXPECT_EQ(found["exact"], true);
+  EXPECT_EQ(found["positives"], 4);
+  EXPECT_EQ(found["negatives"], 3);
+  EXPECT_EQ(found["positives_per_line"]["highest"], 2);
+  EXPECT_EQ(found["columns"][3]["column"], "source");
+  EXPECT_EQ(found["columns"][3]["used"], false);
+  EXPECT_EQ(found["repeats"]["pairs"], 2);
+  EXPECT_EQ(found["repeats"]["positive_and_negative"], 1);
+  EXPECT_EQ(found["empty_texts"], 1);
+  EXPECT_THAT(Inspect("t.jsonl").out, HasSubstr("kind                   training_lines\n"));
+}
+
+// The first lines as they were understood.
+TEST_F(InspectCommand, LabelsAndGradesOfTrainingLines) {
+  Write("l.jsonl", R"({"query": "q", "answer": ["n", "p"], "labels": [0, "1"]})"
+                   "\n");
+  const auto labels = nlohmann::json::parse(Inspect("l.jsonl", "json").out);
+  EXPECT_EQ(labels["positives"], 1);
+  EXPECT_EQ(labels["negatives"], 1);
+  EXPECT_EQ(labels["negatives_per_line"]["highest"], 1);
+  EXPECT_EQ(labels["scores"]["meaning"], "labels");
+  EXPECT_EQ(labels["first_lines"].dump(),
+            R"([{"document":"n","is":"negative","line":1,"query":"q","score":0.0},)"
+            R"({"document":"p","is":"positive","line":1,"query":"q","score":1.0}])");
+  EXPECT_THAT(Inspect("l.jsonl").out, HasSubstr("first lines\n"
+                                                "  line  query  is        document  score\n"
+                                                "     1  q      negative  n           0.0\n"
+                                                "     1  q      positive  p           1.0\n"));
+  Write("g.jsonl", R"({"query": "q", "answer": ["p", "n"], "scores": [0.8, 0.3]})"
+                   "\n");
+  const ProgramResult graded = Inspect("g.jsonl", "json");
+  EXPECT_EQ(graded.exit_code, 0);
+  EXPECT_THAT(graded.err, HasSubstr("g.jsonl:1: \"scores\" has 0.8 for a document of a list"));
+  const auto found = nlohmann::json::parse(graded.out);
+  EXPECT_EQ(found["graded"], 2);
+  EXPECT_EQ(found["positives"], 0);
+  EXPECT_EQ(found["scores"]["meaning"], "undecided");
+  EXPECT_EQ(found["first_lines"][1]["is"], "graded");
+}
+
+TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
+  Write("beir/corpus.jsonl",
+        "{\"_id\": \"d1\", \"text\": \"x\"}\n{\"_id\": \"d2\", \"text\": \"x\"}\n");
+  Write("beir/queries.jsonl",
+        "{\"_id\": \"q1\", \"text\": \"a\"}\n{\"_id\": \"q2\", \"text\": \"b\"}\n"
+        "{\"_id\": \"q3\", \"text\": \"a\"}\n");
+  Write("beir/qrels/train.tsv", "q1\td1\t1\nq2\td9\t0\n");
+  Write("beir/qrels/test.tsv", "q3\td1\t2\n");
+  const ProgramResult result = Inspect("beir", "json");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "warning: " + Path("beir") +
+                            ": the splits test and train share queries (0 by id, 1 by text); a "
+                            "model that is trained on one split has seen them when it is measured "
+                            "on the other\n");
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["kind"], "beir");
+  EXPECT_EQ(found["corpus"]["texts"], 2);
+  EXPECT_EQ(found["corpus"]["copies"], 1);
+  EXPECT_EQ(found["queries"]["texts"], 3);
+  EXPECT_EQ(found["splits"][1]["split"], "train");
+  EXPECT_EQ(found["splits"][1]["at_0"], 1);
+  EXPECT_EQ(found["splits"][1]["unknown_documents"], 1);
+  EXPECT_EQ(found["splits"][0]["unknown_documents"], 0);
+  EXPECT_EQ(found["grades"][0]["grade"], 2);
+  EXPECT_EQ(found["shared_by_splits"][0]["queries"], 0);
+  EXPECT_EQ(found["shared_by_splits"][0]["query_texts"], 1);
+  EXPECT_EQ(found["shared_by_splits"][0]["relevant_documents"], 1);
+  // The table of splits is too wide for a terminal: a line for each of its columns.
+  EXPECT_THAT(Inspect("beir").out, HasSubstr("splits\n"
+                                             "  split               test              train\n"
+                                             "  queries             1                 2\n"));
+}
+
+TEST_F(InspectCommand, JudgementsOfVeryManyGradesShowTheirRange) {
+  std::string lines;
+  for (int i = 1; i <= 40; ++i)
+    lines += "q1\td" + std::to_string(i) + "\t0." + std::to_string(10 + i) + "\n";
+  Write("many/corpus.jsonl", "{\"_id\": \"d1\", \"text\": \"a\"}\n");
+  Write("many/queries.jsonl", "{\"_id\": \"q1\", \"text\": \"a\"}\n");
+  Write("many/qrels/train.tsv", lines);
+  for (const char* path : {"many", "many/qrels/train.tsv"}) {
+    const ProgramResult result = Inspect(path);
+    EXPECT_THAT(result.out, testing::Not(testing::ContainsRegex("grades +none")));
+    EXPECT_THAT(result.out, testing::ContainsRegex("lowest grade +0.11"));
+    EXPECT_THAT(result.out, testing::ContainsRegex("highest grade +0.5"));
+  }
+}
+
+TEST_F(InspectCommand, ATrainingRun) {
+  Write("run/recipe.resolved.toml",
+        "seed = 7\n[model]\nbase = \"b\"\n[data]\ntrain = \"d\"\n[objective]\nname = "
+        "\"infonce\"\n[train]\nbatch = 8\n");
+  Write("run/metrics.jsonl",
+        "{\"event\": \"step\", \"step\": 1, \"loss\": 0.5, \"learning_rate\": 0.1}\n"
+        "{\"event\": \"validation\", \"step\": 1, \"validation_mrr\": 0.25, \"best\": true}\n"
+        "{\"event\": \"validation\", \"step\": 2, \"validation_mrr\": 0.125, \"best\": false}\n"
+        "{\"event\": \"step\", \"step\": 3, \"los");  // killed while it wrote
+  const auto under_way = nlohmann::json::parse(Inspect("run", "json").out);
+  EXPECT_EQ(under_way["kind"], "training_run");
+  EXPECT_EQ(under_way["finished"], false);
+  EXPECT_EQ(under_way["objective"], "infonce");
+  EXPECT_EQ(under_way["queries_per_step"], 8);
+  EXPECT_FALSE(under_way.contains("most_tokens_per_step"));
+  EXPECT_EQ(under_way["step"], 2);
+  EXPECT_EQ(under_way["best"], nlohmann::json::parse(R"({"step": 1, "mrr": 0.25})"));
+  EXPECT_EQ(under_way["last_line"],
+            nlohmann::json::parse(R"({"step": 1, "loss": 0.5, "learning_rate": 0.1})"));
+  EXPECT_EQ(under_way["validations"].size(), 2U);
+  // Lines that earlier versions wrote, which a resumed run may continue, show the same.
+  Write("run/metrics.jsonl",
+        "{\"step\": 1, \"loss\": 0.5, \"learning_rate\": 0.1}\n"
+        "{\"step\": 1, \"validation\": {\"mrr\": 0.25}, \"best\": true}\n"
+        "{\"event\": \"validation\", \"step\": 2, \"validation_mrr\": 0.125, \"best\": false}\n"
+        "{\"step\": 3, \"los");  // killed while it wrote
+  EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out), under_way);
+  Write("run/metrics.jsonl",
+        "{\"event\": \"validation\", \"step\": 1, \"validation_mrr\": 0.123456789, \"best\": "
+        "true}\n");
+  EXPECT_THAT(Inspect("run").out, testing::ContainsRegex("0\\.123457[^0-9]"));
+  EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out)["best"]["mrr"], 0.123456789);
+}
+
+TEST_F(InspectCommand, ACheckpoint) {
+  Write("step-00000003/state.json",
+        R"({"loop": {"step": 3, "queries": 24, "stopped_early": false, "names": ["a"]}})");
+  Write("step-00000003/weights.safetensors", "0123456789");
+  const ProgramResult result = Inspect("step-00000003", "json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out),
+            nlohmann::json::parse(R"({"kind": "checkpoint", "step": 3, "queries": 24,
+                                      "stopped_early": false, "weights": {"bytes": 10}})"));
+  Write("step-00000003/state.json", "[");
+  EXPECT_EQ(Inspect("step-00000003").exit_code, 4);
+}
+
+// Its logs are lines of JSON, but no texts.
+TEST_F(InspectCommand, ALogOfARunShowsTheRun) {
+  Write("run/recipe.resolved.toml",
+        "[model]\nbase = \"b\"\n[data]\ntrain = \"d\"\n[objective]\nname = \"infonce\"\n");
+  Write("run/metrics.jsonl", "{\"step\": 3, \"loss\": 0.5}\n");
+  Write("run/timing.jsonl", "{\"version\": \"0\"}\n");
+  const ProgramResult whole = Inspect("run");
+  EXPECT_THAT(whole.out, HasSubstr("training_run"));
+  for (const char* log : {"run/metrics.jsonl", "run/timing.jsonl"}) {
+    EXPECT_EQ(Inspect(log).out, whole.out) << log;
+  }
+  // Alone it is what its name says; another file of lines beside it is not.
+  Write("copied/metrics.jsonl", "{\"step\": 4, \"loss\": 0.5}\n");
+  EXPECT_EQ(nlohmann::json::parse(Inspect("copied/metrics.jsonl", "json").out)["step"], 4);
+  Write("copied/texts.jsonl", "{\"_id\": \"1\", \"text\": \"a\"}\n");
+  EXPECT_THAT(Inspect("copied/texts.jsonl").out,
+              testing::StartsWith("kind                texts\n"));
+}
+
+TEST_F(InspectCommand, EmbeddingsNeedAnIdForEachRow) {
+  std::filesystem::create_directory(Path("e"));
+  NpyWriter npy(Path("e/embeddings.npy"), 2);
+  npy.Append(std::vector<float>{1, 2, 3, 4});
+  npy.Commit();
+  Write("e/ids.txt", "a\nb\n");
+  EXPECT_EQ(Inspect("e").out,
+            "kind                embeddings\ntexts               2\nwidth               2\n"
+            "ids                 2\n");
+  Write("e/ids.txt", "a\n");
+  EXPECT_EQ(Inspect("e").exit_code, 3);
+}
+
+TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
+  ExpectError("none", 2, ": there is no such file or folder");
+  ExpectError("none.safetensors", 4, ": cannot be read: No such file or directory");
+  std::filesystem::create_directory(Path("empty"));
+  ExpectError("empty", 2,
+              ": nothing in this folder tells what it is; known are models (modules.json or "
+              "config.json), adapters (adapter_config.json), training runs (recipe.resolved.toml), "
+              "checkpoints (state.json), BEIR "
+              "data sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts "
+              "of `tandem encode --shard`)");
+  Write("w.safetensors", std::string("\xff\0\0\0\0\0\0\0{}", 10));
+  ExpectError("w.safetensors", 4,
+              ": the header claims 255 bytes, but the file has only 2 behind its length; it is cut "
+              "short or no safetensors file");
+}
+
+TEST_F(InspectCommand, UnsupportedArchitectureNamesTheSupportedOnes) {
+  Write("t5/config.json", R"({"model_type": "albert"})");
+  const ProgramResult result = Inspect("t5");
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_EQ(result.err,
+            "error: " + Path("t5/config.json") +
+                ": the architecture 'albert' is not supported; supported: bert, roberta, "
+                "xlm-roberta, camembert, distilbert, mpnet, modernbert, t5, llama, "
+                "mistral, qwen2, qwen3, gemma3_text; did you mean bert?\n");
+}
+
+TEST_F(InspectCommand, PicklesAreNotLoaded) {
+  weights::WriteSmallModel(Path("model"));
+  std::filesystem::rename(Path("model/model.safetensors"), Path("model/pytorch_model.bin"));
+  const ProgramResult result = Inspect("model");
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("pytorch_model.bin: the weights are there only as a pickle, "
+                                    "which can run code and is never loaded; convert them"));
+}
+
+TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
+  Write("e.npy", "no array");
+  ExpectError("e.npy", 3, ": is not a NumPy .npy file of version 1");
+  Write("picture.png", "x");
+  ExpectError("picture.png", 2,
+              ": the ending does not tell what the file holds; known endings are .safetensors, "
+              ".npy, .jsonl, .jsonl.gz, .trec, .run, .tsv, .tsv.gz, .qrels");
+  Write("train.parquet", "PAR1");
+  ExpectError("train.parquet", 3,
+              ": is a Parquet file, which is not read; write it as JSON lines, in Python: "
+              "pandas.read_parquet(\"train.parquet\").to_json(\"train.jsonl\", "
+              "orient=\"records\", lines=True)");
+}
+
+}  // namespace
+}  // namespace tandem

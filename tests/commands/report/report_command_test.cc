@@ -1,0 +1,70 @@
+// `tandem report` as users run it. What is in the page is tested in tests/report.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/files/files.h"
+#include "report/example_run.h"
+#include "support/run_tandem.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+class ReportCommandTest : public testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ReportCommandTest, WritesThePageOfARunIntoTheRun) {
+  report::WriteExampleRun(Path("mine"), {});
+  const ProgramResult result = RunTandem({"report", Path("mine")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, Path("mine") + "/report/page/index.html\n");
+  const std::string page = ReadFile(Path("mine/report/page/index.html"));
+  EXPECT_THAT(page, HasSubstr("mann_whitney"));  // of the recipe, which needs the catalogues
+  EXPECT_THAT(page, HasSubstr("var(--figure-1)"));
+  EXPECT_TRUE(std::filesystem::exists(Path("mine/report/page/figures/roc.svg")));
+  EXPECT_TRUE(std::filesystem::exists(Path("mine/report/after.evaluation.json")));
+  // Again, over the old one.
+  EXPECT_EQ(RunTandem({"report", Path("mine")}).exit_code, 0);
+}
+
+TEST_F(ReportCommandTest, ComparesSeveralInAFolderOfTheirOwn) {
+  report::WriteExampleRun(Path("one"), {});
+  report::WriteExampleRun(Path("two"), {.separation = 0.3, .seed = 4});
+  const ProgramResult without = RunTandem({"report", Path("one"), Path("two")});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.err, HasSubstr("--output is needed"));
+  const ProgramResult result =
+      RunTandem({"report", Path("one"), Path("two"), "--output", Path("page")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(ReadFile(Path("page/index.html")), HasSubstr("Comparison of runs"));
+}
+
+TEST_F(ReportCommandTest, NamesThePackageWhereGnuplotIsMissing) {
+  report::WriteExampleRun(Path("mine"), {});
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", Path("nothing").c_str(), 1);
+  const ProgramResult result = RunTandem({"report", Path("mine")});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("apt-get install gnuplot-nox"));
+  EXPECT_FALSE(std::filesystem::exists(Path("mine/report/page")));
+}
+
+TEST_F(ReportCommandTest, RefusesABrokenEvaluationThatWasNamed) {
+  WriteFileAtomically(Path("a.evaluation.json"), "{}");
+  const ProgramResult result =
+      RunTandem({"report", Path("a.evaluation.json"), "--output", Path("page")});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("a.evaluation.json: is no evaluation"));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,122 @@
+// `tandem serve` as a process: what it refuses, that it gives what `encode` gives, and how it ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands/model_commands_fixture.h"
+#include "serve/http_client.h"
+
+namespace tandem {
+namespace {
+
+using nlohmann::json;
+using serve::HttpClient;
+using serve::PostRequest;
+using testing::HasSubstr;
+
+class ServeCommandTest : public ModelCommandsTest {
+ protected:
+  ~ServeCommandTest() override {
+    if (server_ > 0) {
+      ::kill(server_, SIGKILL);
+      ::waitpid(server_, nullptr, 0);
+    }
+  }
+
+  ProgramResult Refused(std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"serve", Path("model")});
+    return RunTandem(flags);
+  }
+
+  // Starts a server at a free port, and returns the port once it answers; 0 where it does not.
+  uint16_t Start(const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> words = {"serve", Path("model"), "--port", "0"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    server_ = StartTandem(words, {.err = log()});
+    for (int i = 0; i < 600; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (!std::filesystem::exists(log())) continue;
+      const std::string text = ReadFile(log());
+      const size_t at = text.find(" at http://127.0.0.1:");
+      if (at == std::string::npos || text.find('\n', at) == std::string::npos) continue;
+      return static_cast<uint16_t>(std::stoi(text.substr(at + 21)));
+    }
+    return 0;
+  }
+
+  int Stop(int signal) {
+    ::kill(server_, signal);
+    int status = 0;
+    ::waitpid(server_, &status, 0);
+    server_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::filesystem::path log() const { return Path("log"); }
+  pid_t server_ = -1;
+};
+
+TEST_F(ServeCommandTest, RefusesWhatCannotBeBeforeItLoadsAnything) {
+  const auto expect = [&](const std::vector<std::string>& flags, int code, const char* message) {
+    const ProgramResult result = Refused(flags);
+    EXPECT_EQ(result.exit_code, code) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message));
+  };
+  expect({"--port", "65536"}, 2, "--port");
+  expect({"--cors", "example.org"}, 2, "expected an origin");
+  expect({"--client-header", "X: y"}, 2, "the name of a header");
+  expect({"--token-file", Path("none")}, 3, "none: cannot be read");
+  Write("tokens", "# nobody\n");
+  expect({"--token-file", Path("tokens")}, 2, "there is no token");
+  expect({"--host", "no.such.host.invalid"}, 2, "is no address");
+  expect({"--host", "192.0.2.1"}, 2, "cannot listen");
+}
+
+TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {
+  const std::vector<std::string> texts = {"red fish", "", "blue blue water", "one"};
+  std::string lines;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    lines += json{{"_id", std::to_string(i)}, {"text", texts[i]}}.dump() + "\n";
+  }
+  ASSERT_EQ(Encode("-", {}, lines).exit_code, 0);
+  const NpyMatrix expected = Embeddings();
+  const uint16_t port = Start();
+  ASSERT_GT(port, 0) << ReadFile(log());
+  const serve::ClientResponse response =
+      HttpClient(port).Ask(PostRequest("/embed", json{{"texts", texts}}.dump()));
+  ASSERT_EQ(response.status, 200) << response.body;
+  const json rows = json::parse(response.body)["embeddings"];
+  ASSERT_EQ(rows.size(), texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    for (size_t e = 0; e < rows[i].size(); ++e) {
+      ASSERT_NEAR(rows[i][e].get<float>(), expected.values[i * rows[i].size() + e], 1e-6);
+    }
+  }
+  const ProgramResult second = Refused({"--port", std::to_string(port)});
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, HasSubstr("choose another --port"));
+  ::kill(server_, SIGHUP);
+  for (int i = 0; i < 100 && ReadFile(log()).find("in place") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_THAT(ReadFile(log()), HasSubstr("in place"));
+  std::filesystem::remove_all(Path("model"));
+  ::kill(server_, SIGHUP);
+  for (int i = 0; i < 100 && ReadFile(log()).find("not reloaded") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(HttpClient(port).Ask(PostRequest("/embed", R"({"texts": "a"})")).status, 200);
+  EXPECT_EQ(Stop(SIGTERM), 0);
+  EXPECT_THAT(ReadFile(log()), HasSubstr("not reloaded"));
+}
+
+}  // namespace
+}  // namespace tandem

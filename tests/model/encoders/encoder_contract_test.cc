@@ -1,0 +1,270 @@
+// What holds for every encoder of the catalogue, without comparing it to another program.
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/random.h"
+#include "model/dual_encoder.h"
+#include "model/encoders/encoder_cases.h"
+#include "model/encoders/formula_weights.h"
+#include "support/temporary_folder.h"
+#include "tensor/machine/process.h"
+#include "tensor/ops.h"
+#include "weights/architecture.h"
+
+namespace tandem::model {
+namespace {
+
+// Of embeddings in int8 with those in fp32, of untrained weights.
+constexpr double kLeastCosine = 0.98;
+constexpr tensor::Precision kInt8 = tensor::Precision::kInt8;
+
+// Other shapes are computed by reference operations, which round nothing.
+bool FitsKernels(const weights::EncoderSpec& spec) {
+  return spec.hidden_size % 16 == 0 && spec.intermediate_size % 16 == 0 &&
+         spec.heads * spec.head_width % 16 == 0;
+}
+
+class EncoderContract : public testing::TestWithParam<EncoderCase> {
+ protected:
+  void SetUp() override { tensor::SetUpProcess(0); }
+};
+
+TEST_P(EncoderContract, AsksForEveryTensorOnce) {
+  const weights::EncoderSpec spec = SpecOf(GetParam());
+  std::set<std::string> names;
+  for (const weights::EncoderTensor& tensor : spec.tensors) names.insert(tensor.name);
+  EXPECT_EQ(names.size(), spec.tensors.size());
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  std::set<std::string> asked;
+  for (const NamedParameter& parameter : encoder->Parameters()) asked.insert(parameter.name);
+  EXPECT_EQ(asked, names);
+  for (const NamedParameter& parameter : encoder->Parameters()) {
+    EXPECT_EQ(parameter.decay, parameter.value.dim() == 2) << parameter.name;
+  }
+}
+
+// With dropout too, which depends on the step and the text only, so that the loss is
+// differentiable.
+TEST_P(EncoderContract, GradientsEqualCentralDifferences) {
+  const auto encoder = EncoderOf(GetParam(), at::kDouble, 0.2);
+  const tensor::PackedTokens tokens = PackTexts({{3, 7, 18, 7}, {5}, {4, 4, 9, 11, 3, 9, 17, 30}});
+  const ForwardOptions options{.training = true, .seed = 5, .step = 6};
+  const auto loss = [&] {
+    return LossOf(PooledRows(TokenRows(encoder.get(), tokens, options), tokens));
+  };
+  loss().backward();
+  const at::NoGradGuard no_gradient;
+  RandomStream stream({.seed = 8, .purpose = "elements"});
+  constexpr double kStep = 1e-6;  // gradients reach 50: at 1e-5 the third derivative shows
+  for (const NamedParameter& parameter : encoder->Parameters()) {
+    auto* values = parameter.value.data_ptr<double>();
+    const at::Tensor gradient = parameter.value.grad().to_dense().contiguous();
+    for (int i = 0; i < 3; ++i) {
+      const uint64_t element = stream.Below(static_cast<uint64_t>(parameter.value.numel()));
+      const double kept = values[element];
+      values[element] = kept + kStep;
+      const double above = loss().item<double>();
+      values[element] = kept - kStep;
+      const double below = loss().item<double>();
+      values[element] = kept;
+      EXPECT_NEAR(gradient.data_ptr<double>()[element], (above - below) / (2 * kStep), 2e-7)
+          << parameter.name << "[" << element << "]";
+    }
+  }
+}
+
+// Tensors of the device `meta` have shapes and no memory: nothing that runs there reads any through
+// a pointer, and so nothing would on a GPU. The word table is frozen, because how many of its rows
+// have a gradient is not known without memory.
+TEST_P(EncoderContract, ComputesWhereNoMemoryCanBeRead) {
+  const weights::EncoderSpec spec = SpecOf(GetParam());
+  const auto encoder = MakeTransformer(spec, 0.2, [&](std::string_view name) {
+    const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
+                                    [&](const auto& tensor) { return tensor.name == name; });
+    const std::vector<int64_t> shape(found->shape.begin(), found->shape.end());
+    return at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta))
+        .requires_grad_(name != spec.embedding.word);
+  });
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam())).To(at::kMeta);
+  for (const auto precision : {tensor::Precision::kFp32, tensor::Precision::kBf16}) {
+    const at::Tensor rows =
+        TokenRows(encoder.get(), tokens, {.precision = precision, .training = true, .seed = 5});
+    EXPECT_TRUE(rows.is_meta());
+    EXPECT_EQ(rows.sizes(), (std::vector<int64_t>{tokens.tokens(), spec.hidden_size}));
+    tensor::Pool(rows, tokens, tensor::Pooling::kMean).sum().backward();
+    for (const NamedParameter& parameter : encoder->Parameters()) {
+      if (!parameter.trained()) continue;
+      ASSERT_TRUE(parameter.value.grad().defined()) << parameter.name;
+      EXPECT_EQ(parameter.value.grad().sizes(), parameter.value.sizes()) << parameter.name;
+      parameter.value.mutable_grad().reset();
+    }
+  }
+  EXPECT_THROW(encoder->Prepare(kInt8, tensor::Passes::kForward), UsageError);
+}
+
+// The products of other forms than the kernels' round by their shapes; in double they are as exact.
+TEST_P(EncoderContract, ATextIsTheSameAloneAndPacked) {
+  const at::NoGradGuard no_gradient;
+  const bool fused = tensor::UseForm::Wanted() == tensor::Form::kFused;
+  const double bound = fused ? 2e-6 : 1e-13;
+  const auto encoder = EncoderOf(GetParam(), fused ? at::kFloat : at::kDouble);
+  const std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
+  const tensor::PackedTokens packed = PackTexts(texts);
+  const at::Tensor together = PooledRows(TokenRows(encoder.get(), packed), packed);
+  for (size_t b = 0; b < texts.size(); ++b) {
+    const tensor::PackedTokens tokens = PackTexts({texts[b]});
+    const at::Tensor alone = PooledRows(TokenRows(encoder.get(), tokens), tokens)[0];
+    const at::Tensor row = together[static_cast<int64_t>(b)];
+    EXPECT_LE((alone - row).norm().item<double>(), bound * row.norm().item<double>()) << b;
+  }
+}
+
+TEST_P(EncoderContract, ANeighbourNeverMatters) {
+  const at::NoGradGuard no_gradient;
+  std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const auto encoder = EncoderOf(GetParam(), type);
+    const tensor::PackedTokens tokens = PackTexts(texts);
+    const at::Tensor before = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+    std::vector<std::vector<int32_t>> others = texts;
+    for (int32_t& id : others[2]) id = 3 + (id + 11) % 50;
+    const tensor::PackedTokens changed = PackTexts(others);
+    const at::Tensor after = PooledRows(TokenRows(encoder.get(), changed), changed);
+    for (int64_t b = 0; b < before.size(0); ++b) {
+      EXPECT_EQ(at::equal(before[b], after[b]), b != 2) << b;
+    }
+  }
+}
+
+TEST_P(EncoderContract, InEightBitsTextsAreNearAndNeighboursNeverMatter) {
+  const at::NoGradGuard no_gradient;
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
+  const tensor::PackedTokens tokens = PackTexts(texts);
+  const at::Tensor fp32 = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  const bool fits = FitsKernels(SpecOf(GetParam()));
+  const ForwardOptions options{.precision = kInt8};
+  const at::Tensor before = PooledRows(TokenRows(encoder.get(), tokens, options), tokens);
+  for (int32_t& id : texts[2]) id = 3 + (id + 11) % 50;
+  const tensor::PackedTokens changed = PackTexts(texts);
+  const at::Tensor after = PooledRows(TokenRows(encoder.get(), changed, options), changed);
+  for (int64_t b = 0; b < before.size(0); ++b) {
+    const double length = (fp32[b].norm() * before[b].norm()).item<double>();
+    EXPECT_GT((fp32[b] * before[b]).sum().item<double>(), kLeastCosine * length) << b;
+    EXPECT_TRUE(!fits || !at::equal(before[b], fp32[b])) << b;
+    EXPECT_EQ(at::equal(before[b], after[b]), b != 2) << b;
+  }
+}
+
+TEST_P(EncoderContract, EightBitsAreForForwardPassesOnly) {
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  EXPECT_THROW(encoder->Prepare(kInt8, tensor::Passes::kBoth), std::logic_error);
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  encoder->Prepare(kInt8, tensor::Passes::kForward);
+  EXPECT_THROW(encoder->Forward(tokens, {}), std::logic_error);
+  EXPECT_NO_THROW(encoder->Forward(tokens, {.precision = kInt8}));
+  encoder->Prepare(tensor::Precision::kFp32, tensor::Passes::kForward);
+  EXPECT_THROW(encoder->Forward(tokens, {.precision = kInt8}), std::logic_error);
+}
+
+// Dropout changes what an encoder with a rate computes, and rate 0 is no dropout.
+TEST_P(EncoderContract, DropoutIsOfTrainingOnly) {
+  const at::NoGradGuard no_gradient;
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  const ForwardOptions training{.training = true, .seed = 5, .step = 6};
+  const auto rows = [&](double rate, const ForwardOptions& options) {
+    return TokenRows(EncoderOf(GetParam(), at::kFloat, rate).get(), tokens, options);
+  };
+  const at::Tensor wanted = rows(0.3, {});
+  EXPECT_TRUE(at::equal(rows(0, training), wanted));
+  EXPECT_FALSE(at::equal(rows(0.3, training), wanted));
+}
+
+nlohmann::json FolderConfig(const EncoderCase& one) {
+  nlohmann::json config = one.config();
+  config["vocab_size"] = FormulaVocabulary();
+  return config;
+}
+
+at::Tensor EncodeSome(DualEncoder* model) {
+  const at::NoGradGuard no_gradient;
+  model->Prepare(TextKind::kDocument, tensor::Precision::kFp32, tensor::Passes::kForward);
+  const std::vector<std::string_view> texts = {"alpha beta fast", "music", "x1 y2 red"};
+  const text::EncodedTexts encoded = model->tokenizer(TextKind::kDocument).EncodeAll(texts, 20, 1);
+  std::vector<std::span<const int32_t>> spans;
+  for (size_t b = 0; b < encoded.size(); ++b) spans.push_back(encoded[b]);
+  return model->Encode(tensor::Pack(spans), TextKind::kDocument, {});
+}
+
+TEST_P(EncoderContract, ASavedModelHasTheSameBytes) {
+  const TemporaryFolder folder;
+  const std::filesystem::path first = folder.path() / "first", second = folder.path() / "second";
+  const weights::Architecture& architecture = *weights::FindArchitecture(GetParam().model_type());
+  for (const bool prefixed : {false, true}) {
+    const std::string_view prefix = prefixed ? architecture.prefixes.front() : std::string_view();
+    WriteFormulaFolder(first, FolderConfig(GetParam()), {.prefix = prefix});
+    const auto model = DualEncoder::Load(first);
+    model->Save(second);
+    EXPECT_EQ(ReadFile(second / "model.safetensors"), ReadFile(first / "model.safetensors"));
+    EXPECT_EQ(ReadFile(second / "config.json"), ReadFile(first / "config.json"));
+    EXPECT_TRUE(at::equal(EncodeSome(DualEncoder::Load(second).get()), EncodeSome(model.get())));
+  }
+}
+
+TEST_P(EncoderContract, ABf16FileIsRead) {
+  const TemporaryFolder folder;
+  nlohmann::json config = FolderConfig(GetParam());
+  config["torch_dtype"] = "bfloat16";
+  WriteFormulaFolder(folder.path() / "wide", config);
+  WriteFormulaFolder(folder.path() / "narrow", config, {.dtype = weights::Dtype::kBF16});
+  const auto model = DualEncoder::Load(folder.path() / "narrow");
+  const at::Tensor wanted = EncodeSome(DualEncoder::Load(folder.path() / "wide").get());
+  const double error = (EncodeSome(model.get()) - wanted).norm().item<double>();
+  EXPECT_GT(error, 0);
+  EXPECT_LE(error, 0.05 * wanted.norm().item<double>());
+  model->Save(folder.path() / "saved");
+  const nlohmann::json saved =
+      nlohmann::json::parse(ReadFile(folder.path() / "saved" / "config.json"));
+  EXPECT_EQ(saved["torch_dtype"], "float32");  // what the written weights are
+}
+
+TEST(EncoderDirection, IsWrittenWithTheModel) {
+  for (const EncoderCase& one : EncoderCases()) {
+    if (!weights::FindArchitecture(one.model_type())->decoder) continue;
+    const bool causal = SpecOf(one).layers[0].attention.causal;
+    if (!causal && one.config().contains("use_bidirectional_attention")) continue;
+    const TemporaryFolder folder;
+    WriteFormulaFolder(folder.path() / "base", FolderConfig(one));
+    const auto base = DualEncoder::Load(folder.path() / "base");
+    const auto other = DualEncoder::Load(folder.path() / "base", {.is_causal = !causal});
+    const at::Tensor wanted = EncodeSome(other.get());
+    EXPECT_FALSE(at::equal(EncodeSome(base.get()), wanted)) << one.name;
+    EXPECT_NE(base->settings(), other->settings());
+    other->Save(folder.path() / "saved");
+    const nlohmann::json saved =
+        nlohmann::json::parse(ReadFile(folder.path() / "saved" / "config.json"));
+    EXPECT_EQ(saved["is_causal"], !causal);
+    EXPECT_TRUE(at::equal(EncodeSome(DualEncoder::Load(folder.path() / "saved").get()), wanted));
+    // What the folder says already changes nothing.
+    const auto same = DualEncoder::Load(folder.path() / "base", {.is_causal = causal});
+    same->Save(folder.path() / "same");
+    EXPECT_EQ(ReadFile(folder.path() / "same" / "config.json"),
+              ReadFile(folder.path() / "base" / "config.json"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EncoderContract, testing::ValuesIn(EncoderCases()),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace tandem::model

@@ -1,0 +1,120 @@
+// Every encoder of the catalogue against transformers: embeddings and gradients of small encoders
+// in float64 through the reference forms, in float32 and in bf16.
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "model/encoders/encoder_cases.h"
+#include "tensor/kernels/cpu/bf16_products.h"
+#include "tensor/machine/process.h"
+#include "weights/architecture.h"
+
+namespace tandem::model {
+namespace {
+
+using nlohmann::json;
+
+TEST(EncoderGoldenFile, HasACaseOfEveryModelType) {
+  std::set<std::string> types;
+  for (const EncoderCase& one : EncoderCases()) types.insert(one.model_type());
+  for (const weights::Architecture* architecture : weights::Architectures()) {
+    for (const std::string_view type : architecture->model_types) {
+      EXPECT_TRUE(types.contains(std::string(type)))
+          << type << " has no case in tools/make_encoder_golden.py";
+    }
+  }
+}
+
+class EncoderGolden : public testing::TestWithParam<EncoderCase> {
+ protected:
+  void SetUp() override { tensor::SetUpProcess(0); }
+
+  const json& golden() const { return GetParam().golden; }
+
+  // Compares norms and stored columns of `rows` [B, H], relative to each row's norm.
+  void ExpectRows(const at::Tensor& rows, const json& wanted, double tolerance) const {
+    ASSERT_EQ(static_cast<size_t>(rows.size(0)), wanted.size());
+    for (int64_t b = 0; b < rows.size(0); ++b) {
+      const json& row = wanted[static_cast<size_t>(b)];
+      const double norm = row[0];
+      EXPECT_NEAR(rows[b].norm().item<double>(), norm, tolerance * norm) << "text " << b;
+      for (size_t c = 0; c < golden()["columns"].size(); ++c) {
+        const int64_t column = golden()["columns"][c];
+        EXPECT_NEAR(rows[b][column].item<double>(), row[c + 1].get<double>(), tolerance * norm)
+            << "text " << b << " column " << column;
+      }
+    }
+  }
+
+  // Compares every parameter's gradient. Some are zero but for rounding, hence the floor.
+  void ExpectGradients(Encoder* encoder, double tolerance, size_t norm_place) const {
+    const json& wanted = golden()["gradients"];
+    double largest = 0;
+    for (const json& one : wanted) largest = std::max(largest, one[0].get<double>());
+    const std::vector<NamedParameter> parameters = encoder->Parameters();
+    EXPECT_EQ(parameters.size(), wanted.size());
+    for (const NamedParameter& parameter : parameters) {
+      ASSERT_TRUE(wanted.contains(parameter.name)) << parameter.name;
+      const json& one = wanted[parameter.name];
+      at::Tensor gradient = parameter.value.grad();
+      if (gradient.is_sparse()) gradient = gradient.to_dense();
+      gradient = gradient.to(at::kDouble).flatten();
+      const double scale = std::max(one[0].get<double>(), 1e-3 * largest);
+      EXPECT_NEAR(gradient.norm().item<double>(), one[norm_place].get<double>(), tolerance * scale)
+          << parameter.name;
+      EXPECT_NEAR(gradient[one[2].get<int64_t>()].item<double>(), one[3].get<double>(),
+                  tolerance * scale)
+          << parameter.name;
+    }
+  }
+};
+
+TEST_P(EncoderGolden, Float64EqualsTransformersToNinePlaces) {
+  const auto encoder = EncoderOf(GetParam(), at::kDouble);
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  const at::Tensor rows = TokenRows(encoder.get(), tokens);
+  const at::Tensor pooled = PooledRows(rows, tokens);
+  ExpectRows(pooled, golden()["pooled"], 1e-9);
+  const at::Tensor last = rows[rows.size(0) - 1];
+  for (size_t c = 0; c < golden()["columns"].size(); ++c) {
+    EXPECT_NEAR(last[golden()["columns"][c].get<int64_t>()].item<double>(),
+                golden()["last"][c].get<double>(), 1e-9 * last.norm().item<double>());
+  }
+  const at::Tensor loss = LossOf(pooled);
+  EXPECT_NEAR(loss.item<double>(), golden()["loss"].get<double>(), 1e-9);
+  loss.backward();
+  ExpectGradients(encoder.get(), 1e-9, 0);
+}
+
+TEST_P(EncoderGolden, Float32IsWithinTenToTheMinusFive) {
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  const at::Tensor pooled = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  ExpectRows(pooled, golden()["pooled32"], 1e-5);
+  LossOf(pooled).backward();
+  ExpectGradients(encoder.get(), 1e-4, 1);
+}
+
+TEST_P(EncoderGolden, Bf16ErrsAtMostHalfAsMuchAgain) {
+  if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
+  const at::NoGradGuard no_gradient;
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  const auto exact = EncoderOf(GetParam(), at::kDouble);
+  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  const at::Tensor wanted = PooledRows(TokenRows(exact.get(), tokens), tokens);
+  const at::Tensor got =
+      PooledRows(TokenRows(encoder.get(), tokens, {.precision = tensor::Precision::kBf16}), tokens);
+  double squares = 0;
+  for (const double error : golden()["bf16"]) squares += error * error;
+  EXPECT_LE((got - wanted).norm().item<double>(), 1.5 * std::sqrt(squares));
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EncoderGolden, testing::ValuesIn(EncoderCases()),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace tandem::model

@@ -1,0 +1,447 @@
+// Device forms against host forms, on the CPU.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "objective/central_differences.h"
+#include "objective/device/device_batch.h"
+#include "objective/random_tensors.h"
+
+namespace tandem::objective {
+namespace {
+
+// What an objective says of a batch, in plain numbers.
+struct Said {
+  double loss = 0;
+  double count = 0;
+  std::vector<double> losses;
+  std::vector<std::vector<double>> gradients;  // of the three matrices, scale and bias
+};
+
+std::vector<double> Numbers(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const at::Tensor plain = tensor.to(at::kDouble).contiguous();
+  return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
+}
+
+at::Tensor State(std::optional<double> value) {
+  if (!value) return {};
+  return at::tensor({*value}, at::kDouble).set_requires_grad(true);
+}
+
+at::Tensor Bank(const std::vector<double>& scores) {
+  return scores.empty() ? at::Tensor() : at::tensor(scores, at::kDouble);
+}
+
+States StatesOf(const RandomBatch& batch) {
+  return {.scale = State(batch.scale),
+          .bias = State(batch.bias),
+          .bank_positives = Bank(batch.bank_positives),
+          .bank_negatives = Bank(batch.bank_negatives)};
+}
+
+Said Ask(const Variant& variant, Forms forms, RandomBatch batch,
+         at::ScalarType dtype = at::kDouble) {
+  const Tensors tensors(batch, dtype);
+  const States states = StatesOf(batch);
+  const Loss loss = MakeObjective(variant.info->name, variant.params, forms)
+                        ->Evaluate(tensors.scores, tensors.labels, states);
+  // Three times the loss, so that its gradient must have the factor 3.
+  loss.value.mul(3).backward();
+  Said said{loss.value.item<double>(), loss.count, loss.losses, {}};
+  for (const at::Tensor& input : {tensors.scores.query_document, tensors.scores.query_query,
+                                  tensors.scores.document_document, states.scale, states.bias}) {
+    said.gradients.push_back(input.defined() ? Numbers(input.grad()) : std::vector<double>());
+  }
+  return said;
+}
+
+void ExpectNear(const std::vector<double>& got, const std::vector<double>& want, double relative) {
+  ASSERT_EQ(got.size(), want.size());
+  const double bound = relative * LargestMagnitude(want);
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], bound) << i;
+}
+
+void ExpectSame(const Said& got, const Said& want, double relative = 1e-12) {
+  EXPECT_EQ(got.count, want.count);
+  ExpectNear({got.loss}, {want.loss}, relative);
+  ExpectNear(got.losses, want.losses, relative);
+  ASSERT_EQ(got.gradients.size(), want.gradients.size());
+  for (size_t i = 0; i < want.gradients.size(); ++i) {
+    SCOPED_TRACE(i);
+    ExpectNear(got.gradients[i], want.gradients[i], relative);
+  }
+}
+
+void ForEveryForm(const std::function<void(const Variant&)>& body) {
+  for (const Variant& variant : AllVariants()) {
+    SCOPED_TRACE(variant.name);
+    body(variant);
+  }
+}
+
+void ExpectFormsAgree(const Variant& variant, const RandomBatch& batch) {
+  ExpectSame(Ask(variant, Forms::kDevice, batch), Ask(variant, Forms::kHost, batch));
+}
+
+TEST(DeviceForms, AreThereForEveryObjective) {
+  for (const ObjectiveInfo* info : Objectives()) {
+    EXPECT_NO_THROW(MakeDeviceForm(info->name, config::Params(info->params))) << info->name;
+  }
+  EXPECT_THROW(MakeDeviceForm("no such", config::Params(kInfoNce.params)), std::logic_error);
+}
+
+// By size, scores on the CPU stay on the host however many they are, unless TANDEM_FORMS says
+// otherwise.
+TEST(Forms, BySizeAreTheHostsOnTheCpu) {
+  const char* wanted = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
+  const bool portable = wanted != nullptr && std::string(wanted) == "portable";
+  const RandomBatch batch(3, {.queries = 256, .documents = 300});
+  ASSERT_GT(batch.query_document.size(), static_cast<size_t>(kDeviceCells));
+  const Variant infonce = AllVariants().front();
+  const Said host = Ask(infonce, Forms::kHost, batch);
+  const Said device = Ask(infonce, Forms::kDevice, batch);
+  EXPECT_NE(host.gradients, device.gradients);  // they round otherwise
+  EXPECT_EQ(Ask(infonce, Forms::kBySize, batch).gradients,
+            portable ? device.gradients : host.gradients);
+}
+
+TEST(EveryDeviceForm, AgreesWithTheHostForm) {
+  ForEveryForm([](const Variant& variant) {
+    for (const BatchShape shape : {BatchShape{5, 11}, BatchShape{1, 1}, BatchShape{1, 5},
+                                   BatchShape{2, 2}, BatchShape{40, 310}}) {
+      for (uint64_t seed = 0; seed < 4; ++seed) {
+        SCOPED_TRACE(seed);
+        ExpectFormsAgree(variant, RandomBatch(seed, shape));
+      }
+    }
+  });
+}
+
+TEST(EveryDeviceForm, AgreesWithTheHostFormUnderWeightsStatesAndBanks) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(7, {.queries = 6, .documents = 13});
+    batch.weights = {2, 0, 0.5, 1, 3, 0.1};
+    batch.bank_positives = {0.2, -0.4};
+    batch.bank_negatives = {0.1, 0.3, -0.2, 0.8};
+    ExpectFormsAgree(variant, batch);
+    batch.scale = 3;
+    ExpectFormsAgree(variant, batch);
+    batch.bias = -0.5;
+    ExpectFormsAgree(variant, batch);
+  });
+}
+
+TEST(EveryDeviceForm, AgreesWithTheHostFormOnFloatScores) {
+  ForEveryForm([](const Variant& variant) {
+    const RandomBatch batch(8, {});
+    // The gradients are rounded to the scores' type at the end.
+    ExpectSame(Ask(variant, Forms::kDevice, batch, at::kFloat),
+               Ask(variant, Forms::kHost, batch, at::kFloat), 2e-7);
+  });
+}
+
+TEST(EveryDeviceForm, AgreesWithTheHostFormOnTiesAndExtremeScores) {
+  ForEveryForm([](const Variant& variant) {
+    for (const double step : {0.25, 2.0, 1e4}) {
+      RandomBatch batch(9, {.queries = 7, .documents = 17});
+      for (std::vector<double>* scores :
+           {&batch.query_document, &batch.query_query, &batch.document_document}) {
+        for (double& score : *scores) {
+          score = step > 1 ? (score < 0 ? -step : step) : std::round(score / step) * step;
+        }
+      }
+      SCOPED_TRACE(step);
+      // soft_infonce on the host adds logits of up to 2e5, of which 2e-11 is rounding.
+      const double relative = step == 1e4 ? 2e-11 : 1e-12;
+      ExpectSame(Ask(variant, Forms::kDevice, batch), Ask(variant, Forms::kHost, batch), relative);
+    }
+  });
+}
+
+TEST(EveryDeviceForm, AgreesWithTheHostFormWhereQueriesShareADocument) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(19, {.queries = 6, .documents = 9});
+    batch.positive = {2, 2, 5, 2, 5, 0};
+    for (size_t row = 0; row < batch.q; ++row) {
+      batch.labelled[batch.Own(row)] = true;
+      batch.negative[batch.Own(row)] = false;
+    }
+    ExpectFormsAgree(variant, batch);
+  });
+}
+
+// Rows without candidates, and a batch of them: exactly 0, as on the host.
+TEST(EveryDeviceForm, SaysNothingOfRowsWithoutCandidates) {
+  ForEveryForm([](const Variant& variant) {
+    for (const bool all : {false, true}) {
+      RandomBatch batch(10, {.queries = 4, .documents = 9});
+      const size_t rows = all ? batch.q : 2;
+      for (size_t row = 0; row < rows; ++row) {
+        for (size_t j = 0; j < batch.d; ++j) {
+          batch.negative[row * batch.d + j] = false;
+          batch.labelled[row * batch.d + j] = false;
+        }
+        for (size_t j = 0; j < batch.q; ++j) {
+          batch.query_negative[row * batch.q + j] = false;
+          batch.document_negative[row * batch.q + j] = false;
+        }
+      }
+      const Said got = Ask(variant, Forms::kDevice, batch);
+      ExpectSame(got, Ask(variant, Forms::kHost, batch));
+      if (!all) continue;
+      EXPECT_EQ(got.loss, 0);
+      EXPECT_EQ(got.losses, std::vector<double>(batch.q, 0));
+      for (const double value : got.gradients[0]) EXPECT_EQ(value, 0);
+    }
+  });
+}
+
+// Masked scores, whatever they are, change nothing and get no gradient.
+TEST(EveryDeviceForm, IsNotMovedByMaskedCells) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(11, {});
+    const Said before = Ask(variant, Forms::kDevice, batch);
+    size_t masked = 0;
+    for (size_t row = 0; row < batch.q; ++row) {
+      for (size_t cell = row * batch.d; cell < (row + 1) * batch.d; ++cell) {
+        if (cell == batch.Own(row) || batch.negative[cell] || batch.labelled[cell]) continue;
+        EXPECT_EQ(before.gradients[0][cell], 0);
+        batch.query_document[cell] = masked % 2 == 0 ? 1e300 : -1e300;
+        ++masked;
+      }
+    }
+    ASSERT_GT(masked, 0u);
+    const Said after = Ask(variant, Forms::kDevice, batch);
+    EXPECT_EQ(after.loss, before.loss);
+    EXPECT_EQ(after.losses, before.losses);
+    EXPECT_EQ(after.gradients, before.gradients);
+  });
+}
+
+Evaluation InParts(const Variant& variant, const DeviceBatch& batch, DeviceGradient& gradient) {
+  gradient = {.query_document = at::zeros_like(batch.query_document),
+              .query_query = at::zeros_like(batch.query_query),
+              .document_document = at::zeros_like(batch.document_document)};
+  return MakeDeviceForm(variant.info->name, variant.params)->Evaluate(batch, &gradient);
+}
+
+TEST(EveryDeviceForm, GivesTheSameInAnyPartsOfABatch) {
+  const at::NoGradGuard no_gradient;
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch random(12, {.queries = 9, .documents = 14});
+    random.weights = {1, 2, 0, 0.5, 1, 1, 3, 0.25, 1};
+    random.bank_negatives = {0.1, 0.3, -0.2, 0.8};
+    const Tensors tensors(random);
+    DeviceBatch batch =
+        MakeDeviceBatch(tensors.scores, tensors.labels, StatesOf(random), variant.needs());
+    DeviceGradient whole_gradient, gradient;
+    const Evaluation whole = InParts(variant, batch, whole_gradient);
+    for (const int64_t cells : {1, 40, 100}) {
+      SCOPED_TRACE(cells);
+      batch.cells_at_a_time = cells;
+      const Evaluation parts = InParts(variant, batch, gradient);
+      EXPECT_EQ(parts.count, whole.count);
+      ExpectNear({parts.loss}, {whole.loss}, 1e-13);
+      ExpectNear(parts.losses, whole.losses, 1e-13);
+      ExpectNear(Numbers(gradient.query_document), Numbers(whole_gradient.query_document), 1e-13);
+      ExpectNear(Numbers(gradient.query_query), Numbers(whole_gradient.query_query), 1e-13);
+      ExpectNear(Numbers(gradient.document_document), Numbers(whole_gradient.document_document),
+                 1e-13);
+      ExpectNear({gradient.scale, gradient.bias}, {whole_gradient.scale, whole_gradient.bias},
+                 1e-13);
+    }
+  });
+}
+
+TEST(EveryDeviceForm, GivesTheSameWithoutGradient) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(13, {});
+    const Said with = Ask(variant, Forms::kDevice, batch);
+    const at::NoGradGuard no_gradient;
+    const Tensors tensors(batch);
+    const Loss without = MakeObjective(variant.info->name, variant.params, Forms::kDevice)
+                             ->Evaluate(tensors.scores, tensors.labels, StatesOf(batch));
+    EXPECT_FALSE(without.value.requires_grad());
+    EXPECT_EQ(without.value.item<double>(), with.loss);
+    EXPECT_EQ(without.losses, with.losses);
+  });
+}
+
+// A process of several judges some rows: their same-tower scores have a column for each query.
+TEST(EveryDeviceForm, TakesSomeRowsOfABatch) {
+  ForEveryForm([](const Variant& variant) {
+    if (!variant.needs().separable_by_row) return;
+    RandomBatch batch(14, {.queries = 6, .documents = 8});
+    const auto ask = [&](Forms forms) {
+      Tensors tensors(batch);
+      const auto some = [](at::Tensor& of) { of = of.detach().narrow(0, 1, 3); };
+      for (at::Tensor* matrix :
+           {&tensors.scores.query_document, &tensors.scores.query_query,
+            &tensors.scores.document_document, &tensors.labels.positive, &tensors.labels.negative,
+            &tensors.labels.query_negative, &tensors.labels.document_negative}) {
+        some(*matrix);
+      }
+      tensors.scores.query_document.set_requires_grad(true);
+      LabelledCells& labelled = tensors.labels.labelled;
+      const auto first = labelled.row_starts[1], last = labelled.row_starts[4];
+      labelled.cells = {labelled.cells.begin() + first, labelled.cells.begin() + last};
+      labelled.row_starts = {0, labelled.row_starts[2] - first, labelled.row_starts[3] - first,
+                             last - first};
+      labelled.own_grades = {labelled.own_grades.begin() + 1, labelled.own_grades.begin() + 4};
+      labelled.own_teachers = {labelled.own_teachers.begin() + 1,
+                               labelled.own_teachers.begin() + 4};
+      const Loss loss = MakeObjective(variant.info->name, variant.params, forms)
+                            ->Evaluate(tensors.scores, tensors.labels);
+      loss.value.backward();
+      return Said{loss.value.item<double>(),
+                  loss.count,
+                  loss.losses,
+                  {Numbers(tensors.scores.query_document.grad())}};
+    };
+    ExpectSame(ask(Forms::kDevice), ask(Forms::kHost));
+  });
+}
+
+TEST(EveryDeviceForm, StartsTheBiasWhereTheHostFormDoes) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(15, {});
+    const Tensors tensors(batch);
+    const auto start = [&](Forms forms) {
+      return MakeObjective(variant.info->name, variant.params, forms)
+          ->StartingBias(tensors.scores, tensors.labels, {});
+    };
+    EXPECT_NEAR(start(Forms::kDevice), start(Forms::kHost), 1e-13);
+    EXPECT_EQ(start(Forms::kHost) != 0, variant.info->StatesOf(variant.params).logistic);
+  });
+}
+
+std::string ErrorOf(const Variant& variant, Forms forms, const RandomBatch& batch) {
+  try {
+    Ask(variant, forms, batch);
+  } catch (const NumericError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EveryDeviceForm, RefusesScoresThatAreNotFiniteAsTheHostFormDoes) {
+  ForEveryForm([](const Variant& variant) {
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+      RandomBatch batch(16, {});
+      batch.query_document[14] = bad;
+      const std::string message = ErrorOf(variant, Forms::kDevice, batch);
+      EXPECT_NE(message.find("query 1 and document 3"), std::string::npos) << message;
+      EXPECT_EQ(message, ErrorOf(variant, Forms::kHost, batch));
+      for (std::vector<double> RandomBatch::*same_tower :
+           {&RandomBatch::query_query, &RandomBatch::document_document}) {
+        RandomBatch other(16, {});
+        (other.*same_tower)[13] = bad;
+        EXPECT_NE(ErrorOf(variant, Forms::kDevice, other), "");
+        EXPECT_EQ(ErrorOf(variant, Forms::kDevice, other), ErrorOf(variant, Forms::kHost, other));
+      }
+    }
+  });
+}
+
+// As a product with exchanged operands lays them out.
+TEST(EveryDeviceForm, TakesScoresAndMasksInAnyLayout) {
+  const at::NoGradGuard no_gradient;
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch batch(20, {});
+    const auto losses = [&](bool transposed) {
+      Tensors tensors(batch);
+      for (at::Tensor* matrix :
+           {&tensors.scores.query_document, &tensors.scores.query_query,
+            &tensors.scores.document_document, &tensors.labels.negative,
+            &tensors.labels.query_negative, &tensors.labels.document_negative}) {
+        if (transposed) *matrix = matrix->t().contiguous().t();
+      }
+      return MakeObjective(variant.info->name, variant.params, Forms::kDevice)
+          ->Evaluate(tensors.scores, tensors.labels)
+          .losses;
+    };
+    EXPECT_EQ(losses(true), losses(false));
+  });
+}
+
+TEST(EveryDeviceForm, TakesBrokenColumnsAndWeightsForABug) {
+  ForEveryForm([](const Variant& variant) {
+    RandomBatch far(17, {});
+    Tensors tensors(far);
+    tensors.labels.positive[0].fill_(static_cast<int64_t>(far.d));
+    const auto form = MakeObjective(variant.info->name, variant.params, Forms::kDevice);
+    EXPECT_THROW(form->Evaluate(tensors.scores, tensors.labels), std::logic_error);
+    RandomBatch light(17, {});
+    light.weights = {1, 1, 1, 1, -1};
+    EXPECT_THROW(Ask(variant, Forms::kDevice, light), std::logic_error);
+  });
+}
+
+Variant MannWhitney(double temperature, const char* form) {
+  config::Params params(kMannWhitney.params);
+  EXPECT_EQ(params.Set("temperature", temperature) + params.Set("form", std::string(form)), "");
+  return {&kMannWhitney, params, fmt::format("temperature {}", temperature)};
+}
+
+// Scores like cosines; with ties; with outliers; far from 0.
+double ScoreOf(double score, int kind, size_t cell) {
+  if (kind == 1) return std::round(score * 8) / 8;
+  if (kind == 2 && cell % 10 == 0) return score * 1e4;
+  return kind == 3 ? score + 1e4 : score;
+}
+
+// The bound that mann_whitney_pairs.h states. `share`: the pairs of a sum over its divisor.
+void ExpectWithinBound(double got, double want, double share) {
+  EXPECT_NEAR(got, want, 2e-12 * std::fabs(want) + std::exp(-40.0) * share);
+}
+
+TEST(DeviceMannWhitney, IsWithinTheBoundOfTheFastFormOfEveryPairByItself) {
+  for (const double temperature : {0.001, 0.01, 0.1, 1.0}) {
+    for (const int kind : {0, 1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("temperature {}, kind {}", temperature, kind));
+      RandomBatch batch(6, {.queries = 40, .documents = 310});
+      for (size_t cell = 0; cell < batch.query_document.size(); ++cell) {
+        batch.query_document[cell] = ScoreOf(batch.query_document[cell], kind, cell);
+      }
+      for (size_t i = 0; i < 2100; ++i) {
+        batch.bank_negatives.push_back(batch.query_document[i * 5] - 0.1);
+      }
+      for (size_t i = 0; i < batch.q; ++i) {
+        batch.bank_positives.push_back(batch.query_document[i * 7]);
+        batch.weights.push_back(0.1 * static_cast<double>(i));
+      }
+      const Said want = Ask(MannWhitney(temperature, "tiled"), Forms::kHost, batch);
+      const Said got = Ask(MannWhitney(temperature, "fast"), Forms::kDevice, batch);
+      EXPECT_EQ(got.count, want.count);
+      ExpectWithinBound(got.loss, want.loss, 4);
+      for (size_t i = 0; i < batch.q; ++i) ExpectWithinBound(got.losses[i], want.losses[i], 1);
+      for (size_t cell = 0; cell < batch.query_document.size(); ++cell) {
+        ExpectWithinBound(got.gradients[0][cell], want.gradients[0][cell], 12 / temperature);
+      }
+    }
+  }
+}
+
+TEST(DeviceMannWhitney, RefusesScoresThatAreTooFarOutForCells) {
+  for (const double far : {1e15, -1e15}) {
+    RandomBatch batch(18, {});
+    batch.bank_negatives = {0.1, far};
+    const std::string message = ErrorOf(MannWhitney(0.01, "fast"), Forms::kDevice, batch);
+    EXPECT_EQ(message, ErrorOf(MannWhitney(0.01, "fast"), Forms::kHost, batch));
+    EXPECT_NE(message.find("more than 2^50 times the temperature"), std::string::npos) << message;
+    EXPECT_EQ(ErrorOf(MannWhitney(0.01, "tiled"), Forms::kDevice, batch), "");
+  }
+}
+
+}  // namespace
+}  // namespace tandem::objective

@@ -1,0 +1,339 @@
+#include "report/page/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "report/example_run.h"
+#include "report/records/evaluation_file.h"
+#include "report/records/report_input.h"
+#include "support/temporary_folder.h"
+
+namespace tandem::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// Figures by name only, without gnuplot.
+DrawnFigure Named(const Figure& figure) {
+  return {.inlined = {"<svg data-name=\"" + figure.name + "\"></svg>"}, .file = "svg"};
+}
+
+std::string PageOf(const ReportInput& input) { return MakeReport(input, Named).front().bytes; }
+
+// Whether the page holds a text; the message of a failure does not print the page.
+testing::AssertionResult Holds(const std::string& page, const std::string& text) {
+  if (page.find(text) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "the page lacks " << text;
+}
+
+// What stands between `begin` and `end`, for each time that it does.
+std::vector<std::string> Between(const std::string& page, const std::string& begin,
+                                 const std::string& end) {
+  std::vector<std::string> found;
+  for (size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at)) {
+    at += begin.size();
+    found.push_back(page.substr(at, page.find(end, at) - at));
+  }
+  return found;
+}
+
+std::vector<std::string> FigureNames(const std::string& page) {
+  return Between(page, "<svg data-name=\"", "\"");
+}
+
+class PageTest : public testing::Test {
+ protected:
+  std::string Run(const std::string& name) const { return (folder_.path() / name).native(); }
+  ReportInput Read(const std::vector<std::string>& names) const {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(Run(name));
+    return ReadReportInput(paths, {});
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
+  WriteExampleRun(Run("mine"), {.separation = 0.25, .seed = 2});
+  const std::string page = PageOf(Read({"mine"}));
+  // What is missing is the recipe: nobody gave the catalogues that its names are of.
+  EXPECT_THAT(Between(page, "<section id=\"", "\""),
+              ElementsAre("measures", "training", "discrimination", "calibration", "queries",
+                          "views", "sampling", "time", "run", "missing"));
+  EXPECT_THAT(FigureNames(page),
+              ElementsAre("loss", "validation", "learning-rate", "roc", "precision-recall",
+                          "scores", "scores-2", "reliability", "nearest-cosine", "ratio",
+                          "projection", "projection-2", "draws", "time"));
+  EXPECT_TRUE(Holds(page, "<h1>Report of mine</h1>"));
+  // Before and after in the headline table, with intervals; steps and time to the best.
+  EXPECT_TRUE(Holds(page,
+                    "<th scope=\"col\" class=\"number\">before</th><th scope=\"col\" "
+                    "class=\"number\">after</th>"));
+  EXPECT_TRUE(Holds(page, "gained"));
+  EXPECT_TRUE(Holds(page, "precision &gt;= 0.9"));
+  EXPECT_TRUE(Holds(page, "cannot be met"));
+  EXPECT_TRUE(Holds(page, "after 5 min 06 s"));
+  EXPECT_TRUE(Holds(page, "2.0 GiB"));
+  EXPECT_TRUE(Holds(page, "draw plots without a display"));
+}
+
+TEST_F(PageTest, SaysFromWhichGradeADocumentIsRight) {
+  WriteExampleRun(Run("mine"), {});
+  ReportInput input = Read({"mine"});
+  ASSERT_FALSE(input.evaluations.empty());
+  EXPECT_TRUE(Holds(PageOf(input), " of the results are right and "));
+  for (LabelledEvaluation& one : input.evaluations) one.record.dataset.relevance_level = 2;
+  EXPECT_TRUE(Holds(PageOf(input), " of the results are right (of grade 2 or more) and "));
+}
+
+TEST_F(PageTest, IsOneFileThatLoadsNothing) {
+  WriteExampleRun(Run("mine"), {});
+  const std::string page = PageOf(Read({"mine"}));
+  EXPECT_TRUE(Holds(page,
+                    "content=\"default-src &#39;none&#39;; style-src "
+                    "&#39;sha256-"));
+  EXPECT_THAT(Between(page, " src=\"", "\""), testing::IsEmpty());
+  EXPECT_FALSE(Holds(page, "http://"));
+  EXPECT_FALSE(Holds(page, "https://"));
+  for (const std::string& link : Between(page, " href=\"", "\"")) {
+    EXPECT_THAT(link, testing::AnyOf(testing::StartsWith("#"), testing::StartsWith("figures/")));
+  }
+}
+
+TEST_F(PageTest, CanBeReadWithoutEyes) {
+  WriteExampleRun(Run("mine"), {});
+  const std::string page = PageOf(Read({"mine"}));
+  EXPECT_TRUE(Holds(page, "<html lang=\"en\">"));
+  EXPECT_TRUE(Holds(page, "<a class=\"skip\" href=\"#main\">"));
+  EXPECT_TRUE(Holds(page, "<main id=\"main\">"));
+  EXPECT_EQ(Between(page, "<h1>", "</h1>").size(), 1);
+  // Every table has a caption, and every figure has its numbers below it.
+  EXPECT_EQ(Between(page, "<table", ">").size(), Between(page, "<caption id=", ">").size());
+  EXPECT_EQ(Between(page, "<details class=\"numbers\">", "<").size(), FigureNames(page).size());
+}
+
+TEST_F(PageTest, BringsEachFigureAsFiles) {
+  WriteExampleRun(Run("mine"), {});
+  const std::vector<ReportFile> files = MakeReport(Read({"mine"}), Named);
+  const auto has = [&](const std::string& path) {
+    return std::any_of(files.begin(), files.end(),
+                       [&](const ReportFile& file) { return file.path == path; });
+  };
+  EXPECT_EQ(files.front().path, "index.html");
+  EXPECT_EQ(files.size(), 1 + 2 * FigureNames(files.front().bytes).size());
+  EXPECT_TRUE(has("figures/roc.tsv"));
+  EXPECT_TRUE(has("figures/roc.svg"));
+}
+
+TEST_F(PageTest, IsTheSameTwice) {
+  WriteExampleRun(Run("mine"), {});
+  EXPECT_EQ(PageOf(Read({"mine"})), PageOf(Read({"mine"})));
+}
+
+TEST_F(PageTest, ComparesRunsOverEachOther) {
+  WriteExampleRun(Run("one"), {.separation = 0.3, .seed = 2});
+  WriteExampleRun(Run("two"), {.separation = 0.2, .seed = 3});
+  const ReportInput input = Read({"one", "two"});
+  std::vector<std::string> labels;
+  for (const LabelledEvaluation& one : input.evaluations) labels.push_back(one.label);
+  // Both began with the same model, which is there once.
+  EXPECT_THAT(labels, ElementsAre("before", "one: after", "two: after"));
+  std::vector<Figure> figures;
+  MakeReport(input, [&](const Figure& figure) {
+    figures.push_back(figure);
+    return Named(figure);
+  });
+  const auto named = [&](const std::string& name) {
+    return *std::find_if(figures.begin(), figures.end(),
+                         [&](const Figure& figure) { return figure.name == name; });
+  };
+  EXPECT_EQ(named("roc").series.size(), 3);
+  EXPECT_TRUE(named("roc").x.logarithmic);
+  EXPECT_EQ(named("loss").series.size(), 2);
+  EXPECT_EQ(named("loss").series[1].name, "two");
+}
+
+TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
+  WriteExampleRun(Run("mine"), {});
+  EvaluationRecord after = ExampleEvaluation({.separation = 0.3});
+  const std::string file = Run("mine") + "/report/after.evaluation.json";
+  const auto labels = [&](std::vector<std::filesystem::path> fresh = {}) {
+    std::string all;
+    for (const LabelledEvaluation& one :
+         ReadReportInput(std::vector{Run("mine")}, {}, {.files = std::move(fresh), .notes = {}})
+             .evaluations) {
+      all += one.label + " ";
+    }
+    return all;
+  };
+  const auto write = [&] { WriteFileAtomically(file, EvaluationText(after)); };
+  after.dataset.documents = 40;
+  write();
+  EXPECT_EQ(labels(), "after ");
+  EXPECT_EQ(labels({file}), "after ");
+  EXPECT_EQ(labels({Run("mine") + "/report/before.evaluation.json"}), "before ");
+  const std::string page = PageOf(Read({"mine"}));
+  EXPECT_TRUE(Holds(page,
+                    "mine: before is left out: before and after were not measured on the same data "
+                    "but on packages, split test (400 queries, 63,410 documents) and packages, "
+                    "split test (400 queries, 40 documents)."));
+  EXPECT_FALSE(Holds(page, "gained"));
+  // As many documents and queries, but other queries.
+  after.dataset.documents = 63'410;
+  after.query_ids[7] = "elsewhere";
+  write();
+  EXPECT_EQ(labels(), "after ");
+  EXPECT_TRUE(
+      Holds(PageOf(Read({"mine"})), "(400 queries, 63,410 documents) and as many other queries."));
+  // Positives from another grade on are another task.
+  after = ExampleEvaluation({.separation = 0.3});
+  after.dataset.relevance_level = 2;
+  write();
+  EXPECT_EQ(labels(), "after ");
+  // The same queries in another order are the same, and so are those whose ids were not kept.
+  after = ExampleEvaluation({.separation = 0.3});
+  std::reverse(after.query_ids.begin(), after.query_ids.end());
+  write();
+  EXPECT_EQ(labels(), "before after ");
+  after.query_ids.clear();
+  for (MeasureResult& measure : after.measures) measure.per_query.clear();
+  write();
+  EXPECT_EQ(labels(), "before after ");
+}
+
+TEST_F(PageTest, ComparesOnlyWhatWasMeasuredOnTheSameQueriesAndDocuments) {
+  EvaluationRecord record = ExampleEvaluation({});
+  const auto write = [&](const std::string& name) {
+    WriteFileAtomically(Run(name), EvaluationText(record));
+  };
+  write("a.evaluation.json");
+  record = ExampleEvaluation({.separation = 0.3});
+  write("b.evaluation.json");
+  record.dataset.documents = 40;
+  write("c.evaluation.json");
+  record.query_ids[0] = "other";
+  write("d.evaluation.json");
+  const std::string page = PageOf(
+      Read({"a.evaluation.json", "b.evaluation.json", "c.evaluation.json", "d.evaluation.json"}));
+  EXPECT_THAT(Between(page, "intervals, on ", "<"),
+              ElementsAre("packages, split test (400 queries, 63,410 documents)",
+                          "packages, split test (400 queries, 40 documents)",
+                          "packages, split test (400 queries, 40 documents), other queries (2)"));
+  EXPECT_EQ(Between(page, ">Difference<", "<").size(), 1);  // of a and b
+  EXPECT_TRUE(Holds(page,
+                    "a, b and c are not compared: they were not measured on the same queries and "
+                    "documents but on packages, split test (400 queries, 63,410 documents) and "
+                    "packages, split test (400 queries, 40 documents)."));
+  EXPECT_TRUE(Holds(page, "a, b and d are not compared"));
+  // Of other data sets nothing is said: nobody takes them for the same.
+  record.dataset.name = "elsewhere";
+  write("c.evaluation.json");
+  EXPECT_FALSE(Holds(PageOf(Read({"a.evaluation.json", "c.evaluation.json"})), "not compared"));
+}
+
+TEST_F(PageTest, OfAHalfFinishedRunSaysWhatIsMissingAndShowsTheRest) {
+  MakeFolder(Run("half"));
+  WriteFileAtomically(Run("half") + "/metrics.jsonl",
+                      "{\"step\":10,\"loss\":1.5}\n{\"step\":20,\"loss\":1.2}\n{\"step\":30,\"l");
+  const std::string page = PageOf(Read({"half"}));
+  EXPECT_THAT(FigureNames(page), ElementsAre("loss", "learning-rate"));
+  for (const char* sentence :
+       {"half: there is no recipe.resolved.toml", "half: there is no timing.jsonl.",
+        "half: one line of metrics.jsonl cannot be read.", "half: the run has not finished.",
+        "half: no validation", "half: no model was evaluated",
+        "half: the run did not write down its memory."}) {
+    EXPECT_TRUE(Holds(page, sentence));
+  }
+}
+
+TEST_F(PageTest, SaysOnceThatThereIsNoEvaluation) {
+  WriteExampleRun(Run("mine"), {});
+  std::filesystem::remove_all(Run("mine") + "/report");
+  const std::string page = PageOf(Read({"mine"}));
+  const std::string list = Between(page, "What is missing</h2>", "</section>").front();
+  EXPECT_EQ(Between(list, "evaluation.json", "<").size(), 1);
+  EXPECT_FALSE(Holds(page, "No evaluation"));
+}
+
+TEST_F(PageTest, SaysWhichEvaluationIsBroken) {
+  WriteExampleRun(Run("mine"), {});
+  WriteFileAtomically(Run("mine") + "/report/before.evaluation.json", "{");
+  const std::string page = PageOf(Read({"mine"}));
+  EXPECT_TRUE(Holds(page, "mine: an evaluation cannot be read: "));
+  EXPECT_THAT(FigureNames(page), testing::Contains("roc"));
+}
+
+TEST_F(PageTest, EscapesEveryTextOfTheData) {
+  const std::string bad = "<script>alert(1)</script>\"'&\xE2\x80\xAE";
+  EvaluationRecord record = ExampleEvaluation({});
+  record.model = {bad, bad, 1, bad};
+  record.dataset.name = record.dataset.split = bad;
+  for (MeasureResult& measure : record.measures) measure.name = bad;
+  record.roc->thresholds[0].wish = bad;
+  record.calibration[0].method = bad;
+  for (std::vector<QueryCase>* list : {&record.cases->best, &record.cases->worst}) {
+    for (QueryCase& query : *list) {
+      query.id = query.text = bad;
+      for (QueryResult& result : query.results) result.id = result.text = bad;
+    }
+  }
+  RunRecord run{.name = bad, .recipe = {{bad, bad}}, .recipe_text = bad, .machine = {{bad, bad}}};
+  run.log.validations = {{.measures = {{.name = bad, .value = 0.5}}, .best = true}};
+  run.log.steps = {{.step = 1, .loss = 1}};
+  run.times = {{bad, 1}};
+  run.missing = {bad};
+  const ReportInput input{bad, {run}, {{bad, record}, {bad + "2", record}}, {bad}};
+  const std::string page = PageOf(input);
+  EXPECT_FALSE(Holds(page, "<script>alert"));
+  EXPECT_FALSE(Holds(page, "\xE2\x80\xAE"));
+  EXPECT_GE(Between(page, "&lt;script&gt;alert(1)", "<").size(), 40);
+  // One script, the page's own.
+  EXPECT_EQ(Between(page, "<script", ">").size(), 1);
+}
+
+TEST_F(PageTest, OfNothingIsStillAPage) {
+  EXPECT_TRUE(Holds(PageOf({.title = "Empty"}), "No evaluation"));
+}
+
+TEST_F(PageTest, IsPutInPlaceAtOnceAndReplacesOnlyReports) {
+  WriteReport({{"index.html", PageOf({.title = "First"})}, {"figures/a.tsv", "x"}}, Run("out"));
+  EXPECT_EQ(ReadFile(Run("out") + "/figures/a.tsv"), "x");
+  WriteReport({{"index.html", PageOf({.title = "Second"})}}, Run("out"));
+  EXPECT_THAT(ReadFile(Run("out") + "/index.html"), HasSubstr("Second"));
+  EXPECT_FALSE(std::filesystem::exists(Run("out") + "/figures"));
+  MakeFolder(Run("mine"));
+  WriteFileAtomically(Run("mine") + "/thesis.txt", "years");
+  EXPECT_THROW(WriteReport({{"index.html", "x"}}, Run("mine")), UsageError);
+  EXPECT_EQ(ReadFile(Run("mine") + "/thesis.txt"), "years");
+}
+
+TEST_F(PageTest, RefusesWhatIsNoRun) {
+  MakeFolder(Run("model"));
+  WriteFileAtomically(Run("model") + "/config.json", "{}");
+  const auto error = [&](const std::vector<std::string>& names) -> std::string {
+    try {
+      Read(names);
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error({"model"}), HasSubstr("model: is none of what a report is made of; expected a "
+                                          "run folder (with metrics.jsonl"));
+  EXPECT_THAT(error({"nothing"}),
+              HasSubstr("nothing: there is no such file or folder; expected a run folder"));
+  EXPECT_THAT(error({"."}), HasSubstr("a model folder (with config.json"));
+  WriteExampleRun(Run("mine"), {});
+  EXPECT_THAT(error({"mine", "./mine"}), HasSubstr("is named twice"));
+}
+
+}  // namespace
+}  // namespace tandem::report

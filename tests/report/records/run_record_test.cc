@@ -1,0 +1,90 @@
+#include "report/records/run_record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/files/files.h"
+#include "report/example_run.h"
+#include "support/temporary_folder.h"
+
+namespace tandem::report {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class RunRecordTest : public testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& text) const {
+    WriteFileAtomically(folder_.path() / name, text);
+  }
+  RunRecord Read() const { return ReadRun(folder_.path(), {}); }
+  double SecondsOf(const RunRecord& run, const std::string& part) const {
+    for (const TimePart& time : run.times) {
+      if (time.name == part) return time.seconds;
+    }
+    return -1;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(RunRecordTest, HoldsWhatTheFilesSay) {
+  WriteExampleRun(folder_.path(), {});
+  const RunRecord run = Read();
+  EXPECT_EQ(run.log.steps.size(), 60);
+  EXPECT_EQ(run.log.validations.size(), 11);
+  ASSERT_NE(run.log.BestValidation(), nullptr);
+  EXPECT_EQ(run.log.BestValidation()->step, 420);
+  EXPECT_NEAR(SecondsOf(run, "steps"), 60 * 6.5, 1e-9);
+  EXPECT_NEAR(SecondsOf(run, "validation"), 11 * 4.1, 1e-9);
+  EXPECT_NEAR(*run.seconds_to_best, 42 * 6.5 + 8 * 4.1, 1e-9);
+  EXPECT_EQ(run.most_memory_bytes, 2147483648);
+}
+
+TEST_F(RunRecordTest, CountsWhatPassesDrew) {
+  WriteExampleRun(folder_.path(), {});
+  const RunRecord run = Read();
+  ASSERT_EQ(run.passes.size(), 2);
+  EXPECT_EQ(run.passes[0].queries, 1500);
+  EXPECT_EQ(run.passes[1].left_out, 900);
+  EXPECT_NEAR(*run.passes[1].mean_score_left_out, 0.61, 1e-6);
+  // Never: left out of both; once: of the first 900 those that the first pass drew.
+  EXPECT_THAT(run.queries_by_draws, ElementsAre(500, 400, 1100));
+}
+
+TEST_F(RunRecordTest, CountsRepeatedWorkOnceOnTheWayToTheBest) {
+  Write("metrics.jsonl",
+        "{\"event\":\"validation\",\"step\":20,\"validation_map\":0.5,\"best\":true}\n");
+  Write("timing.jsonl",
+        "{\"event\":\"start\",\"version\":\"1\",\"resumed_from\":0}\n{\"event\":\"step\",\"step\":"
+        "10,\"seconds\":3}\n"
+        "{\"event\":\"step\",\"step\":20,\"seconds\":4}\n{\"event\":\"start\",\"version\":\"2\","
+        "\"resumed_from\":10}\n"
+        "{\"event\":\"step\",\"step\":20,\"seconds\":5}\n{\"event\":\"step\",\"step\":30,"
+        "\"seconds\":6}\n");
+  const RunRecord run = Read();
+  EXPECT_EQ(run.seconds_to_best, 3 + 5);
+  EXPECT_EQ(SecondsOf(run, "steps"), 3 + 4 + 5 + 6);
+  EXPECT_EQ(run.machine.front().value, "2");
+}
+
+TEST_F(RunRecordTest, SaysWhatIsBroken) {
+  Write("metrics.jsonl", "{\"step\":10,\"loss\":\"high\"}\nnull\n[1]\n{\"step\":20,\"loss\":1}\n");
+  Write("recipe.resolved.toml", "seed = [");
+  MakeFolder(folder_.path() / "sampling");
+  Write("sampling/pass-00000000.bin", "TDMPASS1 and no more");
+  const RunRecord run = Read();
+  EXPECT_EQ(run.log.steps.size(), 1);
+  EXPECT_THAT(run.missing, Contains(HasSubstr("3 lines of metrics.jsonl cannot be read")));
+  EXPECT_THAT(run.missing, Contains(HasSubstr("its recipe cannot be read")));
+  EXPECT_THAT(run.missing, Contains(HasSubstr("sampling/pass-00000000.bin is damaged")));
+  EXPECT_THAT(run.missing, Contains(HasSubstr("there is no timing.jsonl")));
+  EXPECT_EQ(run.recipe_text, "seed = [");
+}
+
+}  // namespace
+}  // namespace tandem::report

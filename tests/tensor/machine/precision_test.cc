@@ -1,0 +1,83 @@
+#include "tensor/machine/precision.h"
+
+#include <ATen/Context.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
+#include "tensor/machine/device.h"
+#include "tensor/machine/isa.h"
+
+namespace tandem::tensor {
+namespace {
+
+using testing::HasSubstr;
+
+std::string MessageOf(std::string_view name) {
+  try {
+    ResolvePrecision(name);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no UsageError";
+}
+
+TEST(Precision, EveryNameNamesItself) {
+  for (const Precision precision :
+       {Precision::kFp32, Precision::kBf16, Precision::kInt8, Precision::kFp16, Precision::kTf32}) {
+    EXPECT_FALSE(PrecisionName(precision).empty());
+  }
+  EXPECT_EQ(PrecisionName(ResolvePrecision("fp32")), "fp32");
+  EXPECT_EQ(PrecisionName(ResolvePrecision("int8")), "int8");
+  EXPECT_EQ(PrecisionName(Precision::kFp16), "fp16");
+  EXPECT_EQ(PrecisionName(Precision::kTf32), "tf32");
+}
+
+TEST(Precision, HalfPrecisionAndTf32AreForCudaDevices) {
+  if (DeviceFormsForced()) GTEST_SKIP() << "TANDEM_FORMS lets the processor take fp16";
+  EXPECT_THAT(MessageOf("fp16"), HasSubstr("precision fp16 is for CUDA devices"));
+  EXPECT_THAT(MessageOf("tf32"), HasSubstr("precision tf32 is for CUDA devices"));
+  EXPECT_THROW(ResolveTrainingPrecision("fp16"), UsageError);
+}
+
+// Where the forms that a device takes run on the processor, for tests, fp16 and bf16 do too.
+TEST(Precision, PortableFormsTakeHalfPrecisionOnTheProcessor) {
+  ::setenv("TANDEM_FORMS", "portable", 1);
+  EXPECT_EQ(ResolveTrainingPrecision("fp16"), Precision::kFp16);
+  EXPECT_EQ(ResolveTrainingPrecision("bf16"), Precision::kBf16);
+  EXPECT_THAT(MessageOf("tf32"), HasSubstr("is for CUDA devices"));
+  ::unsetenv("TANDEM_FORMS");
+}
+
+TEST(Precision, OtherNamesAreRefused) {
+  EXPECT_THAT(MessageOf("fp8"), HasSubstr("precision is auto, fp32, bf16, int8, fp16 or tf32"));
+}
+
+TEST(Precision, OnlyBytesAreNotTheTypeOfActivations) {
+  EXPECT_EQ(ActivationPrecision(Precision::kTf32), Precision::kFp32);
+  EXPECT_EQ(ActivationPrecision(Precision::kFp16), Precision::kFp16);
+  EXPECT_EQ(ActivationPrecision(Precision::kInt8), ResolvePrecision("auto"));
+}
+
+// A search multiplies on the host: in bf16 where it can, never in a device's formats.
+TEST(Precision, ASearchHasAPrecisionOfTheHost) {
+  for (const Precision precision :
+       {Precision::kFp32, Precision::kInt8, Precision::kFp16, Precision::kTf32}) {
+    EXPECT_EQ(HostPrecision(precision), Precision::kFp32);
+  }
+  EXPECT_EQ(HostPrecision(Precision::kBf16),
+            CurrentIsa() >= Isa::kAvx512Bf16 ? Precision::kBf16 : Precision::kFp32);
+}
+
+TEST(Precision, ProductsOfDevicesRoundToTf32WhereAskedAlone) {
+  ApplyPrecision(Precision::kTf32);
+  EXPECT_TRUE(at::globalContext().allowTF32CuBLAS());
+  ApplyPrecision(Precision::kFp32);
+  EXPECT_FALSE(at::globalContext().allowTF32CuBLAS());
+}
+
+}  // namespace
+}  // namespace tandem::tensor

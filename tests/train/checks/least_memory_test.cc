@@ -1,0 +1,100 @@
+// What a run says that it needs before its first step, against what its steps take.
+#include "train/checks/least_memory.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eval/measure.h"
+#include "objective/catalogue.h"
+#include "optim/catalogue.h"
+#include "sampling/catalogue.h"
+#include "support/temporary_folder.h"
+#include "support/tiny_model.h"
+#include "train/checks/memory_need.h"
+#include "train/tiny_data.h"
+
+namespace tandem::train {
+namespace {
+
+constexpr const char* kRecipe = R"(
+threads = 1
+precision = "fp32"
+[objective]
+name = "infonce"
+[model]
+base = "{0}/base"
+[data]
+train = "{0}/data"
+positive_grade = 2
+negatives = 1
+[train]
+batch = 16
+steps = 6
+{1}
+)";
+
+class LeastMemoryTest : public testing::Test {
+ protected:
+  // Long documents: activations are most of the memory.
+  LeastMemoryTest() {
+    WriteTinyModel(folder_.path() / "base",
+                   {.hidden = 128, .heads = 4, .intermediate = 512, .layers = 4});
+    WriteTinyData(folder_.path() / "data", TinyWords(), {.documents = 150, .words = 50});
+  }
+
+  std::unique_ptr<train::Setup> SetupOf(const std::string& more = "") const {
+    static const std::vector<config::Catalogue> catalogues = {
+        sampling::SamplerCatalogue(), objective::ObjectiveCatalogue(), optim::OptimizerCatalogue(),
+        optim::ScheduleCatalogue(), eval::MeasureCatalogue()};
+    return MakeSetup(
+        config::ParseRecipe(fmt::format(fmt::runtime(kRecipe), folder_.path().native(), more),
+                            "r.toml", {}, catalogues));
+  }
+
+  TemporaryFolder folder_;
+};
+
+// A part goes forward and is scaled up: it must come to what a forward pass of the whole keeps, and
+// not to more than a step takes.
+TEST_F(LeastMemoryTest, IsBelowWhatStepsTakeAndNotFarBelow) {
+  const std::unique_ptr<train::Setup> setup = SetupOf();
+  const LeastMemory least = LeastMemoryOf(*setup);
+  const MemoryNeed need = MeasureMemoryNeed(*setup);
+  EXPECT_EQ(least.tokens, need.largest_batch_tokens);
+  EXPECT_EQ(least.queries, 16);
+  EXPECT_GT(least.tokens, 768);  // or nothing is scaled
+  EXPECT_LE(least.step(), need.step);
+  EXPECT_GE(least.step(), need.step * 6 / 10);
+  EXPECT_LE(least.gradients, need.gradients);
+  EXPECT_LE(least.optimizer, need.optimizer_touched);
+  EXPECT_GE(least.optimizer, need.optimizer_touched * 8 / 10);
+  EXPECT_LE(least.total(), need.resident);
+}
+
+TEST_F(LeastMemoryTest, ChunksBoundThePass) {
+  const LeastMemory whole = LeastMemoryOf(*SetupOf());
+  const LeastMemory chunked = LeastMemoryOf(*SetupOf("chunk_tokens = 256"));
+  EXPECT_EQ(chunked.tokens, whole.tokens);
+  EXPECT_LT(chunked.pass, whole.pass / 4);
+  EXPECT_NEAR(chunked.per_token, whole.per_token, 0.05 * whole.per_token);
+}
+
+TEST_F(LeastMemoryTest, LeavesTheRunAsItWas) {
+  const std::unique_ptr<train::Setup> setup = SetupOf(), untouched = SetupOf();
+  LeastMemoryOf(*setup);
+  for (int step = 0; step < 4; ++step) {
+    const sampling::Batch got = setup->sampler->Next(), want = untouched->sampler->Next();
+    EXPECT_EQ(got.queries, want.queries);
+    EXPECT_EQ(got.documents, want.documents);
+  }
+  for (const auto& parameter : setup->model->Parameters()) {
+    EXPECT_FALSE(parameter.value.grad().defined()) << parameter.name;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::train

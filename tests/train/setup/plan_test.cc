@@ -1,0 +1,139 @@
+#include "train/setup/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sampling/catalogue.h"
+
+namespace tandem::train {
+namespace {
+
+RunPlan Plan(const config::Recipe& recipe,
+             const sampling::SamplerInfo& sampler = sampling::kUniform) {
+  std::vector<uint64_t> hashes(100);
+  for (uint64_t d = 0; d < 100; ++d) hashes[d] = d;
+  sampling::Examples examples(1, hashes);
+  for (uint32_t q = 0; q < 100; ++q) examples.Add(q, std::vector<sampling::Judged>{{q, 1}});
+  return MakePlan(recipe,
+                  *sampler.make(examples, {.batch = static_cast<size_t>(*recipe.train.batch)}));
+}
+
+TEST(Plan, CountsStepsOfEpochsWithAccumulation) {
+  config::Recipe recipe;
+  recipe.train.batch = 8;  // 13 batches a pass
+  EXPECT_EQ(Plan(recipe).steps, 13);
+  recipe.train.epochs = 2.5;
+  EXPECT_EQ(Plan(recipe).steps, 33);
+  recipe.train.accumulate = 4;
+  EXPECT_EQ(Plan(recipe).steps, 9);
+  EXPECT_EQ(Plan(recipe).batches, 33);  // one in the last step
+  recipe.train.epochs.reset();
+  recipe.train.steps = 70;
+  EXPECT_EQ(Plan(recipe).steps, 70);
+  EXPECT_EQ(Plan(recipe).batches, std::nullopt);
+}
+
+TEST(Plan, SharesAreOfTheRunAndAtLeastOneStep) {
+  config::Recipe recipe;
+  recipe.train.epochs.reset();
+  recipe.train.steps = 200;
+  recipe.validation.holdout = config::Quantity::Percent(5);
+  recipe.schedule.warmup = config::Quantity::Percent(5);
+  recipe.train.checkpoint_every = config::Quantity::Percent(25);
+  recipe.validation.every = config::Quantity::Percent(0.1);
+  const RunPlan plan = Plan(recipe);
+  EXPECT_EQ(plan.warmup, 10);
+  EXPECT_EQ(plan.checkpoint_every, 50);
+  EXPECT_EQ(plan.validate_every, 1);
+  recipe.schedule.warmup = config::Quantity::Count(500);
+  EXPECT_EQ(Plan(recipe).warmup, 500);  // longer than the run: it stays so (transformers)
+}
+
+TEST(Plan, TheLastStepIsAlwaysSavedAndValidated) {
+  RunPlan plan{.steps = 25, .checkpoint_every = 10, .validate_every = 10};
+  for (const int64_t step : {10, 20, 25}) {
+    EXPECT_TRUE(plan.CheckpointDue(step));
+    EXPECT_TRUE(plan.ValidationDue(step));
+  }
+  EXPECT_FALSE(plan.CheckpointDue(24));
+  EXPECT_FALSE(plan.ValidationDue(11));
+  plan.checkpoint_every = 0;
+  plan.validate_every = 0;
+  EXPECT_FALSE(plan.CheckpointDue(10));
+  EXPECT_TRUE(plan.CheckpointDue(25));
+  EXPECT_FALSE(plan.ValidationDue(25));
+}
+
+// Where passes follow from training, epochs have no number of steps ahead; steps have.
+TEST(Plan, GoesByProgressWhereTheNumberOfStepsIsNotKnown) {
+  config::Recipe recipe;
+  recipe.train.batch = 8;
+  recipe.train.epochs = 2;
+  recipe.validation.holdout = config::Quantity::Percent(5);
+  recipe.validation.every = config::Quantity::Percent(50);
+  recipe.train.checkpoint_every = config::Quantity::Count(7);
+  EXPECT_FALSE(Plan(recipe).by_progress);
+  const RunPlan plan = Plan(recipe, sampling::kInfoBatch);
+  EXPECT_TRUE(plan.by_progress);
+  EXPECT_EQ(plan.steps, 26);  // an estimate
+  EXPECT_EQ(plan.checkpoint_share, 0);
+  EXPECT_EQ(plan.checkpoint_every, 7);
+  EXPECT_EQ(plan.validate_share, 0.5);
+  recipe.train.epochs.reset();
+  recipe.train.steps = 20;
+  EXPECT_FALSE(Plan(recipe, sampling::kInfoBatch).by_progress);
+}
+
+TEST(Plan, MinesBeforeTheFirstStepAndEverySoOftenFromThere) {
+  config::Recipe recipe;
+  recipe.train.epochs.reset();
+  recipe.train.steps = 200;
+  EXPECT_EQ(Plan(recipe).mining.RoundsBy({.step = 100}), 0);
+  recipe.mining.every = config::Quantity::Percent(25);
+  const MiningPlan plan = Plan(recipe).mining;
+  EXPECT_EQ(plan.every, 50);
+  EXPECT_EQ(plan.RoundsBy({.step = 0}), 1);
+  EXPECT_EQ(plan.RoundsBy({.step = 49, .progress = 0.9}), 1);
+  EXPECT_EQ(plan.RoundsBy({.step = 50}), 2);
+  EXPECT_EQ(plan.RoundsBy({.step = 199}), 4);
+  recipe.mining.every = config::Quantity::Percent(0.1);
+  EXPECT_EQ(Plan(recipe).mining.every, 1);
+}
+
+TEST(Plan, MiningFollowsProgressWhereTheNumberOfStepsIsNotKnown) {
+  config::Recipe recipe;
+  recipe.train.epochs = 4;
+  recipe.mining.every = config::Quantity::Percent(10);
+  const RunPlan plan = Plan(recipe, sampling::kInfoBatch);
+  ASSERT_TRUE(plan.by_progress);
+  EXPECT_EQ(plan.mining.RoundsBy({.step = 0}), 1);
+  EXPECT_EQ(plan.mining.RoundsBy({.step = 3, .progress = 0.0999}), 1);
+  EXPECT_EQ(plan.mining.RoundsBy({.step = 3, .progress = 0.1 + 0.1 + 0.1}), 4);
+  recipe.mining.every = config::Quantity::Count(5);
+  EXPECT_EQ(Plan(recipe, sampling::kInfoBatch).mining.RoundsBy({.step = 5, .progress = 0.01}), 2);
+}
+
+TEST(Plan, SharesAreDueWhenProgressGetsToThem) {
+  const RunPlan plan{
+      .steps = 3, .by_progress = true, .checkpoint_share = 0.1, .validate_share = 0.5};
+  std::vector<int64_t> checkpoints, validations;
+  LoopState state;
+  for (state.step = 1; state.progress < 1; ++state.step) {
+    state.progress_before = state.progress;
+    state.progress = std::min(1.0, 0.04 * static_cast<double>(state.step));
+    if (plan.CheckpointDue(state)) checkpoints.push_back(state.step);
+    if (plan.ValidationDue(state)) validations.push_back(state.step);
+  }
+  EXPECT_EQ(checkpoints, (std::vector<int64_t>{3, 5, 8, 10, 13, 15, 18, 20, 23, 25}));
+  EXPECT_EQ(validations, (std::vector<int64_t>{13, 25}));
+  const RunPlan steps{.steps = 3, .checkpoint_every = 4, .by_progress = true};
+  EXPECT_TRUE(steps.CheckpointDue(LoopState{.step = 8, .progress = 0.5}));
+  EXPECT_FALSE(steps.CheckpointDue(LoopState{.step = 3, .progress = 0.5}));
+  EXPECT_TRUE(steps.CheckpointDue(LoopState{.step = 9, .progress = 1}));
+  EXPECT_FALSE(steps.ValidationDue(LoopState{.step = 9, .progress = 1}));
+}
+
+}  // namespace
+}  // namespace tandem::train
