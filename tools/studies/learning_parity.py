@@ -3,7 +3,7 @@
 operations, in fp32 and in bf16, and compares what the models are worth.
 
     python3 tools/studies/learning_parity.py --program build/release/tandem --model FOLDER --data FOLDER
-        [--update docs/performance.md]
+        [--update docs/studies/learning.md]
 
 --data is the demo's data (demo/default/data). A part of it is taken, so that the slow reference forms
 end in minutes: --train training queries, --test test queries, --documents documents. Every run has

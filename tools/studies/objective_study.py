@@ -3,7 +3,7 @@
 
     python3 tools/studies/objective_study.py --program build/release/tandem --model FOLDER
         --data NAME=FOLDER [--data ...] --results study.jsonl [--seeds 3] [--noise]
-        [--train 1280] [--test 500] [--documents 2000] [--update docs/objectives.md]
+        [--train 1280] [--test 500] [--documents 2000] [--update docs/studies/objectives.md]
 
 A data set is a BEIR folder with the splits train and test; grades are scaled by its largest one. A
 part of it is taken (--train, --test queries; --documents), so that the whole study ends in an hour.
@@ -28,7 +28,7 @@ from study import cell, markdown, run_program, spread, update
 MEASURES = ["ndcg@10", "mrr@10", "auc"]
 FURTHER = ["data.negatives=2"]  # further labelled documents of a query, where it has them
 
-SHARP = ["objective.temperature=0.02"]  # the default when the table in docs/objectives.md was made
+SHARP = ["objective.temperature=0.02"]  # the default when the table in docs/studies/objectives.md was made
 
 BINARISED = "bixse, binarised grades"
 

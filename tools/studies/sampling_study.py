@@ -2,7 +2,7 @@
 """What the samplers bring on the demo's data: OPERA's claims, tried on one machine.
 
     python3 tools/studies/sampling_study.py --program build/release/tandem --model FOLDER --work FOLDER
-        [--threads 2] [--seeds 3] [--only main,noise,mined,single] [--update docs/sampling.md]
+        [--threads 2] [--seeds 3] [--only main,noise,mined,single] [--update docs/studies/pruning.md]
         [--tsv docs/figures/sampling_study.tsv --svg docs/figures/sampling_study.svg]
 
 The data are the demo's package descriptions, ten of a source, made in --work (which also keeps the

@@ -3,7 +3,7 @@
 at its best, measured as rankings and at one threshold for all queries.
 
     python3 tools/studies/threshold_study.py --program build/release/tandem --model FOLDER --data FOLDER
-        --work FOLDER [--minutes 90] [--update docs/evaluation.md] [--tsv FILE]
+        --work FOLDER [--minutes 90] [--update docs/studies/thresholds.md] [--tsv FILE]
 
 --data holds the BEIR folders medquad, squad-v1.1, cranfield and scifact; the package descriptions
 (tools/demo/package_dataset.py) are made in --work, which also keeps what was measured.
