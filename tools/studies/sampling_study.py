@@ -36,6 +36,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import textwrap
 
 from sampling_study_data import make_data
 from sampling_study_report import draw, write_tsv
@@ -289,7 +290,8 @@ def tables(lines, whole):
 
 def report(options, found, whole, notes):
     lines = rows_of(found)
-    text = notes + "".join(f"\n{title}:\n\n{rows}" for title, rows in tables(lines, whole))
+    text = textwrap.fill(notes, 120, break_long_words=False, break_on_hyphens=False) + "\n"
+    text += "".join(f"\n{title}:\n\n{rows}" for title, rows in tables(lines, whole))
     print(text, end="")
     if options.tsv:
         write_tsv(options.tsv, lines)

@@ -50,8 +50,8 @@ constexpr std::string_view kNotes = R"(
 | rotary scaling other than `linear` and `llama3` | an error |
 
 **Tokenizers** are read as transformers 5.24 reads a folder. Which of its classes does so decide `tokenizer_class` of
-`tokenizer_config.json` or else of `config.json`, and `model_type`; the class decides whether `tokenizer.json` counts as it is, or only its
-vocabulary and merges:
+`tokenizer_config.json` or else of `config.json`, and `model_type`; the class decides whether `tokenizer.json` counts as
+it is, or only its vocabulary and merges:
 
 | class | for | what it makes itself, whatever `tokenizer.json` says |
 |---|---|---|
@@ -88,8 +88,8 @@ vocabulary and merges:
 
 A token that only these files name, and whose id the model has no row for, is an error in the text that has it, not
 before. A folder without `config.json` has the class of `tokenizer_class`, or none. `vocab.txt` alone is read as
-`BertTokenizer`, or as `MPNetTokenizer` where that is named. `tools/checks/check_tokenizer_settings.py` compares all this with the
-package.
+`BertTokenizer`, or as `MPNetTokenizer` where that is named. `tools/checks/check_tokenizer_settings.py` compares all
+this with the package.
 
 **Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture; a key there that
 sentence-transformers does not know is an error. A plain Hugging Face
@@ -219,7 +219,7 @@ std::string EncoderReference() {
   text += kNotes;
   for (const Entry& entry : Entries()) {
     const Architecture& architecture = *entry.architecture;
-    text += fmt::format("\n## {}\n\nSource: {}. Tokenizers: {}.\n\n{}", architecture.name,
+    text += fmt::format("\n## {}\n\nSource: {}.\nTokenizers: {}.\n\n{}", architecture.name,
                         architecture.source, architecture.tokenizers, KeyTable(architecture));
   }
   return text;
