@@ -116,7 +116,10 @@ void Connection::CheckDeadline(Clock::time_point now) {
       response.headers.emplace_back("Retry-After", "5");
       return Send(std::move(response));
     }
-    default:
+    case Phase::kIdle:
+    case Phase::kWriting:
+    case Phase::kLingering:
+    case Phase::kClosed:
       return Close();
   }
 }
