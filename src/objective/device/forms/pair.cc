@@ -1,8 +1,8 @@
-// pair.cc as tensor operations.
+// losses/pair.cc as tensor operations.
 #include <utility>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_softmax.h"
 
 namespace tandem::objective {
@@ -35,8 +35,7 @@ class DevicePair final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDevicePair(const config::Params& params) {
-  return std::make_unique<DevicePair>(params);
-}
+extern const ObjectiveInfo kPair;
+extern const DeviceFormInfo kPairOnDevice{&kPair, MakeForm<DevicePair>};
 
 }  // namespace tandem::objective

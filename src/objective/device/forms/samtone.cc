@@ -1,9 +1,9 @@
-// samtone.cc as tensor operations.
+// losses/samtone.cc as tensor operations.
 #include <array>
 #include <utility>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_softmax.h"
 
 namespace tandem::objective {
@@ -36,8 +36,7 @@ class DeviceSamToNe final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceSamToNe(const config::Params& params) {
-  return std::make_unique<DeviceSamToNe>(params);
-}
+extern const ObjectiveInfo kSamToNe;
+extern const DeviceFormInfo kSamToNeOnDevice{&kSamToNe, MakeForm<DeviceSamToNe>};
 
 }  // namespace tandem::objective

@@ -1,5 +1,5 @@
-// pairwise_bce.cc as tensor operations.
-#include "objective/device/device_forms.h"
+// losses/pairwise_bce.cc as tensor operations.
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/device/device_pairs.h"
 
@@ -29,8 +29,7 @@ class DevicePairwiseBce final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDevicePairwiseBce(const config::Params& params) {
-  return std::make_unique<DevicePairwiseBce>(params);
-}
+extern const ObjectiveInfo kPairwiseBce;
+extern const DeviceFormInfo kPairwiseBceOnDevice{&kPairwiseBce, MakeForm<DevicePairwiseBce>};
 
 }  // namespace tandem::objective

@@ -1,9 +1,9 @@
-// kl_distillation.cc as tensor operations.
+// losses/kl_distillation.cc as tensor operations.
 #include <ATen/ops/logsumexp.h>
 
 #include <limits>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/rows.h"
 
@@ -48,8 +48,8 @@ class DeviceKlDistillation final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceKlDistillation(const config::Params& params) {
-  return std::make_unique<DeviceKlDistillation>(params);
-}
+extern const ObjectiveInfo kKlDistillation;
+extern const DeviceFormInfo kKlDistillationOnDevice{&kKlDistillation,
+                                                    MakeForm<DeviceKlDistillation>};
 
 }  // namespace tandem::objective

@@ -1,5 +1,5 @@
-// bixse.cc as tensor operations: negatives a part of the rows at a time, labelled cells all at
-// once.
+// losses/bixse.cc as tensor operations: negatives a part of the rows at a time, labelled cells all
+// at once.
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/rows.h"
 
@@ -119,8 +119,7 @@ class DeviceBixse final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceBixse(const config::Params& params) {
-  return std::make_unique<DeviceBixse>(params);
-}
+extern const ObjectiveInfo kBixse;
+extern const DeviceFormInfo kBixseOnDevice{&kBixse, MakeForm<DeviceBixse>};
 
 }  // namespace tandem::objective

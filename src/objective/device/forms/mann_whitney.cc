@@ -1,4 +1,4 @@
-// mann_whitney.cc as tensor operations, with the same two ways to sum over pairs.
+// losses/mann_whitney.cc as tensor operations, with the same two ways to sum over pairs.
 //
 // The fast one does on the device what costs something for each score: sorting negatives into
 // cells, their moments, and the series at each of them. Cells and positives are few, so that what
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/losses/mann_whitney/mann_whitney_cells.h"
 #include "objective/losses/mann_whitney/mann_whitney_options.h"
@@ -348,8 +348,7 @@ class DeviceMannWhitney final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceMannWhitney(const config::Params& params) {
-  return std::make_unique<DeviceMannWhitney>(params);
-}
+extern const ObjectiveInfo kMannWhitney;
+extern const DeviceFormInfo kMannWhitneyOnDevice{&kMannWhitney, MakeForm<DeviceMannWhitney>};
 
 }  // namespace tandem::objective

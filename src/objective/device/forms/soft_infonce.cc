@@ -1,11 +1,11 @@
-// soft_infonce.cc as tensor operations.
+// losses/soft_infonce.cc as tensor operations.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones_like.h>
 
 #include <limits>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/rows.h"
 
@@ -71,8 +71,7 @@ class DeviceSoftInfoNce final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceSoftInfoNce(const config::Params& params) {
-  return std::make_unique<DeviceSoftInfoNce>(params);
-}
+extern const ObjectiveInfo kSoftInfoNce;
+extern const DeviceFormInfo kSoftInfoNceOnDevice{&kSoftInfoNce, MakeForm<DeviceSoftInfoNce>};
 
 }  // namespace tandem::objective

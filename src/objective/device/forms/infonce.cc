@@ -1,8 +1,8 @@
-// infonce.cc as tensor operations.
+// losses/infonce.cc as tensor operations.
 #include <utility>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_softmax.h"
 
 namespace tandem::objective {
@@ -29,8 +29,7 @@ class DeviceInfoNce final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceInfoNce(const config::Params& params) {
-  return std::make_unique<DeviceInfoNce>(params);
-}
+extern const ObjectiveInfo kInfoNce;
+extern const DeviceFormInfo kInfoNceOnDevice{&kInfoNce, MakeForm<DeviceInfoNce>};
 
 }  // namespace tandem::objective

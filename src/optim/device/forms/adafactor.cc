@@ -1,5 +1,7 @@
-// The device form of adafactor.cc. Parameters of one shape are stacked, so that a model of many
-// equal layers needs few operations.
+// The device form of optimizers/adafactor.cc. Parameters of one shape are stacked, so that a model
+// of many equal layers needs few operations.
+#include "optim/adafactor.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_foreach_add.h>
@@ -15,7 +17,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "optim/adafactor.h"
 #include "optim/device/device_rule.h"
 
 namespace tandem::optim {
@@ -170,7 +171,7 @@ class DeviceAdafactor final : public DeviceRule {
 
 }  // namespace
 
-extern const DeviceForm kDeviceAdafactor{
+extern const DeviceForm kAdafactorOnDevice{
     &kAdafactor,
     [](std::vector<model::NamedParameter> parameters, const config::Params& params,
        const DeviceOptions& options) -> std::unique_ptr<DeviceRule> {

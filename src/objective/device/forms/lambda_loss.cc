@@ -1,4 +1,4 @@
-// lambda_loss.cc as tensor operations.
+// losses/lambda_loss.cc as tensor operations.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sort.h>
@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/device/device_pairs.h"
 
@@ -108,8 +108,7 @@ class DeviceLambdaLoss final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceLambdaLoss(const config::Params& params) {
-  return std::make_unique<DeviceLambdaLoss>(params);
-}
+extern const ObjectiveInfo kLambdaLoss;
+extern const DeviceFormInfo kLambdaLossOnDevice{&kLambdaLoss, MakeForm<DeviceLambdaLoss>};
 
 }  // namespace tandem::objective

@@ -1,8 +1,8 @@
-// margin_mse.cc as tensor operations.
+// losses/margin_mse.cc as tensor operations.
 #include <numeric>
 #include <vector>
 
-#include "objective/device/device_forms.h"
+#include "objective/device/device_form.h"
 #include "objective/device/device_math.h"
 #include "objective/rows.h"
 
@@ -39,8 +39,7 @@ class DeviceMarginMse final : public DeviceForm {
 
 }  // namespace
 
-std::unique_ptr<const DeviceForm> MakeDeviceMarginMse(const config::Params& params) {
-  return std::make_unique<DeviceMarginMse>(params);
-}
+extern const ObjectiveInfo kMarginMse;
+extern const DeviceFormInfo kMarginMseOnDevice{&kMarginMse, MakeForm<DeviceMarginMse>};
 
 }  // namespace tandem::objective

@@ -1,4 +1,5 @@
-// The device form of moments.h, for `adamw` and `adam`.
+#include "optim/device/device_moments.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_foreach_add.h>
@@ -11,9 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "optim/device/device_rule.h"
 #include "optim/device/fused_adamw.h"
-#include "optim/moments.h"
 #include "tensor/row_gradient.h"
 
 namespace tandem::optim {
@@ -165,18 +164,10 @@ class DeviceMoments final : public DeviceRule {
 
 }  // namespace
 
-extern const DeviceForm kDeviceAdamW{
-    &kAdamW,
-    [](std::vector<model::NamedParameter> parameters, const config::Params& params,
-       const DeviceOptions& options) -> std::unique_ptr<DeviceRule> {
-      return std::make_unique<DeviceMoments>(std::move(parameters), AdamWOptions(params), options);
-    }};
-
-extern const DeviceForm kDeviceAdam{
-    &kAdam,
-    [](std::vector<model::NamedParameter> parameters, const config::Params& params,
-       const DeviceOptions& options) -> std::unique_ptr<DeviceRule> {
-      return std::make_unique<DeviceMoments>(std::move(parameters), AdamOptions(params), options);
-    }};
+std::unique_ptr<DeviceRule> MakeDeviceMoments(std::vector<model::NamedParameter> parameters,
+                                              const MomentOptions& options,
+                                              const DeviceOptions& device) {
+  return std::make_unique<DeviceMoments>(std::move(parameters), options, device);
+}
 
 }  // namespace tandem::optim
