@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "serve/http/client_network.h"
-#include "serve/routes/api_error.h"
+#include "serve/bodies/api_error.h"
 
 namespace tandem::serve {
 namespace {

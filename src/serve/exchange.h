@@ -1,4 +1,5 @@
-// One request of POST on its way: parse, tokenise, wait, encode, search, answer. For service.cc.
+// One request of POST on its way: parse, tokenise, wait, encode, answer. Its route (serve/route.h)
+// parses and answers; the rest is the same for all. For service.cc.
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/routes/answers.h"
+#include "serve/route.h"
 #include "serve/service.h"
 #include "serve/work/encode_job.h"
 
@@ -18,7 +19,7 @@ class Service::Exchange final : public PendingRequest,
                                 public std::enable_shared_from_this<Service::Exchange> {
  public:
   struct Start {
-    RouteName route;
+    const Route& route;
     std::string body;
     std::string client;
     Responder respond;
@@ -38,11 +39,8 @@ class Service::Exchange final : public PendingRequest,
   void Parse();
   void Tokenize();
   void Queue();
-  void Write();
-  void Search();
+  void Answer();
 
-  void Expect(std::vector<std::string> texts, TextKind kind);
-  void CheckModel(const std::string& model) const;
   EncodedRows Encoded() const;
   void Respond(Response response);
   void RespondBody(std::string body);
@@ -57,15 +55,13 @@ class Service::Exchange final : public PendingRequest,
   using Clock = std::chrono::steady_clock;
 
   Service& service_;
-  RouteName route_;
+  const Route& route_;
+  const std::unique_ptr<PostedRequest> request_;
   std::string body_;
   Responder respond_;
   std::shared_ptr<Backend> backend_;
   const Clock::time_point start_ = Clock::now();
 
-  EmbeddingRequest embedding_;
-  SimilarityRequest similarity_;
-  SearchRequest search_;
   std::vector<std::string> texts_;  // to tokenise
   size_t tokenized_ = 0;
   std::shared_ptr<EncodeJob> job_;

@@ -1,4 +1,4 @@
-#include "serve/routes/json_writer.h"
+#include "serve/bodies/json_writer.h"
 
 #include <array>
 #include <bit>

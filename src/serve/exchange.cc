@@ -1,4 +1,4 @@
-#include "serve/routes/exchange.h"
+#include "serve/exchange.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,12 @@
 #include <cmath>
 #include <future>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "serve/routes/api_error.h"
+#include "serve/bodies/api_error.h"
 
 namespace tandem::serve {
 namespace {
@@ -27,6 +28,7 @@ constexpr size_t kPassageTokens = 8192;
 Service::Exchange::Exchange(Service& service, Start start)
     : service_(service),
       route_(start.route),
+      request_(route_.post()),
       body_(std::move(start.body)),
       respond_(std::move(start.respond)),
       backend_(service.backend()),
@@ -93,53 +95,13 @@ void Service::Exchange::RespondBody(std::string body) {
   Respond(std::move(response));
 }
 
-void Service::Exchange::Expect(std::vector<std::string> texts, TextKind kind) {
-  job_->kinds.insert(job_->kinds.end(), texts.size(), kind);
-  job_->waiting += texts.size();
-  std::move(texts.begin(), texts.end(), std::back_inserter(texts_));
-}
-
-void Service::Exchange::CheckModel(const std::string& model) const {
-  const std::string& served = backend_->info().model;
-  if (!model.empty() && model != served) {
-    throw ApiError(
-        404, "model_not_found",
-        fmt::format("there is no model {}; this server has {}", model.substr(0, 100), served));
-  }
-}
-
 void Service::Exchange::Parse() {
-  const RequestLimits& limits = service_.options_.limits;
-  switch (route_) {
-    case RouteName::kOpenAiEmbeddings:
-    case RouteName::kEmbed: {
-      embedding_ = route_ == RouteName::kEmbed ? ParseEmbed(&body_, limits)
-                                               : ParseOpenAiEmbeddings(&body_, limits);
-      CheckModel(embedding_.model);
-      const size_t width = backend_->info().width;
-      if (embedding_.dimensions > width) {
-        throw ApiError(400, "out_of_range",
-                       fmt::format("`dimensions` is {}, but embeddings have {}",
-                                   embedding_.dimensions, width));
-      }
-      Expect(std::move(embedding_.texts), embedding_.kind);
-      break;
-    }
-    case RouteName::kSimilarity:
-      similarity_ = ParseSimilarity(&body_, limits);
-      Expect(similarity_.queries, TextKind::kQuery);
-      Expect(std::move(similarity_.documents), TextKind::kDocument);
-      break;
-    default:
-      if (!backend_->info().index) {
-        throw ApiError(404, "no_index",
-                       "this server has a model and no index; start it as tandem serve INDEX");
-      }
-      search_ = ParseSearch(&body_, limits);
-      backend_->CheckSearch(search_.options);
-      Expect(search_.queries, TextKind::kQuery);
-  }
+  RequestTexts texts;
+  request_->Parse(&body_, *backend_, service_.options_.limits, &texts);
   body_ = {};
+  texts_ = std::move(texts.texts);
+  job_->kinds = std::move(texts.kinds);
+  job_->waiting = texts_.size();
   Tokenize();
 }
 
@@ -156,19 +118,17 @@ void Service::Exchange::Tokenize() {
 
 void Service::Exchange::Queue() {
   const size_t texts = job_->texts.size(), width = backend_->info().width;
-  const bool embeddings = route_ == RouteName::kOpenAiEmbeddings || route_ == RouteName::kEmbed;
-  Reserve(texts * width * sizeof(float) +
-          (embeddings ? EmbeddingAnswerBytes(embedding_, texts, width) : 0));
+  Reserve(texts * width * sizeof(float) + request_->AnswerBytes(texts, width));
   job_->rows.resize(texts * width);
   job_->done = [self = weak_from_this()](bool encoded) {
     const std::shared_ptr<Exchange> exchange = self.lock();
     if (!exchange) return;
     if (!encoded) {
       exchange->Respond(ErrorResponse(500, "encoding_failed", "the texts could not be encoded"));
-    } else if (exchange->route_ == RouteName::kSearch) {
-      exchange->Go(exchange->service_.searchers_, &Exchange::Search);
     } else {
-      exchange->Go(exchange->service_.workers_, &Exchange::Write);
+      Service& service = exchange->service_;
+      exchange->Go(exchange->route_.searches ? service.searchers_ : service.workers_,
+                   &Exchange::Answer);
     }
   };
   if (!service_.queue_.Push(job_, service_.QueueLimit())) return Respond(service_.QueueFull());
@@ -188,27 +148,18 @@ EncodedRows Service::Exchange::Encoded() const {
           .truncated = job_->texts.truncated};
 }
 
-void Service::Exchange::Write() {
-  switch (route_) {
-    case RouteName::kOpenAiEmbeddings:
-      return RespondBody(OpenAiEmbeddingsAnswer(embedding_, Encoded(), backend_->info().model));
-    case RouteName::kEmbed:
-      return RespondBody(EmbedAnswer(embedding_, Encoded()));
-    default:
-      return RespondBody(SimilarityAnswer(similarity_, Encoded(), *backend_));
-  }
-}
-
-void Service::Exchange::Search() {
-  const SearchSlots::Search slot(service_.slots_);
-  const EncodedRows encoded = Encoded();
-  const auto embed = [this](std::span<const std::string_view> texts) { return Embed(texts); };
-  const std::vector<std::vector<Found>> found =
-      backend_->Search(encoded.rows.data(), search_.queries.size(), search_.options, embed);
-  const double milliseconds =
-      std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-  RespondBody(
-      SearchAnswer(search_, found, encoded, milliseconds, service_.options_.limits.answer_bytes));
+void Service::Exchange::Answer() {
+  std::optional<SearchSlots::Search> slot;
+  if (route_.searches) slot.emplace(service_.slots_);
+  RespondBody(request_->Answer(
+      {.encoded = Encoded(),
+       .backend = *backend_,
+       .limits = service_.options_.limits,
+       .embed = [this](std::span<const std::string_view> texts) { return Embed(texts); },
+       .milliseconds =
+           [this] {
+             return std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+           }}));
 }
 
 std::vector<float> Service::Exchange::Embed(std::span<const std::string_view> texts) {

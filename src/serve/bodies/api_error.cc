@@ -1,6 +1,6 @@
-#include "serve/routes/api_error.h"
+#include "serve/bodies/api_error.h"
 
-#include "serve/routes/json_writer.h"
+#include "serve/bodies/json_writer.h"
 
 namespace tandem::serve {
 
