@@ -24,7 +24,7 @@
 #include "base/hashes/checksum.h"
 #include "config/params.h"
 #include "data/texts/metadata.h"
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 #include "index/vector_index.h"
 
 namespace tandem::index {

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "index/building/new_segment.h"
+#include "index/document_index.h"
 #include "index/folder/manifest.h"
-#include "index/folder/new_segment.h"
 #include "index/folder/staged_documents.h"
-#include "index/query/document_index.h"
 #include "model/dual_encoder.h"
 #include "search/embeddings/embedding_parts.h"
 #include "search/encode.h"

@@ -1,4 +1,4 @@
-#include "index/build.h"
+#include "index/building/build.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "index/building/model_copy.h"
 #include "index/folder/index_folder.h"
 #include "index/folder/index_info.h"
-#include "index/folder/model_copy.h"
 #include "index/folder/removal.h"
 #include "index/segments/segment.h"
 #include "index/segments/vector_file.h"
