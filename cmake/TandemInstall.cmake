@@ -19,6 +19,7 @@ install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
               "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPcre2.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPypiTorch.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindXxhash.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/TandemHideHeaders.cmake" DESTINATION "${package_folder}")
 
 install(
