@@ -75,6 +75,16 @@ on_suites() {
 
 run_links() { python3 tools/checks/check_links.py; }
 
+# --- installed headers ---------------------------------------------------------------------------
+
+# Each header that is installed compiles by itself, where nothing else of Tandem is.
+run_headers() {
+  build_targets release all
+  cmake -DBUILD="$PWD/build/release" -DCONSUMER="$PWD/tests/install/consumer" \
+    -DSCRATCH="$PWD/build/headers" -DCOMPONENT=torch -DALONE=ON -DCOMPILER=c++ -DGENERATOR=Ninja \
+    -P tests/install/consume.cmake
+}
+
 # --- portable forms ------------------------------------------------------------------------------
 
 # All tests; those of what only the kernels promise say so and are skipped.
@@ -216,14 +226,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links portable meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  [ $# -gt 0 ] || set -- links headers portable meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | portable | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      links | headers | portable | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, portable, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, headers, portable, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
   setup
@@ -232,6 +242,7 @@ check() {
   for name in "$@"; do
     case $name in
       links) part links 1 "where the documentation's links and paths lead" run_links ;;
+      headers) part headers 300 "every installed header compiles by itself" run_headers ;;
       portable) part portable 2400 "what a GPU runs, on the CPU, over all tests" run_portable ;;
       meanings) part meanings 900 "files that can be misread, beside their peers" run_meanings ;;
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;

@@ -7,8 +7,8 @@
 #include "index/exact/row_codes.h"
 #include "index/exact/row_file.h"
 #include "index/exact/score_errors.h"
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/rows/rows.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::index {
 namespace {

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/device.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor {
 namespace {

@@ -1,4 +1,4 @@
-#include "search/mining/mine.h"
+#include "search/mining_by_embeddings/mine.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -16,10 +16,10 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "dist/ranks.h"
-#include "search/mining/gather_mined.h"
-#include "search/mining/same_mining.h"
+#include "search/mining_by_embeddings/gather_mined.h"
+#include "search/mining_by_embeddings/same_mining.h"
 #include "search/mining_data.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {

@@ -29,7 +29,7 @@ struct IndexModel {
   std::string similarity;    // "cosine" or "dot"
   size_t width = 0;          // E
   std::string precision;     // that documents were encoded in
-  // What the model must be loaded with to be the same (index/folder/index_model.h): the document
+  // What the model must be loaded with to be the same (index/building/index_model.h): the document
   // prompt as text, the length in tokens that documents were cut at, and --dimensions where it was
   // given.
   std::string document_prompt;

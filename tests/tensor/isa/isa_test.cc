@@ -1,4 +1,4 @@
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "index/folder/merge.h"
+#include "index/building/merge.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 
 #include <fmt/format.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "search/mining/gather_mined.h"
+#include "search/mining_by_embeddings/gather_mined.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "index/folder/new_segment.h"
+#include "index/building/new_segment.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "embeddings/layouts/parts.h"
+#include "index/building/new_segment.h"
+#include "index/document_index.h"
 #include "index/folder/manifest.h"
-#include "index/folder/new_segment.h"
 #include "index/folder/staged_documents.h"
-#include "index/query/document_index.h"
 #include "model/dual_encoder.h"
 #include "search/encode.h"
 

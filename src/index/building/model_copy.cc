@@ -1,4 +1,4 @@
-#include "index/folder/model_copy.h"
+#include "index/building/model_copy.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "search/mining/mine.h"
+#include "search/mining_by_embeddings/mine.h"
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "index/folder/index_model.h"
+#include "index/building/index_model.h"
 
 #include <fmt/format.h>
 

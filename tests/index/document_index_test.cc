@@ -1,5 +1,5 @@
 // What indexes answer after changes, and what they refuse.
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

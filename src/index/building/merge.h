@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "index/building/new_segment.h"
 #include "index/folder/manifest.h"
-#include "index/folder/new_segment.h"
 
 namespace tandem::index {
 

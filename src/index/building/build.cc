@@ -1,4 +1,4 @@
-#include "index/build.h"
+#include "index/building/build.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "embeddings/layouts/staged_rows.h"
+#include "index/building/model_copy.h"
 #include "index/folder/index_folder.h"
 #include "index/folder/index_info.h"
-#include "index/folder/model_copy.h"
 #include "index/folder/removal.h"
 #include "index/segments/segment.h"
 #include "search/encoding/encoding_source.h"

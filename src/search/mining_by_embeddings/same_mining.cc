@@ -1,4 +1,4 @@
-#include "search/mining/same_mining.h"
+#include "search/mining_by_embeddings/same_mining.h"
 
 #include <fmt/format.h>
 

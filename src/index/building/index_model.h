@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 #include "model/dual_encoder.h"
 #include "tensor/machine/precision.h"
 
