@@ -21,7 +21,7 @@
 #include "base/process/threads.h"
 #include "embeddings/layouts/npy.h"
 #include "index/vector_index.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/process.h"
 

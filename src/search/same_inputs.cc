@@ -10,7 +10,7 @@
 #include "base/hashes/text_hash.h"
 #include "dist/gather_json.h"
 #include "model/fingerprint.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 
 namespace tandem::search {
 namespace {

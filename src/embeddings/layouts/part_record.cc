@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormatName = "tandem embeddings part";
-constexpr uint64_t kFormatVersion = 1;
+constexpr uint64_t kFormatVersion = 2;
+constexpr uint64_t kOldestVersion = 1;  // had another checksum
 constexpr uint64_t kMostWidth = 65536;
 constexpr size_t kMostPromptBytes = size_t{1} << 20;
 constexpr int kDigits = 5;
@@ -56,11 +57,13 @@ void CheckFormat(const JsonMembers& from, std::string_view file) {
   if (!from.Has("format") || from.Text("format") != kFormatName) {
     throw DataError(file, 0, "", "is no record of a part of embeddings");
   }
-  if (const uint64_t version = from.Count("version", INT32_MAX); version != kFormatVersion) {
-    throw DataError(file, 0, "",
-                    fmt::format("is of format version {}; this program reads version {}: use the "
-                                "program that made it, or encode again",
-                                version, kFormatVersion));
+  const uint64_t version = from.Count("version", INT32_MAX);
+  if (version < kOldestVersion || version > kFormatVersion) {
+    throw DataError(
+        file, 0, "",
+        fmt::format("is of format version {}; this program reads versions {} to {}: use "
+                    "the program that made it, or encode again",
+                    version, kOldestVersion, kFormatVersion));
   }
 }
 

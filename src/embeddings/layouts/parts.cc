@@ -102,7 +102,8 @@ void CheckFileSize(const fs::path& folder, const PartFileRecord& file) {
 void CheckBytes(const fs::path& folder, const PartFileRecord& file, const Shard& shard,
                 int threads) {
   const fs::path path = folder / file.name;
-  if (ChecksumOfFile(path, file.bytes, threads) != file.checksum) ThrowDamaged(path, shard);
+  const Checksum found = ChecksumOfFile(path, file.bytes, threads, file.checksum.kind);
+  if (found != file.checksum) ThrowDamaged(path, shard);
 }
 
 // Rows must follow each other, from 0 to the number of all.

@@ -227,6 +227,20 @@ TEST_F(EmbeddingPartsTest, DamageShowsWhenAPartIsOpened) {
               ThrowsMessage<DataError>(HasSubstr(File(2, ".ids.txt").native())));
 }
 
+// Version 1 differs by its kind of checksum.
+TEST_F(EmbeddingPartsTest, PartsOfVersionOneAreRead) {
+  PartRecord record = Record(0);
+  for (PartFileRecord* file : {&record.embeddings, &record.ids}) {
+    file->checksum = ChecksumOf(ReadFile(Folder() / file->name), ChecksumKind::kFirst);
+  }
+  WriteRecord(record);
+  Replace(File(0, ".json"), "\"version\": 2", "\"version\": 1");
+  EXPECT_NO_THROW(EmbeddingParts(Folder()).Open(0, 1));
+  Replace(File(0, ".ids.txt"), "d0", "d9");
+  EXPECT_THAT([&] { EmbeddingParts(Folder()).Open(0, 1); },
+              ThrowsMessage<DataError>(HasSubstr("its checksum differs")));
+}
+
 TEST_F(EmbeddingPartsTest, OtherTextsAreRefused) {
   const EmbeddingParts parts(Folder());
   ExpectedTexts texts = Expected();
@@ -277,8 +291,8 @@ TEST_F(EmbeddingPartsTest, BrokenRecordsAreNamed) {
   };
   refused("{", "[", "is not valid JSON");
   refused("tandem embeddings part", "something", "is no record of a part of embeddings");
-  refused("\"version\": 1", "\"version\": 2",
-          "is of format version 2; this program reads version 1");
+  refused("\"version\": 2", "\"version\": 3",
+          "is of format version 3; this program reads versions 1 to 2");
   refused("\"shard\": 1", "\"shard\": 2", "`embeddings.name` is not part-00002-of-00003.npy");
   refused("\"shard\": 1", "\"shard\": 3", "`shard` is none of so many shards");
   refused("\"rows\": 0", "\"rows\": -1", "`rows` is no whole number");

@@ -19,6 +19,19 @@ namespace {
 
 using testing::HasSubstr;
 
+// Files of an index of version 1 keep the kind of checksum that they were written with.
+TEST(CheckFilesTest, ComparesEitherKindOfChecksum) {
+  const TemporaryFolder folder;
+  for (const ChecksumKind kind : {ChecksumKind::kXxh128, ChecksumKind::kFirst}) {
+    WriteFileAtomically(folder.path() / "a", "as it was");
+    const std::vector<IndexFile> files = {{"a", 9, ChecksumOf("as it was", kind)}};
+    EXPECT_NO_THROW(CheckFiles(folder.path(), files, true, 1));
+    WriteFileAtomically(folder.path() / "a", "as it is!");
+    EXPECT_THROW(CheckFiles(folder.path(), files, true, 1), DataError);
+    EXPECT_NO_THROW(CheckFiles(folder.path(), files, false, 1));
+  }
+}
+
 // The look-up is the same in one pass over the ids and in many.
 TEST(IdLookupTest, FindsEveryIdAndNoOther) {
   constexpr size_t kRows = 1000;
