@@ -93,9 +93,12 @@ Precision ActivationPrecision(Precision precision) {
       return ResolvePrecision("auto");
     case Precision::kTf32:
       return Precision::kFp32;
-    default:
-      return precision;
+    case Precision::kFp32:
+    case Precision::kBf16:
+    case Precision::kFp16:
+      break;
   }
+  return precision;
 }
 
 Precision HostPrecision(Precision precision) {

@@ -33,30 +33,18 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::string error_tensor;
 
   bool start_object(std::size_t) override {
-    switch (state_) {
-      case State::kStart:
-        return Enter(State::kTensors);
-      case State::kTensorValue:
-        return Enter(State::kTensor);
-      case State::kMetadataValue:
-        return Enter(State::kMetadata);
-      default:
-        return Unexpected("an object");
-    }
+    if (state_ == State::kStart) return Enter(State::kTensors);
+    if (state_ == State::kTensorValue) return Enter(State::kTensor);
+    if (state_ == State::kMetadataValue) return Enter(State::kMetadata);
+    return Unexpected("an object");
   }
 
   bool key(string_t& name) override {
-    switch (state_) {
-      case State::kTensors:
-        return StartTensor(name);
-      case State::kTensor:
-        return StartField(name);
-      case State::kMetadata:
-        metadata_key_ = std::move(name);
-        return Enter(State::kMetadataString);
-      default:
-        return Unexpected("a key");
-    }
+    if (state_ == State::kTensors) return StartTensor(name);
+    if (state_ == State::kTensor) return StartField(name);
+    if (state_ != State::kMetadata) return Unexpected("a key");
+    metadata_key_ = std::move(name);
+    return Enter(State::kMetadataString);
   }
 
   bool string(string_t& value) override {
