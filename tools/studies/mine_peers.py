@@ -49,7 +49,7 @@ def read(folder):
 
 
 def cached_rows(path):
-    """The embeddings of a file of the cache (src/search/embeddings/embedding_file.h)."""
+    """The embeddings of a file of the cache (src/embeddings/layouts/cache_file.h)."""
     import numpy
     with open(path, "rb") as file:
         head = dict(line.split(" ", 1) for line in file.read(4096).decode().split("\n") if " " in line)

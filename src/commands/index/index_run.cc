@@ -107,7 +107,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
       .copy_model = options.with_model,
       .replace = options.replace};
   index::IndexEncoder encoder = EncoderOf(*model, options.model.model, options.model.dimensions);
-  std::optional<search::EmbeddingParts> parts;
+  std::optional<embeddings::EmbeddingParts> parts;
   if (!options.embeddings.empty()) {
     parts.emplace(search::OpenPartsFor(options.embeddings, *model, model::TextKind::kDocument,
                                        encoder.encode));

@@ -10,13 +10,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "embeddings/layouts/staged_rows.h"
 #include "index/building/model_copy.h"
 #include "index/folder/index_folder.h"
 #include "index/folder/index_info.h"
 #include "index/folder/removal.h"
 #include "index/segments/segment.h"
-#include "index/segments/vector_file.h"
-#include "search/embeddings/encoding_source.h"
+#include "search/encoding/encoding_source.h"
 #include "search/retrieval/exact.h"
 #include "search/retrieval/model_parts.h"
 
@@ -33,7 +33,7 @@ std::string SourceLines(const IndexEncoder& encoder, const DocumentSource& sourc
       "{}\ndocuments {:016x}\n{}block {}\n{}", change, source.hash,
       encoder.parts == nullptr ? "" : fmt::format("parts {:016x}\n", encoder.parts->hash()),
       kBlockRows,
-      search::EncodingSource(encoder.model, model::TextKind::kDocument, encoder.encode));
+      search::EncodingSource(encoder.model, model::TextKind::kDocument, encoder.encode).lines());
 }
 
 void ThrowIfStopped(const ChangeOptions& options) {
@@ -65,7 +65,7 @@ void CheckFinite(std::span<const float> values, size_t width, const StagedDocume
 
 // Gives `vectors` the next block.
 void AppendBlock(const IndexEncoder& encoder, const at::Tensor& embeddings,
-                 const StagedDocuments& staged, VectorFile& vectors) {
+                 const StagedDocuments& staged, embeddings::StagedRows& vectors) {
   const at::Tensor rows = search::RowsFor(embeddings, encoder.description.similarity).contiguous();
   const std::span<const float> values(rows.data_ptr<float>(), static_cast<size_t>(rows.numel()));
   CheckFinite(values, encoder.description.width, staged, vectors.whole_rows());
@@ -75,7 +75,7 @@ void AppendBlock(const IndexEncoder& encoder, const at::Tensor& embeddings,
 
 // Takes the vectors that are missing from the parts, in the same blocks.
 void TakeFromParts(const IndexEncoder& encoder, const StagedDocuments& staged,
-                   const ChangeOptions& options, VectorFile& vectors) {
+                   const ChangeOptions& options, embeddings::StagedRows& vectors) {
   Progress progress({.label = "read embeddings",
                      .unit = "documents",
                      .total = staged.rows(),
@@ -98,7 +98,8 @@ void TakeFromParts(const IndexEncoder& encoder, const StagedDocuments& staged,
 void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::filesystem::path& work,
             const ChangeOptions& options, BuildReport* report) {
   if (encoder.parts != nullptr) encoder.parts->CheckCount(staged.rows(), "documents");
-  VectorFile vectors(work, {staged.rows(), encoder.description.width, kBlockRows});
+  embeddings::StagedRows vectors(work / kVectorsName,
+                                 {staged.rows(), encoder.description.width, kBlockRows});
   const size_t before = vectors.whole_rows();
   report->resumed = before;
   if (before > 0) {

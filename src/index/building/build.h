@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "embeddings/layouts/parts.h"
 #include "index/building/new_segment.h"
 #include "index/document_index.h"
 #include "index/folder/manifest.h"
 #include "index/folder/staged_documents.h"
 #include "model/dual_encoder.h"
-#include "search/embeddings/embedding_parts.h"
 #include "search/encode.h"
 
 namespace tandem::index {
@@ -38,7 +38,7 @@ struct IndexEncoder {
   IndexModel description;  // DescribeModel
   // Embeddings of all documents, made by this model (OpenPartsFor): none is encoded then. Null: all
   // are.
-  const search::EmbeddingParts* parts = nullptr;
+  const embeddings::EmbeddingParts* parts = nullptr;
 };
 
 struct NewIndex {

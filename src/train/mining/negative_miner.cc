@@ -12,7 +12,7 @@
 #include "base/files/cache_folder.h"
 #include "base/process/interrupt.h"
 #include "base/random.h"
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 #include "search/mining_by_embeddings/gather_mined.h"
 #include "search/mining_by_embeddings/mine.h"
 #include "train/mining/mining_rules.h"
