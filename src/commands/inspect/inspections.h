@@ -28,7 +28,7 @@ nlohmann::ordered_json InspectJsonLines(const std::filesystem::path& path,
                                         const data::LineRules& rules);
 nlohmann::ordered_json InspectBeir(const std::filesystem::path& path);
 nlohmann::ordered_json InspectJudgements(const std::filesystem::path& path);
-nlohmann::ordered_json InspectTrecRun(const std::filesystem::path& path);
+nlohmann::ordered_json InspectTrecRun(const std::filesystem::path& path, int threads);
 nlohmann::ordered_json InspectNpy(const std::filesystem::path& path);
 // The folder that `tandem encode` writes.
 nlohmann::ordered_json InspectEmbeddings(const std::filesystem::path& path);
@@ -38,6 +38,6 @@ nlohmann::ordered_json InspectEmbeddings(const std::filesystem::path& path);
 nlohmann::ordered_json InspectParts(const std::filesystem::path& path);
 // Reads all of them: throws DataError also where one is not as it was written, and where an id
 // comes twice; UsageError where the folder holds no parts.
-void VerifyParts(const std::filesystem::path& path);
+void VerifyParts(const std::filesystem::path& path, int threads);
 
 }  // namespace tandem::app
