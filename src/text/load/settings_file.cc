@@ -12,11 +12,12 @@
 namespace tandem::text {
 using Json = nlohmann::ordered_json;
 
-SettingsFile::SettingsFile(const std::filesystem::path& path)
+SettingsFile::SettingsFile(const std::filesystem::path& path, const KnownFiles& known)
     : file_(path.native()), json_(std::make_unique<Json>(Json::object())) {
   if (!std::filesystem::exists(path)) return;
+  const std::string* const bytes = known ? known(path) : nullptr;
   try {
-    *json_ = ParseOrderedPythonJson(ReadFile(path));
+    *json_ = ParseOrderedPythonJson(bytes != nullptr ? *bytes : ReadFile(path));
   } catch (const JsonTextError& error) {
     throw ModelError(file_, "", error.what());
   }

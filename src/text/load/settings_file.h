@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/load/known_files.h"
+
 namespace tandem::text {
 
 // One file of settings; an absent file has none. nlohmann-json reads it, since these files hold
@@ -16,7 +18,7 @@ class SettingsFile {
  public:
   // Throws ModelError when the file exists and is not a JSON object. It is read as Python reads it
   // (ParseOrderedPythonJson).
-  explicit SettingsFile(const std::filesystem::path& path);
+  explicit SettingsFile(const std::filesystem::path& path, const KnownFiles& known = {});
   ~SettingsFile();
 
   // Nothing where the setting is absent or null; ModelError where it is not a string.
