@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "base/error.h"
 #include "base/files/npy.h"
+#include "base/json/json.h"
 
 namespace tandem::app {
 namespace {
@@ -65,7 +65,7 @@ class JsonLineOutput final : public EncodeOutput {
 
  private:
   void WriteLine(std::string_view id, std::span<const float> row) {
-    line_ = fmt::format("{{\"id\":{},\"embedding\":[", nlohmann::json(id).dump());
+    line_ = fmt::format("{{\"id\":{},\"embedding\":[", Json(id).Dump());
     for (const float value : row) {
       if (!std::isfinite(value)) {
         throw NumericError(
