@@ -16,8 +16,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files/npy.h"
 #include "base/process/threads.h"
+#include "embeddings/layouts/npy.h"
 #include "index/approximate.h"
 #include "index/calibrate.h"
 #include "index/graph/best_rows.h"
@@ -109,7 +109,8 @@ using OpenKind = decltype(&OpenHnsw);
 
 int Run(int argc, char** argv) {
   if (argc < 4) throw UsageError("usage: ann_bench VECTORS.npy QUERIES.npy KIND[:...] [RECALL]");
-  const NpyMatrix vectors = ReadNpy(argv[1]), asked = ReadNpy(argv[2]);
+  const embeddings::MappedRows vectors = embeddings::ReadNpy(argv[1]),
+                               asked = embeddings::ReadNpy(argv[2]);
   const VectorRows rows{vectors.values.data(), vectors.rows, vectors.columns};
   const std::string_view what = argv[3];
   const std::string_view name = what.substr(0, what.find(':'));

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "base/files/npy.h"
 #include "base/process/threads.h"
+#include "embeddings/layouts/npy.h"
 #include "index/vector_index.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/process.h"
 
@@ -67,8 +67,8 @@ double ReadRate(int threads) {
 }
 
 // The shortest time of a search for `count` queries, over all of them, a few times.
-double SecondsOf(const index::VectorIndex& kind, const NpyMatrix& queries, size_t count,
-                 const Options& options, Found& found) {
+double SecondsOf(const index::VectorIndex& kind, const embeddings::MappedRows& queries,
+                 size_t count, const Options& options, Found& found) {
   constexpr double kLeastSeconds = 1;
   found.assign(queries.rows, {});
   double best = 1e30;
@@ -101,7 +101,8 @@ double Recall(const Found& found, const Found& wanted, size_t count) {
 }
 
 void Measure(const Options& options) {
-  const NpyMatrix vectors = ReadNpy(options.vectors), queries = ReadNpy(options.queries);
+  const embeddings::MappedRows vectors = embeddings::ReadNpy(options.vectors),
+                               queries = embeddings::ReadNpy(options.queries);
   const index::VectorRows rows{vectors.values.data(), vectors.rows, vectors.columns};
   const tensor::ProductShape shape{static_cast<int64_t>(rows.width),
                                    static_cast<int64_t>(options.batch)};

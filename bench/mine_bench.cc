@@ -20,8 +20,8 @@
 
 #include "base/random.h"
 #include "data/training_set.h"
-#include "search/mining/mine.h"
-#include "tensor/machine/isa.h"
+#include "search/mining_by_embeddings/mine.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/process.h"
 

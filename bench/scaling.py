@@ -10,7 +10,7 @@ the build folder (attention heads are 32 wide, the inner width is four times the
 a point have the same number of tokens. TSV: varied, value, instruction set, precision, threads, what,
 seconds of a step (training) or of a text (encoding), tokens/s, share of the product rate at that
 model's shapes. Points that are not measured again, those of other instruction sets among them, stay
-as the TSV has them. --svg draws it all with gnuplot; --varied "" only draws.
+as the TSV has them. --svg draws it all with gnuplot (Debian: gnuplot-nox); --varied "" only draws.
 """
 
 import argparse

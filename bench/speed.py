@@ -2,7 +2,7 @@
 """Training, encoding and tokenising speed, beside the machine's limit and beside the peers.
 
     python3 bench/speed.py --build build/release --model FOLDER --demo FOLDER [--data FOLDER]
-        [--peer-python PYTHON] [--update docs/performance.md]
+        [--peer-python PYTHON] [--update docs/performance-details.md]
 
 Three sets of texts, each written once and read by everybody:
 

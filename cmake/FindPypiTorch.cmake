@@ -1,4 +1,4 @@
-# Finds PyPI's torch in the folder TANDEM_TORCH, which tools/fetch_torch.sh or pip has made, and makes
+# Finds PyPI's torch in the folder TANDEM_TORCH, which tools/fetch/fetch_torch.sh or pip has made, and makes
 # the target `torch` with its headers and libraries: c10 and torch_cpu, with TANDEM_WITH_CUDA also
 # c10_cuda, torch_cuda and NCCL. NVIDIA's headers and libraries are those that the package itself asks
 # for, so no CUDA toolkit is needed, as it would be for the CMake package of PyPI's torch: that one
@@ -13,7 +13,7 @@ set(TORCH_INCLUDE_DIRS "${PypiTorch_FOLDER}/include"
 set(PypiTorch_REQUIRED_FILES
     "${PypiTorch_FOLDER}/version.py" "${PypiTorch_FOLDER}/include/ATen/core/Tensor.h"
     "${PypiTorch_FOLDER}/lib/libc10.so" "${PypiTorch_FOLDER}/lib/libtorch_cpu.so")
-set(PypiTorch_HINT "tools/fetch_torch.sh ${TANDEM_TORCH} fetches it")
+set(PypiTorch_HINT "tools/fetch/fetch_torch.sh ${TANDEM_TORCH} fetches it")
 set(PypiTorch_CUDA_INCLUDE_DIRS "")
 if(TANDEM_WITH_CUDA)
   # From CUDA 13 on NVIDIA's packages share one folder; cuDNN, NCCL and others have their own.
@@ -46,7 +46,7 @@ if(TANDEM_WITH_CUDA)
        "${PypiTorch_FOLDER}/lib/libtorch_cuda.so" "${PypiTorch_NCCL_FOLDER}/nccl.h"
        "${PypiTorch_RUNTIME_LIBRARY}" "${PypiTorch_RUNTIME_FOLDER}/cuda_runtime_api.h"
        "${PypiTorch_CRT_FOLDER}/crt/host_config.h")
-  set(PypiTorch_HINT "tools/fetch_torch.sh --cuda ${TANDEM_TORCH} fetches it")
+  set(PypiTorch_HINT "tools/fetch/fetch_torch.sh --cuda ${TANDEM_TORCH} fetches it")
 endif()
 
 set(PypiTorch_MISSING "")

@@ -1,26 +1,70 @@
 # tandem_catalogue(TARGET FUNCTION TYPE HEADER
-#                  ENTRIES file.cc kDescriptor
-#                          ...)
+#                  ENTRIES folder/name.cc kDescriptor
+#                          ...
+#                  [OTHER_HALF TARGET FUNCTION TYPE HEADER FOLDER SUFFIX [OPTIONAL]])
 # gives TARGET the sources of a catalogue and the table of their descriptors: FUNCTION, which HEADER
 # declares, returns `std::span<const TYPE* const>` in the order given here. FUNCTION and TYPE are
 # written with their namespace, in which each file defines its descriptor as
 # `extern const TYPE kDescriptor{...}`.
 #
 # So an entry is one file and one line of the room's CMakeLists.txt.
+#
+# OTHER_HALF: an entry has a second file, which needs libraries that the first does not, such as
+# libtorch, so that it belongs to another target. It is found by the entry's line:
+# FOLDER/name.cc, which defines kDescriptorSUFFIX of that TYPE. With OPTIONAL an entry may lack it.
+# Where the other target is not built, there is no such half.
+#
+# A file that lies beside entries and belongs to no target is an error: its line was forgotten.
 function(tandem_catalogue target function type header)
-  cmake_parse_arguments(PARSE_ARGV 4 ARG "" "" "ENTRIES")
+  cmake_parse_arguments(PARSE_ARGV 4 ARG "" "" "ENTRIES;OTHER_HALF")
+  set(files "")
+  set(descriptors "")
+  set(entries "${ARG_ENTRIES}")
+  while(entries)
+    list(POP_FRONT entries file descriptor)
+    list(APPEND files ${file})
+    list(APPEND descriptors ${descriptor})
+  endwhile()
+  tandem_catalogue_table(${target} ${function} ${type} ${header} "${files}" "${descriptors}")
+  if(ARG_OTHER_HALF)
+    list(POP_FRONT ARG_OTHER_HALF target function type header folder suffix)
+    if(TARGET ${target})
+      tandem_other_half("${files}" "${descriptors}" ${folder} "${suffix}" "${ARG_OTHER_HALF}")
+      tandem_catalogue_table(${target} ${function} ${type} ${header} "${half_files}"
+                             "${half_descriptors}")
+    endif()
+  endif()
+endfunction()
+
+# Sets half_files and half_descriptors to those in FOLDER that belong to these.
+function(tandem_other_half files descriptors folder suffix optional)
+  set(half_files "")
+  set(half_descriptors "")
+  foreach(file descriptor IN ZIP_LISTS files descriptors)
+    cmake_path(GET file FILENAME name)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}")
+      list(APPEND half_files ${folder}/${name})
+      list(APPEND half_descriptors ${descriptor}${suffix})
+    elseif(NOT optional)
+      message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt: ${file} needs "
+                          "${folder}/${name}, which defines ${descriptor}${suffix}")
+    endif()
+  endforeach()
+  set(half_files "${half_files}" PARENT_SCOPE)
+  set(half_descriptors "${half_descriptors}" PARENT_SCOPE)
+endfunction()
+
+# The sources of one table and the table itself.
+function(tandem_catalogue_table target function type header files descriptors)
   string(REGEX MATCH "^(.*)::([A-Za-z]+)$" matched "${function}")
   set(namespace "${CMAKE_MATCH_1}")
   set(name "${CMAKE_MATCH_2}")
-  set(files "")
   set(declarations "")
   set(rows "")
-  while(ARG_ENTRIES)
-    list(POP_FRONT ARG_ENTRIES file descriptor)
-    list(APPEND files ${file})
+  foreach(descriptor IN LISTS descriptors)
     string(APPEND declarations "extern const ${type} ${descriptor};\n")
     string(APPEND rows "    &${descriptor},\n")
-  endwhile()
+  endforeach()
   list(REMOVE_DUPLICATES files)
   set(table "${CMAKE_CURRENT_BINARY_DIR}/${name}_table.cc")
   file(
@@ -43,4 +87,42 @@ ${rows}  };
 "
     @ONLY)
   target_sources(${target} PRIVATE ${files} "${table}")
+  tandem_check_lines("${files}")
+endfunction()
+
+# Fails for a source beside these files that no target of this folder compiles. A file that is added
+# or removed there makes CMake run again.
+function(tandem_check_lines files)
+  foreach(file IN LISTS files)
+    cmake_path(GET file PARENT_PATH folder)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder})
+    set_property(DIRECTORY APPEND PROPERTY TANDEM_ENTRY_FOLDERS ${folder})
+  endforeach()
+  cmake_language(DEFER CANCEL_CALL tandem_check_lines)
+  cmake_language(DEFER ID tandem_check_lines CALL tandem_check_entry_folders)
+endfunction()
+
+# Called when the folder's CMakeLists.txt has been read. Without libtorch the files that need it belong
+# to no target, so that nothing is checked.
+function(tandem_check_entry_folders)
+  if(NOT TANDEM_WITH_TORCH)
+    return()
+  endif()
+  get_property(folders DIRECTORY PROPERTY TANDEM_ENTRY_FOLDERS)
+  get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  set(compiled "")
+  foreach(target IN LISTS targets)
+    get_target_property(sources ${target} SOURCES)
+    list(APPEND compiled ${sources})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    file(GLOB found RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${folder}/*.cc")
+    foreach(file IN LISTS found)
+      if(NOT file IN_LIST compiled)
+        message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/${file} lies beside entries of a catalogue "
+                            "and has no line in CMakeLists.txt")
+      endif()
+    endforeach()
+  endforeach()
 endfunction()

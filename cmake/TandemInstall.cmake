@@ -1,6 +1,14 @@
 # The CMake package that an installation carries: find_package(tandem [COMPONENTS torch]).
 include(CMakePackageConfigHelpers)
 
+set(installed_rooms ${TANDEM_ROOMS})
+list(REMOVE_ITEM installed_rooms cli commands)
+install(CODE "set(TANDEM_SOURCE \"${PROJECT_SOURCE_DIR}/src\")
+set(TANDEM_ROOMS \"${installed_rooms}\")
+set(TANDEM_WITH_TORCH ${TANDEM_WITH_TORCH})
+set(TANDEM_INCLUDE_FOLDER \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/tandem\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake\")")
+
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tandem")
 configure_package_config_file(
   cmake/tandemConfig.cmake.in "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
@@ -11,6 +19,7 @@ install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
               "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPcre2.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPypiTorch.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindXxhash.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/TandemHideHeaders.cmake" DESTINATION "${package_folder}")
 
 install(

@@ -78,7 +78,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Without OpenBLAS libtorch takes the slow reference BLAS.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-openmp)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnuplot-nox) # figures of `tandem report`
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "embedding models for search: training, indexes and a server")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Tandem trains, evaluates, indexes for and serves dual-encoder retrievers, the

@@ -69,13 +69,42 @@ function(tandem_export_set result)
   endforeach()
 endfunction()
 
+# Fails unless the folder of every source, where it lies inside a room's folder, is this target's only,
+# and unless the target is called after the room: ROOM or ROOM_PART.
+function(tandem_own_folders name)
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE)
+    cmake_path(IS_PREFIX PROJECT_SOURCE_DIR "${source}" NORMALIZE in_tree)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" NORMALIZE generated)
+    if(generated OR NOT in_tree)
+      continue()
+    endif()
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/src")
+    string(REGEX REPLACE "/.*" "" room "${folder}")
+    if(NOT name MATCHES "^${room}(_|$)")
+      message(FATAL_ERROR "the target ${name} has ${source}: call it ${room} or ${room}_PART")
+    endif()
+    get_property(owner GLOBAL PROPERTY "TANDEM_OWNER_OF_${folder}")
+    if(folder STREQUAL room OR owner STREQUAL name)
+      continue()
+    elseif(owner)
+      message(FATAL_ERROR "src/${folder} is a folder of the target ${owner}; ${name} has a source there")
+    endif()
+    set_property(GLOBAL PROPERTY "TANDEM_OWNER_OF_${folder}" ${name})
+  endforeach()
+endfunction()
+
 # tandem_room(NAME SOURCES a.cc ... [DEPENDS rooms or libraries that its headers show]
-#             [PRIVATE_DEPENDS libraries that only its sources use]
-#             [NO_HEADERS])
-# makes the static library tandem_NAME, known as tandem::NAME, and installs it with its headers
-# (NO_HEADERS: they are another target's of the same folder).
+#             [PRIVATE_DEPENDS libraries that only its sources use])
+# makes the static library tandem_NAME, known as tandem::NAME, and installs it. NAME is a room, or
+# ROOM_PART for a part of one that has other dependencies than the rest. A folder inside a room belongs
+# to one target. cmake/InstallHeaders.cmake says which headers are installed.
 function(tandem_room name)
-  cmake_parse_arguments(ARG "NO_HEADERS" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  if(NOT name STREQUAL "embedding_parts") # shares its folder with the room until it is a room itself
+    tandem_own_folders(${name} ${ARG_SOURCES})
+  endif()
   add_library(tandem_${name} STATIC ${ARG_SOURCES})
   add_library(tandem::${name} ALIAS tandem_${name})
   set_target_properties(tandem_${name} PROPERTIES EXPORT_NAME ${name})
@@ -98,13 +127,6 @@ function(tandem_room name)
     endif()
   endif()
   install(TARGETS tandem_${name} EXPORT ${export_set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  if(NOT ARG_NO_HEADERS)
-    install(
-      DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/
-      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tandem/${name}
-      FILES_MATCHING
-      PATTERN "*.h")
-  endif()
 endfunction()
 
 # tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n | NO_ENTRIES])

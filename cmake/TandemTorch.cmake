@@ -4,7 +4,7 @@ if(TANDEM_TORCH)
 else()
   if(TANDEM_WITH_CUDA)
     message(FATAL_ERROR "TANDEM_WITH_CUDA needs a libtorch that is built with CUDA, which the "
-                        "distribution's is not: fetch PyPI's with tools/fetch_torch.sh --cuda FOLDER "
+                        "distribution's is not: fetch PyPI's with tools/fetch/fetch_torch.sh --cuda FOLDER "
                         "and give -DTANDEM_TORCH=FOLDER")
   endif()
   find_package(Torch REQUIRED)

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// Exit codes of the program; documented in docs/cli.md and stable.
+// Exit codes of the program; documented in docs/cli/README.md and stable.
 enum class ExitCode : int {
   kOk = 0,
   kInternal = 1,     // a bug in Tandem

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/process/threads.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 
 namespace tandem::app {
 namespace {

@@ -22,8 +22,8 @@ struct ModelFlags {
   bool prompts_documents = false;  // whether `prompt` is for documents, not for queries
 };
 
-// --embeddings: the folder of search/embeddings/kept_embeddings.h, or one of parts
-// (search/embeddings/embedding_parts.h).
+// --embeddings: the folder of embeddings/layouts/kept.h, or one of parts
+// (embeddings/layouts/parts.h).
 void AddEmbeddingsFlag(Flags& flags, std::string& folder);
 // The same for parts alone.
 void AddPartsFlag(Flags& flags, std::string& folder);

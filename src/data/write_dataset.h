@@ -52,7 +52,7 @@ void CheckFormatHolds(const Dataset& dataset, std::string_view format,
 
 // Writes a BEIR folder, or a file of JSON lines, gzip-compressed where its name ends in .gz. It
 // appears at `output` when it is complete. The same data set makes the same bytes. What each format
-// holds, and what it leaves out, stands in docs/cli.md ("convert"); what is left out is counted in
+// holds, and what it leaves out, stands in docs/cli/convert.md; what is left out is counted in
 // `warnings`, or on stderr where null.
 //
 // Throws what CheckWriteRequest throws; UsageError where the format would lose what training needs:

@@ -2,14 +2,13 @@
 
 #include <stdexcept>
 
+#include "config/catalogue_half.h"
 #include "index/vector_index.h"
 
 namespace tandem::index {
 
 const IndexKindMaker& MakerOf(const IndexKindInfo& kind) {
-  for (const IndexKindMaker* maker : IndexKindMakers()) {
-    if (maker->info == &kind) return *maker;
-  }
+  if (const IndexKindMaker* maker = config::FindHalf(IndexKindMakers(), kind)) return *maker;
   throw std::logic_error(fmt::format("nobody makes indexes of the kind {}", kind.name));
 }
 

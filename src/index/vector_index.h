@@ -107,7 +107,8 @@ config::Catalogue IndexKindCatalogue();
 // Throws UsageError naming the known kinds and the nearest of them.
 const IndexKindInfo& FindIndexKind(std::string_view name);
 
-// What a kind does, with tensor kernels or FAISS: in the half that links them.
+// What a kind does, with tensor kernels or FAISS: in the half that links them. Its file is
+// makers/NAME.cc, where kinds/NAME.cc is the kind's.
 struct IndexKindMaker {
   const IndexKindInfo* info;
   // Writes the kind's files into `folder` (names of its own: "vectors.int8", "hnsw.faiss"); returns
@@ -120,7 +121,7 @@ struct IndexKindMaker {
                                        const std::filesystem::path& folder);
 };
 
-// One for each of IndexKinds(), in any order.
+// One for each of IndexKinds(), in their order. The table is written from CMakeLists.txt.
 std::span<const IndexKindMaker* const> IndexKindMakers();
 const IndexKindMaker& MakerOf(const IndexKindInfo& kind);
 

@@ -4,15 +4,19 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/process/asked_forms.h"
+#include "config/catalogue_half.h"
 #include "objective/batch_arrays.h"
 #include "objective/catalogue.h"
 #include "objective/device/device_batch.h"
@@ -83,6 +87,12 @@ Forms Resolved(Forms forms) {
   return forms == Forms::kBySize && portable ? Forms::kDevice : forms;
 }
 
+std::unique_ptr<const DeviceForm> DeviceFormOf(const ObjectiveInfo& info,
+                                               const config::Params& params) {
+  const DeviceFormInfo* form = config::FindHalf(DeviceForms(), info);
+  return form == nullptr ? nullptr : form->make(params);
+}
+
 // A loss with its gradients, which are there where they were wanted.
 struct Judgement {
   Evaluation evaluation;
@@ -92,10 +102,11 @@ struct Judgement {
 class FormulaObjective final : public Objective {
  public:
   FormulaObjective(const ObjectiveInfo& info, const config::Params& params, Forms forms)
-      : needs_(info.needs(params)),
+      : name_(info.name),
+        needs_(info.needs(params)),
         forms_(Resolved(forms)),
         formula_(info.make(params)),
-        device_form_(MakeDeviceForm(info.name, params)) {}
+        device_form_(DeviceFormOf(info, params)) {}
 
   using Objective::Evaluate;
   Loss Evaluate(const Scores& scores, const Labels& labels, const States& states) const override {
@@ -127,8 +138,16 @@ class FormulaObjective final : public Objective {
 
  private:
   bool OnDevice(const Scores& scores) const {
-    if (forms_ != Forms::kBySize) return forms_ == Forms::kDevice;
-    return !scores.query_document.is_cpu() && scores.query_document.numel() >= kDeviceCells;
+    const bool wanted =
+        forms_ == Forms::kDevice || (forms_ == Forms::kBySize && !scores.query_document.is_cpu() &&
+                                     scores.query_document.numel() >= kDeviceCells);
+    if (wanted && device_form_ == nullptr && !said_host_.exchange(true)) {
+      Note(
+          fmt::format("objective {} has no form for devices: its scores are copied to the host, "
+                      "and their gradient back",
+                      name_));
+    }
+    return wanted && device_form_ != nullptr;
   }
 
   // Scores that are on a device are copied to the host, and FormulaFunction copies gradients back.
@@ -168,17 +187,24 @@ class FormulaObjective final : public Objective {
     if (gradients[4].defined()) gradients[4].fill_(bias);
   }
 
+  std::string_view name_;
   Needs needs_;
   Forms forms_;
   std::unique_ptr<const Formula> formula_;
-  std::unique_ptr<const DeviceForm> device_form_;
+  std::unique_ptr<const DeviceForm> device_form_;  // null: the objective has none
+  mutable std::atomic<bool> said_host_ = false;    // the note of OnDevice
 };
 
 }  // namespace
 
+std::unique_ptr<const Objective> MakeObjective(const ObjectiveInfo& info,
+                                               const config::Params& params, Forms forms) {
+  return std::make_unique<FormulaObjective>(info, params, forms);
+}
+
 std::unique_ptr<const Objective> MakeObjective(std::string_view name, const config::Params& params,
                                                Forms forms) {
-  return std::make_unique<FormulaObjective>(FindObjective(name), params, forms);
+  return MakeObjective(FindObjective(name), params, forms);
 }
 
 }  // namespace tandem::objective

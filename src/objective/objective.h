@@ -13,6 +13,8 @@
 
 namespace tandem::objective {
 
+struct ObjectiveInfo;  // objective/catalogue.h
+
 // What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
   at::Tensor positive;               // int64 [Q]: column of each query's own document
@@ -69,18 +71,22 @@ class Objective {
 // Where an objective computes.
 enum class Forms {
   // On the host, unless the scores are on a device and query_document has kDeviceCells cells or
-  // more: then on that device (device_form.h). Fewer are copied to the host, and their gradient
-  // back. TANDEM_FORMS=portable is kDevice.
+  // more: then on that device, if the objective has a device form (device/device_form.h). Other
+  // scores are copied to the host, and their gradient back. TANDEM_FORMS=portable is kDevice.
   kBySize,
   kHost,
-  kDevice,  // wherever the scores are
+  kDevice,  // wherever the scores are, if the objective has a device form
 };
 
 // Two copies over PCIe and the formula on the host take about as long for so many cells as the
 // twenty or so launches of a device form. Estimated: no GPU has measured it.
 inline constexpr int64_t kDeviceCells = 65536;
 
-// `name` as in the catalogue, `params` its parameters. Throws UsageError for an unknown name.
+// `params` are the parameters of `info`.
+std::unique_ptr<const Objective> MakeObjective(const ObjectiveInfo& info,
+                                               const config::Params& params,
+                                               Forms forms = Forms::kBySize);
+// `name` as in the catalogue. Throws UsageError for an unknown name.
 std::unique_ptr<const Objective> MakeObjective(std::string_view name, const config::Params& params,
                                                Forms forms = Forms::kBySize);
 

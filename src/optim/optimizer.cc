@@ -5,11 +5,11 @@
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "config/catalogue_half.h"
 #include "tensor/machine/device.h"
 #include "tensor/row_gradient.h"
 
@@ -53,14 +53,8 @@ std::vector<ParameterView> ViewsOf(const Parameters& parameters) {
 }
 
 const DeviceForm& DeviceFormOf(const OptimizerInfo& info) {
-  const std::span<const DeviceForm* const> forms = DeviceForms();
-  const auto found = std::find_if(forms.begin(), forms.end(), [&info](const DeviceForm* form) {
-    return form->optimizer == &info;
-  });
-  if (found == forms.end()) {
-    throw std::logic_error(fmt::format("optimizer {} has no device form", info.name));
-  }
-  return **found;
+  if (const DeviceForm* form = config::FindHalf(DeviceForms(), info)) return *form;
+  throw std::logic_error(fmt::format("optimizer {} has no device form", info.name));
 }
 
 const float* Values(const at::Tensor& tensor) {

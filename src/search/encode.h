@@ -13,11 +13,13 @@
 #include "base/process/interrupt.h"
 #include "data/texts/texts.h"
 #include "dist/process_group.h"
+#include "embeddings/encode_counts.h"
 #include "model/dual_encoder.h"
-#include "search/encode_counts.h"
 #include "search/length_batches.h"
 
 namespace tandem::search {
+
+using embeddings::EncodeCounts;
 
 // Returns the prompt of the text with this index.
 using PromptSource = std::function<std::string_view(size_t index)>;

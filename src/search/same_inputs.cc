@@ -10,7 +10,7 @@
 #include "base/json/json.h"
 #include "dist/gather_json.h"
 #include "model/fingerprint.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 
 namespace tandem::search {
 namespace {

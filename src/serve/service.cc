@@ -6,13 +6,11 @@
 #include <cmath>
 #include <utility>
 
+#include "serve/bodies/api_error.h"
+#include "serve/bodies/openapi_document.h"
+#include "serve/exchange.h"
 #include "serve/http/bearer_tokens.h"
 #include "serve/http/client_network.h"
-#include "serve/page_assets.h"
-#include "serve/routes/answers.h"
-#include "serve/routes/api_error.h"
-#include "serve/routes/exchange.h"
-#include "serve/routes/openapi.h"
 
 namespace tandem::serve {
 namespace {
@@ -27,10 +25,6 @@ constexpr size_t kSearchersOfClient = 8;
 constexpr const char* kPreflightAge = "600";
 constexpr size_t kShownPath = 100;  // of an unknown path, in the error
 
-constexpr const char* kPagePolicy =
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' "
-    "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 bool IsJson(std::string_view content_type) {
   constexpr std::string_view kJson = "application/json";
   std::string type(content_type.substr(0, content_type.find(';')));
@@ -39,28 +33,6 @@ bool IsJson(std::string_view content_type) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return type == kJson;
-}
-
-Response AssetResponse(const PageAsset& asset, const RequestHead& head) {
-  Response response;
-  response.headers = {{"ETag", std::string(asset.etag)},
-                      {"Cache-Control", "no-cache"},
-                      {"Content-Security-Policy", kPagePolicy},
-                      {"X-Content-Type-Options", "nosniff"},
-                      {"Referrer-Policy", "no-referrer"}};
-  if (head.if_none_match.find(asset.etag) != std::string::npos || head.if_none_match == "*") {
-    response.status = 304;
-    return response;
-  }
-  response.content_type = asset.content_type;
-  response.body = asset.content;
-  return response;
-}
-
-Response Json(std::string body) {
-  Response response;
-  response.body = std::move(body);
-  return response;
 }
 
 }  // namespace
@@ -128,13 +100,13 @@ std::optional<Response> Service::Screen(const RequestHead& head) const {
   }
   const bool get = head.method == Method::kGet || head.method == Method::kHead;
   if (head.method != Method::kOptions &&
-      (route->method == Method::kGet ? !get : head.method != Method::kPost)) {
+      (route->method() == Method::kGet ? !get : head.method != Method::kPost)) {
     Response response = ErrorResponse(
         405, "method_not_allowed", fmt::format("{} takes {}", route->path, AllowedMethods(*route)));
     response.headers.emplace_back("Allow", AllowedMethods(*route));
     return response;
   }
-  if (draining_ && route->name != RouteName::kMetrics) {
+  if (draining_ && !route->while_draining) {
     Response response = ErrorResponse(503, "draining", "the server ends; ask another one");
     response.headers.emplace_back("Retry-After", "5");
     response.close = true;
@@ -151,7 +123,7 @@ std::optional<Response> Service::Screen(const RequestHead& head) const {
                                   given ? "Bearer error=\"invalid_token\"" : "Bearer");
     return response;
   }
-  if (route->method == Method::kGet) return std::nullopt;
+  if (route->method() == Method::kGet) return std::nullopt;
   if (!IsJson(head.content_type)) {
     return ErrorResponse(415, "unsupported_media_type",
                          "the body must be JSON: Content-Type: application/json");
@@ -171,30 +143,6 @@ std::string Service::MetricsText() const {
                 .draining = draining_};
   if (fill_gauges_) fill_gauges_(&gauges);
   return metrics_.Text(gauges);
-}
-
-Response Service::Answer(const Route& route, const RequestHead& head) const {
-  switch (route.name) {
-    case RouteName::kPage:
-      return AssetResponse(kPage, head);
-    case RouteName::kPageStyle:
-      return AssetResponse(kPageStyle, head);
-    case RouteName::kPageScript:
-      return AssetResponse(kPageScript, head);
-    case RouteName::kMetrics: {
-      Response response = Json(MetricsText());
-      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-      return response;
-    }
-    case RouteName::kOpenApi:
-      return Json(openapi_);
-    case RouteName::kInfo:
-      return Json(InfoAnswer(backend()->info(), options_.limits));
-    case RouteName::kModels:
-      return Json(ModelsAnswer(backend()->info()));
-    default:
-      return Json("{\"status\":\"ok\"}\n");
-  }
 }
 
 size_t Service::QueueLimit() const {
@@ -221,8 +169,8 @@ std::shared_ptr<PendingRequest> Service::Handle(const RequestHead& head, std::st
     respond(std::move(response));
     return nullptr;
   }
-  if (route.method == Method::kGet) {
-    respond(Answer(route, head));
+  if (route.get != nullptr) {
+    respond(route.get(*this, head));
     return nullptr;
   }
   // Where the queue is full already, nothing is parsed.
@@ -231,7 +179,7 @@ std::shared_ptr<PendingRequest> Service::Handle(const RequestHead& head, std::st
     return nullptr;
   }
   const auto exchange = std::make_shared<Exchange>(
-      *this, Exchange::Start{route.name, std::move(body), client, std::move(respond)});
+      *this, Exchange::Start{route, std::move(body), client, std::move(respond)});
   exchange->Begin();
   return exchange;
 }

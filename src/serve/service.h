@@ -17,8 +17,7 @@
 #include "serve/backend.h"
 #include "serve/http/http_message.h"
 #include "serve/metrics.h"
-#include "serve/routes/json_request.h"
-#include "serve/routes/routes.h"
+#include "serve/route.h"
 #include "serve/work/batch_queue.h"
 #include "serve/work/batcher.h"
 #include "serve/work/search_slots.h"
@@ -90,6 +89,9 @@ class Service {
   Metrics& metrics() { return metrics_; }
   BatchQueue& queue() { return queue_; }
   const ServiceOptions& options() const { return options_; }
+  const std::string& openapi() const { return openapi_; }
+  // In Prometheus's text format.
+  std::string MetricsText() const;
   // Of connections and bytes, which the server knows.
   void SetConnectionGauges(std::function<void(Gauges*)> fill) { fill_gauges_ = std::move(fill); }
 
@@ -97,8 +99,6 @@ class Service {
   class Exchange;
   friend class Exchange;
 
-  Response Answer(const Route& route, const RequestHead& head) const;  // of GET
-  std::string MetricsText() const;
   size_t QueueLimit() const;
   Response QueueFull() const;
   bool AllowsOrigin(std::string_view origin) const;

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/products/products.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor {
 

@@ -21,9 +21,10 @@ Form FormOfEnvironment() {
       return Form::kReference;
     case AskedForms::kPortable:
       return Form::kPortable;
-    default:
-      return Form::kFused;
+    case AskedForms::kFused:
+      break;
   }
+  return Form::kFused;
 }
 
 thread_local Form wanted_form = FormOfEnvironment();

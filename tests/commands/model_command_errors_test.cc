@@ -102,9 +102,7 @@ TEST_F(ModelCommandErrors, ACheckpointForAModelNamesTheModelOfItsRun) {
 TEST_F(ModelCommandErrors, KeptEmbeddingsOfAnotherShapeAreAnError) {
   const std::vector<std::string> flags = {"--split", "dev", "--embeddings", Path("kept")};
   ASSERT_EQ(Evaluate(flags).exit_code, 0);
-  NpyWriter writer(Path("kept/embeddings.npy"), 2);
-  writer.Append(std::vector<float>{1, 2});
-  writer.Commit();
+  embeddings::WriteNpy(Path("kept/embeddings.npy"), 2, std::vector<float>{1, 2});
   const ProgramResult result = Evaluate(flags);
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/files/files.h"
-#include "base/files/npy.h"
+#include "embeddings/layouts/npy.h"
 #include "support/run_tandem.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
@@ -44,7 +44,9 @@ class ModelCommandsTest : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunTandem(arguments);
   }
-  NpyMatrix Embeddings() const { return ReadNpy(Path("embeddings/embeddings.npy")); }
+  embeddings::MappedRows Embeddings() const {
+    return embeddings::ReadNpy(Path("embeddings/embeddings.npy"));
+  }
 
   TemporaryFolder folder_;
 };

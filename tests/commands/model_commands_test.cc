@@ -27,26 +27,26 @@ TEST_F(ModelCommands, EncodeWritesARowForEachTextInInputOrder) {
   Write("texts.jsonl", lines);
   ASSERT_EQ(Encode(Path("texts.jsonl")).exit_code, 0);
   EXPECT_EQ(ReadFile(Path("embeddings/ids.txt")), "long\nshort\ntitled\n");
-  const NpyMatrix all = Embeddings();
+  const embeddings::MappedRows all = Embeddings();
   ASSERT_EQ(all.rows, 3U);
   ASSERT_EQ(all.columns, 32U);
   // "short" gets the same embedding alone, from standard input; a title precedes its text.
   const ProgramResult alone = Encode("-", {}, "{\"_id\": \"x\", \"text\": \"beta\"}\n");
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
-  const NpyMatrix one = Embeddings();
+  const embeddings::MappedRows one = Embeddings();
   for (size_t c = 0; c < 32; ++c) EXPECT_NEAR(one.values[c], all.values[32 + c], 1e-6);
   ASSERT_EQ(Encode("-", {}, "{\"_id\": \"x\", \"text\": \"beta alpha\"}\n").exit_code, 0);
-  const NpyMatrix titled = Embeddings();
+  const embeddings::MappedRows titled = Embeddings();
   for (size_t c = 0; c < 32; ++c) EXPECT_NEAR(titled.values[c], all.values[64 + c], 1e-6);
 }
 
 TEST_F(ModelCommands, EncodeRoundsToEightBitsWhereAskedTo) {
   const std::string line = "{\"_id\": \"a\", \"text\": \"alpha beta gamma\"}\n";
   ASSERT_EQ(Encode("-", {}, line).exit_code, 0);
-  const NpyMatrix fp32 = Embeddings();
+  const embeddings::MappedRows fp32 = Embeddings();
   const ProgramResult result = Encode("-", {"--precision", "int8"}, line);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const NpyMatrix int8 = Embeddings();
+  const embeddings::MappedRows int8 = Embeddings();
   EXPECT_FALSE(std::ranges::equal(int8.values, fp32.values));
   for (size_t c = 0; c < 32; ++c) EXPECT_NEAR(int8.values[c], fp32.values[c], 0.05) << c;
 }

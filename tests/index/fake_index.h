@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 
 namespace tandem::index {
 

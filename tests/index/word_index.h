@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "index/build.h"
-#include "index/folder/index_model.h"
+#include "index/building/build.h"
+#include "index/building/index_model.h"
 #include "support/tiny_model.h"
 
 namespace tandem::index {

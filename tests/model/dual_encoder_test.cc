@@ -17,7 +17,7 @@
 #include "base/files/files.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::model {

@@ -1,4 +1,4 @@
-// Reads what tools/make_embedding_golden.py wrote, and finds the texts that it belongs to.
+// Reads what tools/golden/make_embedding_golden.py wrote, and finds the texts that it belongs to.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ inline EmbeddingGolden ReadEmbeddingGolden(const std::filesystem::path& path) {
   return golden;
 }
 
-// The sources of tools/make_embedding_golden.py, in its order.
+// The sources of tools/golden/make_embedding_golden.py, in its order.
 struct GoldenSource {
   const char* file;  // under SHARED_DIR/data
   data::TextRole role;

@@ -1,5 +1,5 @@
 // The real all-MiniLM-L6-v2 against sentence-transformers, on 1,000 texts of different lengths.
-// Golden numbers: tools/make_embedding_golden.py.
+// Golden numbers: tools/golden/make_embedding_golden.py.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>

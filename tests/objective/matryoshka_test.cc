@@ -22,7 +22,7 @@
 namespace tandem::objective {
 namespace {
 
-// As tools/make_matryoshka_golden.py gives them.
+// As tools/golden/make_matryoshka_golden.py gives them.
 at::Tensor GoldenRows(int64_t count, int64_t offset) {
   const at::Tensor rows = at::empty({count, 8}, at::kDouble);
   for (int64_t i = 0; i < count; ++i) {
@@ -51,7 +51,8 @@ void ExpectNumbers(const at::Tensor& got, const std::vector<double>& want) {
   }
 }
 
-// tools/make_matryoshka_golden.py printed the numbers. Its scale of 20 is the temperature 0.05.
+// tools/golden/make_matryoshka_golden.py printed the numbers. Its scale of 20 is the temperature
+// 0.05.
 TEST(Matryoshka, EqualsMatryoshkaLossOverMultipleNegativesRankingLoss) {
   const at::Tensor queries = GoldenRows(3, 0), documents = GoldenRows(6, 10);
   const std::vector<int64_t> numbers = {2, 8, 4};  // in any order

@@ -1,5 +1,5 @@
 // Every optimizer against torch's and transformers' in double precision: numbers made by
-// tools/make_optimizer_golden.py.
+// tools/golden/make_optimizer_golden.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -133,7 +133,7 @@ TEST(CrossEncoderGoldenFile, HasACaseOfEveryClass) {
   for (const weights::ClassificationHead* head : weights::ClassificationHeads()) {
     for (const std::string_view name : head->class_names) {
       EXPECT_TRUE(classes.contains(std::string(name)))
-          << name << " has no case in tools/make_cross_encoder_golden.py";
+          << name << " has no case in tools/golden/make_cross_encoder_golden.py";
     }
   }
 }

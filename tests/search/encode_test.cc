@@ -14,7 +14,7 @@
 
 #include "base/files/files.h"
 #include "base/random.h"
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
 #include "tensor/machine/process.h"

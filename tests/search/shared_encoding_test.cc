@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "dist/ranks.h"
-#include "search/embeddings/embedding_cache.h"
 #include "search/encode.h"
+#include "search/encoding/embedding_cache.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
 

@@ -26,7 +26,7 @@ namespace tandem {
 class HeldCache {
  public:
   explicit HeldCache(const std::filesystem::path& cache) {
-    constexpr off_t kHashes = 4096;  // search/embeddings/embedding_file.h
+    constexpr off_t kHashes = 4096;  // embeddings/layouts/cache_file.h
     for (const auto& entry : std::filesystem::directory_iterator(cache / "embeddings")) {
       const int file = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
       const uint64_t missing = 0;

@@ -18,8 +18,8 @@
 
 #include "base/random.h"
 #include "tensor/fused/kernel_arguments.h"
+#include "tensor/isa/isa.h"
 #include "tensor/linear.h"
-#include "tensor/machine/isa.h"
 #include "tensor/ops.h"
 #include "tensor/packed_tokens.h"
 

@@ -20,7 +20,7 @@
 #include "tensor/fused/adapted_ops.h"
 #include "tensor/fused_only.h"
 #include "tensor/inputs.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/ops.h"
 #include "tensor/profile/profile.h"
 

@@ -1,4 +1,5 @@
-// Hashes as in golden/hashes.tsv; tools/make_tokenizer_golden.py says which bytes they cover.
+// Hashes as in golden/hashes.tsv; tools/golden/make_tokenizer_golden.py says which bytes they
+// cover.
 #pragma once
 
 #include <zlib.h>

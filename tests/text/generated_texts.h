@@ -1,5 +1,5 @@
-// Texts over all of Unicode, the same that tools/generated_texts.py makes: the golden hashes are of
-// these.
+// Texts over all of Unicode, the same that tools/golden/generated_texts.py makes: the golden hashes
+// are of these.
 #pragma once
 
 #include <cstdint>

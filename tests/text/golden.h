@@ -28,7 +28,8 @@ struct Golden {
   std::string crc;
 };
 
-// A file of lines `set TAB number of texts TAB CRC`; tools/make_tokenizer_golden.py says of what.
+// A file of lines `set TAB number of texts TAB CRC`; tools/golden/make_tokenizer_golden.py says of
+// what.
 class GoldenFile {
  public:
   explicit GoldenFile(const std::string& name) {

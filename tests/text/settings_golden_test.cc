@@ -1,5 +1,5 @@
 // What transformers makes of folders whose files beside tokenizer.json change what it means, kept
-// as hashes (golden/settings.json, by tools/check_tokenizer_settings.py --golden).
+// as hashes (golden/settings.json, by tools/checks/check_tokenizer_settings.py --golden).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

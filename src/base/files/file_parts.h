@@ -5,15 +5,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace tandem {
 
-// Closes what `open` has returned; below 0: nothing is open.
+// Closes what `open` has returned; below 0: nothing is open. Move-only.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int number = -1) : number_(number) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   ~FileDescriptor();
 
   int number() const { return number_; }

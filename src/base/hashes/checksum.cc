@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -16,65 +15,32 @@
 
 #include "base/error.h"
 #include "base/files/file_parts.h"
-#include "base/hashes/mix_words.h"
+#include "base/hashes/first_checksum.h"
 #include "base/process/threads.h"
 
 namespace tandem {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "checksums are defined on little-endian words");
-
 constexpr size_t kPieceBytes = size_t{4} << 20;
-// A multiplication takes four cycles and one begins in each: eight independent ones keep the
-// multiplier busy, and the memory then limits the speed.
-constexpr size_t kLanes = 8;
-constexpr size_t kStrideBytes = kLanes * sizeof(uint64_t);
+constexpr std::string_view kXxh128Prefix = "xxh128:";
 
-using Lanes = std::array<uint64_t, kLanes>;
-
-void AddStride(const char* at, Lanes* lanes) {
-  Lanes words;
-  std::memcpy(words.data(), at, kStrideBytes);
-  for (size_t i = 0; i < kLanes; ++i) {
-    uint64_t& lane = (*lanes)[i];
-    // Where a word makes a factor zero, the rotated lane still depends on earlier words.
-    lane = MixWords(lane ^ words[i], kHashWord) ^ std::rotl(lane, 23);
-  }
+Checksum Xxh128Of(const void* bytes, size_t size) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+  return {hash.high64, hash.low64};
 }
 
-uint64_t Fold(std::span<const uint64_t> words, uint64_t start) {
-  uint64_t hash = start;
-  for (const uint64_t word : words) {
-    hash = MixWords(hash ^ word, kHashWord) ^ std::rotl(hash, 23);
-  }
-  return MixWords(hash, kHashEnd) ^ std::rotl(hash, 32);
+Checksum ChecksumOfPiece(std::string_view bytes, ChecksumKind kind) {
+  return kind == ChecksumKind::kFirst ? FirstChecksumOfPiece(bytes)
+                                      : Xxh128Of(bytes.data(), bytes.size());
 }
 
-Checksum FoldBoth(std::span<const uint64_t> words, uint64_t size) {
-  return {Fold(words, kHashStart ^ size), Fold(words, kHashEnd + size * kHashWord)};
-}
-
-Checksum ChecksumOfPiece(std::string_view bytes) {
-  Lanes lanes;
-  for (size_t i = 0; i < kLanes; ++i) lanes[i] = kHashStart + (i + 1) * kHashEnd;
-  size_t done = 0;
-  for (; done + kStrideBytes <= bytes.size(); done += kStrideBytes) {
-    AddStride(bytes.data() + done, &lanes);
+Checksum Join(const std::vector<Checksum>& pieces, uint64_t bytes, ChecksumKind kind) {
+  if (kind == ChecksumKind::kFirst) return JoinedFirstChecksums(pieces, bytes);
+  std::vector<XXH128_canonical_t> digests(pieces.size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    XXH128_canonicalFromHash(&digests[i], {pieces[i].low, pieces[i].high});
   }
-  if (done < bytes.size()) {
-    char last[kStrideBytes] = {};
-    std::memcpy(last, bytes.data() + done, bytes.size() - done);
-    AddStride(last, &lanes);
-  }
-  return FoldBoth(lanes, bytes.size());
-}
-
-Checksum Join(const std::vector<Checksum>& pieces, uint64_t bytes) {
-  std::vector<uint64_t> words;
-  words.reserve(2 * pieces.size());
-  for (const Checksum& piece : pieces) words.insert(words.end(), {piece.high, piece.low});
-  return FoldBoth(words, bytes);
+  return Xxh128Of(digests.data(), digests.size() * sizeof(XXH128_canonical_t));
 }
 
 size_t PieceCount(uint64_t bytes) { return (bytes + kPieceBytes - 1) / kPieceBytes; }
@@ -114,12 +80,19 @@ class ReadOnlyFile {
 }  // namespace
 
 std::string ToHex(const Checksum& checksum) {
-  return fmt::format("{:016x}{:016x}", checksum.high, checksum.low);
+  const bool is_first = checksum.kind == ChecksumKind::kFirst;
+  return fmt::format("{}{:016x}{:016x}", is_first ? "" : kXxh128Prefix, checksum.high,
+                     checksum.low);
 }
 
 std::optional<Checksum> ChecksumFromHex(std::string_view text) {
-  if (text.size() != 32) return std::nullopt;
   Checksum checksum;
+  if (text.starts_with(kXxh128Prefix)) {
+    text.remove_prefix(kXxh128Prefix.size());
+  } else {
+    checksum.kind = ChecksumKind::kFirst;
+  }
+  if (text.size() != 32) return std::nullopt;
   const auto read = [](std::string_view half, uint64_t* value) {
     const char* const end = half.data() + half.size();
     const auto [stop, error] = std::from_chars(half.data(), end, *value, 16);
@@ -131,15 +104,16 @@ std::optional<Checksum> ChecksumFromHex(std::string_view text) {
   return checksum;
 }
 
-Checksum ChecksumOf(std::string_view bytes) {
+Checksum ChecksumOf(std::string_view bytes, ChecksumKind kind) {
   std::vector<Checksum> pieces;
   for (size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
-    pieces.push_back(ChecksumOfPiece(bytes.substr(begin, kPieceBytes)));
+    pieces.push_back(ChecksumOfPiece(bytes.substr(begin, kPieceBytes), kind));
   }
-  return Join(pieces, bytes.size());
+  return Join(pieces, bytes.size(), kind);
 }
 
-Checksum ChecksumOfFile(const std::filesystem::path& path, uint64_t bytes, int threads) {
+Checksum ChecksumOfFile(const std::filesystem::path& path, uint64_t bytes, int threads,
+                        ChecksumKind kind) {
   const ReadOnlyFile file(path);
   if (const uint64_t found = file.size(); found != bytes) {
     throw DataError(path.native(), 0, "", fmt::format("has {} bytes, expected {}", found, bytes));
@@ -152,10 +126,10 @@ Checksum ChecksumOfFile(const std::filesystem::path& path, uint64_t bytes, int t
       const uint64_t offset = piece * kPieceBytes;
       const size_t size = std::min<uint64_t>(kPieceBytes, bytes - offset);
       file.Read(offset, std::span(buffer).first(size));
-      pieces[piece] = ChecksumOfPiece({buffer.data(), size});
+      pieces[piece] = ChecksumOfPiece({buffer.data(), size}, kind);
     }
   });
-  return Join(pieces, bytes);
+  return Join(pieces, bytes, kind);
 }
 
 }  // namespace tandem

@@ -163,9 +163,11 @@ std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place) {
           : line[fault->offset] == ',' ? "a comma stands behind the object"
                                        : "something stands behind the object",
           place.file);
-    default:
-      return fmt::format("{}: {}", kInvalid, FaultText(line, *fault));
+    case JsonFault::Kind::kOther:
+    case JsonFault::Kind::kNoUtf8:
+      break;
   }
+  return fmt::format("{}: {}", kInvalid, FaultText(line, *fault));
 }
 
 std::string Utf8Problem(std::string_view text) {

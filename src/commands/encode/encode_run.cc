@@ -15,16 +15,17 @@
 #include "cli/globals.h"
 #include "cli/process/signal_watch.h"
 #include "commands/encode/encode_command.h"
-#include "commands/encode/encode_files.h"
 #include "commands/encode/encode_shard.h"
 #include "commands/encode/encode_stdout.h"
 #include "commands/encode/encode_texts.h"
 #include "commands/load_model.h"
 #include "data/input/byte_source.h"
 #include "data/warnings.h"
-#include "search/embeddings/encoding_source.h"
-#include "search/embeddings/kept_embeddings.h"
+#include "embeddings/layouts/kept.h"
+#include "embeddings/layouts/npy_output.h"
+#include "embeddings/layouts/parts.h"
 #include "search/encode.h"
+#include "search/encoding/encoding_source.h"
 
 namespace tandem::app {
 namespace {
@@ -69,24 +70,28 @@ class EncodeJob {
   }
 
   // What decides the bytes, besides the texts themselves.
-  std::string Settings() const {
-    return fmt::format("width {}\nblock {} {}\nid_field {:?}\ntext_field {:?}\n{}",
-                       model_.embedding_width(), size_.texts, size_.bytes, source_.options.id_field,
-                       source_.options.text_field, search::EncodingSource(model_, kind(), encode_));
+  embeddings::Provenance Made() const {
+    embeddings::Provenance made;
+    made.Add("width", fmt::format("{}", model_.embedding_width()));
+    made.Add("block", fmt::format("{} {}", size_.texts, size_.bytes));
+    made.Add("id_field", fmt::format("{:?}", source_.options.id_field));
+    made.Add("text_field", fmt::format("{:?}", source_.options.text_field));
+    return made.Add(search::EncodingSource(model_, kind(), encode_));
+  }
+  // The same for one of several parts, which must be of one input of `total` texts.
+  embeddings::Provenance MadeOfPart(uint64_t total) const {
+    return Made().Add("input", fmt::format("{} texts, files of {} bytes", total, source_.bytes));
   }
 
   // Counts all texts and keeps to those of this shard. That of index 0 also looks at all of them:
   // ids that come twice in different shards show there. Returns which texts are this shard's.
-  ShardRange KeepTo(const search::Shard& shard, const fs::path& folder);
-  // What the texts were, for CheckSameParts.
-  std::string InputSetting(uint64_t total) const {
-    return fmt::format("input {} texts, files of {} bytes\n", total, source_.bytes);
-  }
+  ShardRange KeepTo(const embeddings::Shard& shard, const fs::path& folder);
   // The record of the shard, once it has run, without its files.
-  search::PartRecord Record(const search::Shard& shard, const ShardRange& range) const;
+  embeddings::PartRecord Record(const embeddings::Shard& shard, const ShardRange& range) const;
 
   // Encodes what follows the blocks of `kept`. `folder` is for a nameless file of the ids.
-  void Run(EncodeOutput& output, const EncodeJournal& kept, const fs::path& folder);
+  void Run(embeddings::BlockOutput& output, const embeddings::Journal& kept,
+           const fs::path& folder);
   // The counts of all texts, to be reported.
   void Report(const std::string& target);
 
@@ -94,9 +99,9 @@ class EncodeJob {
   model::TextKind kind() const {
     return is_query_ ? model::TextKind::kQuery : model::TextKind::kDocument;
   }
-  uint64_t Survey(const EncodeJournal& kept, const fs::path& folder);
+  uint64_t Survey(const embeddings::Journal& kept, const fs::path& folder);
   void EncodeBlocks(const NextInputText& next, std::optional<uint64_t> total,
-                    const EncodeJournal& kept, EncodeOutput& output);
+                    const embeddings::Journal& kept, embeddings::BlockOutput& output);
 
   Source source_;
   model::DualEncoder& model_;
@@ -106,12 +111,12 @@ class EncodeJob {
   uint64_t texts_hash_ = 0;  // of the texts of the range, once they were read
   search::EncodeOptions encode_;
   data::Warnings warnings_;
-  search::EncodeCounts counts_;
+  embeddings::EncodeCounts counts_;
 };
 
 // Reads all texts before any is encoded, so that what is wrong with them shows while nothing is
 // lost. Returns their number.
-uint64_t EncodeJob::Survey(const EncodeJournal& kept, const fs::path& folder) {
+uint64_t EncodeJob::Survey(const embeddings::Journal& kept, const fs::path& folder) {
   Progress progress({.label = "read", .unit = "texts"});
   CheckedTexts texts(source_.options, folder, kept.blocks, warnings_, range_);
   data::InputText text;
@@ -124,7 +129,7 @@ uint64_t EncodeJob::Survey(const EncodeJournal& kept, const fs::path& folder) {
   return texts.count();
 }
 
-ShardRange EncodeJob::KeepTo(const search::Shard& shard, const fs::path& folder) {
+ShardRange EncodeJob::KeepTo(const embeddings::Shard& shard, const fs::path& folder) {
   uint64_t total = 0;
   if (shard.index == 0) {
     data::Warnings counted;  // by all shards together
@@ -145,7 +150,8 @@ ShardRange EncodeJob::KeepTo(const search::Shard& shard, const fs::path& folder)
   return range;
 }
 
-search::PartRecord EncodeJob::Record(const search::Shard& shard, const ShardRange& range) const {
+embeddings::PartRecord EncodeJob::Record(const embeddings::Shard& shard,
+                                         const ShardRange& range) const {
   return {.shard = shard,
           .first_row = range.first,
           .rows = range.count,
@@ -153,17 +159,17 @@ search::PartRecord EncodeJob::Record(const search::Shard& shard, const ShardRang
           .width = static_cast<uint64_t>(model_.embedding_width()),
           .similarity = model_.similarity(),
           .prompt = model_.prompt(kind()),
-          .settings = Settings() + InputSetting(range.total),
+          .provenance = MadeOfPart(range.total),
           .texts_hash = texts_hash_,
           .embeddings = {},
           .ids = {}};
 }
 
 void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> total,
-                             const EncodeJournal& kept, EncodeOutput& output) {
+                             const embeddings::Journal& kept, embeddings::BlockOutput& output) {
   const uint64_t before = kept.rows();
   encode_.encoded_before = before;
-  for (const EncodedBlock& block : kept.blocks) counts_ += block.counts;
+  for (const embeddings::JournalBlock& block : kept.blocks) counts_ += block.counts;
   search::StreamEncoder encoder(model_, kind(), encode_, total ? *total - before : 0);
   TextBlock block;
   while (ReadBlock(next, size_, &block)) {
@@ -174,9 +180,12 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
                                   "encode without --resume",
                                   before));
     }
-    search::EncodeCounts counts;
+    embeddings::EncodeCounts counts;
     const at::Tensor rows = encoder.Encode(block.texts, &counts);
-    output.Write(block, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())}, counts);
+    output.Write({.rows = {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())},
+                  .ids = block.ids,
+                  .texts_hash = block.hash,
+                  .counts = counts});
     counts_ += counts;
   }
   ThrowIfStopped();  // a pipe may have ended by the same signal
@@ -188,7 +197,8 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
   }
 }
 
-void EncodeJob::Run(EncodeOutput& output, const EncodeJournal& kept, const fs::path& folder) {
+void EncodeJob::Run(embeddings::BlockOutput& output, const embeddings::Journal& kept,
+                    const fs::path& folder) {
   const uint64_t before = kept.rows();
   if (before > 0) {
     Note(fmt::format("{}{} texts have been encoded before", kept.complete ? "all " : "", before));
@@ -218,7 +228,7 @@ void EncodeJob::Report(const std::string& target) {
 }
 
 // Runs the job into its files, which get their names once `before_names` has returned.
-void RunIntoFiles(EncodeJob& job, EncodeFiles& files, const fs::path& folder,
+void RunIntoFiles(EncodeJob& job, embeddings::NpyOutput& files, const fs::path& folder,
                   const std::function<void()>& before_names) {
   try {
     job.Run(files, files.kept(), folder);
@@ -233,36 +243,38 @@ void RunIntoFiles(EncodeJob& job, EncodeFiles& files, const fs::path& folder,
 }
 
 void EncodeToFiles(const EncodeCommandOptions& options, EncodeJob& job, size_t width) {
-  const EncodePaths paths = EncodePathsOf(options.output);
-  if (paths.in_folder) CheckNoParts(paths.folder());
-  EncodeFiles files(paths, {.width = width, .settings = job.Settings(), .resume = options.resume});
+  const embeddings::NpyPaths paths = embeddings::NpyPathsOf(options.output);
+  if (paths.in_folder) embeddings::CheckNoParts(paths.folder());
+  embeddings::NpyOutput files(paths,
+                              {.width = width, .provenance = job.Made(), .resume = options.resume});
   const SignalWatch signals;
   RunIntoFiles(job, files, paths.folder(), [&] {
     // The files replace embeddings that a search kept here.
     if (paths.in_folder || paths.embeddings.filename() == "embeddings.npy") {
-      search::ForgetKept(paths.folder());
+      embeddings::ForgetKept(paths.folder());
     }
   });
   job.Report(paths.embeddings.native());
 }
 
-void EncodeToPart(const EncodeCommandOptions& options, const search::Shard& shard, EncodeJob& job,
-                  size_t width) {
-  const EncodePaths paths = PathsOfShard(options.output, shard);
+void EncodeToPart(const EncodeCommandOptions& options, const embeddings::Shard& shard,
+                  EncodeJob& job, size_t width) {
+  const embeddings::NpyPaths paths = embeddings::PathsOfPart(options.output, shard);
   const SignalWatch signals;
   MakeFolder(paths.folder());
   const ShardRange range = job.KeepTo(shard, paths.folder());
-  const std::string settings = job.Settings() + job.InputSetting(range.total);
-  CheckPartsFolder(paths.folder(), shard, settings);
+  embeddings::Provenance made = job.MadeOfPart(range.total);
+  embeddings::CheckPartsFolder(paths.folder(), shard, made);
   if (range.count == 0) {
     Note(fmt::format("no texts are this shard's: the input has {} in blocks of {} (--block-texts)",
                      range.total, options.block_texts));
   }
-  EncodeFiles files(paths, {.width = width,
-                            .settings = fmt::format("{}shard {}\n", settings, shard.Text()),
-                            .resume = options.resume});
-  RunIntoFiles(job, files, paths.folder(), [&] { RemovePartRecord(paths.folder(), shard); });
-  WritePartRecord(paths.folder(), job.Record(shard, range), Threads());
+  embeddings::NpyOutput files(
+      paths,
+      {.width = width, .provenance = made.Add("shard", shard.Text()), .resume = options.resume});
+  RunIntoFiles(job, files, paths.folder(),
+               [&] { embeddings::RemovePartRecord(paths.folder(), shard); });
+  embeddings::WritePartRecord(paths.folder(), job.Record(shard, range), Threads());
   job.Report(paths.embeddings.native());
 }
 
@@ -275,7 +287,7 @@ void EncodeToStdout(const EncodeCommandOptions& options, EncodeJob& job, size_t 
 }
 
 // The shard that this process is, if any; where the launcher has started the job again, it goes on.
-std::optional<search::Shard> PlaceOf(EncodeCommandOptions* options) {
+std::optional<embeddings::Shard> PlaceOf(EncodeCommandOptions* options) {
   bool restarted = false;
   const auto shard = ShardOfProcess(options->shard, &restarted);
   if (!shard) return shard;
@@ -310,7 +322,7 @@ void CheckCanBeReadAgain(const EncodeCommandOptions& options, const Source& sour
 
 void RunEncode(const EncodeCommandOptions& given) {
   EncodeCommandOptions options = given;
-  const std::optional<search::Shard> shard = PlaceOf(&options);
+  const std::optional<embeddings::Shard> shard = PlaceOf(&options);
   std::optional<ShardMessages> messages;
   if (shard && options.shard.empty()) messages.emplace(*shard);
   const auto role = options.kind == "query" ? data::TextRole::kQuery : data::TextRole::kDocument;

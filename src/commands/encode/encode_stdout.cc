@@ -10,8 +10,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/files/npy.h"
 #include "base/json/json.h"
+#include "embeddings/layouts/npy.h"
 
 namespace tandem::app {
 namespace {
@@ -26,17 +26,17 @@ void FlushOut() {
 }
 
 // "npy" and "raw".
-class RowOutput final : public EncodeOutput {
+class RowOutput final : public embeddings::BlockOutput {
  public:
   RowOutput(bool header, size_t width) : header_(header), width_(width) {}
 
   void Begin(std::optional<uint64_t> total) override {
     if (!header_) return;
     if (!total) throw std::logic_error("a .npy stream needs the number of its rows");
-    WriteOut(NpyHeader(*total, width_));
+    WriteOut(embeddings::NpyHeader(*total, width_));
   }
-  void Write(const TextBlock&, std::span<const float> rows, const search::EncodeCounts&) override {
-    WriteOut({reinterpret_cast<const char*>(rows.data()), rows.size_bytes()});
+  void Write(const embeddings::EncodedBlock& block) override {
+    WriteOut({reinterpret_cast<const char*>(block.rows.data()), block.rows.size_bytes()});
     FlushOut();
   }
   void Finish() override {}
@@ -46,18 +46,17 @@ class RowOutput final : public EncodeOutput {
   size_t width_;
 };
 
-class JsonLineOutput final : public EncodeOutput {
+class JsonLineOutput final : public embeddings::BlockOutput {
  public:
   explicit JsonLineOutput(size_t width) : width_(width) {}
 
   void Begin(std::optional<uint64_t>) override {}
-  void Write(const TextBlock& block, std::span<const float> rows,
-             const search::EncodeCounts&) override {
+  void Write(const embeddings::EncodedBlock& block) override {
     std::string_view ids = block.ids;
-    for (size_t i = 0; i < block.texts.size(); ++i) {
+    for (size_t i = 0; i < block.counts.texts; ++i) {
       const std::string_view id = ids.substr(0, ids.find('\n'));
       ids.remove_prefix(id.size() + 1);
-      WriteLine(id, rows.subspan(i * width_, width_));
+      WriteLine(id, block.rows.subspan(i * width_, width_));
     }
     FlushOut();
   }
@@ -84,7 +83,7 @@ class JsonLineOutput final : public EncodeOutput {
 
 }  // namespace
 
-std::unique_ptr<EncodeOutput> MakeEncodeStdout(std::string_view format, size_t width) {
+std::unique_ptr<embeddings::BlockOutput> MakeEncodeStdout(std::string_view format, size_t width) {
   if (format == "jsonl") return std::make_unique<JsonLineOutput>(width);
   return std::make_unique<RowOutput>(format == "npy", width);
 }

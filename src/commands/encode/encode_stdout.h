@@ -5,13 +5,13 @@
 #include <memory>
 #include <string_view>
 
-#include "commands/encode/encode_output.h"
+#include "embeddings/block_output.h"
 
 namespace tandem::app {
 
 // `format`: "jsonl", a line {"id": ..., "embedding": [...]} for each text, whose numbers are read
 // back as the same float32; "npy", whose Begin wants the number of texts; or "raw", float32 [N, E],
 // little-endian, without a header. Each block is flushed. `width` is E.
-std::unique_ptr<EncodeOutput> MakeEncodeStdout(std::string_view format, size_t width);
+std::unique_ptr<embeddings::BlockOutput> MakeEncodeStdout(std::string_view format, size_t width);
 
 }  // namespace tandem::app

@@ -10,9 +10,9 @@
 namespace tandem::app {
 namespace {
 
-uint64_t TextsOf(std::span<const EncodedBlock> blocks) {
+uint64_t TextsOf(std::span<const embeddings::JournalBlock> blocks) {
   uint64_t texts = 0;
-  for (const EncodedBlock& block : blocks) texts += block.rows();
+  for (const embeddings::JournalBlock& block : blocks) texts += block.rows();
   return texts;
 }
 
@@ -40,7 +40,7 @@ bool ReadBlock(const NextInputText& next, const BlockSize& size, TextBlock* bloc
 }
 
 CheckedTexts::CheckedTexts(const data::TextInputOptions& options, std::filesystem::path folder,
-                           std::span<const EncodedBlock> kept, data::Warnings& warnings,
+                           std::span<const embeddings::JournalBlock> kept, data::Warnings& warnings,
                            TextRange range)
     : input_(options, warnings),
       ids_(options, std::move(folder)),
@@ -66,7 +66,7 @@ bool CheckedTexts::Next(data::InputText* text) {
 void CheckedTexts::CompareBlock(const data::InputText& text) {
   if (in_block_++ == 0) block_start_ = fmt::format("{}:{}", text.file, text.line);
   AddTo(hash_, text);
-  const EncodedBlock& block = kept_.front();
+  const embeddings::JournalBlock& block = kept_.front();
   if (in_block_ < block.rows()) return;
   if (hash_.value() != block.texts_hash) {
     throw DataError(text.file, text.line, text.id,

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/hashes/running_hash.h"
-#include "commands/encode/encode_journal.h"
 #include "data/input/input_ids.h"
 #include "data/input/text_input.h"
+#include "embeddings/layouts/npy_journal.h"
 
 namespace tandem::app {
 
@@ -51,7 +51,8 @@ class CheckedTexts {
   // `folder` is for a nameless file of the ids, where there are many. `kept` and `warnings` must
   // outlive the texts.
   CheckedTexts(const data::TextInputOptions& options, std::filesystem::path folder,
-               std::span<const EncodedBlock> kept, data::Warnings& warnings, TextRange range = {});
+               std::span<const embeddings::JournalBlock> kept, data::Warnings& warnings,
+               TextRange range = {});
 
   // As TextInput::Next. Throws DataError naming file and line: for ids that come twice, some of
   // which show only at the end; behind the last text of a block of `kept` that has changed; where
@@ -68,9 +69,9 @@ class CheckedTexts {
 
   data::TextInput input_;
   data::InputIds ids_;
-  std::span<const EncodedBlock> kept_;  // not compared yet
-  uint64_t kept_texts_;                 // of all blocks that were given
-  uint64_t most_;                       // texts of the range
+  std::span<const embeddings::JournalBlock> kept_;  // not compared yet
+  uint64_t kept_texts_;                             // of all blocks that were given
+  uint64_t most_;                                   // texts of the range
   uint64_t count_ = 0;
   RunningHash all_;
   uint64_t in_block_ = 0;

@@ -12,8 +12,8 @@ namespace tandem::app {
 
 // Where the embeddings of a corpus stay.
 struct EmbeddingPlaces {
-  std::filesystem::path embeddings;  // search/embeddings/kept_embeddings.h; empty: none
-  std::filesystem::path cache;       // search/embeddings/embedding_cache.h; empty: none
+  std::filesystem::path embeddings;  // embeddings/layouts/kept.h; empty: none
+  std::filesystem::path cache;       // search/encoding/embedding_cache.h; empty: none
 };
 
 // Scores the judged queries of the set against its corpus, a pool of it or the candidates, and

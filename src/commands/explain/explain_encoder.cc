@@ -50,8 +50,8 @@ constexpr std::string_view kNotes = R"(
 | rotary scaling other than `linear` and `llama3` | an error |
 
 **Tokenizers** are read as transformers 5.24 reads a folder. Which of its classes does so decide `tokenizer_class` of
-`tokenizer_config.json` or else of `config.json`, and `model_type`; the class decides whether `tokenizer.json` counts as it is, or only its
-vocabulary and merges:
+`tokenizer_config.json` or else of `config.json`, and `model_type`; the class decides whether `tokenizer.json` counts as
+it is, or only its vocabulary and merges:
 
 | class | for | what it makes itself, whatever `tokenizer.json` says |
 |---|---|---|
@@ -88,8 +88,8 @@ vocabulary and merges:
 
 A token that only these files name, and whose id the model has no row for, is an error in the text that has it, not
 before. A folder without `config.json` has the class of `tokenizer_class`, or none. `vocab.txt` alone is read as
-`BertTokenizer`, or as `MPNetTokenizer` where that is named. `tools/check_tokenizer_settings.py` compares all this with the
-package.
+`BertTokenizer`, or as `MPNetTokenizer` where that is named. `tools/checks/check_tokenizer_settings.py` compares all
+this with the package.
 
 **Pooling** is of the folder's `1_Pooling/config.json`, whatever the architecture; a key there that
 sentence-transformers does not know is an error. A plain Hugging Face
@@ -136,13 +136,13 @@ are carried through as they were read.
 
 **What was compared with what.** For each `model_type`, small encoders of odd and even sizes, whose
 weights an integer formula gives, with transformers 5.23 on libtorch 2.15
-(`tools/make_encoder_golden.py`, `tests/model/golden/encoders.json`), on texts of 1 token to the limit:
+(`tools/golden/make_encoder_golden.py`, `tests/model/golden/encoders.json`), on texts of 1 token to the limit:
 mean-pooled embeddings within 1e-5 of their norm in float32 and 1e-9 in float64; the gradient of a loss for
 each parameter within 1e-4 and 1e-9 of its norm; the error of bf16 at most 1.5 times that of
 transformers in bf16. In float64, transformers was made to compute in float64 what it otherwise always
 computes in float32 (norms, softmax), and tables of rotary positions are float32 numbers, rounded
 correctly. Attention was transformers' `eager`. ModernBERT's prediction head is compared in float32 and bf16, by
-`tools/make_prediction_head_golden.py`. `tools/check_encoders.py` compares folders, read and written, with
+`tools/golden/make_prediction_head_golden.py`. `tools/checks/check_encoders.py` compares folders, read and written, with
 sentence-transformers 6.2, plain ones and those with a prediction head too: within 1e-5.
 )";
 
@@ -219,7 +219,7 @@ std::string EncoderReference() {
   text += kNotes;
   for (const Entry& entry : Entries()) {
     const Architecture& architecture = *entry.architecture;
-    text += fmt::format("\n## {}\n\nSource: {}. Tokenizers: {}.\n\n{}", architecture.name,
+    text += fmt::format("\n## {}\n\nSource: {}.\nTokenizers: {}.\n\n{}", architecture.name,
                         architecture.source, architecture.tokenizers, KeyTable(architecture));
   }
   return text;

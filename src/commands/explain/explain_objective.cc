@@ -40,7 +40,7 @@ std::string ObjectiveReference() {
   std::string text;
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     text += fmt::format(
-        "{}## {}\n\n*{}*\n\n{}\n\n```\n{}\n```\n\nSource: {}. Needs {}. It is {}.\n\n{}",
+        "{}## {}\n\n*{}*\n\n{}\n\n```\n{}\n```\n\nSource: {}.\nNeeds {}.\nIt is {}.\n\n{}",
         text.empty() ? "" : "\n", info->name, info->summary, info->purpose, info->formula,
         info->source, NeedsText(*info), SeparableText(*info), config::ParamTable(info->params));
   }

@@ -15,11 +15,11 @@
 #include "commands/load_model.h"
 #include "data/input/text_input.h"
 #include "data/warnings.h"
-#include "index/build.h"
+#include "index/building/build.h"
+#include "index/building/index_model.h"
+#include "index/building/merge.h"
 #include "index/choose.h"
 #include "index/folder/index_info.h"
-#include "index/folder/index_model.h"
-#include "index/folder/merge.h"
 #include "index/segments/segment.h"
 #include "search/encode.h"
 #include "search/retrieval/model_parts.h"
@@ -107,7 +107,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
       .copy_model = options.with_model,
       .replace = options.replace};
   index::IndexEncoder encoder = EncoderOf(*model, options.model.model, options.model.dimensions);
-  std::optional<search::EmbeddingParts> parts;
+  std::optional<embeddings::EmbeddingParts> parts;
   if (!options.embeddings.empty()) {
     parts.emplace(search::OpenPartsFor(options.embeddings, *model, model::TextKind::kDocument,
                                        encoder.encode));

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files/npy.h"
 #include "base/json/json.h"
 #include "base/log.h"
 #include "cli/globals.h"
@@ -17,6 +16,7 @@
 #include "data/read_dataset.h"
 #include "data/summaries/beir_summary.h"
 #include "data/summaries/line_summary.h"
+#include "embeddings/layouts/npy.h"
 
 namespace tandem::app {
 namespace {
@@ -283,12 +283,12 @@ Json InspectTrecRun(const fs::path& path) {
 }
 
 Json InspectNpy(const fs::path& path) {
-  const NpyShape matrix = ReadNpyShape(path);
+  const embeddings::NpyShape matrix = embeddings::ReadNpyShape(path);
   return {{"kind", "npy"}, {"rows", matrix.rows}, {"columns", matrix.columns}};
 }
 
 Json InspectEmbeddings(const fs::path& path) {
-  const NpyShape matrix = ReadNpyShape(path / "embeddings.npy");
+  const embeddings::NpyShape matrix = embeddings::ReadNpyShape(path / "embeddings.npy");
   Json found = {{"kind", "embeddings"}, {"texts", matrix.rows}, {"width", matrix.columns}};
   if (fs::exists(path / "ids.txt")) {
     const uint64_t ids = CountLines(path / "ids.txt");

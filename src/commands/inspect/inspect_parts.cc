@@ -11,8 +11,7 @@
 #include "cli/globals.h"
 #include "commands/inspect/inspections.h"
 #include "data/texts/unique_ids.h"
-#include "search/embeddings/embedding_parts.h"
-#include "search/embeddings/encoding_settings.h"
+#include "embeddings/layouts/parts.h"
 
 namespace tandem::app {
 namespace {
@@ -20,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // The id of a row, counted over all parts.
-std::string IdOf(const search::EmbeddingParts& parts, uint64_t wanted) {
+std::string IdOf(const embeddings::EmbeddingParts& parts, uint64_t wanted) {
   for (size_t i = 0; i < parts.size(); ++i) {
-    const search::PartRecord& record = parts.records()[i];
+    const embeddings::PartRecord& record = parts.records()[i];
     if (wanted >= record.first_row + record.rows) continue;
     std::string found;
     parts.Open(i, Threads()).ForEachId([&](uint64_t row, std::string_view id) {
@@ -33,15 +32,16 @@ std::string IdOf(const search::EmbeddingParts& parts, uint64_t wanted) {
   return "";
 }
 
-std::string PlaceOf(const search::EmbeddingParts& parts, uint64_t row) {
-  for (const search::PartRecord& record : parts.records()) {
+std::string PlaceOf(const embeddings::EmbeddingParts& parts, uint64_t row) {
+  for (const embeddings::PartRecord& record : parts.records()) {
     if (row >= record.first_row + record.rows) continue;
     return fmt::format("{}:{}", record.ids.name, row - record.first_row + 1);
   }
   return "";
 }
 
-[[noreturn]] void ThrowTwice(const search::EmbeddingParts& parts, uint64_t first, uint64_t second) {
+[[noreturn]] void ThrowTwice(const embeddings::EmbeddingParts& parts, uint64_t first,
+                             uint64_t second) {
   throw DataError(parts.folder().native(), 0, IdOf(parts, second),
                   fmt::format("has an id twice: {} and {}. Encode an input in which none is",
                               PlaceOf(parts, first), PlaceOf(parts, second)));
@@ -50,15 +50,15 @@ std::string PlaceOf(const search::EmbeddingParts& parts, uint64_t row) {
 }  // namespace
 
 Json InspectParts(const fs::path& path) {
-  const search::EmbeddingParts parts(path);
-  const search::PartRecord& first = parts.records().front();
+  const embeddings::EmbeddingParts parts(path);
+  const embeddings::PartRecord& first = parts.records().front();
   Json found = {{"kind", "embedding_parts"},      {"texts", parts.rows()},
                 {"width", parts.width()},         {"shards", parts.size()},
                 {"similarity", first.similarity}, {"prompt", first.prompt}};
   for (const char* key : {"kind", "model", "max_tokens", "precision"}) {
-    found["encoded_with"][key] = search::SettingOf(first.settings, key);
+    found["encoded_with"][key] = first.provenance.Of(key);
   }
-  for (const search::PartRecord& record : parts.records()) {
+  for (const embeddings::PartRecord& record : parts.records()) {
     found["parts"].push_back(
         {{"name", record.shard.Name()}, {"first_row", record.first_row}, {"rows", record.rows}});
   }
@@ -66,16 +66,16 @@ Json InspectParts(const fs::path& path) {
 }
 
 void VerifyParts(const fs::path& path) {
-  if (!search::EmbeddingParts::AreIn(path)) {
+  if (!embeddings::EmbeddingParts::AreIn(path)) {
     throw UsageError(
         fmt::format("{}: --verify is for folders of embeddings in parts (tandem encode --shard)",
                     path.native()));
   }
-  const search::EmbeddingParts parts(path);
+  const embeddings::EmbeddingParts parts(path);
   Progress progress({.label = "verify", .unit = "embeddings", .total = parts.rows()});
   data::UniqueIds ids(fs::temp_directory_path());
   for (size_t i = 0; i < parts.size(); ++i) {
-    const search::EmbeddingPart part = parts.Open(i, Threads());
+    const embeddings::EmbeddingPart part = parts.Open(i, Threads());
     part.ForEachId([&](uint64_t row, std::string_view id) {
       if (const auto earlier = ids.Add(id, row)) ThrowTwice(parts, *earlier, row);
     });

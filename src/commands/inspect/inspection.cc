@@ -11,7 +11,7 @@
 #include "commands/inspect/inspections.h"
 #include "data/folder_files.h"
 #include "data/read_dataset.h"
-#include "search/embeddings/embedding_parts.h"
+#include "embeddings/layouts/parts.h"
 
 namespace tandem::app {
 namespace {
@@ -102,7 +102,7 @@ Json Inspect(const fs::path& path, const data::LineRules& rules) {
   for (const FolderKind& kind : kFolderKinds) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }
-  if (search::EmbeddingParts::AreIn(path)) return InspectParts(path);
+  if (embeddings::EmbeddingParts::AreIn(path)) return InspectParts(path);
   throw UsageError(fmt::format(
       "{}: nothing in this folder tells what it is; known are models (modules.json or "
       "config.json), adapters (adapter_config.json), training runs "

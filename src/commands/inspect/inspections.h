@@ -32,7 +32,7 @@ Json InspectNpy(const std::filesystem::path& path);
 // The folder that `tandem encode` writes.
 Json InspectEmbeddings(const std::filesystem::path& path);
 
-// inspect_parts.cc. A folder of parts (search/embeddings/embedding_parts.h). Throws what its
+// inspect_parts.cc. A folder of parts (embeddings/layouts/parts.h). Throws what its
 // constructor throws: where one is missing or of another model, say.
 Json InspectParts(const std::filesystem::path& path);
 // Reads all of them: throws DataError also where one is not as it was written, and where an id

@@ -6,7 +6,7 @@
 namespace tandem::app {
 
 struct LossOptions {
-  std::string cases;              // JSON file, as docs/cli.md describes
+  std::string cases;              // JSON file, as docs/cli/loss.md describes
   std::string dtype = "float64";  // of the embeddings and their gradients
   bool check = false;             // compare with the expected values instead of printing
   std::string format = "text";    // of the table that `check` prints

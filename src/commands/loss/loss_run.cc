@@ -193,7 +193,7 @@ std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dt
   return rows;
 }
 
-// The largest error that --check accepts (docs/cli.md).
+// The largest error that --check accepts (docs/cli/loss.md).
 double Bound(at::ScalarType dtype) { return dtype == at::kFloat ? 1e-5 : 1e-11; }
 
 std::string CheckJson(std::span<const CheckRow> rows, double bound) {

@@ -15,10 +15,10 @@
 #include "commands/load_model.h"
 #include "commands/mine/mine_command.h"
 #include "model/dual_encoder.h"
-#include "search/embeddings/embedding_cache.h"
-#include "search/mining/gather_mined.h"
-#include "search/mining/mine.h"
-#include "search/mining/same_mining.h"
+#include "search/encoding/embedding_cache.h"
+#include "search/mining_by_embeddings/gather_mined.h"
+#include "search/mining_by_embeddings/mine.h"
+#include "search/mining_by_embeddings/same_mining.h"
 #include "search/retrieval/model_parts.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
@@ -48,7 +48,7 @@ search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const dat
 search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const std::string& folder,
                                         const MiningData& data) {
   const search::EncodeOptions encode = BulkOptions();
-  const search::EmbeddingParts parts =
+  const embeddings::EmbeddingParts parts =
       search::OpenPartsFor(folder, model, TextKind::kDocument, encode);
   return {
       search::RowBlocksOf(parts, data.set.documents, "documents of the data set", encode.threads),

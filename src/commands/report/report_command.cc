@@ -16,7 +16,6 @@
 #include "cli/process/torch_half.h"
 #include "commands/catalogues.h"
 #include "commands/report/report_plan.h"
-#include "report/figures/gnuplot.h"
 #include "report/page/page.h"
 #include "report/records/report_input.h"
 
@@ -49,7 +48,6 @@ void RunReport(const ReportOptions& options) {
     // What is wrong is said before corpora are encoded, which may take hours.
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
-    report::RunGnuplot("");
     measured = MeasureForReport(plan.models, options.relevance_level);
   }
   for (const report::RunNote& note : plan.notes) {

@@ -26,7 +26,7 @@
 #include "commands/search/hits_output.h"
 #include "commands/search/query_source.h"
 #include "commands/search/search_command.h"
-#include "index/folder/index_model.h"
+#include "index/building/index_model.h"
 #include "index/folder/manifest.h"
 #include "index/query/answers.h"
 #include "search/encode.h"

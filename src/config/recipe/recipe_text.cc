@@ -153,7 +153,7 @@ name = "infonce"
 // A section for an entry that has parameters of its own.
 std::string EntrySection(const Catalogue& catalogue, const EntryInfo& entry) {
   if (entry.params.empty()) return "";
-  return fmt::format("\n## [{}] name = \"{}\"\n\n{} ({}).\n\n{}", catalogue.table, entry.name,
+  return fmt::format("\n## [{}] name = \"{}\"\n\n{}\n({}).\n\n{}", catalogue.table, entry.name,
                      entry.summary, entry.source, ParamTable(entry.params));
 }
 

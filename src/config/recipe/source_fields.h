@@ -63,7 +63,7 @@ inline constexpr FieldCondition kMixtureByWeight = {
 template <MaybeConst<SourceRecipe> R, typename Visitor>
 void VisitSource(R& source, std::string_view path, Visitor& visitor) {
   visitor.Table(path,
-                "One of several data sets that are trained on together, instead of `data.train`; "
+                "One of several data sets to train on, instead of `data.train`; "
                 "`data.mixture` says how much of an epoch each of them is");
   visitor.Field(
       "path", source.path,

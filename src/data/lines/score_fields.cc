@@ -79,9 +79,17 @@ size_t ScoreReader::Count(const JsonField& field) {
       return field.list.size();
     case JsonField::Kind::kValues:
       return field.values.size();
-    default:
-      return 0;
+    case JsonField::Kind::kNumberLists:
+    case JsonField::Kind::kObjects:
+    case JsonField::Kind::kString:
+    case JsonField::Kind::kInteger:
+    case JsonField::Kind::kNumber:
+    case JsonField::Kind::kBoolean:
+    case JsonField::Kind::kNull:
+    case JsonField::Kind::kOther:
+      break;
   }
+  return 0;
 }
 
 double ScoreReader::Number(std::string_view key, const JsonField& field) {
@@ -96,10 +104,15 @@ double ScoreReader::Number(std::string_view key, const JsonField& field) {
     case JsonField::Kind::kBoolean:
       if (rules_.labels.empty()) return field.number;
       return OfText(key, field.number != 0 ? "true" : "false");
-    default:
-      throw reader_.Error(
-          fmt::format("\"{}\" is {}; expected a number", key, KindName(field.kind)));
+    case JsonField::Kind::kStrings:
+    case JsonField::Kind::kNumbers:
+    case JsonField::Kind::kValues:
+    case JsonField::Kind::kNumberLists:
+    case JsonField::Kind::kObjects:
+    case JsonField::Kind::kOther:
+      break;
   }
+  throw reader_.Error(fmt::format("\"{}\" is {}; expected a number", key, KindName(field.kind)));
 }
 
 std::span<const double> ScoreReader::List(const JsonField& field, size_t count) {

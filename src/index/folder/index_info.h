@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "index/document_index.h"
 #include "index/folder/manifest.h"
-#include "index/query/document_index.h"
 
 namespace tandem::index {
 

@@ -211,12 +211,12 @@ void CheckFormat(const JsonMembers& from, std::string_view file) {
   if (!from.Has("format") || from.Text("format") != kFormatName) {
     throw DataError(file, 0, "", "is not the index.json of a Tandem index");
   }
-  const uint64_t version = from.Count("version", INT32_MAX);
-  if (version != static_cast<uint64_t>(kFormatVersion)) {
+  const auto version = static_cast<int64_t>(from.Count("version", INT32_MAX));
+  if (version < kOldestVersion || version > kFormatVersion) {
     throw DataError(file, 0, "",
-                    fmt::format("is an index of format version {}; this program reads version {}: "
-                                "use the program that made it, or build the index again",
-                                version, kFormatVersion));
+                    fmt::format("is an index of format version {}; this program reads versions {} "
+                                "to {}: use the program that made it, or build the index again",
+                                version, kOldestVersion, kFormatVersion));
   }
 }
 
@@ -235,7 +235,7 @@ void CheckOwnChecksum(std::string_view text, std::string_view file) {
   const auto checksum =
       complete ? ChecksumFromHex(text.substr(digits, text.size() - digits - kAfterChecksum.size()))
                : std::nullopt;
-  if (!checksum || *checksum != ChecksumOf(text.substr(0, at))) {
+  if (!checksum || *checksum != ChecksumOf(text.substr(0, at), checksum->kind)) {
     throw DataError(file, 0, "",
                     "is not as it was written (its checksum differs): the index is damaged; bring "
                     "it back from a copy, or build it again");

@@ -1,7 +1,7 @@
 // index.json: what an index is and which files belong to it.
 //
 //   {
-//     "format": "tandem index", "version": 1, "generation": 3,
+//     "format": "tandem index", "version": 2, "generation": 3,
 //     "model": {"path": ..., "fingerprint": ..., "similarity": ..., "width": ..., ...},
 //     "kind": "fp32", "parameters": {}, "fields": [{"name": "year", "type": "number"}],
 //     "texts": true,
@@ -24,13 +24,14 @@
 #include "base/hashes/checksum.h"
 #include "config/params.h"
 #include "data/texts/metadata.h"
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 #include "index/vector_index.h"
 
 namespace tandem::index {
 
 inline constexpr std::string_view kManifestName = "index.json";
-inline constexpr int64_t kFormatVersion = 1;
+inline constexpr int64_t kFormatVersion = 2;
+inline constexpr int64_t kOldestVersion = 1;  // had another checksum
 // Fields that an index can have.
 inline constexpr size_t kMostFields = 256;
 // Documents are numbered with 32 bits over all segments, those removed counted.

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "index/query/document_index.h"
+#include "index/document_index.h"
 #include "index/query/filter.h"
 #include "index/query/passages.h"
 #include "weights/settings/calibration.h"

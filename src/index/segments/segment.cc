@@ -85,7 +85,8 @@ void CheckFiles(const std::filesystem::path& folder, const std::vector<IndexFile
       throw DataError(path.native(), 0, "",
                       fmt::format("has {} bytes, expected {}; {}", bytes, file.bytes, kWhatToDo));
     }
-    if (checksums && ChecksumOfFile(path, file.bytes, threads) != file.checksum) {
+    if (checksums &&
+        ChecksumOfFile(path, file.bytes, threads, file.checksum.kind) != file.checksum) {
       throw DataError(
           path.native(), 0, "",
           fmt::format("is not as it was written (its checksum differs); {}", kWhatToDo));

@@ -310,9 +310,12 @@ class Transformer final : public Encoder {
         return at::kBFloat16;
       case tensor::Precision::kFp16:
         return at::kHalf;
-      default:
-        return word_is_double() ? at::kDouble : at::kFloat;
+      case tensor::Precision::kFp32:
+      case tensor::Precision::kTf32:
+      case tensor::Precision::kInt8:
+        break;
     }
+    return word_is_double() ? at::kDouble : at::kFloat;
   }
 
   bool word_is_double() const { return tables_.word.scalar_type() == at::kDouble; }

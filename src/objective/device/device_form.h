@@ -1,5 +1,7 @@
 // An objective as tensor operations: what computes where scores are on a device and too many to be
-// copied to the host (objective.h, Forms).
+// copied to the host (objective.h, Forms). An objective need not have one: the file
+// device/forms/NAME.cc beside losses/NAME.cc is its device form, and without that file scores are
+// copied to the host however many they are.
 //
 // The formulas are those of formula.h, with the same analytic gradients and also in double: a
 // logit is a score divided by a temperature of 0.01, so that float32 would leave 5 of its digits.
@@ -13,10 +15,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <span>
 
 #include "config/params.h"
 #include "objective/batch.h"
+#include "objective/catalogue.h"
 
 namespace tandem::objective {
 
@@ -71,8 +74,20 @@ class DeviceForm {
   virtual double StartingBias(const DeviceBatch& /*batch*/) const { return 0; }
 };
 
-// Throws std::logic_error for an objective that has no entry in device_forms.cc.
-std::unique_ptr<const DeviceForm> MakeDeviceForm(std::string_view name,
-                                                 const config::Params& params);
+// What the file of a device form ends in.
+struct DeviceFormInfo {
+  const ObjectiveInfo* info;
+  std::unique_ptr<const DeviceForm> (*make)(const config::Params& params);
+};
+
+// DeviceFormInfo::make for a form whose constructor takes the parameters.
+template <typename T>
+std::unique_ptr<const DeviceForm> MakeForm(const config::Params& params) {
+  return std::make_unique<T>(params);
+}
+
+// Those of the objectives that have one, in the order of Objectives(). The table is written from
+// CMakeLists.txt.
+std::span<const DeviceFormInfo* const> DeviceForms();
 
 }  // namespace tandem::objective

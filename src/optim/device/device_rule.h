@@ -45,15 +45,15 @@ struct DeviceOptions {
   int64_t list_elements = int64_t{1} << 26;
 };
 
+// What device/forms/NAME.cc ends in, where optimizers/NAME.cc has the rule itself.
 struct DeviceForm {
-  const OptimizerInfo* optimizer;
+  const OptimizerInfo* info;
   // `parameters` are contiguous float32, all on one device.
   std::unique_ptr<DeviceRule> (*make)(std::vector<model::NamedParameter> parameters,
                                       const config::Params& params, const DeviceOptions& options);
 };
 
-// One for each entry of Optimizers(), in no particular order. The table is written from
-// CMakeLists.txt.
+// One for each entry of Optimizers(), in their order. The table is written from CMakeLists.txt.
 std::span<const DeviceForm* const> DeviceForms();
 
 }  // namespace tandem::optim

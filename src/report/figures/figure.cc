@@ -24,24 +24,22 @@ AxisRange Extent(const Figure& figure, size_t coordinate, bool logarithmic) {
   return extent;
 }
 
-// The distance of ticks that gives about five of them: 1, 2 or 5 times a power of ten.
-double TickOf(double span) {
-  const double power = std::pow(10, std::floor(std::log10(span / 5)));
-  const double steps = span / 5 / power;
-  return power * (steps <= 1 ? 1 : steps <= 2 ? 2 : steps <= 5 ? 5 : 10);
-}
-
 AxisRange LinearRange(AxisRange extent, bool to_ticks) {
   if (extent.low > extent.high) return {0, 1};
-  double span = extent.high - extent.low;
+  const double span = extent.high - extent.low;
   // A span below what the numbers' own rounding makes is none.
   if (span <= 1e-9 * std::max(std::abs(extent.low), std::abs(extent.high))) {
     const double half = extent.low == 0 ? 0.5 : 0.05 * std::abs(extent.low);
     return {extent.low - half, extent.high + half};
   }
   if (!to_ticks) return extent;
-  const double tick = TickOf(span);
-  return {std::floor(extent.low / tick) * tick, std::ceil(extent.high / tick) * tick};
+  AxisRange range = extent;
+  // The range from tick to tick is longer and may have other ticks; they divide it the second time.
+  for (int i = 0; i < 2; ++i) {
+    const double tick = TickDistance(range.high - range.low);
+    range = {std::floor(extent.low / tick) * tick, std::ceil(extent.high / tick) * tick};
+  }
+  return range;
 }
 
 AxisRange LogarithmicRange(AxisRange extent) {
@@ -78,6 +76,16 @@ std::string CategoryText(const Figure& figure, double y) {
 }
 
 }  // namespace
+
+double TickDistance(double span, int most) {
+  const double power = std::pow(10, std::floor(std::log10(span / most)));
+  const double times = span / most / power;
+  constexpr double kRounding = 1 + 1e-9;
+  return power * (times <= kRounding       ? 1
+                  : times <= 2 * kRounding ? 2
+                  : times <= 5 * kRounding ? 5
+                                           : 10);
+}
 
 AxisRange RangeOfX(const Figure& figure) {
   // Bars begin at 0.

@@ -1,4 +1,4 @@
-// A figure as data: what gnuplot draws, what the TSV file beside it holds, what a reader can look
+// A figure as data: what is drawn, what the TSV file beside it holds, what a reader can look
 // up.
 #pragma once
 
@@ -62,6 +62,12 @@ struct AxisRange {
 };
 AxisRange RangeOfX(const Figure& figure);
 AxisRange RangeOfY(const Figure& figure);
+
+inline constexpr int kMostTicks = 8;
+
+// The least distance of ticks that makes at most so many steps of a span > 0: 1, 2 or 5 times a
+// power of ten.
+double TickDistance(double span, int most = kMostTicks);
 
 // The numbers, one row a point: a header `series X Y`, then the rows, separated by tabs. Categories
 // of bars stand in place of y.

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <pugixml.hpp>
-#include <sstream>
+#include <optional>
+#include <string_view>
+#include <utility>
 
-#include "base/error.h"
-#include "report/figures/figure_script.h"
-#include "report/figures/gnuplot.h"
+#include "report/figures/figure_layout.h"
+#include "report/figures/figure_marks.h"
+#include "report/tables/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -22,205 +22,204 @@ constexpr std::array<const char*, kColours> kLightPalette = {"#7a6a5d", "#1b63b0
 constexpr const char* kLightInk = "#33322e";
 constexpr const char* kLightFaint = "#e4e1da";
 
-[[noreturn]] void Fail(const std::string& message) {
-  throw Error(ExitCode::kInternal, "gnuplot drew something unexpected: " + message);
-}
-
-// The colour that stands for rgb(red, 1, 1).
-std::string ColourOf(int red, Colours colours) {
-  const bool page = colours == Colours::kOfPage;
-  if (red == kInkRed) return page ? "var(--figure-ink)" : kLightInk;
-  if (red == kFaintRed) return page ? "var(--figure-faint)" : kLightFaint;
-  const int index = red - kFirstRed;
-  if (index < 0 || index >= static_cast<int>(kColours)) Fail(fmt::format("a colour {}", red));
-  return page ? fmt::format("var(--figure-{})", index) : kLightPalette[static_cast<size_t>(index)];
-}
-
-// "rgb( 17,   1,   1)" by its first number; other words stay as they are.
-std::string Recoloured(std::string_view value, Colours colours) {
-  if (!value.starts_with("rgb(")) return std::string(value);
-  const size_t digit = value.find_first_of("0123456789");
-  int red = 0;
-  if (digit != std::string_view::npos) {
-    std::from_chars(value.data() + digit, value.data() + value.size(), red);
-  }
-  return ColourOf(red, colours);
-}
-
-std::string OnOneLine(std::string_view value) {
-  std::string line;
-  for (const char c : value) {
-    const bool space = c == ' ' || c == '\n' || c == '\t';
-    if (!space) line += c;
-    if (space && !line.empty() && line.back() != ' ') line += ' ';
-  }
-  while (line.ends_with(' ')) line.pop_back();
-  return line;
-}
-
-constexpr std::array<std::string_view, 6> kShapes = {"path",   "polygon", "polyline",
-                                                     "circle", "rect",    "line"};
-constexpr std::array<std::string_view, 16> kGeometry = {
-    "d",      "points", "cx", "cy", "r",  "x",         "y",           "width",
-    "height", "x1",     "y1", "x2", "y2", "transform", "text-anchor", "fill-opacity"};
-constexpr std::array<std::string_view, 3> kStyle = {"stroke-width", "stroke-dasharray",
-                                                    "stroke-linejoin"};
-
-template <size_t N>
-bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+enum class Colours { kOfPage, kLight };
 
 class SvgWriter {
  public:
-  explicit SvgWriter(Colours colours) : colours_(colours) {}
+  SvgWriter(const Figure& figure, Colours colours)
+      : figure_(figure), places_(figure), area_(places_.area()), colours_(colours) {}
 
-  void Children(const pugi::xml_node& from, pugi::xml_node& to) {
-    for (const pugi::xml_node& child : from.children()) Node(child, to);
+  std::string Write() {
+    svg_.In("svg",
+            {{"width", Coordinate(area_.width)},
+             {"height", Coordinate(area_.height)},
+             {"viewBox", fmt::format("0 0 {} {}", area_.width, area_.height)},
+             {"font-family", "system-ui, sans-serif"},
+             {"font-size", "12"},
+             {"role", "img"},
+             {"aria-labelledby", fmt::format("{0}-title {0}-desc", figure_.name)},
+             {"data-plot", PlotText()}},
+            [&] {
+              svg_.Element("title", {{"id", figure_.name + "-title"}}, figure_.title);
+              svg_.Element("desc", {{"id", figure_.name + "-desc"}}, figure_.description);
+              if (colours_ == Colours::kLight) {
+                Add("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
+              }
+              AddGridAndAxes();
+              AddWords();
+              AddThinLines();
+              for (const Series& series : figure_.series) AddSeries(series);
+              AddLegend();
+            });
+    return svg_.bytes();
   }
 
  private:
-  void Node(const pugi::xml_node& from, pugi::xml_node& to) {
-    const std::string_view name = from.name();
-    if (name == "g") {
-      Group(from, to);
-    } else if (name == "text") {
-      Words(from, to);
-    } else if (name == "use") {
-      Dot(from, to);
-    } else if (Contains(kShapes, name)) {
-      pugi::xml_node shape = to.append_child(from.name());
-      Attributes(from, shape);
-    } else if (name != "title" && name != "desc" && name != "defs" && !name.empty()) {
-      Fail(fmt::format("an element {}", name));
+  std::string Ink() const { return colours_ == Colours::kOfPage ? "var(--figure-ink)" : kLightInk; }
+  std::string Faint() const {
+    return colours_ == Colours::kOfPage ? "var(--figure-faint)" : kLightFaint;
+  }
+  std::string ColourOf(const Series& series) const {
+    const size_t i = series.colour % kColours;
+    return colours_ == Colours::kOfPage ? fmt::format("var(--figure-{})", i) : kLightPalette[i];
+  }
+
+  // What the page's script needs to find the value below the pointer.
+  std::string PlotText() const {
+    const AxisRange x = RangeOfX(figure_);
+    return fmt::format("{:.6g} {:.6g} {:.6g} {:.6g} {:.9g} {:.9g} {}", area_.left, area_.right,
+                       area_.top, area_.bottom, x.low, x.high,
+                       places_.x_logarithmic() ? "log" : "linear");
+  }
+
+  void Add(std::string markup) { svg_.Add({std::move(markup)}); }
+
+  void AddPath(const std::string& d, const std::string& colour, double width, bool dashed) {
+    if (d.empty()) return;
+    Add(fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}/>", d, colour,
+                    width, dashed ? " stroke-dasharray=\"5 4\"" : ""));
+  }
+
+  void AddDot(const Point& at, const std::string& colour, double radius) {
+    Add(fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"/>", Coordinate(at[0]),
+                    Coordinate(at[1]), radius, colour));
+  }
+
+  void AddBox(const Point& from, const Point& to, const std::string& colour) {
+    Add(
+        fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" "
+                    "fill-opacity=\"0.75\"/>",
+                    Coordinate(from[0]), Coordinate(from[1]), Coordinate(to[0] - from[0]),
+                    Coordinate(to[1] - from[1]), colour));
+  }
+
+  // `y` is the middle of the word, `anchor` where `x` is in it: "start", "middle" or "end".
+  void AddWord(double x, double y, const char* anchor, const std::string& word) {
+    svg_.Element(
+        "text",
+        {{"x", Coordinate(x)}, {"y", Coordinate(y + 4)}, {"text-anchor", anchor}, {"fill", Ink()}},
+        word);
+  }
+
+  bool HasBars() const { return !figure_.categories.empty(); }
+
+  // Categories of bars need neither a grid nor marks on their axis.
+  void AddGridAndAxes() {
+    std::string grid;
+    std::string axes;
+    for (const Tick& tick : TicksOfX(figure_)) {
+      const std::string x = Coordinate(places_.X(tick.value).value_or(area_.left));
+      grid += fmt::format("M{} {}V{}", x, Coordinate(area_.top), Coordinate(area_.bottom));
+      axes += fmt::format("M{} {}v4", x, Coordinate(area_.bottom));
+    }
+    for (const Tick& tick : HasBars() ? std::vector<Tick>{} : TicksOfY(figure_)) {
+      const std::string y = Coordinate(places_.Y(tick.value).value_or(area_.bottom));
+      grid += fmt::format("M{} {}H{}", Coordinate(area_.left), y, Coordinate(area_.right));
+      axes += fmt::format("M{} {}h-4", Coordinate(area_.left), y);
+    }
+    axes += fmt::format("M{} {}V{}", Coordinate(area_.left), Coordinate(area_.top),
+                        Coordinate(area_.bottom));
+    if (!HasBars()) axes += "H" + Coordinate(area_.right);
+    AddPath(grid, Faint(), 1, false);
+    AddPath(axes, Ink(), 1, false);
+  }
+
+  void AddWords() {
+    for (const Tick& tick : TicksOfX(figure_)) {
+      // A long label at the axis' end moves to the left, where it is still on the canvas.
+      const double half = 3.4 * static_cast<double>(tick.label.size());
+      const double x = std::min(places_.X(tick.value).value_or(0), area_.width - 2 - half);
+      AddWord(x, area_.bottom + 16, "middle", tick.label);
+    }
+    for (const Tick& tick : TicksOfY(figure_)) {
+      AddWord(area_.left - 8, places_.Y(tick.value).value_or(0), "end", tick.label);
+    }
+    AddWord(area_.right, area_.bottom + 34, "end", figure_.x.label);
+    if (!HasBars()) AddWord(4, 12, "start", figure_.y.label);
+  }
+
+  // The lines beside the data: where y = x, and at an x of note.
+  void AddThinLines() {
+    if (figure_.diagonal) {
+      const double from = std::max(RangeOfX(figure_).low, RangeOfY(figure_).low);
+      const double to = std::min(RangeOfX(figure_).high, RangeOfY(figure_).high);
+      AddPath(LinePath({.points = {{from, from}, {to, to}}}, places_), Ink(), 1, true);
+    }
+    const std::optional<double> x = figure_.vertical ? places_.X(*figure_.vertical) : std::nullopt;
+    if (x && *x >= area_.left && *x <= area_.right) {
+      AddPath(
+          fmt::format("M{} {}V{}", Coordinate(*x), Coordinate(area_.top), Coordinate(area_.bottom)),
+          Ink(), 1, true);
     }
   }
 
-  // gnuplot opens a group for each state of its pen; those that hold nothing are left out.
-  void Group(const pugi::xml_node& from, pugi::xml_node& to) {
-    pugi::xml_node group = to.append_child("g");
-    Attributes(from, group);
-    Children(from, group);
-    if (!group.first_child()) to.remove_child(group);
-  }
-
-  void Words(const pugi::xml_node& from, pugi::xml_node& to) {
-    std::string words;
-    for (const pugi::xml_node& child : from.children()) {
-      if (child.type() == pugi::node_pcdata) words += child.value();
-    }
-    pugi::xml_node node = to.append_child("text");
-    Attributes(from, node);
-    node.text().set(OnOneLine(CleanText(words)).c_str());
-  }
-
-  // A filled dot, which gnuplot writes as a reference to a symbol.
-  void Dot(const pugi::xml_node& from, pugi::xml_node& to) {
-    double x = 0;
-    double y = 0;
-    double radius = 0;
-    const std::string_view symbol = from.attribute("xlink:href").value();
-    if (symbol != "#gpPt6" || std::sscanf(from.attribute("transform").value(),
-                                          "translate(%lf,%lf) scale(%lf)", &x, &y, &radius) != 3) {
-      Fail(fmt::format("a symbol {}", symbol));
-    }
-    pugi::xml_node dot = to.append_child("circle");
-    dot.append_attribute("cx") = fmt::format("{:.2f}", x).c_str();
-    dot.append_attribute("cy") = fmt::format("{:.2f}", y).c_str();
-    dot.append_attribute("r") = fmt::format("{:.2f}", radius).c_str();
-    dot.append_attribute("fill") = Recoloured(from.attribute("color").value(), colours_).c_str();
-    dot.append_attribute("stroke") = "none";
-  }
-
-  void Attributes(const pugi::xml_node& from, pugi::xml_node& to) {
-    for (const pugi::xml_attribute& attribute : from.attributes()) {
-      const std::string_view name = attribute.name();
-      std::string value = OnOneLine(attribute.value());
-      if (name == "stroke" || name == "fill") {
-        value = Recoloured(value, colours_);
-      } else if (!Contains(kGeometry, name) && !Contains(kStyle, name)) {
-        continue;
-      }
-      to.append_attribute(attribute.name()) = value.c_str();
+  void AddSeries(const Series& series) {
+    const std::string colour = ColourOf(series);
+    if (series.mark == Mark::kBars) {
+      AddBars(series);
+    } else if (series.mark == Mark::kSteps) {
+      const StepPaths paths = StepsPath(series, places_);
+      Add(fmt::format("<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.15\"/>", paths.fill, colour));
+      AddPath(paths.outline, colour, 1.5, series.dashed);
+    } else {
+      const bool only_dots = series.mark == Mark::kPoints;
+      if (!only_dots) AddPath(LinePath(series, places_), colour, 2, series.dashed);
+      for (const Point& dot : Dots(series, places_)) AddDot(dot, colour, only_dots ? 1.5 : 2.5);
     }
   }
 
-  Colours colours_;
+  void AddBars(const Series& series) {
+    constexpr double kHalf = 0.32;  // of a category's height
+    for (const Point& bar : series.points) {
+      const std::optional<double> end = places_.X(bar[0]);
+      const std::optional<double> top = places_.Y(bar[1] - kHalf);
+      const std::optional<double> bottom = places_.Y(bar[1] + kHalf);
+      if (!end || !top || !bottom) continue;
+      AddBox({area_.left, *top}, {std::clamp(*end, area_.left, area_.right), *bottom},
+             ColourOf(series));
+    }
+  }
+
+  void AddLegend() {
+    constexpr size_t kColumns = 48;  // that fit beside the sample
+    double y = LegendTop(area_) + kLegendRow / 2;
+    for (const Series& series : figure_.series) {
+      if (series.name.empty()) continue;
+      AddSample(series, y);
+      AddWord(34, y, "start", CutToWidth(series.name, kColumns));
+      y += kLegendRow;
+    }
+  }
+
+  // How the series looks. A dot is larger than those of the data, so that its colour can be seen.
+  void AddSample(const Series& series, double y) {
+    const std::string colour = ColourOf(series);
+    if (series.mark == Mark::kBars) {
+      AddBox({4, y - 5}, {26, y + 5}, colour);
+    } else if (series.mark == Mark::kPoints) {
+      AddDot({15, y}, colour, 4);
+    } else {
+      AddPath(fmt::format("M4 {}H26", Coordinate(y)), colour, series.mark == Mark::kSteps ? 1.5 : 2,
+              series.dashed);
+    }
+  }
+
+  const Figure& figure_;
+  const Places places_;
+  const PlotArea& area_;
+  const Colours colours_;
+  Html svg_;
 };
-
-void AddLabels(const Figure& figure, Colours colours, pugi::xml_node& svg) {
-  if (colours == Colours::kOfPage) {
-    svg.append_attribute("role") = "img";
-    svg.append_attribute("aria-labelledby") =
-        fmt::format("{0}-title {0}-desc", figure.name).c_str();
-    svg.append_attribute("data-plot") =
-        [&] {
-          const PlotArea area = AreaOf(figure);
-          const AxisRange x = RangeOfX(figure);
-          return fmt::format("{:.6g} {:.6g} {:.6g} {:.6g} {:.9g} {:.9g} {}", area.left, area.right,
-                             area.top, area.bottom, x.low, x.high,
-                             figure.x.logarithmic ? "log" : "linear");
-        }()
-            .c_str();
-  }
-  pugi::xml_node title = svg.append_child("title");
-  pugi::xml_node description = svg.append_child("desc");
-  if (colours == Colours::kOfPage) {
-    title.append_attribute("id") = (figure.name + "-title").c_str();
-    description.append_attribute("id") = (figure.name + "-desc").c_str();
-  }
-  title.text().set(CleanText(figure.title).c_str());
-  description.text().set(CleanText(figure.description).c_str());
-}
-
-pugi::xml_node AddRoot(const Figure& figure, Colours colours, pugi::xml_document& document) {
-  const PlotArea area = AreaOf(figure);
-  pugi::xml_node svg = document.append_child("svg");
-  if (colours == Colours::kLight) {
-    svg.append_attribute("xmlns") = "http://www.w3.org/2000/svg";
-    svg.append_attribute("width") = area.width;
-    svg.append_attribute("height") = area.height;
-  }
-  svg.append_attribute("viewBox") =
-      fmt::format("0 0 {:.6g} {:.6g}", area.width, area.height).c_str();
-  svg.append_attribute("font-family") = "system-ui, sans-serif";
-  svg.append_attribute("font-size") = "12";
-  AddLabels(figure, colours, svg);
-  if (colours == Colours::kLight) {
-    pugi::xml_node paper = svg.append_child("rect");
-    paper.append_attribute("width") = "100%";
-    paper.append_attribute("height") = "100%";
-    paper.append_attribute("fill") = "#ffffff";
-  }
-  return svg;
-}
 
 }  // namespace
 
-std::string FigureSvg(const Figure& figure, std::string_view drawn, Colours colours) {
-  pugi::xml_document read;
-  const pugi::xml_parse_result result = read.load_buffer(drawn.data(), drawn.size());
-  const pugi::xml_node canvas =
-      read.child("svg").find_child_by_attribute("g", "id", "gnuplot_canvas");
-  if (!result || !canvas) Fail(result ? "no canvas" : result.description());
-  pugi::xml_document written;
-  pugi::xml_node svg = AddRoot(figure, colours, written);
-  // The first shape of the canvas is its background, which the page decides.
-  pugi::xml_document copy;
-  pugi::xml_node shapes = copy.append_copy(canvas);
-  shapes.remove_child("rect");
-  SvgWriter(colours).Children(shapes, svg);
-  std::ostringstream text;
-  written.save(text, "",
-               pugi::format_raw | pugi::format_no_declaration | pugi::format_no_empty_element_tags,
-               pugi::encoding_utf8);
-  return text.str();
-}
+Markup InlineSvg(const Figure& figure) { return {SvgWriter(figure, Colours::kOfPage).Write()}; }
 
-DrawnFigure DrawFigure(const Figure& figure) {
-  const std::string drawn = RunGnuplot(GnuplotScript(figure));
-  return {.inlined = {FigureSvg(figure, drawn, Colours::kOfPage)},
-          .file = FigureSvg(figure, drawn, Colours::kLight) + "\n"};
+std::string SvgFile(const Figure& figure) {
+  constexpr std::string_view kTag = "<svg";
+  const std::string svg = SvgWriter(figure, Colours::kLight).Write();
+  // In a page, the element needs no namespace.
+  return fmt::format("{} xmlns=\"http://www.w3.org/2000/svg\"{}\n", kTag, svg.substr(kTag.size()));
 }
 
 }  // namespace tandem::report

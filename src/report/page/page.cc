@@ -33,8 +33,8 @@ void CheckMayReplace(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer& draw) {
-  Page page(draw);
+std::vector<ReportFile> MakeReport(const ReportInput& input) {
+  Page page;
   AddSummary(input, page);
   AddMeasures(input, page);
   AddTraining(input, page);

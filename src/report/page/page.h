@@ -5,12 +5,9 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "report/figures/figure.h"
-#include "report/figures/figure_svg.h"
 #include "report/records/evaluation_record.h"
 #include "report/records/run_record.h"
 
@@ -30,17 +27,14 @@ struct ReportInput {
   std::vector<std::string> missing;
 };
 
-using FigureDrawer = std::function<DrawnFigure(const Figure&)>;
-
 struct ReportFile {
   std::string path;  // within the report's folder
   std::string bytes;
 };
 
 // index.html first, then figures/NAME.tsv and figures/NAME.svg. Each part of the input may be
-// empty: its section then says what is missing. The same input and drawer give the same bytes.
-// Throws what `draw` throws.
-std::vector<ReportFile> MakeReport(const ReportInput& input, const FigureDrawer& draw = DrawFigure);
+// empty: its section then says what is missing. The same input gives the same bytes.
+std::vector<ReportFile> MakeReport(const ReportInput& input);
 
 // Throws UsageError where `folder` holds something that is no report, and OutputError where nothing
 // can be written beside it: for the beginning of work whose end is WriteReport.

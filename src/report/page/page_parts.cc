@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "report/figures/figure_svg.h"
 #include "report/records/same_data.h"
 #include "report/tables/numbers.h"
 
@@ -108,16 +109,15 @@ void Page::AddFigure(Figure figure) {
   for (int i = 2; !names_.insert(figure.name).second; ++i) {
     figure.name = fmt::format("{}-{}", base, i);
   }
-  const DrawnFigure drawn = draw_(figure);
   const std::string path = "figures/" + figure.name;
   files_.push_back({path + ".tsv", FigureTsv(figure)});
-  files_.push_back({path + ".svg", drawn.file});
+  files_.push_back({path + ".svg", SvgFile(figure)});
   html_.In("figure", {{"id", "figure-" + figure.name}, {"class", KindOf(figure)}}, [&] {
     html_.In("figcaption", [&] {
       html_.Element("strong", figure.title);
       html_.Element("span", figure.description);
     });
-    html_.Add(drawn.inlined);
+    html_.Add(InlineSvg(figure));
     if (!figure.note.empty()) html_.Element("p", {{"class", "note"}}, figure.note);
     AddNumbers(figure);
   });

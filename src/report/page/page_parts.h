@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/figures/figure.h"
 #include "report/page/html.h"
 #include "report/page/page.h"
 
@@ -48,8 +49,6 @@ PageCell ForeignCell(std::string text);  // somebody else's
 // The page under way: sections, their figures, and what they lack.
 class Page {
  public:
-  explicit Page(const FigureDrawer& draw) : draw_(draw) {}
-
   Html& html() { return html_; }
   const Html& html() const { return html_; }
   // A part of the page with a heading, which the contents link to.
@@ -72,7 +71,6 @@ class Page {
   void AddNumbers(const Figure& figure);
   void AddCell(const PageCell& cell, bool numeric, bool first);
 
-  const FigureDrawer& draw_;
   Html html_;
   std::vector<std::pair<std::string, std::string>> contents_;  // id, title
   std::vector<std::string> missing_;

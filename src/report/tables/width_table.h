@@ -1,4 +1,4 @@
-// The widths of characters that tools/make_width_table.py generates.
+// The widths of characters that tools/tables/make_width_table.py generates.
 #pragma once
 
 #include <span>

@@ -26,9 +26,10 @@ class ValueColumn {
         return distinct_[bytes_[index]];
       case Width::kPair:
         return distinct_[pairs_[index]];
-      default:
-        return values_[index];
+      case Width::kWhole:
+        break;
     }
+    return values_[index];
   }
 
  private:

@@ -9,19 +9,21 @@
 #include <utility>
 
 #include "base/log.h"
-#include "search/embeddings/encoding_source.h"
+#include "search/encoding/encoding_source.h"
 
 namespace tandem::search {
 
-EmbeddingParts OpenPartsFor(const std::filesystem::path& folder, model::DualEncoder& model,
-                            model::TextKind kind, const EncodeOptions& options) {
-  EmbeddingParts parts(folder);
-  parts.CheckMadeWith(
-      fmt::format("width {}\n{}", model.embedding_width(), EncodingSource(model, kind, options)));
+embeddings::EmbeddingParts OpenPartsFor(const std::filesystem::path& folder,
+                                        model::DualEncoder& model, model::TextKind kind,
+                                        const EncodeOptions& options) {
+  embeddings::EmbeddingParts parts(folder);
+  embeddings::Provenance wanted;
+  wanted.Add("width", fmt::format("{}", model.embedding_width()));
+  parts.CheckMadeWith(wanted.Add(EncodingSource(model, kind, options)));
   return parts;
 }
 
-ExpectedTexts ExpectedOf(const data::Texts& texts) {
+embeddings::ExpectedTexts ExpectedOf(const data::Texts& texts) {
   return {.count = texts.size(),
           .id = [&texts](size_t i) { return texts.id(i); },
           .text = [&texts](size_t i) { return texts.text(i); }};
@@ -36,7 +38,7 @@ void PartReader::GoTo(size_t row) {
 }
 
 at::Tensor PartReader::RowsHere(size_t first, size_t count) const {
-  const PartRecord& record = part_->record();
+  const embeddings::PartRecord& record = part_->record();
   const size_t skipped = first - record.first_row;
   return at::from_blob(const_cast<float*>(part_->values().data()) + skipped * record.width,
                        {static_cast<int64_t>(std::min(count, record.rows - skipped)),
@@ -58,13 +60,13 @@ at::Tensor PartReader::Rows(size_t first, size_t count) {
   return rows;
 }
 
-std::vector<RowBlock> RowBlocksOf(const EmbeddingParts& parts, const data::Texts& texts,
+std::vector<RowBlock> RowBlocksOf(const embeddings::EmbeddingParts& parts, const data::Texts& texts,
                                   std::string_view what, int threads) {
   parts.CheckCount(texts.size(), what);
   NoteParts(parts);
   std::vector<RowBlock> blocks;
   for (size_t i = 0; i < parts.size(); ++i) {
-    auto part = std::make_shared<const EmbeddingPart>(parts.Open(i, threads));
+    auto part = std::make_shared<const embeddings::EmbeddingPart>(parts.Open(i, threads));
     part->CheckTexts(ExpectedOf(texts));
     blocks.push_back({.values = part->values().data(), .rows = part->record().rows});
     blocks.back().owner = std::move(part);
@@ -72,7 +74,7 @@ std::vector<RowBlock> RowBlocksOf(const EmbeddingParts& parts, const data::Texts
   return blocks;
 }
 
-void NoteParts(const EmbeddingParts& parts) {
+void NoteParts(const embeddings::EmbeddingParts& parts) {
   Note(fmt::format("{} embeddings are from {}, in {} part{}", parts.rows(), parts.folder().native(),
                    parts.size(), parts.size() == 1 ? "" : "s"));
 }

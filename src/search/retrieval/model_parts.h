@@ -11,27 +11,28 @@
 #include <vector>
 
 #include "data/texts/texts.h"
+#include "embeddings/layouts/parts.h"
 #include "model/dual_encoder.h"
-#include "search/embeddings/embedding_parts.h"
 #include "search/encode.h"
 #include "search/retrieval/similarity_rows.h"
 
 namespace tandem::search {
 
 // Opens the folder and checks that its embeddings are what the model makes of texts of this kind
-// with these options. Throws what EmbeddingParts and its CheckMadeWith throw.
-EmbeddingParts OpenPartsFor(const std::filesystem::path& folder, model::DualEncoder& model,
-                            model::TextKind kind, const EncodeOptions& options);
+// with these options. Throws what embeddings::EmbeddingParts and its CheckMadeWith throw.
+embeddings::EmbeddingParts OpenPartsFor(const std::filesystem::path& folder,
+                                        model::DualEncoder& model, model::TextKind kind,
+                                        const EncodeOptions& options);
 
 // `texts` must outlive what is returned.
-ExpectedTexts ExpectedOf(const data::Texts& texts);
+embeddings::ExpectedTexts ExpectedOf(const data::Texts& texts);
 
 // Reads rows in ascending order, with one part mapped at a time: each is checked against its
 // checksums and its texts before any of its rows is given away.
 class PartReader {
  public:
   // `parts` must outlive the reader; it has a row for each of `texts`, in their order (CheckCount).
-  PartReader(const EmbeddingParts& parts, ExpectedTexts texts, int threads)
+  PartReader(const embeddings::EmbeddingParts& parts, embeddings::ExpectedTexts texts, int threads)
       : parts_(parts), texts_(std::move(texts)), threads_(threads) {}
 
   // Rows first to first + count - 1, float32 [count, E], valid until the next call; `first` is not
@@ -45,19 +46,19 @@ class PartReader {
   // Its rows from `first` on, at most `count` of them.
   at::Tensor RowsHere(size_t first, size_t count) const;
 
-  const EmbeddingParts& parts_;
-  ExpectedTexts texts_;
+  const embeddings::EmbeddingParts& parts_;
+  embeddings::ExpectedTexts texts_;
   int threads_;
   size_t next_ = 0;  // part
-  std::optional<EmbeddingPart> part_;
+  std::optional<embeddings::EmbeddingPart> part_;
 };
 
 // The rows of all parts, which are mapped and compared with `texts`. Says where they are from.
 // Throws what OpenPartsFor, CheckCount and CheckTexts throw; `what` as for CheckCount.
-std::vector<RowBlock> RowBlocksOf(const EmbeddingParts& parts, const data::Texts& texts,
+std::vector<RowBlock> RowBlocksOf(const embeddings::EmbeddingParts& parts, const data::Texts& texts,
                                   std::string_view what, int threads);
 
 // Says where embeddings come from: "1000 embeddings are from DIR, in 16 parts".
-void NoteParts(const EmbeddingParts& parts);
+void NoteParts(const embeddings::EmbeddingParts& parts);
 
 }  // namespace tandem::search

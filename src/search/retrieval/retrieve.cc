@@ -10,8 +10,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "search/embeddings/embedding_cache.h"
-#include "search/embeddings/kept_embeddings.h"
+#include "embeddings/layouts/kept.h"
+#include "search/encoding/embedding_cache.h"
+#include "search/encoding/encoding_source.h"
+#include "search/encoding/mapped_tensor.h"
 #include "search/retrieval/model_parts.h"
 #include "search/scoring/score_samples.h"
 
@@ -76,7 +78,7 @@ class DocumentSearch {
       : model_(model), documents_(documents), options_(options), search_(search) {}
 
   void Run() {
-    if (EmbeddingParts::AreIn(options_.embeddings)) return SearchParts();
+    if (embeddings::EmbeddingParts::AreIn(options_.embeddings)) return SearchParts();
     if (!options_.embeddings.empty()) return SearchKept();
     if (!options_.cache.empty()) return SearchCached();
     const EncodeCounts counts = EncodeTexts(
@@ -101,25 +103,31 @@ class DocumentSearch {
 
   void SearchKept() {
     EncodeCounts counts;
-    const std::string source =
-        SourceOf(model_, TextKind::kDocument, documents_, options_.encode.precision);
-    std::optional<at::Tensor> rows =
-        ReadKept(options_.embeddings, source, documents_.size(), model_.embedding_width());
-    if (!rows) {
-      CheckWritableForKept(options_.embeddings);
+    const auto width = static_cast<size_t>(model_.embedding_width());
+    const embeddings::Provenance source =
+        KeptSource(model_, TextKind::kDocument, documents_, options_.encode.precision);
+    at::Tensor rows;
+    if (auto kept = embeddings::ReadKept(options_.embeddings, source, documents_.size(), width)) {
+      rows = TensorOf(*std::move(kept));
+    } else {
+      embeddings::CheckWritableForKept(options_.embeddings);
       rows = EncodeAll(model_, TextKind::kDocument, documents_,
-                       OptionsFor(TextKind::kDocument, options_), &counts);
-      WriteKept(options_.embeddings, source, documents_, *rows);
+                       OptionsFor(TextKind::kDocument, options_), &counts)
+                 .contiguous();
+      embeddings::WriteKept(options_.embeddings, source,
+                            {.values = {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())},
+                             .width = width,
+                             .id = [this](size_t row) { return documents_.id(row); }});
     }
     AddInWindows([&rows](size_t first, size_t count) {
-      return rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count));
+      return rows.narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count));
     });
     Report(model_, TextKind::kDocument, counts, options_);
   }
 
   // Of a folder of parts, one of which is mapped at a time.
   void SearchParts() {
-    const EmbeddingParts parts =
+    const embeddings::EmbeddingParts parts =
         OpenPartsFor(options_.embeddings, model_, TextKind::kDocument, options_.encode);
     parts.CheckCount(documents_.size(), "documents of the corpus");
     if (options_.report) NoteParts(parts);
@@ -201,8 +209,8 @@ void LeaveOutIdenticalIds(const RetrievalTask& task, std::vector<QueryHits>& fou
 
 // A folder of embeddings holds parts, or those that a search keeps there.
 void CheckEmbeddings(const RetrieveOptions& options) {
-  if (options.embeddings.empty() || EmbeddingParts::AreIn(options.embeddings)) return;
-  CheckUsableForKept(options.embeddings);
+  if (options.embeddings.empty() || embeddings::EmbeddingParts::AreIn(options.embeddings)) return;
+  embeddings::CheckUsableForKept(options.embeddings);
 }
 
 }  // namespace

@@ -48,11 +48,11 @@ struct RetrieveOptions {
   // of results and samples.
   bool ignore_identical_ids = false;
   bool report = true;  // show bars and warn about truncated and empty texts
-  // Folder of the corpus's embeddings. One of parts (search/embeddings/embedding_parts.h) must have
+  // Folder of the corpus's embeddings. One of parts (embeddings/layouts/parts.h) must have
   // those of the same model and texts, and is only read. In any other, those of the same model and
   // texts are used, else they are made and kept there. Empty: none.
   std::filesystem::path embeddings;
-  // A cache (search/embeddings/embedding_cache.h) that embeddings of queries and, without
+  // A cache (search/encoding/embedding_cache.h) that embeddings of queries and, without
   // `embeddings`, of documents are looked up in and kept in, so that a later call goes on where one
   // was stopped. Empty: none.
   std::filesystem::path cache;

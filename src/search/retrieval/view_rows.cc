@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 
 namespace tandem::search {
 namespace {

@@ -7,7 +7,7 @@
 #include "data/dataset.h"
 #include "data/judgements/judged_pairs.h"
 #include "model/dual_encoder.h"
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 
 namespace tandem::search {
 

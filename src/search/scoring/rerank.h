@@ -5,7 +5,7 @@
 #include "data/judgements/candidates.h"
 #include "data/judgements/run.h"
 #include "model/dual_encoder.h"
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 
 namespace tandem::search {
 

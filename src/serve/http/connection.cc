@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "serve/http/client_network.h"
-#include "serve/routes/api_error.h"
+#include "serve/bodies/api_error.h"
 
 namespace tandem::serve {
 namespace {
@@ -116,7 +116,10 @@ void Connection::CheckDeadline(Clock::time_point now) {
       response.headers.emplace_back("Retry-After", "5");
       return Send(std::move(response));
     }
-    default:
+    case Phase::kIdle:
+    case Phase::kWriting:
+    case Phase::kLingering:
+    case Phase::kClosed:
       return Close();
   }
 }

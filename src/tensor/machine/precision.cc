@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/device.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor {
 namespace {
@@ -93,9 +93,12 @@ Precision ActivationPrecision(Precision precision) {
       return ResolvePrecision("auto");
     case Precision::kTf32:
       return Precision::kFp32;
-    default:
-      return precision;
+    case Precision::kFp32:
+    case Precision::kBf16:
+    case Precision::kFp16:
+      break;
   }
+  return precision;
 }
 
 Precision HostPrecision(Precision precision) {

@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include "base/process/threads.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/memory/page_arena.h"
 
 namespace tandem::tensor {

@@ -133,7 +133,7 @@ void BertNormalizer::Normalize(std::string_view text, std::string* out) const {
 void BertNormalizer::Apply(uint32_t action, const char* begin, const char* end,
                            std::string* out) const {
   const uint32_t payload = action >> kKindBits;
-  switch (action & ((1U << kKindBits) - 1)) {
+  switch (static_cast<Action>(action & ((1U << kKindBits) - 1))) {
     case kCopy:
       out->append(begin, end);
       break;
@@ -153,7 +153,8 @@ void BertNormalizer::Apply(uint32_t action, const char* begin, const char* end,
       for (size_t i = 0; i < parts.size; ++i) AppendUtf8(parts.code_points[i], out);
       break;
     }
-    default:  // kDrop
+    case kDrop:
+    case kOrdered:  // Normalize has NormalizeMarks do these
       break;
   }
 }

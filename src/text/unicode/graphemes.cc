@@ -23,9 +23,19 @@ bool JoinsHangul(GraphemeClass left, GraphemeClass right) {
     case kLvt:
     case kTrailing:
       return right == kTrailing;
-    default:
-      return false;
+    case kOther:
+    case kControl:
+    case kExtend:
+    case kZwj:
+    case kPrepend:
+    case kPictograph:
+    case kConsonant:
+    case kLinker:
+    case kIndicExtend:
+    case kSpacing:
+      break;
   }
+  return false;
 }
 
 // What the characters of a cluster up to some place mean for the next one.

@@ -1,5 +1,5 @@
-// The raw character tables that tools/make_unicode_tables.py generates; `unicode.h` makes them
-// quick to look up.
+// The raw character tables that tools/tables/make_unicode_tables.py generates; `unicode.h` makes
+// them quick to look up.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum CharacterFlag : uint16_t {
 };
 
 // The classes of UAX 29 that decide where a grapheme cluster ends, in the order of
-// tools/probe_graphemes.py's CLASSES. CR and LF are kControl, regional indicators kOther.
+// tools/tables/probe_graphemes.py's CLASSES. CR and LF are kControl, regional indicators kOther.
 enum class GraphemeClass : uint8_t {
   kOther,
   kControl,

@@ -10,7 +10,7 @@
 #include "base/json/json.h"
 #include "config/recipe/recipe_text.h"
 #include "dist/gather_json.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "train/run/run_records.h"
 
 namespace tandem::train {

@@ -12,9 +12,9 @@
 #include "base/files/cache_folder.h"
 #include "base/process/interrupt.h"
 #include "base/random.h"
-#include "search/embeddings/embedding_cache.h"
-#include "search/mining/gather_mined.h"
-#include "search/mining/mine.h"
+#include "search/encoding/embedding_cache.h"
+#include "search/mining_by_embeddings/gather_mined.h"
+#include "search/mining_by_embeddings/mine.h"
 #include "train/mining/mining_rules.h"
 
 namespace tandem::train {

@@ -9,7 +9,7 @@
 #include "data/texts/texts.h"
 #include "model/dual_encoder.h"
 #include "sampling/examples.h"
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 
 namespace tandem::train {
 

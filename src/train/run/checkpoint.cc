@@ -186,19 +186,15 @@ std::vector<sampling::StateArray> LoadSamplerArrays(const std::filesystem::path&
   if (!std::filesystem::exists(folder / kSampler)) return arrays;
   const weights::SafetensorsFile file(folder / kSampler);
   for (const weights::TensorView& tensor : file.tensors()) {
-    switch (tensor.dtype) {
-      case weights::Dtype::kF32:
-        arrays.push_back(ArrayOf<float>(tensor));
-        break;
-      case weights::Dtype::kU32:
-        arrays.push_back(ArrayOf<uint32_t>(tensor));
-        break;
-      case weights::Dtype::kU8:
-        arrays.push_back(ArrayOf<uint8_t>(tensor));
-        break;
-      default:
-        throw ModelError((folder / kSampler).native(), tensor.name,
-                         "has a type that no sampler keeps; the checkpoint is broken");
+    if (tensor.dtype == weights::Dtype::kF32) {
+      arrays.push_back(ArrayOf<float>(tensor));
+    } else if (tensor.dtype == weights::Dtype::kU32) {
+      arrays.push_back(ArrayOf<uint32_t>(tensor));
+    } else if (tensor.dtype == weights::Dtype::kU8) {
+      arrays.push_back(ArrayOf<uint8_t>(tensor));
+    } else {
+      throw ModelError((folder / kSampler).native(), tensor.name,
+                       "has a type that no sampler keeps; the checkpoint is broken");
     }
   }
   return arrays;

@@ -36,34 +36,18 @@ class HeaderReader final : public JsonEvents {
   SafetensorsHeader header;
 
   void StartObject() override {
-    switch (state_) {
-      case State::kStart:
-        state_ = State::kTensors;
-        return;
-      case State::kTensorValue:
-        state_ = State::kTensor;
-        return;
-      case State::kMetadataValue:
-        state_ = State::kMetadata;
-        return;
-      default:
-        Unexpected("an object");
-    }
+    if (state_ == State::kStart) return Enter(State::kTensors);
+    if (state_ == State::kTensorValue) return Enter(State::kTensor);
+    if (state_ == State::kMetadataValue) return Enter(State::kMetadata);
+    Unexpected("an object");
   }
 
   void Key(std::string name) override {
-    switch (state_) {
-      case State::kTensors:
-        return StartTensor(std::move(name));
-      case State::kTensor:
-        return StartField(name);
-      case State::kMetadata:
-        metadata_key_ = std::move(name);
-        state_ = State::kMetadataString;
-        return;
-      default:
-        Unexpected("a key");
-    }
+    if (state_ == State::kTensors) return StartTensor(std::move(name));
+    if (state_ == State::kTensor) return StartField(name);
+    if (state_ != State::kMetadata) Unexpected("a key");
+    metadata_key_ = std::move(name);
+    Enter(State::kMetadataString);
   }
 
   void String(std::string value) override {
@@ -71,8 +55,7 @@ class HeaderReader final : public JsonEvents {
       if (!header.metadata.emplace(metadata_key_, std::move(value)).second) {
         Fail(fmt::format("the metadata key '{}' occurs twice", Shown(metadata_key_)));
       }
-      state_ = State::kMetadata;
-      return;
+      return Enter(State::kMetadata);
     }
     if (state_ != State::kDtype) Unexpected("a string");
     dtype_ = DtypeFromName(value);
@@ -131,6 +114,8 @@ class HeaderReader final : public JsonEvents {
     kMetadataString,
     kEnd,
   };
+
+  void Enter(State state) { state_ = state; }
 
   [[noreturn]] void Fail(std::string_view message) const {
     const bool in_tensor = state_ >= State::kTensorValue && state_ <= State::kOffsetNumbers;

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "base/files/npy.h"
 #include "commands/encode/encode_fixture.h"
 #include "data/input/text_output.h"
+#include "embeddings/layouts/npy.h"
 
 namespace tandem {
 namespace {
@@ -80,7 +80,8 @@ TEST_F(EncodeCommand, BlocksAndNamesOfFilesChangeNothingButRounding) {
   ASSERT_EQ(Encode({Path("a.jsonl"), "--output", Path("a.npy")}).exit_code, 0);
   ASSERT_EQ(Encode({Path("a.jsonl"), "--output", Path("b"), "--block-texts", "7"}).exit_code, 0);
   EXPECT_EQ(ReadFile(Path("a.ids.txt")), ReadFile(Path("b/ids.txt")));
-  const NpyMatrix a = ReadNpy(Path("a.npy")), b = ReadNpy(Path("b/embeddings.npy"));
+  const embeddings::MappedRows a = embeddings::ReadNpy(Path("a.npy")),
+                               b = embeddings::ReadNpy(Path("b/embeddings.npy"));
   ASSERT_EQ(a.rows, 30U);
   ASSERT_EQ(b.rows, 30U);
   for (size_t i = 0; i < a.values.size(); ++i) EXPECT_NEAR(a.values[i], b.values[i], 1e-6);
@@ -118,8 +119,8 @@ TEST_F(EncodeCommand, StandardOutputHasNothingButEmbeddings) {
     return result.out;
   };
   EXPECT_EQ(printed("npy"), file);
-  EXPECT_EQ(printed("raw"), file.substr(kNpyHeaderBytes));
-  const NpyMatrix matrix = ReadNpy(Path("a.npy"));
+  EXPECT_EQ(printed("raw"), file.substr(embeddings::kNpyHeaderBytes));
+  const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("a.npy"));
   const ProgramResult lines =
       Encode({"-", "--output", "-"},
              Lines(0, 19) + "{\"_id\": \"\\\"d\\u00e4\\\\\", \"text\": \"" + TextOf(19) + "\"}\n");

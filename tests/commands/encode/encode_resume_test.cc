@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/files/part_file.h"
 #include "commands/encode/encode_fixture.h"
+#include "embeddings/layouts/part_file.h"
 
 namespace tandem {
 namespace {
@@ -253,7 +253,7 @@ TEST_F(EncodeResume, FinishedFilesWithoutTheirNamesGetThem) {
 
 TEST_F(EncodeResume, OneProcessAtATime) {
   std::filesystem::create_directory(Path("out"));
-  const PartFile held(Path("out/embeddings.npy"));
+  const embeddings::PartFile held(Path("out/embeddings.npy"));
   const ProgramResult second = Encode(InFolder());
   EXPECT_EQ(second.exit_code, 2);
   EXPECT_THAT(second.err, HasSubstr("embeddings.npy.part: another process writes it"));

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/files/npy.h"
 #include "commands/encode/encode_fixture.h"
-#include "search/embeddings/part_record.h"
+#include "embeddings/layouts/npy.h"
+#include "embeddings/layouts/part_record.h"
 
 namespace tandem {
 namespace {
@@ -72,14 +72,14 @@ class EncodeShard : public EncodeCommandTest {
     std::string rows, ids;
     for (uint32_t i = 0; i < shards; ++i) {
       const std::string name =
-          Path(output) + "/" + search::Shard{i, static_cast<uint32_t>(shards)}.Name();
-      rows += ReadFile(name + ".npy").substr(kNpyHeaderBytes);
+          Path(output) + "/" + embeddings::Shard{i, static_cast<uint32_t>(shards)}.Name();
+      rows += ReadFile(name + ".npy").substr(embeddings::kNpyHeaderBytes);
       ids += ReadFile(name + ".ids.txt");
     }
     return rows + ids;
   }
   std::string WholeBytes() const {
-    return ReadFile(Path("whole/embeddings.npy")).substr(kNpyHeaderBytes) +
+    return ReadFile(Path("whole/embeddings.npy")).substr(embeddings::kNpyHeaderBytes) +
            ReadFile(Path("whole/ids.txt"));
   }
 
@@ -115,8 +115,8 @@ TEST_F(EncodeShard, MoreShardsThanBlocksLeaveEmptyParts) {
   ASSERT_EQ(Encode(Flags("whole")).exit_code, 0);
   EncodeAll(8);
   EXPECT_EQ(PartBytes(8), WholeBytes());
-  EXPECT_EQ(ReadNpyShape(Path("parts/part-00000-of-00008.npy")).rows, 0U);
-  EXPECT_EQ(ReadNpyShape(Path("parts/part-00000-of-00008.npy")).columns, 32U);
+  EXPECT_EQ(embeddings::ReadNpyShape(Path("parts/part-00000-of-00008.npy")).rows, 0U);
+  EXPECT_EQ(embeddings::ReadNpyShape(Path("parts/part-00000-of-00008.npy")).columns, 32U);
   EXPECT_THAT(EncodeOne("0/8", {"--resume"}).err,
               AllOf(HasSubstr("no texts are this shard's: the input has 230 in blocks of 50"),
                     Not(HasSubstr("nothing was begun"))));

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/files/npy.h"
+#include "embeddings/layouts/npy.h"
 #include "support/run_tandem.h"
 #include "support/small_model_folder.h"
 #include "support/temporary_folder.h"
@@ -152,9 +152,7 @@ TEST_F(InspectCommand, Safetensors) {
 }
 
 TEST_F(InspectCommand, DataFiles) {
-  NpyWriter npy(Path("e.npy"), 2);
-  npy.Append(std::vector<float>{1, 2, 3, 4, 5, 6});
-  npy.Commit();
+  embeddings::WriteNpy(Path("e.npy"), 2, std::vector<float>{1, 2, 3, 4, 5, 6});
   EXPECT_EQ(Inspect("e.npy").out,
             "kind                npy\nrows                3\ncolumns             2\n");
   Write("c.jsonl", "{\"_id\": \"1\", \"title\": \"ab\", \"text\": \"cde\"}\n");
@@ -360,9 +358,7 @@ TEST_F(InspectCommand, ALogOfARunShowsTheRun) {
 
 TEST_F(InspectCommand, EmbeddingsNeedAnIdForEachRow) {
   std::filesystem::create_directory(Path("e"));
-  NpyWriter npy(Path("e/embeddings.npy"), 2);
-  npy.Append(std::vector<float>{1, 2, 3, 4});
-  npy.Commit();
+  embeddings::WriteNpy(Path("e/embeddings.npy"), 2, std::vector<float>{1, 2, 3, 4});
   Write("e/ids.txt", "a\nb\n");
   EXPECT_EQ(Inspect("e").out,
             "kind                embeddings\ntexts               2\nwidth               2\n"

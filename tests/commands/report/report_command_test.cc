@@ -1,7 +1,6 @@
 // `tandem report` as users run it. What is in the page is tested in tests/report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
@@ -45,17 +44,6 @@ TEST_F(ReportCommandTest, ComparesSeveralInAFolderOfTheirOwn) {
       RunTandem({"report", Path("one"), Path("two"), "--output", Path("page")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(ReadFile(Path("page/index.html")), HasSubstr("Comparison of runs"));
-}
-
-TEST_F(ReportCommandTest, NamesThePackageWhereGnuplotIsMissing) {
-  report::WriteExampleRun(Path("mine"), {});
-  const std::string path = ::getenv("PATH");
-  ::setenv("PATH", Path("nothing").c_str(), 1);
-  const ProgramResult result = RunTandem({"report", Path("mine")});
-  ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("apt-get install gnuplot-nox"));
-  EXPECT_FALSE(std::filesystem::exists(Path("mine/report/page")));
 }
 
 TEST_F(ReportCommandTest, RefusesABrokenEvaluationThatWasNamed) {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/files/files.h"
-#include "base/files/npy.h"
 #include "data/read_dataset.h"
+#include "embeddings/layouts/npy.h"
 #include "support/run_tandem.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
@@ -109,7 +109,7 @@ class ScoreCommand : public testing::Test {
                         lines)
                   .exit_code,
               0);
-    const NpyMatrix matrix = ReadNpy(output + "/embeddings.npy");
+    const embeddings::MappedRows matrix = embeddings::ReadNpy(output + "/embeddings.npy");
     return {matrix.values.begin(), matrix.values.end()};
   }
 };

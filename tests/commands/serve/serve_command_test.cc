@@ -87,7 +87,7 @@ TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {
     lines += json{{"_id", std::to_string(i)}, {"text", texts[i]}}.dump() + "\n";
   }
   ASSERT_EQ(Encode("-", {}, lines).exit_code, 0);
-  const NpyMatrix expected = Embeddings();
+  const embeddings::MappedRows expected = Embeddings();
   const uint16_t port = Start();
   ASSERT_GT(port, 0) << ReadFile(log());
   const serve::ClientResponse response =

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files/npy.h"
 #include "commands/train/run_fixture.h"
+#include "embeddings/layouts/npy.h"
 
 namespace tandem {
 namespace {
@@ -50,16 +50,17 @@ keep_checkpoints = 9
                                              "\n");
   }
   Json Read(const std::string& name) const { return Json::parse(ReadFile(Path(name))); }
-  NpyMatrix Encoded(const std::string& model, const std::vector<std::string>& further) const {
+  embeddings::MappedRows Encoded(const std::string& model,
+                                 const std::vector<std::string>& further) const {
     std::vector<std::string> arguments = {
         "encode",   "--model",    Path(model), "--input", Path("texts.jsonl"),
         "--output", Path("rows"), "--kind",    "query"};
     arguments.insert(arguments.end(), further.begin(), further.end());
     const ProgramResult result = RunTandem(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    return ReadNpy(Path("rows") + "/embeddings.npy");
+    return embeddings::ReadNpy(Path("rows") + "/embeddings.npy");
   }
-  static std::vector<float> Values(const NpyMatrix& matrix) {
+  static std::vector<float> Values(const embeddings::MappedRows& matrix) {
     return {matrix.values.begin(), matrix.values.end()};
   }
   void ExpectProblem(const std::vector<std::string>& sets, const std::string& text) const {
@@ -147,8 +148,8 @@ TEST_F(TrainHeads, WidthsAreTrainedAndUsed) {
               HasSubstr("dimensions = [8, 32]\ndimension_weights = [0.5, 1.0]\n"));
   EXPECT_FALSE(Read("run/model/config_sentence_transformers.json").contains("truncate_dim"));
   ExpectTheSameFromEveryCheckpoint("run", flags);
-  const NpyMatrix whole = Encoded("run/model", {}),
-                  cut = Encoded("run/model", {"--dimensions", "8"});
+  const embeddings::MappedRows whole = Encoded("run/model", {}),
+                               cut = Encoded("run/model", {"--dimensions", "8"});
   EXPECT_EQ(whole.columns, 32U);
   EXPECT_EQ(cut.columns, 8U);
   EXPECT_NEAR(cut.values[0] / cut.values[1], whole.values[0] / whole.values[1], 1e-4);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/files/files.h"
-#include "base/files/npy.h"
 #include "commands/train/run_fixture.h"
+#include "embeddings/layouts/npy.h"
 #include "weights/folders/model_folder.h"
 #include "weights/safetensors/safetensors.h"
 
@@ -38,7 +38,7 @@ class TrainLora : public EventfulRunTest {
                    "--kind", "query", "--quiet"},
                   "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    const NpyMatrix matrix = ReadNpy(Path("embeddings/embeddings.npy"));
+    const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("embeddings/embeddings.npy"));
     return {matrix.values.begin(), matrix.values.end()};
   }
   std::vector<std::string> NamesIn(const std::string& file) const {

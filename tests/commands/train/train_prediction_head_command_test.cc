@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files/npy.h"
 #include "commands/train/run_fixture.h"
+#include "embeddings/layouts/npy.h"
 #include "model/encoders/formula_weights.h"
 #include "weights/safetensors/weight_files.h"
 
@@ -56,7 +56,7 @@ keep_checkpoints = 9
                                             "--output", Path("rows"), "--kind", "query", "--quiet"},
                                            "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    const NpyMatrix matrix = ReadNpy(Path("rows/embeddings.npy"));
+    const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("rows/embeddings.npy"));
     return {matrix.values.begin(), matrix.values.end()};
   }
 };

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files/npy.h"
 #include "commands/train/run_fixture.h"
+#include "embeddings/layouts/npy.h"
 
 namespace tandem {
 namespace {
@@ -50,7 +50,7 @@ every = 1
                    "--kind", kind, "--quiet"},
                   "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    const NpyMatrix matrix = ReadNpy(Path("embeddings/embeddings.npy"));
+    const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("embeddings/embeddings.npy"));
     return {matrix.values.begin(), matrix.values.end()};
   }
   void ExpectFailure(int exit_code, const std::string& text,

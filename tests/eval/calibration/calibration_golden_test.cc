@@ -1,4 +1,5 @@
-// Fits and figures against scikit-learn; the file is made by tools/make_calibration_golden.py.
+// Fits and figures against scikit-learn; the file is made by
+// tools/golden/make_calibration_golden.py.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Runs, judgements and values of other programs, as tools/make_measure_golden.py writes them.
+// Runs, judgements and values of other programs, as tools/golden/make_measure_golden.py writes
+// them.
 #pragma once
 
 #include <nlohmann/json.hpp>

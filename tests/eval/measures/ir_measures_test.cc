@@ -1,6 +1,6 @@
 // Random runs against ir_measures, under the names that it writes: two without ties, for measures
 // whose providers there break ties in ways of their own, and two with ties against the gdeval.pl
-// that it ships. The file is made by tools/make_measure_golden.py.
+// that it ships. The file is made by tools/golden/make_measure_golden.py.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Random runs with ties against pytrec_eval, with scores in single precision (trec_eval 9) and in
-// double precision (trec_eval 10); the file is made by tools/make_measure_golden.py.
+// double precision (trec_eval 10); the file is made by tools/golden/make_measure_golden.py.
 #include <gtest/gtest.h>
 
 #include "eval/measures/golden_run.h"

@@ -1,5 +1,5 @@
 // The numbers of embedding views against scikit-learn and SciPy; the file is made by
-// tools/make_views_golden.py.
+// tools/golden/make_views_golden.py.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "index/document_index.h"
 #include "index/folder/document_index_fixture.h"
-#include "index/query/document_index.h"
 #include "support/files_of.h"
 
 namespace tandem::index {

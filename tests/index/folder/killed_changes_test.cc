@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "index/building/merge.h"
 #include "index/folder/index_folder.h"
-#include "index/folder/merge.h"
 #include "index/folder/removal.h"
 #include "index/word_index.h"
 #include "support/temporary_folder.h"

@@ -83,9 +83,27 @@ TEST(ManifestTest, EveryAlteredByteIsFound) {
   }
 }
 
+// Version 1 differs by its kind of checksum, which its files keep.
+TEST(ManifestTest, VersionOneIsRead) {
+  Manifest example = Example();
+  for (IndexFile& file : example.segments[0].files) file.checksum.kind = ChecksumKind::kFirst;
+  ordered_json json = ordered_json::parse(FormatManifest(example));
+  json.erase("checksum");
+  json["version"] = 1;
+  std::string text = json.dump(1);
+  text.resize(text.size() - 2);
+  text += ",\n \"checksum\": \"" + ToHex(ChecksumOf(text, ChecksumKind::kFirst)) + "\"\n}\n";
+  const Manifest read = ParseManifest(text, "index.json");
+  EXPECT_EQ(FormatManifest(read), FormatManifest(example));
+  EXPECT_THAT(FormatManifest(read), HasSubstr("\"00000000000000010000000000000002\""));
+  text[text.find("fp32")] ^= 1;
+  ExpectError(text, "its checksum differs");
+}
+
 TEST(ManifestTest, AnotherVersionSaysWhatToDo) {
-  ExpectError(Changed([](ordered_json& json) { json["version"] = 2; }),
-              "is an index of format version 2; this program reads version 1");
+  ExpectError(Changed([](ordered_json& json) { json["version"] = 3; }),
+              "is an index of format version 3; this program reads versions 1 to 2");
+  ExpectError(Changed([](ordered_json& json) { json["version"] = 0; }), "format version 0");
   // Also where the later version has other members and another place for the checksum.
   ExpectError(R"({"format": "tandem index", "version": 7})", "format version 7");
   ExpectError(R"({"format": "other"})", "is not the index.json of a Tandem index");

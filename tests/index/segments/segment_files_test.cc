@@ -12,13 +12,25 @@
 #include "index/segments/id_lookup.h"
 #include "index/segments/metadata_columns.h"
 #include "index/segments/segment.h"
-#include "index/segments/vector_file.h"
 #include "support/temporary_folder.h"
 
 namespace tandem::index {
 namespace {
 
 using testing::HasSubstr;
+
+// Files of an index of version 1 keep the kind of checksum that they were written with.
+TEST(CheckFilesTest, ComparesEitherKindOfChecksum) {
+  const TemporaryFolder folder;
+  for (const ChecksumKind kind : {ChecksumKind::kXxh128, ChecksumKind::kFirst}) {
+    WriteFileAtomically(folder.path() / "a", "as it was");
+    const std::vector<IndexFile> files = {{"a", 9, ChecksumOf("as it was", kind)}};
+    EXPECT_NO_THROW(CheckFiles(folder.path(), files, true, 1));
+    WriteFileAtomically(folder.path() / "a", "as it is!");
+    EXPECT_THROW(CheckFiles(folder.path(), files, true, 1), DataError);
+    EXPECT_NO_THROW(CheckFiles(folder.path(), files, false, 1));
+  }
+}
 
 // The look-up is the same in one pass over the ids and in many.
 TEST(IdLookupTest, FindsEveryIdAndNoOther) {
@@ -76,47 +88,6 @@ TEST(TextColumnTest, EndsThatContradictEachOtherAreErrors) {
   EXPECT_THROW(column[0], DataError);
   EXPECT_THROW(column[1], DataError);
   EXPECT_EQ(column[2], "three");
-}
-
-class VectorFileTest : public testing::Test {
- protected:
-  static constexpr VectorFileShape kShape{.rows = 10, .width = 2, .block_rows = 4};
-  void Fill(size_t blocks) {
-    VectorFile file(folder_.path(), kShape);
-    for (size_t block = 0; block < blocks; ++block) {
-      const size_t rows = std::min<size_t>(4, 10 - block * 4);
-      file.Append(std::vector<float>(rows * 2, static_cast<float>(block + 1)));
-    }
-  }
-  size_t WholeRows() { return VectorFile(folder_.path(), kShape).whole_rows(); }
-  void Alter(size_t offset) {
-    std::string bytes = ReadFile(folder_.path() / kVectorsName);
-    bytes[offset] = static_cast<char>(bytes[offset] ^ 1);
-    WriteFileAtomically(folder_.path() / kVectorsName, bytes);
-  }
-  TemporaryFolder folder_;
-};
-
-TEST_F(VectorFileTest, GoesOnBehindTheLastWholeBlock) {
-  EXPECT_EQ(WholeRows(), 0u);
-  Fill(2);
-  EXPECT_EQ(WholeRows(), 8u);
-  EXPECT_EQ(std::filesystem::file_size(folder_.path() / kVectorsName), 80u);
-  VectorFile file(folder_.path(), kShape);
-  file.Append(std::vector<float>(4, 3.0F));
-  EXPECT_EQ(WholeRows(), 10u);
-}
-
-TEST_F(VectorFileTest, WhatIsBehindAnAlteredBlockIsMadeAgain) {
-  Fill(3);
-  Alter(4 * 2 * sizeof(float) + 1);  // in the second block
-  EXPECT_EQ(WholeRows(), 4u);
-}
-
-TEST_F(VectorFileTest, AFileThatWasCutShortIsMadeAgain) {
-  Fill(3);
-  std::filesystem::resize_file(folder_.path() / kVectorsName, 79);
-  EXPECT_EQ(WholeRows(), 0u);
 }
 
 // A source of documents with these ids, two in each file.

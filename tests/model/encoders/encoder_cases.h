@@ -1,5 +1,5 @@
-// The small encoders of tests/model/golden/encoders.json, which tools/make_encoder_golden.py made:
-// their configurations, texts and what transformers computes for them.
+// The small encoders of tests/model/golden/encoders.json, which tools/golden/make_encoder_golden.py
+// made: their configurations, texts and what transformers computes for them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

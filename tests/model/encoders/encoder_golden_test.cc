@@ -24,7 +24,7 @@ TEST(EncoderGoldenFile, HasACaseOfEveryModelType) {
   for (const weights::Architecture* architecture : weights::Architectures()) {
     for (const std::string_view type : architecture->model_types) {
       EXPECT_TRUE(types.contains(std::string(type)))
-          << type << " has no case in tools/make_encoder_golden.py";
+          << type << " has no case in tools/golden/make_encoder_golden.py";
     }
   }
 }

@@ -26,7 +26,7 @@ const json& CrossEncoderCase(const std::string& name) {
   for (const json& one : CrossEncoderGolden()["cases"]) {
     if (one["name"] == name) return one;
   }
-  throw std::out_of_range("no case " + name + " of tools/make_cross_encoder_golden.py");
+  throw std::out_of_range("no case " + name + " of tools/golden/make_cross_encoder_golden.py");
 }
 
 void WriteCrossEncoder(const std::filesystem::path& folder, const json& one,

@@ -1,5 +1,5 @@
 // Folders of small cross-encoders with the formula's weights, as
-// tools/make_cross_encoder_golden.py makes them.
+// tools/golden/make_cross_encoder_golden.py makes them.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Weights and token ids that one integer formula gives here and in tools/make_encoder_golden.py,
-// and model folders of any architecture with them.
+// Weights and token ids that one integer formula gives here and in
+// tools/golden/make_encoder_golden.py, and model folders of any architecture with them.
 #pragma once
 
 #include <cstdint>

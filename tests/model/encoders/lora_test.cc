@@ -1,5 +1,5 @@
-// Low-rank adapters: values and gradients against PEFT's (tools/make_lora_golden.py), central
-// differences, and each form of the operations against the reference in float64.
+// Low-rank adapters: values and gradients against PEFT's (tools/golden/make_lora_golden.py),
+// central differences, and each form of the operations against the reference in float64.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -34,7 +34,7 @@ namespace {
 
 using nlohmann::json;
 
-// formula_values of tools/make_lora_golden.py.
+// formula_values of tools/golden/make_lora_golden.py.
 at::Tensor FormulaValues(std::string_view name, at::IntArrayRef shape) {
   uint64_t seed = 0xCBF29CE484222325U;
   for (const char byte : name) seed = (seed ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;

@@ -1,5 +1,6 @@
 // Pooling of the real all-MiniLM-L6-v2 against sentence-transformers, with and without the tokens
-// of prompts. Golden numbers: tools/make_pooling_golden.py, which has the same texts and prompts.
+// of prompts. Golden numbers: tools/golden/make_pooling_golden.py, which has the same texts and
+// prompts.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>

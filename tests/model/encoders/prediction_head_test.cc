@@ -1,5 +1,6 @@
 // ModernBERT's prediction head as pooler: against transformers
-// (tools/make_prediction_head_golden.py), what is written, and which folders it can be taken from.
+// (tools/golden/make_prediction_head_golden.py), what is written, and which folders it can be taken
+// from.
 #include "weights/modules/prediction_head.h"
 
 #include <ATen/TensorOperators.h>

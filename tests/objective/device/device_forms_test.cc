@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -12,8 +13,11 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "config/catalogue_half.h"
 #include "objective/central_differences.h"
 #include "objective/device/device_batch.h"
+#include "objective/device/device_form.h"
 #include "objective/random_tensors.h"
 
 namespace tandem::objective {
@@ -84,6 +88,7 @@ void ExpectSame(const Said& got, const Said& want, double relative = 1e-12) {
 
 void ForEveryForm(const std::function<void(const Variant&)>& body) {
   for (const Variant& variant : AllVariants()) {
+    if (config::FindHalf(DeviceForms(), *variant.info) == nullptr) continue;
     SCOPED_TRACE(variant.name);
     body(variant);
   }
@@ -93,11 +98,50 @@ void ExpectFormsAgree(const Variant& variant, const RandomBatch& batch) {
   ExpectSame(Ask(variant, Forms::kDevice, batch), Ask(variant, Forms::kHost, batch));
 }
 
-TEST(DeviceForms, AreThereForEveryObjective) {
-  for (const ObjectiveInfo* info : Objectives()) {
-    EXPECT_NO_THROW(MakeDeviceForm(info->name, config::Params(info->params))) << info->name;
+// The name of its file leads to an objective's form, so that a wrong name would go unnoticed.
+TEST(DeviceForms, AreThoseOfTheirObjectives) {
+  const std::span<const ObjectiveInfo* const> objectives = Objectives();
+  EXPECT_EQ(DeviceForms().size(), 10u);
+  for (const DeviceFormInfo* form : DeviceForms()) {
+    EXPECT_EQ(std::count(objectives.begin(), objectives.end(), form->info), 1);
+    EXPECT_EQ(config::FindHalf(DeviceForms(), *form->info), form);
   }
-  EXPECT_THROW(MakeDeviceForm("no such", config::Params(kInfoNce.params)), std::logic_error);
+}
+
+class CountNotes final : public MessageSink {
+ public:
+  CountNotes() : before_(SetMessageSink(this)) {}
+  ~CountNotes() override { SetMessageSink(before_); }
+  void Note(std::string_view message) override { notes.emplace_back(message); }
+  void Warn(std::string_view) override {}
+
+  std::vector<std::string> notes;
+
+ private:
+  MessageSink* before_;
+};
+
+// An objective that is not in the table of device forms.
+TEST(DeviceForms, AreReplacedByTheHostFormWhereThereIsNone) {
+  const Variant pair = AllVariants()[2];
+  ObjectiveInfo without = *pair.info;
+  without.name = "without";
+  RandomBatch batch(21, {});
+  const Tensors tensors(batch);
+  CountNotes sink;
+  const auto objective = MakeObjective(without, pair.params, Forms::kDevice);
+  const auto host = MakeObjective(*pair.info, pair.params, Forms::kHost);
+  for (int i = 0; i < 2; ++i) {
+    const Loss got = objective->Evaluate(tensors.scores, tensors.labels);
+    const Loss want = host->Evaluate(tensors.scores, tensors.labels);
+    EXPECT_EQ(got.value.item<double>(), want.value.item<double>());
+    EXPECT_EQ(got.losses, want.losses);
+    EXPECT_EQ(objective->StartingBias(tensors.scores, tensors.labels, {}), 0);
+  }
+  ASSERT_EQ(sink.notes.size(), 1u);  // once, however many batches
+  EXPECT_EQ(sink.notes[0],
+            "objective without has no form for devices: its scores are copied to the host, and "
+            "their gradient back");
 }
 
 // By size, scores on the CPU stay on the host however many they are, unless TANDEM_FORMS says
@@ -232,7 +276,8 @@ Evaluation InParts(const Variant& variant, const DeviceBatch& batch, DeviceGradi
   gradient = {.query_document = at::zeros_like(batch.query_document),
               .query_query = at::zeros_like(batch.query_query),
               .document_document = at::zeros_like(batch.document_document)};
-  return MakeDeviceForm(variant.info->name, variant.params)->Evaluate(batch, &gradient);
+  const DeviceFormInfo* form = config::FindHalf(DeviceForms(), *variant.info);
+  return form->make(variant.params)->Evaluate(batch, &gradient);
 }
 
 TEST(EveryDeviceForm, GivesTheSameInAnyPartsOfABatch) {

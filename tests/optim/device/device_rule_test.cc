@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue_half.h"
 #include "optim/optimizer.h"
 
 namespace tandem::optim {
@@ -64,11 +65,7 @@ void ExpectNear(const at::Tensor& device, const at::Tensor& host, const std::str
 
 class EveryDeviceForm : public testing::TestWithParam<const OptimizerInfo*> {
  protected:
-  static const DeviceForm& form() {
-    const auto forms = DeviceForms();
-    return **std::find_if(forms.begin(), forms.end(),
-                          [](const DeviceForm* entry) { return entry->optimizer == GetParam(); });
-  }
+  static const DeviceForm& form() { return *config::FindHalf(DeviceForms(), *GetParam()); }
   // Parameter `name` of this optimizer as `value`; false where it has none of that name.
   static bool Set(config::Params& params, const char* name, double value) {
     const auto infos = GetParam()->params;

@@ -3,14 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
 #include <cmath>
-#include <pugixml.hpp>
+#include <sstream>
 #include <string>
 
-#include "base/error.h"
-#include "report/figures/figure_script.h"
+#include "report/figures/figure_layout.h"
+#include "report/figures/figure_marks.h"
 #include "report/figures/figure_svg.h"
-#include "report/figures/gnuplot.h"
 
 namespace tandem::report {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 Figure RocLike() {
   return {.name = "roc",
@@ -71,6 +73,17 @@ TEST(FigureRange, IsThatOfThePointsOrTheOneAskedFor) {
   EXPECT_EQ(RangeOfY(figure).high, 1);
 }
 
+TEST(FigureRange, OfYIsFromTickToTick) {
+  for (const double low : {-0.95, -0.81, -0.2, 0.31}) {
+    for (const double high : {0.42, 0.79, 1.37, 20.0}) {
+      const Figure figure{.series = {{.points = {{0, low}, {1, high}}}}};
+      const std::vector<Tick> ticks = TicksOfY(figure);
+      EXPECT_NEAR(ticks.front().value, RangeOfY(figure).low, 1e-9) << low << " to " << high;
+      EXPECT_NEAR(ticks.back().value, RangeOfY(figure).high, 1e-9) << low << " to " << high;
+    }
+  }
+}
+
 TEST(FigureRange, IsNeverEmpty) {
   Figure figure = RocLike();
   figure.x = {};
@@ -90,126 +103,204 @@ TEST(FigureRange, IsNeverEmpty) {
   }
 }
 
-TEST(GnuplotScript, JoinsPointsLeftOfALogarithmicAxis) {
-  const std::string script = GnuplotScript(RocLike());
-  EXPECT_THAT(script, HasSubstr("set logscale x"));
-  EXPECT_THAT(script, HasSubstr("set xrange [0.001:1]"));
-  EXPECT_THAT(script, HasSubstr("$series0 << END\n0.001\t0.2\n0.01\t0.5\n1\t1\nEND\n"));
-  EXPECT_THAT(script, HasSubstr("$series1 << END\n0.002\t0.4\n1\t1\nEND\n"));
+std::vector<std::string> Labels(const std::vector<Tick>& ticks) {
+  std::vector<std::string> labels;
+  for (const Tick& tick : ticks) labels.push_back(tick.label);
+  return labels;
 }
 
-TEST(GnuplotScript, KeepsTextsInTheirQuotes) {
+TEST(FigureTicks, AreRoundNumbersInTheRange) {
   Figure figure = RocLike();
-  figure.series[0].name = "it's'\nsystem('id') `id` \xFF";
-  EXPECT_THAT(GnuplotScript(figure), HasSubstr("title 'it''s'' system(''id'') `id` \xEF\xBF\xBD'"));
+  EXPECT_THAT(Labels(TicksOfX(figure)), UnorderedElementsAre("0.001", "0.01", "0.1", "1"));
+  EXPECT_THAT(Labels(TicksOfY(figure)), ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1"));
+  figure.x = {.low = -0.3, .high = 0.45};
+  EXPECT_THAT(Labels(TicksOfX(figure)),
+              ElementsAre("-0.3", "-0.2", "-0.1", "0", "0.1", "0.2", "0.3", "0.4"));
+  figure.x = {.low = 0, .high = 700000};  // eight labels would touch each other
+  EXPECT_THAT(Labels(TicksOfX(figure)), ElementsAre("0", "200000", "400000", "600000"));
+  figure.x = {.low = 0, .high = 2};
+  EXPECT_THAT(Labels(TicksOfX(figure)), ElementsAre("0", "0.5", "1", "1.5", "2"));
+  figure.x = {.logarithmic = true, .low = 1e-12, .high = 1};
+  EXPECT_THAT(Labels(TicksOfX(figure)),
+              UnorderedElementsAre("1", "0.01", "0.0001", "1e-06", "1e-08", "1e-10", "1e-12"));
+  EXPECT_THAT(Labels(TicksOfY(Bars())), ElementsAre("steps", "it's <b>"));
 }
 
-TEST(GnuplotScript, BreaksALineWhereANumberIsMissing) {
+TEST(FigureLayout, HasRoomForTheLabels) {
   Figure figure = RocLike();
-  figure.x = {};
-  figure.series = {{.points = {{0, 1}, {1, std::nan("")}, {2, 3}}}};
-  EXPECT_THAT(GnuplotScript(figure), HasSubstr("0\t1\n\n2\t3\n"));
+  EXPECT_EQ(AreaOf(figure).left, 48);
+  figure.y = {.low = 0, .high = 0.00002};
+  EXPECT_GT(AreaOf(figure).left, 55);
+  const double height = AreaOf(figure).height;
+  figure.series[0].name.clear();
+  EXPECT_EQ(AreaOf(figure).height, height - kLegendRow);
 }
 
-// The elements of a drawing by their names, and what the attribute of each says.
-std::vector<std::string> Values(const std::string& svg, const char* query) {
-  pugi::xml_document document;
-  EXPECT_TRUE(document.load_string(svg.c_str()));
+TEST(FigureLayout, ValuesHavePlacesOnTheirAxes) {
+  const Places places(RocLike());
+  const PlotArea& area = places.area();
+  EXPECT_EQ(places.X(0.001), area.left);
+  EXPECT_EQ(places.X(1), area.right);
+  EXPECT_NEAR(places.X(0.01).value(), area.left + (area.right - area.left) / 3, 1e-9);
+  EXPECT_EQ(places.X(0), std::nullopt);
+  EXPECT_EQ(places.X(std::nan("")), std::nullopt);
+  EXPECT_EQ(places.Y(0), area.bottom);
+  EXPECT_EQ(places.Y(1), area.top);
+  const Places bars(Bars());
+  EXPECT_LT(bars.Y(0).value(), bars.Y(1).value());  // the first on top
+}
+
+// A figure whose unit of x and y is 10 on the canvas, from (left, bottom) = (0, 0) to (10, 10).
+Figure Plain(std::vector<Point> points, Mark mark = Mark::kLine) {
+  return {.name = "plain",
+          .x = {.low = 0, .high = 10},
+          .y = {.low = 0, .high = 10},
+          .series = {{.mark = mark, .points = std::move(points)}}};
+}
+
+// The path of the only series, as (x, y) of the figure.
+std::string PathOf(const Figure& figure) { return LinePath(figure.series.front(), Places(figure)); }
+
+std::string At(const Figure& figure, double x, double y) {
+  const Places places(figure);
+  return Coordinate(places.X(x).value()) + " " + Coordinate(places.Y(y).value());
+}
+
+TEST(LinePath, JoinsPointsLeftOfALogarithmicAxis) {
+  const Figure figure = RocLike();
+  EXPECT_EQ(PathOf(figure),
+            "M" + At(figure, 0.001, 0.2) + "L" + At(figure, 0.01, 0.5) + "L" + At(figure, 1, 1));
+}
+
+TEST(LinePath, BreaksWhereANumberIsMissing) {
+  const Figure figure = Plain({{0, 1}, {1, 2}, {2, std::nan("")}, {3, 3}, {4, 4}});
+  EXPECT_EQ(PathOf(figure), "M" + At(figure, 0, 1) + "L" + At(figure, 1, 2) + "M" +
+                                At(figure, 3, 3) + "L" + At(figure, 4, 4));
+}
+
+TEST(LinePath, IsCutAtTheAxes) {
+  const Figure figure = Plain({{-5, 5}, {5, 5}, {5, 25}, {6, 25}, {6, 15}, {6, 2}});
+  EXPECT_EQ(PathOf(figure), "M" + At(figure, 0, 5) + "L" + At(figure, 5, 5) + "L" +
+                                At(figure, 5, 10) + "M" + At(figure, 6, 10) + "L" +
+                                At(figure, 6, 2));
+  EXPECT_EQ(PathOf(Plain({{-5, 5}, {-1, 5}})), "");
+  EXPECT_EQ(PathOf(Plain({{-1, 9}, {1, 12}})), "");  // passes the corner outside
+}
+
+TEST(Dots, ShowSeriesOfFewPointsAndPointsThatNoLineShows) {
+  const auto count = [](const Figure& figure) {
+    return Dots(figure.series.front(), Places(figure)).size();
+  };
+  EXPECT_EQ(count(Plain({{1, 1}})), 1U);
+  EXPECT_EQ(count(Plain({{1, 1}, {2, 2}})), 2U);
+  std::vector<Point> many;
+  for (int i = 0; i < 40; ++i) many.push_back({i * 0.1, 5});
+  EXPECT_EQ(count(Plain(many)), 0U);
+  EXPECT_EQ(count(Plain(many, Mark::kPoints)), 40U);
+  EXPECT_EQ(count(Plain(many, Mark::kLineAndPoints)), 40U);
+  many.insert(many.end(), {{6, std::nan("")}, {7, 7}, {8, std::nan("")}});
+  EXPECT_EQ(count(Plain(many)), 1U);
+  EXPECT_EQ(count(Plain({{1, 1}, {11, 1}, {1, -1}, {10, 10}}, Mark::kPoints)), 2U);
+}
+
+TEST(StepsPath, IsLevelFromEachXToTheNext) {
+  const Figure figure = Plain({{1, 2}, {3, 4}, {5, 20}}, Mark::kSteps);
+  const Places places(figure);
+  const auto x = [&](double value) { return Coordinate(places.X(value).value()); };
+  const auto y = [&](double value) { return Coordinate(places.Y(value).value()); };
+  const StepPaths paths = StepsPath(figure.series.front(), places);
+  EXPECT_EQ(paths.outline,
+            "M" + x(1) + " " + y(2) + "H" + x(3) + "V" + y(4) + "H" + x(5) + "V" + y(10));
+  EXPECT_EQ(paths.fill, paths.outline + "V" + y(0) + "H" + x(1) + "Z");
+}
+
+// A drawing as XML.
+boost::property_tree::ptree Parsed(const std::string& svg) {
+  std::istringstream text(svg);
+  boost::property_tree::ptree tree;
+  boost::property_tree::read_xml(text, tree);
+  return tree;
+}
+
+// The contents of its elements of this name, or their attribute.
+std::vector<std::string> Values(const std::string& svg, const std::string& name,
+                                const std::string& attribute = "") {
   std::vector<std::string> values;
-  for (const pugi::xpath_node& node : document.select_nodes(query)) {
-    values.push_back(node.attribute() ? node.attribute().value() : node.node().text().get());
+  const std::string path = attribute.empty() ? "" : "<xmlattr>." + attribute;
+  const boost::property_tree::ptree tree = Parsed(svg);
+  if (name == "svg") return {tree.get<std::string>("svg." + path)};
+  for (const auto& [element, node] : tree.get_child("svg")) {
+    if (element == name) values.push_back(node.get<std::string>(path));
   }
   return values;
 }
 
-TEST(DrawFigure, ColoursFollowThePageAndNothingRefersByIdOrStyle) {
-  const DrawnFigure drawn = DrawFigure(RocLike());
-  const std::string& svg = drawn.inlined.text;
-  EXPECT_THAT(Values(svg, "//*[@stroke='var(--figure-0)']/@stroke"), Not(testing::IsEmpty()));
-  EXPECT_THAT(Values(svg, "//*[@stroke='var(--figure-1)']/@stroke"), Not(testing::IsEmpty()));
-  EXPECT_THAT(svg, HasSubstr("var(--figure-ink)"));
-  EXPECT_THAT(svg, HasSubstr("var(--figure-faint)"));
-  EXPECT_THAT(svg, Not(HasSubstr("rgb(")));
+TEST(InlineSvg, ColoursFollowThePageAndNothingRefersByIdOrStyle) {
+  const std::string svg = InlineSvg(RocLike()).text;
+  EXPECT_THAT(Values(svg, "path", "stroke"),
+              testing::IsSupersetOf({"var(--figure-ink)", "var(--figure-faint)", "var(--figure-0)",
+                                     "var(--figure-1)"}));
+  EXPECT_THAT(svg, Not(HasSubstr("#")));
   EXPECT_THAT(svg, Not(HasSubstr("href")));
   EXPECT_THAT(svg, Not(HasSubstr("style")));
-  EXPECT_THAT(Values(svg, "//@id"), ElementsAre("roc-title", "roc-desc"));
-  EXPECT_THAT(Values(svg, "/svg/@role"), ElementsAre("img"));
-  EXPECT_THAT(Values(svg, "/svg/title"), ElementsAre("ROC"));
-  EXPECT_THAT(Values(svg, "//text"),
+  EXPECT_THAT(Values(svg, "title", "id"), ElementsAre("roc-title"));
+  EXPECT_THAT(Values(svg, "desc", "id"), ElementsAre("roc-desc"));
+  EXPECT_THAT(Values(svg, "svg", "aria-labelledby"), ElementsAre("roc-title roc-desc"));
+  EXPECT_THAT(Values(svg, "svg", "role"), ElementsAre("img"));
+  EXPECT_THAT(Values(svg, "svg", "data-plot"), ElementsAre("48 376 30 225 0.001 1 log"));
+  EXPECT_THAT(Values(svg, "title"), ElementsAre("ROC"));
+  EXPECT_THAT(Values(svg, "text"),
               testing::IsSupersetOf({"before", "after", "0.001", "false-positive rate"}));
 }
 
-TEST(DrawFigure, TheFileHasColoursThatEveryProgramKnows) {
-  const std::string file = DrawFigure(RocLike()).file;
+TEST(SvgFile, HasColoursThatEveryProgramKnows) {
+  const std::string file = SvgFile(RocLike());
   EXPECT_THAT(file, Not(HasSubstr("var(")));
-  EXPECT_THAT(Values(file, "/svg/rect/@fill"), ElementsAre("#ffffff"));
-  EXPECT_THAT(file, HasSubstr("xmlns=\"http://www.w3.org/2000/svg\""));
+  EXPECT_THAT(Values(file, "rect", "fill"), ElementsAre("#ffffff"));
+  EXPECT_THAT(Values(file, "svg", "xmlns"), ElementsAre("http://www.w3.org/2000/svg"));
 }
 
-TEST(DrawFigure, GivesTheSameBytesAgain) {
-  EXPECT_EQ(DrawFigure(RocLike()).file, DrawFigure(RocLike()).file);
-}
-
-TEST(DrawFigure, EscapesTexts) {
+TEST(InlineSvg, EscapesTexts) {
   Figure figure = Bars();
   figure.title = "<script>";
-  const std::string svg = DrawFigure(figure).inlined.text;
+  figure.series[0].name = "a \x01 \xFF & \"b\"";
+  const std::string svg = InlineSvg(figure).text;
   EXPECT_THAT(svg, Not(HasSubstr("<script>")));
-  EXPECT_THAT(Values(svg, "//text"), testing::IsSupersetOf({"steps", "it's <b>"}));
+  EXPECT_THAT(Values(svg, "text"),
+              testing::IsSupersetOf({"steps", "it's <b>", "a ? \xEF\xBF\xBD & \"b\""}));
 }
 
-TEST(DrawFigure, DrawsEveryMarkAndFiguresWithoutPoints) {
+TEST(InlineSvg, CutsLongNames) {
+  Figure figure = Bars();
+  figure.categories[0] = figure.series[0].name = std::string(300, 'w');
+  for (const std::string& word : Values(InlineSvg(figure).text, "text")) {
+    EXPECT_LT(word.size(), 60U);
+  }
+}
+
+TEST(InlineSvg, DrawsEveryMarkAndFiguresWithoutPoints) {
   for (const Mark mark : {Mark::kLine, Mark::kLineAndPoints, Mark::kPoints, Mark::kSteps}) {
     Figure figure = RocLike();
     figure.x = {};
     figure.diagonal = true;
     figure.vertical = 0.5;
     figure.series = {{.mark = mark, .points = {{0, 0.2}, {1, 1}}, .dashed = true, .colour = 5}};
-    EXPECT_THAT(DrawFigure(figure).inlined.text, HasSubstr("var(--figure-5)"));
+    EXPECT_THAT(InlineSvg(figure).text, HasSubstr("var(--figure-5)"));
     figure.series[0].points.clear();
-    EXPECT_THAT(DrawFigure(figure).inlined.text, HasSubstr("var(--figure-ink)"));
+    EXPECT_THAT(InlineSvg(figure).text, HasSubstr("var(--figure-ink)"));
     figure.series.clear();
     figure.diagonal = false;
-    EXPECT_THAT(DrawFigure(figure).inlined.text, HasSubstr("var(--figure-ink)"));
+    EXPECT_THAT(Values(InlineSvg(figure).text, "title"), ElementsAre("ROC"));
   }
 }
 
-TEST(FigureSvg, RefusesWhatGnuplotDoesNotDraw) {
-  const auto drawn = [](const std::string& inner) {
-    return "<svg><g id=\"gnuplot_canvas\"><rect/>" + inner + "</g></svg>";
-  };
-  const Figure figure = RocLike();
-  EXPECT_NO_THROW(FigureSvg(figure, drawn("<path d='M0,0'/>"), Colours::kLight));
-  EXPECT_THROW(FigureSvg(figure, drawn("<script>1</script>"), Colours::kLight), Error);
-  EXPECT_THROW(FigureSvg(figure, drawn("<use xlink:href='#other'/>"), Colours::kLight), Error);
-  EXPECT_THROW(FigureSvg(figure, drawn("<path stroke='rgb(99,1,1)'/>"), Colours::kLight), Error);
-  EXPECT_THROW(FigureSvg(figure, "<svg>", Colours::kLight), Error);
-  EXPECT_THAT(FigureSvg(figure, drawn("<path d='M0,0' onclick='x' style='y'/>"), Colours::kLight),
-              Not(testing::AnyOf(HasSubstr("onclick"), HasSubstr("style"))));
-}
-
-TEST(RunGnuplot, SaysWhatIsMissing) {
-  try {
-    RunGnuplot("", "no-such-gnuplot");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("apt-get install gnuplot-nox"));
-  }
-}
-
-TEST(RunGnuplot, PassesOnWhatGnuplotSays) {
-  try {
-    RunGnuplot("plot nothing_of_the_kind\n");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::kInternal);
-    EXPECT_THAT(error.what(), HasSubstr("nothing_of_the_kind"));
-  }
-}
-
-TEST(RunGnuplot, EndsWhereTheProgramReadsNothing) {
-  // More than a pipe holds, to a program that ends without reading it.
-  EXPECT_THROW(RunGnuplot(std::string(4 << 20, '#'), "false"), Error);
+TEST(InlineSvg, DrawsBarsFromTheAxis) {
+  const std::string svg = InlineSvg(Bars()).text;
+  const Places places(Bars());
+  EXPECT_THAT(Values(svg, "rect", "x"), testing::Each(Coordinate(places.area().left)));
+  EXPECT_THAT(Values(svg, "rect", "width"),
+              ElementsAre(Coordinate(places.X(60).value() - places.area().left),
+                          Coordinate(places.X(12).value() - places.area().left)));
 }
 
 }  // namespace

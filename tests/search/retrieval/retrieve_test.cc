@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/files/files.h"
-#include "search/embeddings/kept_embeddings.h"
+#include "embeddings/layouts/kept.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
 #include "tensor/machine/process.h"

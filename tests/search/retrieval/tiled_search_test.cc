@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "search/retrieval/search_plan.h"
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {

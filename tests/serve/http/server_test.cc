@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "serve/routes/json_writer.h"
+#include "serve/bodies/json_writer.h"
 #include "serve/running_server.h"
 
 namespace tandem::serve {

@@ -6,14 +6,18 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "serve/routes/answers.h"
-#include "serve/routes/api_error.h"
-#include "serve/routes/json_request.h"
-#include "serve/routes/json_writer.h"
+#include "serve/bodies/api_error.h"
+#include "serve/bodies/embeddings.h"
+#include "serve/bodies/json_writer.h"
+#include "serve/fake_backend.h"
+#include "serve/route.h"
 #include "text/base64.h"
 
 namespace tandem::serve {
@@ -22,10 +26,38 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string ErrorOf(std::string body, EmbeddingRequest (*parse)(std::string*, const RequestLimits&),
-                    const RequestLimits& limits = {}) {
+// A request of POST to `path`, and what it wants encoded.
+struct Parsed {
+  RequestTexts texts;
+  std::unique_ptr<PostedRequest> request;
+};
+
+Parsed ParseAt(std::string_view path, std::string body, const RequestLimits& limits = {},
+               const Backend& backend = FakeBackend(/*with_index=*/true)) {
+  Parsed parsed;
+  parsed.request = FindRoute(path)->post();
+  parsed.request->Parse(&body, backend, limits, &parsed.texts);
+  return parsed;
+}
+
+// The answer where text number i has the embedding [i, 1, 0, …].
+std::string AnswerOf(const Parsed& parsed, const Backend& backend = FakeBackend(true)) {
+  const size_t width = backend.info().width;
+  std::vector<float> rows(parsed.texts.texts.size() * width);
+  for (size_t i = 0; i < parsed.texts.texts.size(); ++i) {
+    rows[i * width] = static_cast<float>(i);
+    rows[i * width + 1] = 1;
+  }
+  return parsed.request->Answer({.encoded = {.rows = rows, .width = width},
+                                 .backend = backend,
+                                 .limits = {},
+                                 .embed = [](auto) { return std::vector<float>(); },
+                                 .milliseconds = [] { return 1.5; }});
+}
+
+std::string ErrorAt(std::string_view path, std::string body, const RequestLimits& limits = {}) {
   try {
-    parse(&body, limits);
+    ParseAt(path, std::move(body), limits);
   } catch (const ApiError& error) {
     EXPECT_EQ(error.status(), 400);
     return error.code() + ": " + error.what();
@@ -33,39 +65,31 @@ std::string ErrorOf(std::string body, EmbeddingRequest (*parse)(std::string*, co
   return "";
 }
 
-std::string SearchError(std::string body) {
-  try {
-    ParseSearch(&body, {});
-  } catch (const ApiError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string SearchError(std::string body) { return ErrorAt("/search", std::move(body)); }
 
 std::string Parse(std::string body) {
-  return ErrorOf(std::move(body), ParseOpenAiEmbeddings, {.texts = 3});
+  return ErrorAt("/v1/embeddings", std::move(body), {.texts = 3});
 }
 
 TEST(JsonRequestTest, ReadsOpenAiEmbeddings) {
-  std::string body = R"({"input": ["a", "ü\u0000b"], "model": "m", "encoding_format": "base64",
-    "dimensions": 3, "user": "u", "input_type": "query", "something_new": {"x": [1]}})";
-  const EmbeddingRequest request = ParseOpenAiEmbeddings(&body, {});
-  EXPECT_THAT(request.texts, ElementsAre("a", std::string("ü\0b", 4)));
-  EXPECT_EQ(request.model, "m");
-  EXPECT_TRUE(request.base64);
-  EXPECT_EQ(request.dimensions, 3u);
-  EXPECT_EQ(request.kind, TextKind::kQuery);
-  body = R"({"input": "", "dimensions": null})";
-  const EmbeddingRequest plain = ParseOpenAiEmbeddings(&body, {});
-  EXPECT_THAT(plain.texts, ElementsAre(""));
-  EXPECT_EQ(plain.kind, TextKind::kDocument);
-  EXPECT_FALSE(plain.base64);
+  const Parsed full = ParseAt("/v1/embeddings", R"({"input": ["a", "ü\u0000b"], "model": "fake",
+    "encoding_format": "base64", "dimensions": 3, "user": "u", "input_type": "query",
+    "something_new": {"x": [1]}})");
+  EXPECT_THAT(full.texts.texts, ElementsAre("a", std::string("ü\0b", 4)));
+  EXPECT_THAT(full.texts.kinds, ElementsAre(TextKind::kQuery, TextKind::kQuery));
+  const auto rows = nlohmann::json::parse(AnswerOf(full))["data"];
+  EXPECT_EQ(text::DecodeBase64(rows[0]["embedding"].get<std::string>())->size(), 3 * sizeof(float));
+  const Parsed plain = ParseAt("/v1/embeddings", R"({"input": "", "dimensions": null})");
+  EXPECT_THAT(plain.texts.texts, ElementsAre(""));
+  EXPECT_THAT(plain.texts.kinds, ElementsAre(TextKind::kDocument));
+  EXPECT_EQ(nlohmann::json::parse(AnswerOf(plain))["data"][0]["embedding"].size(),
+            FakeBackend::kWidth);
 }
 
 TEST(JsonRequestTest, NumbersThatNobodyReadsMayBeOfAnySize) {
   for (const char* number : {"123456789012345678901234567890", "-9223372036854775809", "1e999"}) {
-    std::string body = fmt::format(R"({{"input": ["a", "b"], "seed": {}}})", number);
-    EXPECT_THAT(ParseOpenAiEmbeddings(&body, {}).texts, ElementsAre("a", "b")) << number;
+    const std::string body = fmt::format(R"({{"input": ["a", "b"], "seed": {}}})", number);
+    EXPECT_THAT(ParseAt("/v1/embeddings", body).texts.texts, ElementsAre("a", "b")) << number;
   }
   EXPECT_THAT(Parse(R"({"input": "a", "dimensions": 123456789012345678901234567890})"),
               HasSubstr("`dimensions` must be an integer from 1 to"));
@@ -95,7 +119,7 @@ TEST(JsonRequestTest, SaysWhatIsWrong) {
               HasSubstr("in `input[1]`: the lone surrogate \\ud800"));
   EXPECT_THAT(Parse(std::string("{\"input\": \"a\0b\"}", 16)),
               HasSubstr("in `input`: the control character U+0000 stands in a string"));
-  EXPECT_THAT(ErrorOf(R"({"texts": "a", "input_typ": "query"})", ParseEmbed),
+  EXPECT_THAT(ErrorAt("/embed", R"({"texts": "a", "input_typ": "query"})"),
               HasSubstr("did you mean input_type?"));
 }
 
@@ -106,31 +130,60 @@ TEST(JsonRequestTest, BoundsNesting) {
 }
 
 TEST(JsonRequestTest, ReadsPairsAndQueries) {
-  std::string body = R"({"query": "q", "documents": ["a", "b"]})";
-  const SimilarityRequest one = ParseSimilarity(&body, {});
-  EXPECT_THAT(one.queries, ElementsAre("q"));
-  EXPECT_THAT(one.pairs, ElementsAre(std::pair(0u, 0u), std::pair(0u, 1u)));
-  body = R"({"pairs": [["q", "a"], ["r", "a"], ["q", "b"]]})";
-  const SimilarityRequest pairs = ParseSimilarity(&body, {});
-  EXPECT_THAT(pairs.queries, ElementsAre("q", "r"));
-  EXPECT_THAT(pairs.documents, ElementsAre("a", "b"));
-  EXPECT_THAT(pairs.pairs, ElementsAre(std::pair(0u, 0u), std::pair(1u, 0u), std::pair(0u, 1u)));
+  const Parsed one = ParseAt("/similarity", R"({"query": "q", "documents": ["a", "b"]})");
+  EXPECT_THAT(one.texts.texts, ElementsAre("q", "a", "b"));
+  EXPECT_THAT(one.texts.kinds,
+              ElementsAre(TextKind::kQuery, TextKind::kDocument, TextKind::kDocument));
+  EXPECT_EQ(nlohmann::json::parse(AnswerOf(one))["scores"].size(), 2u);
+  const Parsed pairs = ParseAt("/similarity", R"({"pairs": [["q", "a"], ["r", "a"], ["q", "b"]]})");
+  EXPECT_THAT(pairs.texts.texts, ElementsAre("q", "r", "a", "b"));  // a text once
+  EXPECT_THAT(pairs.texts.kinds, ElementsAre(TextKind::kQuery, TextKind::kQuery,
+                                             TextKind::kDocument, TextKind::kDocument));
+  // Cosines of [0, 1], [1, 1], [0, 1] with [2, 1], [2, 1], [3, 1].
+  const auto scores = nlohmann::json::parse(AnswerOf(pairs))["scores"];
+  ASSERT_EQ(scores.size(), 3u);
+  EXPECT_NEAR(scores[0].get<double>(), 1 / std::sqrt(5.0), 1e-6);
+  EXPECT_NEAR(scores[1].get<double>(), 3 / std::sqrt(10.0), 1e-6);
+  EXPECT_NEAR(scores[2].get<double>(), 1 / std::sqrt(10.0), 1e-6);
   for (std::string wrong : {R"({"query": "q"})", R"({"pairs": [["q"]]})", R"({"pairs": []})",
                             R"({"pairs": [["q", "d"]], "query": "q"})"}) {
-    EXPECT_THROW(ParseSimilarity(&wrong, {}), ApiError) << wrong;
+    EXPECT_NE(ErrorAt("/similarity", wrong), "") << wrong;
   }
+  EXPECT_THAT(ErrorAt("/similarity", R"({"pairs": [["a", "b"], ["c", "d"]]})", {.texts = 3}),
+              HasSubstr("`pairs` has more than 1 pairs"));
+  EXPECT_THAT(ErrorAt("/similarity", R"({"query": "a", "documents": ["b", "c"]})", {.texts = 2}),
+              HasSubstr("`documents` has more than 1 texts"));
 }
 
+// Keeps what it was asked, and finds one document.
+class KeptSearch final : public FakeBackend {
+ public:
+  KeptSearch() : FakeBackend(/*with_index=*/true) {}
+  std::vector<std::vector<Found>> Search(const float*, size_t count, const SearchOptions& options,
+                                         const EmbedTexts&) const override {
+    asked = options;
+    return std::vector<std::vector<Found>>(count, {found});
+  }
+
+  Found found{.id = "x"};
+  mutable SearchOptions asked;
+};
+
 TEST(JsonRequestTest, ReadsSearches) {
-  std::string body = R"({"query": "q", "k": 3, "min_score": -0.5, "min_probability": 0.25,
-    "filter": {"year": {">=": 2020}}, "texts": false})";
-  const SearchRequest request = ParseSearch(&body, {});
-  EXPECT_TRUE(request.single);
-  EXPECT_EQ(request.options.k, 3u);
-  EXPECT_EQ(request.options.min_score, -0.5);
-  EXPECT_EQ(request.options.min_probability, 0.25);
-  EXPECT_EQ(request.options.filter, R"({"year":{">=":2020}})");
-  EXPECT_FALSE(request.options.highlight);  // without texts there is nothing to highlight
+  const KeptSearch backend;
+  const Parsed one = ParseAt("/search", R"({"query": "q", "k": 3, "min_score": -0.5,
+    "min_probability": 0.25, "filter": {"year": {">=": 2020}}, "texts": false})");
+  EXPECT_THAT(one.texts.texts, ElementsAre("q"));
+  EXPECT_THAT(one.texts.kinds, ElementsAre(TextKind::kQuery));
+  EXPECT_TRUE(nlohmann::json::parse(AnswerOf(one, backend))["results"][0].is_object());
+  EXPECT_EQ(backend.asked.k, 3u);
+  EXPECT_EQ(backend.asked.min_score, -0.5);
+  EXPECT_EQ(backend.asked.min_probability, 0.25);
+  EXPECT_EQ(backend.asked.filter, R"({"year":{">=":2020}})");
+  EXPECT_FALSE(backend.asked.highlight);  // without texts there is nothing to highlight
+  const Parsed two = ParseAt("/search", R"({"queries": ["q", "r"]})");
+  EXPECT_EQ(nlohmann::json::parse(AnswerOf(two, backend))["results"][1].size(), 1u);
+  EXPECT_TRUE(backend.asked.highlight);
   EXPECT_THAT(SearchError(R"({"k": 1})"), HasSubstr("give `query`"));
   EXPECT_THAT(SearchError(R"({"query": "a", "queries": ["b"]})"), HasSubstr("give `query`"));
   EXPECT_THAT(SearchError(R"({"query": "a", "k": 0})"), HasSubstr("from 1 to 1000"));
@@ -189,9 +242,10 @@ TEST(AnswersTest, CutRowsKeepLengthOne) {
 
 TEST(AnswersTest, HighlightsCountCharacters) {
   const std::string text = "Ä b. Ünder it";
-  const Found found{.id = "x", .score = 0.5F, .text = text, .highlight = FoundHighlight{6, 14}};
-  const SearchRequest request{.queries = {"q"}, .single = true};
-  const auto answer = nlohmann::json::parse(SearchAnswer(request, {{found}}, {}, 1.5, 10'000));
+  KeptSearch backend;
+  backend.found = {.id = "x", .score = 0.5F, .text = text, .highlight = FoundHighlight{6, 14}};
+  const auto answer =
+      nlohmann::json::parse(AnswerOf(ParseAt("/search", R"({"query": "q"})"), backend));
   const auto& highlight = answer["results"][0]["highlight"];
   EXPECT_EQ(highlight["text"], "Ünder i");
   EXPECT_EQ(highlight["start"], 5);

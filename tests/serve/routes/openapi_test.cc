@@ -1,13 +1,13 @@
-#include "serve/routes/openapi.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "serve/bodies/api_error.h"
+#include "serve/bodies/openapi_document.h"
 #include "serve/fake_backend.h"
-#include "serve/routes/routes.h"
+#include "serve/route.h"
 #include "serve/service.h"
 
 namespace tandem::serve {
@@ -18,12 +18,15 @@ using nlohmann::json;
 TEST(OpenApiTest, DescribesEveryRouteAndNoOther) {
   const json document = json::parse(OpenApiDocument(true));
   EXPECT_EQ(document["paths"].size(), Routes().size());
-  for (const Route& route : Routes()) {
-    const json& path = document["paths"][std::string(route.path)];
-    const char* method = route.method == Method::kGet ? "get" : "post";
-    ASSERT_TRUE(path.contains(method)) << route.path;
-    EXPECT_EQ(path[method].contains("requestBody"), route.method == Method::kPost) << route.path;
-    EXPECT_EQ(path[method].contains("security"), !route.open) << route.path;
+  for (const Route* route : Routes()) {
+    EXPECT_NE(route->get == nullptr, route->post == nullptr) << route->path;
+    EXPECT_EQ(FindRoute(route->path), route);  // no other has the path
+    const json& path = document["paths"][std::string(route->path)];
+    const char* method = route->method() == Method::kGet ? "get" : "post";
+    ASSERT_TRUE(path.contains(method)) << route->path;
+    EXPECT_EQ(path[method].contains("requestBody"), route->method() == Method::kPost)
+        << route->path;
+    EXPECT_EQ(path[method].contains("security"), !route->open) << route->path;
   }
   EXPECT_FALSE(json::parse(OpenApiDocument(false))["components"].contains("securitySchemes"));
 }
@@ -52,35 +55,28 @@ TEST(OpenApiTest, TheServiceDoesWhatItDescribes) {
   }
 }
 
-// The members that requests may have are those that the parsers take.
-TEST(OpenApiTest, ItsExamplesOfMembersAreTaken) {
-  const auto members = [](const char* path) {
-    const json document = json::parse(OpenApiDocument(false));
-    std::vector<std::string> names;
-    for (const auto& [name, schema] : document["paths"][path]["post"]["requestBody"]["content"]
-                                              ["application/json"]["schema"]["properties"]
-                                                  .items()) {
-      names.push_back(name);
-    }
-    return names;
-  };
-  const auto body_of = [](const std::vector<std::string>& names) {
+// Null is as if a member were not there, so that a body of nothing but nulls is refused for what it
+// lacks and for nothing else. A member that the description has and the route does not take would
+// be refused as unknown.
+TEST(OpenApiTest, ItsMembersOfRequestsAreTaken) {
+  const json document = json::parse(OpenApiDocument(false));
+  const FakeBackend backend(/*with_index=*/true);
+  for (const Route* route : Routes()) {
+    if (route->post == nullptr) continue;
+    const json& schema = document["paths"][std::string(route->path)]["post"]["requestBody"]
+                                 ["content"]["application/json"]["schema"];
     json body = json::object();
-    for (const std::string& name : names) body[name] = nullptr;  // as if it were not there
-    return body;
-  };
-  json embed = body_of(members("/embed"));
-  embed["texts"] = "a";
-  std::string text = embed.dump();
-  EXPECT_NO_THROW(ParseEmbed(&text, {}));
-  json similarity = body_of(members("/similarity"));
-  similarity["pairs"] = json::array({json::array({"q", "d"})});
-  text = similarity.dump();
-  EXPECT_NO_THROW(ParseSimilarity(&text, {}));
-  json search = body_of(members("/search"));
-  search["query"] = "q";
-  text = search.dump();
-  EXPECT_NO_THROW(ParseSearch(&text, {}));
+    for (const auto& [name, member] : schema["properties"].items()) body[name] = nullptr;
+    ASSERT_FALSE(body.empty()) << route->path;
+    std::string text = body.dump();
+    RequestTexts texts;
+    try {
+      route->post()->Parse(&text, backend, {}, &texts);
+      FAIL() << route->path << " took a body without texts";
+    } catch (const ApiError& error) {
+      EXPECT_EQ(error.code(), "missing_member") << route->path << ": " << error.what();
+    }
+  }
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/error.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/device.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor {
 namespace {

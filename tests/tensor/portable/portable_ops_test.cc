@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "tensor/inputs.h"
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/attention_problem.h"
 #include "tensor/low_rank.h"
-#include "tensor/machine/isa.h"
 #include "tensor/portable/length_classes.h"
 #include "tensor/portable/portable_dropout.h"
 #include "tensor/row_gradient.h"

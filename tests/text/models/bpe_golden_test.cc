@@ -1,5 +1,5 @@
 // Ids of BPE tokenizers against those of the `tokenizers` package, as hashes: real tokenizers, and
-// small ones with the pipelines of others (tools/make_bpe_golden.py trained them).
+// small ones with the pipelines of others (tools/golden/make_bpe_golden.py trained them).
 #include <gtest/gtest.h>
 
 #include <filesystem>

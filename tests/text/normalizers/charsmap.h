@@ -1,5 +1,5 @@
-// Precompiled character maps as tools/charsmap.py makes them: every node of the double array has a
-// block of 256 units of its own.
+// Precompiled character maps as tools/golden/charsmap.py makes them: every node of the double array
+// has a block of 256 units of its own.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ std::vector<std::string> ReadTexts(const std::filesystem::path& path) {
   return texts;
 }
 
-// As tools/make_pair_golden.py pairs them.
+// As tools/golden/make_pair_golden.py pairs them.
 std::vector<std::pair<std::string, std::string>> ReadPairs(const std::filesystem::path& folder) {
   std::vector<std::string> queries = ReadTexts(folder / "queries.jsonl");
   queries.resize(std::min(queries.size(), kMostPairs));

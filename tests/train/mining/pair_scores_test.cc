@@ -10,7 +10,7 @@
 
 #include "data/studies/without_pairs.h"
 #include "data/training_set.h"
-#include "search/embeddings/embedding_cache.h"
+#include "search/encoding/embedding_cache.h"
 #include "search/scoring/pair_scores.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"

@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "tensor/dropout.h"
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/products/small_product-inl.h"
 #include "tensor/kernels/cpu/products/tile_product-inl.h"
-#include "tensor/machine/isa.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {

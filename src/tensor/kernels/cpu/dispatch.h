@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 
 namespace tandem::tensor::cpu {
 

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/kernel_values.h"
 #include "tensor/kernels/cpu/products/products.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 namespace {

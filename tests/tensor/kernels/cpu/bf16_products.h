@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tensor/machine/isa.h"
+#include "tensor/isa/isa.h"
 #include "tensor/machine/precision.h"
 
 namespace tandem::tensor {

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <vector>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/attention/attention.h"
 #include "tensor/kernels/cpu/kernel_values.h"
 #include "tensor/kernels/cpu/rows/rows.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 namespace {

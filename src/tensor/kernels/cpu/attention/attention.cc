@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/attention/attention_pairs-inl.h"
 #include "tensor/kernels/cpu/attention/attention_rows-inl.h"
 #include "tensor/kernels/cpu/attention/attention_scores-inl.h"
@@ -19,7 +20,6 @@
 #include "tensor/kernels/cpu/products/small_product-inl.h"
 #include "tensor/kernels/cpu/rows/transpose-inl.h"
 #include "tensor/kernels/cpu/scratch.h"
-#include "tensor/machine/isa.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {

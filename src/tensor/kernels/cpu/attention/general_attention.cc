@@ -9,12 +9,12 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/attention/general_attention_backward-inl.h"
 #include "tensor/kernels/cpu/attention/general_attention_forward-inl.h"
 #include "tensor/kernels/cpu/attention/general_attention_task.h"
 #include "tensor/kernels/cpu/attention/general_attention_tiles-inl.h"
 #include "tensor/kernels/cpu/attention/general_attention_vectors-inl.h"
-#include "tensor/machine/isa.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/layers/layers.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/rows.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 

@@ -13,12 +13,12 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/products/int8_panels-inl.h"
 #include "tensor/kernels/cpu/products/int8_rows-inl.h"
 #include "tensor/kernels/cpu/products/int8_tiles-inl.h"
 #include "tensor/kernels/cpu/scratch.h"
-#include "tensor/machine/isa.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {

@@ -12,13 +12,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/products/int8_products.h"
 #include "tensor/kernels/cpu/products/onednn_products.h"
 #include "tensor/kernels/cpu/products/panel_products.h"
 #include "tensor/kernels/cpu/products/tiled_products.h"
 #include "tensor/kernels/cpu/rows/rows.h"
 #include "tensor/kernels/cpu/scratch.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 namespace {

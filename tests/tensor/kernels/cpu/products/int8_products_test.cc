@@ -13,10 +13,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/padded_products.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/rows.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 namespace {

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/arithmetic.h"
 #include "tensor/kernels/cpu/padded_products.h"
 #include "tensor/kernels/cpu/products/panel_products.h"
 #include "tensor/kernels/cpu/rows/rows.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 namespace {

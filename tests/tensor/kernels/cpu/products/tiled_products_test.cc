@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "tensor/isa/isa.h"
 #include "tensor/kernels/cpu/padded_products.h"
 #include "tensor/kernels/cpu/rows/rows.h"
-#include "tensor/machine/isa.h"
 
 namespace tandem::tensor::cpu {
 namespace {

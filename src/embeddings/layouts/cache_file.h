@@ -1,0 +1,77 @@
+// A file of the cache: embeddings that are filled in block by block, in any order, and never used
+// unless they are what the file says.
+//
+// Little-endian; R rows of E columns, in blocks of B rows, the last one shorter:
+//
+//   [0, 4096)          lines of text, filled up with line ends: "tandem embeddings 1", the
+//                      provenance, "rows R", "columns E", "block B"
+//   [4096, S)          a numbered table of hashes (embeddings/blocks.h). S is the next
+//                      multiple of 4096
+//   [S, S + 4 R E)     float32 [R, E]
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/files/file_parts.h"
+#include "embeddings/blocks.h"
+#include "embeddings/mapped_rows.h"
+#include "embeddings/provenance.h"
+
+namespace tandem::embeddings {
+
+struct CacheLayout {
+  Provenance provenance;  // at most 3 KB
+  BlockShape shape;
+  size_t columns = 0;  // E
+  int threads = 1;     // that check blocks
+};
+
+// The rows of a complete file. Reads every block once and compares its hash. Nothing where there is
+// no such file, where it has another layout, or where a block is missing or altered.
+std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
+                                        const CacheLayout& layout);
+
+// How many rows of the file are in whole blocks: 0 where there is none, or one of another layout.
+// Reads every block that has been written.
+size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout);
+
+// Throws OutputError where a CacheFileWriter could not make the file: its folder, or the one in
+// which that would be made, cannot be written, or has less room than the file needs. Writes
+// nothing.
+void CheckRoom(const std::filesystem::path& path, const CacheLayout& layout);
+
+// Fills a file. One process at a time does, as long as it holds the lock (OpenLocked). Where the
+// file system has no locks, several processes write the same bytes.
+class CacheFileWriter {
+ public:
+  // Makes the file at its full size, or opens the one that is there and keeps its whole blocks. A
+  // file that is cut short, of another provenance, or with altered blocks is said (Warn) and what
+  // is wrong is made again. Waits where another process fills the file (Note); `waiting` is called
+  // several times a second then and may throw. Throws OutputError where the file cannot be made,
+  // before anything is encoded where the disk is too small.
+  CacheFileWriter(std::filesystem::path path, CacheLayout layout,
+                  const std::function<void()>& waiting = {});
+
+  bool has(size_t block) const { return states_[block] == BlockState::kWhole; }
+  size_t kept_rows() const { return kept_rows_; }  // in blocks that were there already
+
+  // `values` float32 [rows_of(block), E]. Returns when the block counts.
+  void Write(size_t block, std::span<const float> values);
+
+ private:
+  void Open(const std::function<void()>& waiting);
+  bool Take();  // false: another file must be made
+
+  std::filesystem::path path_;
+  CacheLayout layout_;
+  FileDescriptor file_;
+  std::vector<BlockState> states_;
+  size_t kept_rows_ = 0;
+};
+
+}  // namespace tandem::embeddings

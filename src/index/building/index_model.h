@@ -1,0 +1,31 @@
+// The model of an index: described when documents are encoded, loaded again for queries and for
+// further documents.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "index/document_index.h"
+#include "model/dual_encoder.h"
+#include "tensor/machine/precision.h"
+
+namespace tandem::index {
+
+// `dimensions` is what the model was loaded with (model::LoadOptions).
+IndexModel DescribeModel(model::DualEncoder& model, const std::filesystem::path& path,
+                         tensor::Precision precision, std::optional<int64_t> dimensions);
+
+// What the model must be loaded with to be the one that documents were encoded with. Query prompt
+// and length are the caller's choice.
+model::LoadOptions LoadOptionsOf(const IndexModel& model);
+
+// Loads the index's model, or `folder` in its place where it has moved, and checks that it is the
+// one (CheckModel). `options` are those of LoadOptionsOf, with what the caller wants for queries.
+// Throws ModelError.
+std::unique_ptr<model::DualEncoder> LoadIndexModel(const IndexInfo& index,
+                                                   const model::LoadOptions& options,
+                                                   const std::filesystem::path& folder = {});
+
+}  // namespace tandem::index

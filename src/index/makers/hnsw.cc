@@ -1,0 +1,9 @@
+// What kinds/hnsw.cc does: graph/hnsw_build.cc, graph/hnsw_index.cc.
+#include "index/approximate.h"
+
+namespace tandem::index {
+
+extern const IndexKindInfo kHnsw;
+extern const IndexKindMaker kHnswMaker{&kHnsw, BuildHnsw, OpenHnsw};
+
+}  // namespace tandem::index

@@ -1,0 +1,9 @@
+// What kinds/ivf_flat.cc does: lists/ivf_flat_index.cc.
+#include "index/approximate.h"
+
+namespace tandem::index {
+
+extern const IndexKindInfo kIvfFlat;
+extern const IndexKindMaker kIvfFlatMaker{&kIvfFlat, BuildIvfFlat, OpenIvfFlat};
+
+}  // namespace tandem::index

@@ -1,0 +1,9 @@
+// What kinds/ivf_pq.cc does: lists/ivf_pq_index.cc.
+#include "index/approximate.h"
+
+namespace tandem::index {
+
+extern const IndexKindInfo kIvfPq;
+extern const IndexKindMaker kIvfPqMaker{&kIvfPq, BuildIvfPq, OpenIvfPq};
+
+}  // namespace tandem::index

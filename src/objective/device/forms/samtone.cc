@@ -1,0 +1,42 @@
+// losses/samtone.cc as tensor operations.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "objective/device/device_form.h"
+#include "objective/device/device_softmax.h"
+
+namespace tandem::objective {
+namespace {
+
+class DeviceSamToNe final : public DeviceForm {
+ public:
+  explicit DeviceSamToNe(const config::Params& params)
+      : options_{.temperature = params.Number("temperature")},
+        both_directions_(params.String("directions") == "both"),
+        both_towers_(params.String("same_tower") == "both") {}
+
+  Evaluation Evaluate(const DeviceBatch& batch, DeviceGradient* gradient) const override {
+    const std::array blocks = {Negatives(batch, gradient), SameTowerQueries(batch, gradient)};
+    std::vector<double> losses(static_cast<size_t>(batch.host.queries));
+    double loss = RowSoftmax(batch, blocks, options_, gradient, losses);
+    if (both_directions_) {
+      const TensorBlock same_tower =
+          both_towers_ ? SameTowerDocuments(batch, gradient) : TensorBlock();
+      loss += ColumnSoftmax(batch, same_tower, options_, gradient, losses);
+    }
+    return {loss, static_cast<double>(batch.host.queries), std::move(losses)};
+  }
+
+ private:
+  SoftmaxOptions options_;
+  bool both_directions_;
+  bool both_towers_;
+};
+
+}  // namespace
+
+extern const ObjectiveInfo kSamToNe;
+extern const DeviceFormInfo kSamToNeOnDevice{&kSamToNe, MakeForm<DeviceSamToNe>};
+
+}  // namespace tandem::objective

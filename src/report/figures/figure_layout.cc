@@ -1,0 +1,131 @@
+#include "report/figures/figure_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/tables/display_width.h"
+
+namespace tandem::report {
+namespace {
+
+constexpr double kWidth = 390;
+constexpr double kLeft = 48;  // at least, for tick labels
+constexpr double kLeftOfBars = 130;
+constexpr double kRight = kWidth - 14;  // half of the last tick's label stands right of the axis
+constexpr double kTop = 30;             // for the y axis' label, which stands above the axis
+constexpr double kBottom = 42;          // for tick labels and the x axis' label
+constexpr double kPlotHeight = 195;
+constexpr double kBarHeight = 26;
+constexpr double kLetter = 6.8;  // a digit's width in the font's size of 12
+constexpr size_t kCategoryColumns = 30;
+constexpr double kMostPowers = 6;  // ticks of a logarithmic axis
+
+bool HasBars(const Figure& figure) { return !figure.categories.empty(); }
+
+std::string TickLabel(double value) { return fmt::format("{:.6g}", value == 0 ? 0 : value); }
+
+std::vector<Tick> LinearTicks(AxisRange range, int most) {
+  const double distance = TickDistance(range.high - range.low, most);
+  std::vector<Tick> ticks;
+  // A tick that rounding puts a little outside of the range is in it.
+  const auto first = static_cast<int64_t>(std::ceil(range.low / distance - 1e-6));
+  const auto last = static_cast<int64_t>(std::floor(range.high / distance + 1e-6));
+  for (int64_t i = first; i <= last; ++i) {
+    const double value = static_cast<double>(i) * distance;
+    ticks.push_back({value, TickLabel(value)});
+  }
+  return ticks;
+}
+
+std::vector<Tick> LogarithmicTicks(AxisRange range) {
+  const double first = std::ceil(std::log10(range.low) - 1e-6);
+  const double last = std::floor(std::log10(range.high) + 1e-6);
+  const double distance = std::max(1.0, std::ceil((last - first) / kMostPowers));
+  std::vector<Tick> ticks;
+  for (double power = last; power >= first; power -= distance) {
+    ticks.push_back({std::pow(10, power), TickLabel(std::pow(10, power))});
+  }
+  return ticks;
+}
+
+double WidthOfLabels(const std::vector<Tick>& ticks) {
+  size_t columns = 0;
+  for (const Tick& tick : ticks) columns = std::max(columns, DisplayWidth(tick.label));
+  return kLetter * static_cast<double>(columns);
+}
+
+// The share of the axis that lies before the value.
+std::optional<double> ShareBefore(double value, AxisRange range, bool logarithmic) {
+  if (!std::isfinite(value) || (logarithmic && value <= 0)) return std::nullopt;
+  if (!logarithmic) return (value - range.low) / (range.high - range.low);
+  return std::log(value / range.low) / std::log(range.high / range.low);
+}
+
+}  // namespace
+
+std::vector<Tick> TicksOfX(const Figure& figure) {
+  const AxisRange range = RangeOfX(figure);
+  if (figure.x.logarithmic && !HasBars(figure)) return LogarithmicTicks(range);
+  const double width = kRight - (HasBars(figure) ? kLeftOfBars : kLeft);
+  std::vector<Tick> ticks;
+  for (const int most : {kMostTicks, kMostTicks / 2, kMostTicks / 4}) {
+    ticks = LinearTicks(range, most);
+    const double needed = static_cast<double>(ticks.size()) * (WidthOfLabels(ticks) + 2 * kLetter);
+    if (needed <= width) break;
+  }
+  return ticks;
+}
+
+std::vector<Tick> TicksOfY(const Figure& figure) {
+  if (!HasBars(figure)) {
+    const AxisRange range = RangeOfY(figure);
+    return figure.y.logarithmic ? LogarithmicTicks(range) : LinearTicks(range, kMostTicks);
+  }
+  std::vector<Tick> ticks;
+  for (size_t i = 0; i < figure.categories.size(); ++i) {
+    ticks.push_back({static_cast<double>(i), CutToWidth(figure.categories[i], kCategoryColumns)});
+  }
+  return ticks;
+}
+
+PlotArea AreaOf(const Figure& figure) {
+  const bool bars = HasBars(figure);
+  const double labels = WidthOfLabels(TicksOfY(figure));
+  PlotArea area{.width = kWidth,
+                .left = std::max(bars ? kLeftOfBars : kLeft, labels + 14),
+                .right = kRight,
+                .top = bars ? 8 : kTop};
+  area.bottom =
+      area.top + (bars ? kBarHeight * static_cast<double>(figure.categories.size()) : kPlotHeight);
+  const auto named = std::count_if(figure.series.begin(), figure.series.end(),
+                                   [](const Series& one) { return !one.name.empty(); });
+  area.height = LegendTop(area) + kLegendRow * static_cast<double>(named) + 4;
+  return area;
+}
+
+double LegendTop(const PlotArea& area) { return area.bottom + kBottom + 2; }
+
+Places::Places(const Figure& figure)
+    : area_(AreaOf(figure)),
+      x_(RangeOfX(figure)),
+      y_(RangeOfY(figure)),
+      x_logarithmic_(figure.x.logarithmic && !HasBars(figure)),
+      y_logarithmic_(figure.y.logarithmic && !HasBars(figure)),
+      down_(HasBars(figure)) {}
+
+std::optional<double> Places::X(double value) const {
+  const std::optional<double> share = ShareBefore(value, x_, x_logarithmic_);
+  if (!share) return std::nullopt;
+  return area_.left + *share * (area_.right - area_.left);
+}
+
+std::optional<double> Places::Y(double value) const {
+  const std::optional<double> share = ShareBefore(value, y_, y_logarithmic_);
+  if (!share) return std::nullopt;
+  const double height = area_.bottom - area_.top;
+  return down_ ? area_.top + *share * height : area_.bottom - *share * height;
+}
+
+}  // namespace tandem::report

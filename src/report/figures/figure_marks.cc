@@ -1,0 +1,148 @@
+#include "report/figures/figure_marks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace tandem::report {
+namespace {
+
+// Series with at most so many points show each of them: of a run of two steps, a line alone says
+// neither where its values are nor how many.
+constexpr size_t kFewPoints = 12;
+
+std::optional<Point> PlaceOf(const Point& point, const Places& places) {
+  const std::optional<double> x = places.X(point[0]);
+  const std::optional<double> y = places.Y(point[1]);
+  if (!x || !y) return std::nullopt;
+  return Point{*x, *y};
+}
+
+using Piece = std::vector<Point>;
+
+// The points' places between interruptions. Where the last of the points left of the axes is, the
+// line enters at the axis; on a linear axis it is cut there.
+std::vector<Piece> PiecesOf(const Series& series, const Places& places, bool from_axis) {
+  std::vector<Piece> pieces(1);
+  std::optional<Point> before;
+  const auto enter = [&] {
+    if (before) pieces.back().push_back(*before);
+    before.reset();
+  };
+  for (const Point& point : series.points) {
+    // 0 has no place on a logarithmic axis, and lies left of all that have one.
+    const bool is_left = from_axis && std::isfinite(point[0]) &&
+                         places.X(point[0]).value_or(-HUGE_VAL) < places.area().left;
+    const std::optional<double> y = places.Y(point[1]);
+    const std::optional<Point> place = is_left ? std::nullopt : PlaceOf(point, places);
+    if (is_left && y) {
+      before = Point{places.area().left, *y};
+    } else if (place) {
+      enter();
+      pieces.back().push_back(*place);
+    } else {
+      enter();
+      pieces.emplace_back();
+    }
+  }
+  enter();
+  std::erase_if(pieces, [](const Piece& piece) { return piece.empty(); });
+  return pieces;
+}
+
+// Narrows the part [from, to] of a stroke that starts at `start` and is `length` long in one
+// direction to what lies in [low, high] (Liang and Barsky 1984).
+void Narrow(double start, double length, double low, double high, double& from, double& to) {
+  if (length == 0) {
+    if (start < low || start > high) to = -1;
+    return;
+  }
+  const double a = (low - start) / length;
+  const double b = (high - start) / length;
+  from = std::max(from, std::min(a, b));
+  to = std::min(to, std::max(a, b));
+}
+
+bool IsInside(const Point& point, const PlotArea& area) {
+  constexpr double kRounding = 1e-6;
+  return point[0] >= area.left - kRounding && point[0] <= area.right + kRounding &&
+         point[1] >= area.top - kRounding && point[1] <= area.bottom + kRounding;
+}
+
+std::string PointText(char command, double x, double y) {
+  return fmt::format("{}{} {}", command, Coordinate(x), Coordinate(y));
+}
+
+// Adds the part of the stroke that lies in the area. `pen` is where the path ends.
+void AddStroke(const Point& a, const Point& b, const PlotArea& area, std::optional<Point>& pen,
+               std::string& path) {
+  double from = 0;
+  double to = 1;
+  const double dx = b[0] - a[0];
+  const double dy = b[1] - a[1];
+  Narrow(a[0], dx, area.left, area.right, from, to);
+  Narrow(a[1], dy, area.top, area.bottom, from, to);
+  if (from > to) return;
+  const Point start = from == 0 ? a : Point{a[0] + from * dx, a[1] + from * dy};
+  const Point end = to == 1 ? b : Point{a[0] + to * dx, a[1] + to * dy};
+  if (!pen || *pen != start) path += PointText('M', start[0], start[1]);
+  path += PointText('L', end[0], end[1]);
+  pen = end;
+}
+
+}  // namespace
+
+std::string Coordinate(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+std::string LinePath(const Series& series, const Places& places) {
+  std::string path;
+  for (const Piece& piece : PiecesOf(series, places, places.x_logarithmic())) {
+    std::optional<Point> pen;
+    for (size_t i = 1; i < piece.size(); ++i) {
+      AddStroke(piece[i - 1], piece[i], places.area(), pen, path);
+    }
+  }
+  return path;
+}
+
+std::vector<Point> Dots(const Series& series, const Places& places) {
+  const std::vector<Piece> pieces = PiecesOf(series, places, false);
+  size_t count = 0;
+  for (const Piece& piece : pieces) count += piece.size();
+  const bool all = series.mark == Mark::kPoints || series.mark == Mark::kLineAndPoints ||
+                   (series.mark == Mark::kLine && count <= kFewPoints);
+  std::vector<Point> dots;
+  for (const Piece& piece : pieces) {
+    if (all || piece.size() == 1) dots.insert(dots.end(), piece.begin(), piece.end());
+  }
+  std::erase_if(dots, [&](const Point& dot) { return !IsInside(dot, places.area()); });
+  return dots;
+}
+
+StepPaths StepsPath(const Series& series, const Places& places) {
+  const PlotArea& area = places.area();
+  const double ground = std::clamp(places.Y(0).value_or(area.bottom), area.top, area.bottom);
+  StepPaths paths;
+  for (const Piece& piece : PiecesOf(series, places, false)) {
+    std::string strokes;
+    for (size_t i = 0; i < piece.size(); ++i) {
+      const double x = std::clamp(piece[i][0], area.left, area.right);
+      const double y = std::clamp(piece[i][1], area.top, area.bottom);
+      strokes +=
+          i == 0 ? PointText('M', x, y) : fmt::format("H{}V{}", Coordinate(x), Coordinate(y));
+    }
+    const double begin = std::clamp(piece.front()[0], area.left, area.right);
+    paths.outline += strokes;
+    paths.fill += fmt::format("{}V{}H{}Z", strokes, Coordinate(ground), Coordinate(begin));
+  }
+  return paths;
+}
+
+}  // namespace tandem::report

@@ -1,0 +1,72 @@
+// Embeddings of many texts, made once and found again by later runs.
+//
+// The cache is a folder (base/files/cache_folder.h); a set of texts has one file in its
+// `embeddings/` (embeddings/layouts/cache_file.h), whose name is a hash of its provenance: the
+// model (weights, settings), the tokenizer, the kind of texts, prompt and length, the texts in
+// their order, precision, instruction sets, thread count and version.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/dual_encoder.h"
+#include "search/encode.h"
+
+namespace tandem::search {
+
+struct CacheOptions {
+  // The cache (CacheFolder()). Empty: nothing is kept, and the embeddings are in memory.
+  std::filesystem::path folder;
+  EncodeOptions encode;  // its window is not used
+  // Called between blocks and while another process is waited for. It may throw, to stop: blocks
+  // that are finished stay in the cache.
+  std::function<void()> between_blocks;
+  // Called by all processes of a group after each block that they have encoded together. It may
+  // throw where it throws on all of them.
+  std::function<void()> between_shared_blocks;
+  // Told after each block how many texts this call has encoded. It may throw too.
+  std::function<void(size_t texts)> progress;
+};
+
+struct CachedEmbeddings {
+  // float32 [distinct texts, E], not normalised. Of a cache, the pages of its file: they may be
+  // read only, and need no memory of their own.
+  at::Tensor rows;
+  std::vector<uint32_t> row_of;  // [count]: the row of each text
+  EncodeCounts counts;           // of the texts that this call encoded
+  std::filesystem::path file;    // in the cache; empty: none
+
+  size_t distinct() const { return static_cast<size_t>(rows.size(0)); }
+};
+
+// In a group of processes (options.encode.group) only rank 0 uses the cache; the others get all
+// rows into their memory.
+//
+// The embeddings of the distinct texts among `count`, in the order in which they first occur, from
+// the cache or encoded with it. Says (Note) how many came from the cache, and warns of files that
+// are not what they should be (cache_file.h). Needs memory for a block of texts, besides 40
+// bytes a text. `text` must keep the views that it returned valid. The bytes are the same whether
+// texts are encoded in one go, after an interruption, or without a cache. Throws OutputError where
+// the cache cannot be written, and what EncodeTexts throws.
+CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
+                               const TextSource& text, const CacheOptions& options);
+
+// What EmbedDistinct would find of the same texts.
+struct CacheState {
+  size_t distinct = 0;         // texts
+  size_t kept = 0;             // of them, in whole blocks of the cache
+  std::filesystem::path file;  // that keeps them; empty: none
+};
+
+// Reads the file in the cache, if there is one; changes nothing. Throws OutputError where
+// EmbedDistinct could not make the file: nobody may write there, or the disk has too little room.
+CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
+                         const TextSource& text, const CacheOptions& options);
+
+}  // namespace tandem::search

@@ -1,0 +1,51 @@
+// What is served: the model, the index and the limits of requests.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "serve/bodies/json_writer.h"
+#include "serve/route.h"
+#include "serve/service.h"
+
+namespace tandem::serve {
+namespace {
+
+std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits) {
+  std::string out = "{\"model\":{\"name\":";
+  AppendJsonText(&out, info.model);
+  out += fmt::format(
+      ",\"dimensions\":{},\"similarity\":\"{}\",\"precision\":\"{}\",\"max_query_tokens\":{},"
+      "\"max_document_tokens\":{},\"calibrated\":{}}},\"index\":",
+      info.width, info.similarity, info.precision, info.max_query_tokens, info.max_document_tokens,
+      info.calibrated);
+  if (info.index) {
+    out += "{\"kind\":";
+    AppendJsonText(&out, info.index->kind);
+    out += fmt::format(",\"documents\":{},\"texts\":{},\"fields\":[", info.index->documents,
+                       info.index->texts);
+    for (size_t i = 0; i < info.index->fields.size(); ++i) {
+      if (i > 0) out += ',';
+      out += "{\"name\":";
+      AppendJsonText(&out, info.index->fields[i].name);
+      out += fmt::format(",\"type\":\"{}\"}}", info.index->fields[i].type);
+    }
+    out += "]}";
+  } else {
+    out += "null";
+  }
+  out += fmt::format(",\"limits\":{{\"texts\":{},\"queries\":{},\"k\":{}}},\"version\":\"{}\"}}\n",
+                     limits.texts, limits.queries, limits.k, TANDEM_VERSION);
+  return out;
+}
+
+}  // namespace
+
+extern const Route kInfoRoute{
+    .path = "/info",
+    .summary = "The model, the index and the limits",
+    .response = kAnyObject,
+    .get = [](const Service& service, const RequestHead&) {
+      return JsonResponse(InfoAnswer(service.backend()->info(), service.options().limits));
+    }};
+
+}  // namespace tandem::serve

@@ -1,0 +1,151 @@
+// The best documents of the index for one query or several, with the passage that answers best.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "serve/bodies/json_request.h"
+#include "serve/bodies/json_writer.h"
+#include "serve/route.h"
+
+namespace tandem::serve {
+namespace {
+
+// UTF-8 characters, which clients count in.
+size_t Characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+void AppendHighlight(std::string* out, const Found& found) {
+  *out += ",\"highlight\":";
+  if (!found.highlight) {
+    *out += "null";
+    return;
+  }
+  const auto [begin, end] = *found.highlight;
+  const size_t start = Characters(found.text.substr(0, begin));
+  const std::string_view passage = found.text.substr(begin, end - begin);
+  *out += fmt::format("{{\"start\":{},\"end\":{},\"text\":", start, start + Characters(passage));
+  AppendJsonText(out, passage);
+  *out += '}';
+}
+
+// Throws ApiError for an answer of more than `most_bytes`.
+void AppendResults(std::string* out, const std::vector<Found>& results, bool texts,
+                   size_t most_bytes) {
+  *out += '[';
+  for (const Found& found : results) {
+    if (out->size() + (texts ? found.text.size() : 0) > most_bytes) {
+      throw ApiError(
+          400, "answer_too_long",
+          fmt::format("the answer would be longer than {} bytes; ask for fewer documents "
+                      "or queries, or with \"texts\": false",
+                      most_bytes));
+    }
+    if (&found != results.data()) *out += ',';
+    *out += "{\"id\":";
+    AppendJsonText(out, found.id);
+    *out += ",\"score\":";
+    AppendJsonFloat(out, found.score);
+    *out += ",\"probability\":";
+    AppendJsonNumber(out, found.probability.value_or(std::nan("")));
+    if (texts) {
+      *out += ",\"text\":";
+      AppendJsonText(out, found.text);
+      AppendHighlight(out, found);
+    }
+    *out += '}';
+  }
+  *out += ']';
+}
+
+class Search final : public PostedRequest {
+ public:
+  void Parse(std::string* body, const Backend& backend, const RequestLimits& limits,
+             RequestTexts* texts) override {
+    if (!backend.info().index) {
+      throw ApiError(404, "no_index",
+                     "this server has a model and no index; start it as tandem serve INDEX");
+    }
+    std::optional<std::string> query;
+    std::vector<std::string> queries;
+    ReadMembers(body,
+                {StringMember("query", &query), StringsMember("queries", limits.queries, &queries),
+                 IntegerMember("k", {1, limits.k}, &options_.k),
+                 NumberMember("min_score", &options_.min_score),
+                 ProbabilityMember("min_probability", &options_.min_probability),
+                 ObjectMember("filter", &options_.filter), BooleanMember("texts", &texts_),
+                 BooleanMember("highlight", &options_.highlight)},
+                OtherMembers::kRefused);
+    if (query.has_value() == !queries.empty()) {
+      throw MissingMember("give `query`, a string, or `queries`, an array of strings");
+    }
+    single_ = query.has_value();
+    options_.highlight = options_.highlight && texts_;
+    backend.CheckSearch(options_);
+    texts->Add(single_ ? std::vector{*std::move(query)} : std::move(queries), TextKind::kQuery);
+  }
+
+  std::string Answer(const AnswerInput& input) const override {
+    const std::vector<std::vector<Found>> results = input.backend.Search(
+        input.encoded.rows.data(), input.encoded.size(), options_, input.embed);
+    const double milliseconds = input.milliseconds();
+    std::string out = "{\"results\":";
+    if (!single_) out += '[';
+    for (const std::vector<Found>& found : results) {
+      if (&found != results.data()) out += ',';
+      AppendResults(&out, found, texts_, input.limits.answer_bytes);
+    }
+    if (!single_) out += ']';
+    AppendCounts(&out, input.encoded);
+    out += fmt::format(",\"milliseconds\":{:.3f}}}\n", milliseconds);
+    return out;
+  }
+
+ private:
+  bool single_ = false;  // `query`, not `queries`: results are not one level deeper
+  bool texts_ = true;
+  SearchOptions options_;
+};
+
+constexpr std::string_view kRequest = R"json({"type":"object","additionalProperties":false,
+  "description":"Give query or queries.","properties":{
+  "query":{"type":"string"},
+  "queries":{"type":"array","items":{"type":"string"},"minItems":1},
+  "k":{"type":"integer","minimum":1,"default":10},
+  "min_score":{"type":"number"},
+  "min_probability":{"type":"number","minimum":0,"maximum":1},
+  "filter":{"type":"object","description":
+    "By metadata: {\"lang\": \"en\", \"year\": {\">=\": 2020, \"<\": 2030}}"},
+  "texts":{"type":"boolean","default":true},
+  "highlight":{"type":"boolean","default":true}}})json";
+
+constexpr std::string_view kResponse = R"json({"type":"object","properties":{
+  "results":{"type":"array","description":
+    "Best first. With queries an array of such arrays, one for each query.",
+    "items":{"type":"object","properties":{
+    "id":{"type":"string"},"score":{"type":"number"},
+    "probability":{"type":["number","null"],"description":"null unless the model is calibrated."},
+    "text":{"type":"string"},
+    "highlight":{"type":["object","null"],"description":"The passage that answers best.",
+      "properties":{"start":{"type":"integer"},"end":{"type":"integer"},
+        "text":{"type":"string"}}}}}},
+  "tokens":{"type":"integer"},"truncated_texts":{"type":"integer"},
+  "milliseconds":{"type":"number","description":"From the request to its answer."}}})json";
+
+}  // namespace
+
+extern const Route kSearchRoute{.path = "/search",
+                                .summary = "The best documents of the index",
+                                .searches = true,
+                                .request = kRequest,
+                                .response = kResponse,
+                                .post = MakeRequest<Search>};
+
+}  // namespace tandem::serve

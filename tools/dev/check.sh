@@ -1,0 +1,288 @@
+# Read by ./dev: `./dev check`, what takes long or needs root. Each part says at its end whether it
+# held; a part that this machine cannot do is skipped with its reason, and the rest goes on.
+
+check_summary=""
+check_failed=false
+
+# part NAME SECONDS TEXT FUNCTION: announces and runs one part in a process of its own.
+part() {
+  stage "$2" "$1: $3"
+  set +e  # not `if ( ... )`: there a failure in the middle would not end the part
+  (
+    set -e
+    "$4"
+  )
+  status=$?
+  set -e
+  if [ "$status" = 0 ]; then
+    check_summary="$check_summary
+  $1: held"
+  else
+    check_summary="$check_summary
+  $1: FAILED"
+    check_failed=true
+  fi
+}
+
+skip() {
+  stage 0 "$1: skipped, $2"
+  check_summary="$check_summary
+  $1: skipped, $2"
+}
+
+# --- other suites --------------------------------------------------------------------------------
+
+# What a new user types, on a bare Debian that has git and nothing else, with what is committed here.
+# The reference data beside this checkout is copied beside the clone.
+check_suite() {
+  root=$PWD/.cache/debian/$suite
+  sh tools/debian/bare_debian.sh "$suite" "$root" true
+  rm -rf "$root/srv/tandem"
+  git clone -q "$PWD" "$root/srv/tandem"
+  if [ -d ../shared ]; then
+    mkdir -p "$root/srv/shared"
+    cp -ru ../shared/data ../shared/vectors "$root/srv/shared/"
+  fi
+  sh tools/debian/bare_debian.sh "$suite" "$root" \
+    "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test"
+}
+
+# The container's steps with what is here; then the package is used and purged where it was installed.
+check_package() {
+  work=$PWD/.cache/debian/package
+  mkdir -p "$work"
+  root=$(python3 tools/debian/run_dockerfile.py --suite "$suite" --work "$work" --data "$model")
+  ! command -v lintian >/dev/null 2>&1 ||
+    lintian --fail-on error "$work/$suite-build/src/build/package/tandem.deb"
+  cp tools/debian/try_package.sh "$root/srv/"
+  sh tools/debian/bare_debian.sh "$suite" "$root" "sh /srv/try_package.sh"
+}
+
+# on_suites PREFIX SECONDS TEXT FUNCTION: a part for each suite, in bare Debians.
+on_suites() {
+  for suite in ${SUITES:-bookworm trixie}; do
+    if [ "$(id -u)" != 0 ]; then
+      skip "$1$suite" "debootstrap needs root"
+    elif ! command -v debootstrap >/dev/null 2>&1; then
+      skip "$1$suite" "there is no debootstrap (apt-get install debootstrap)"
+    else
+      part "$1$suite" "$2" "$3" "$4"
+    fi
+  done
+}
+
+# --- links ---------------------------------------------------------------------------------------
+
+run_links() { python3 tools/checks/check_links.py; }
+
+# --- installed headers ---------------------------------------------------------------------------
+
+# Each header that is installed compiles by itself, where nothing else of Tandem is.
+run_headers() {
+  build_targets release all
+  cmake -DBUILD="$PWD/build/release" -DCONSUMER="$PWD/tests/install/consumer" \
+    -DSCRATCH="$PWD/build/headers" -DCOMPONENT=torch -DALONE=ON -DCOMPILER=c++ -DGENERATOR=Ninja \
+    -P tests/install/consume.cmake
+}
+
+# --- portable forms ------------------------------------------------------------------------------
+
+# All tests; those of what only the kernels promise say so and are skipped.
+run_portable() {
+  build_targets release all
+  TANDEM_FORMS=portable run_tests release
+}
+
+# --- kill -9 -------------------------------------------------------------------------------------
+
+run_kills() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/demo/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
+  python3 tools/checks/kill_resume.py --program build/release/tandem --model "$model" \
+    --data demo/tiny/data --kills "${KILLS:-100}"
+}
+
+# --- launchers -----------------------------------------------------------------------------------
+
+# Processes that train together under mpirun, Slurm and torchrun, and with faults. TORCHRUN=PROGRAM is
+# torchrun of a torch from PyPI, which is installed into .cache/torchrun otherwise.
+run_launchers() {
+  missing=$(missing_of openmpi-bin slurm-wlm munge)
+  if [ -n "$missing" ]; then
+    quietly build/launchers.log ${as_root:-} apt-get -q update
+    quietly build/launchers.log ${as_root:-} env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+      --no-install-recommends -o Dpkg::Use-Pty=0 install $missing
+  fi
+  torchrun=${TORCHRUN:-$PWD/.cache/torchrun/bin/torchrun}
+  if [ ! -x "$torchrun" ]; then
+    [ -z "${TORCHRUN:-}" ] || fail "TORCHRUN=$TORCHRUN is no program"
+    quietly build/launchers.log python3 -m venv .cache/torchrun
+    quietly build/launchers.log .cache/torchrun/bin/pip install torch numpy
+  fi
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/demo/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
+  python3 tools/checks/check_launchers.py --program build/release/tandem --model "$model" \
+    --data demo/tiny/data --torchrun "$torchrun"
+}
+
+# --- network -------------------------------------------------------------------------------------
+
+# Slow and long lines between two network namespaces, and one that is cut.
+run_network() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/demo/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
+  python3 tools/checks/check_network.py --program build/release/tandem --model "$model" \
+    --data demo/tiny/data
+}
+
+# --- scale ---------------------------------------------------------------------------------------
+
+# Reading, checking and training with a data set of MS MARCO's size, in 6 GiB.
+run_scale() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  sources=${SCALE_SOURCES:-../shared/data/squad-v1.1 ../shared/data/medquad ../shared/data/scifact}
+  python3 tools/checks/scale.py --program build/release/tandem --model "$model" \
+    --work "${SCALE_WORK:-.cache/scale}" --documents "${SCALE_DOCUMENTS:-8841823}" \
+    --queries "${SCALE_QUERIES:-500000}" $sources
+}
+
+# --- sanitizers ----------------------------------------------------------------------------------
+
+# ThreadSanitizer does not know libgomp, so only the half without libtorch.
+run_thread_sanitizer() {
+  build_targets tsan all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  run_tests tsan
+}
+
+# libtorch leaks, so leaks are not looked for.
+run_address_sanitizer() {
+  build_targets asan-torch all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  ASAN_OPTIONS=detect_leaks=0 run_tests asan-torch
+}
+
+# --- pages ---------------------------------------------------------------------------------------
+
+# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts. Then
+# the page of the server.
+run_pages() {
+  build_targets release "tandem_cli report_example"
+  rm -rf build/pages
+  mkdir -p build/pages
+  build/release/tests/report/report_example build/pages
+  for run in one half hostile; do
+    build/release/tandem report "build/pages/$run" --output "build/pages/$run/report/page"
+  done
+  build/release/tandem report build/pages/one build/pages/two --output build/pages/both/report/page
+  python3 tools/checks/check_pages.py --pictures build/pages/pictures build/pages/*/report/page/index.html
+  python3 tools/checks/check_search_page.py --pictures build/pages/pictures
+}
+
+# --- meanings ------------------------------------------------------------------------------------
+
+# Inputs that can be misread in silence; with PEER_PYTHON beside the peers whose formats they have.
+run_meanings() {
+  build_programs
+  python3 tools/checks/check_meanings.py --program build/release/tandem --model "$model" \
+    ${PEER_PYTHON:+--peer-python "$PEER_PYTHON"}
+}
+
+# --- server --------------------------------------------------------------------------------------
+
+# Clients of other programs agree with `tandem serve`, and it stands load with faults. With
+# PEER_PYTHON=python the openai package and sentence-transformers are among them.
+run_serve() {
+  build_targets release "tandem_cli tandem_torch_cli"
+  python3 tools/checks/check_serve.py --program build/release/tandem --model "$model" \
+    --seconds "${SERVE_SECONDS:-600}"
+}
+
+# --- PyPI's torch --------------------------------------------------------------------------------
+
+# All tests against PyPI's torch. TORCH=FOLDER is one that tools/fetch/fetch_torch.sh or pip has made, which
+# is fetched into .cache/torch otherwise.
+run_libtorch() {
+  [ -n "${TORCH:-}" ] || sh tools/fetch/fetch_torch.sh .cache/torch
+  build_targets pypi all -DTANDEM_WARNINGS_AS_ERRORS=ON "-DTANDEM_TORCH=${TORCH:-$PWD/.cache/torch}"
+  run_tests pypi
+}
+
+# --- fuzzers -------------------------------------------------------------------------------------
+
+run_fuzzers() {
+  build_targets fuzz all
+  for fuzzer in build/fuzz/fuzz/fuzz_*; do
+    [ -x "$fuzzer" ] && [ ! -d "$fuzzer" ] || continue
+    name=$(basename "$fuzzer")
+    say "$name for ${FUZZ_SECONDS:-60} s"
+    mkdir -p ".cache/fuzz/$name"
+    dictionary=fuzz/${name#fuzz_}.dict
+    quietly "build/fuzz/$name.log" "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" \
+      -artifact_prefix="build/fuzz/$name-" $([ ! -f "$dictionary" ] || echo "-dict=$dictionary") \
+      ".cache/fuzz/$name"
+  done
+}
+
+# -------------------------------------------------------------------------------------------------
+
+# check [PART...]
+check() {
+  [ $# -gt 0 ] || set -- links headers portable meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  stages=3
+  for name in "$@"; do
+    case $name in
+      links | headers | portable | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      sanitizers) stages=$((stages + 2)) ;;
+      suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
+      *) fail "check has no part $name; it has suites, links, headers, portable, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+    esac
+  done
+  setup
+  find_model
+  find_tokenizer
+  for name in "$@"; do
+    case $name in
+      links) part links 1 "where the documentation's links and paths lead" run_links ;;
+      headers) part headers 300 "every installed header compiles by itself" run_headers ;;
+      portable) part portable 2400 "what a GPU runs, on the CPU, over all tests" run_portable ;;
+      meanings) part meanings 900 "files that can be misread, beside their peers" run_meanings ;;
+      kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
+      launchers)
+        part launchers 900 "several processes under launchers, and with faults" run_launchers
+        ;;
+      network)
+        if [ "$(id -u)" != 0 ]; then
+          skip network "network namespaces need root"
+        elif ! command -v tc >/dev/null 2>&1; then
+          skip network "there is no tc (apt-get install iproute2)"
+        else
+          part network 400 "slow, long and cut lines between two processes" run_network
+        fi
+        ;;
+      scale) part scale 600 "training with as many documents as MS MARCO, in 6 GiB" run_scale ;;
+      pages)
+        if command -v chromium-headless-shell >/dev/null 2>&1; then
+          part pages 60 "report pages and the server's page in a headless browser" run_pages
+        else
+          skip pages "there is no browser (apt-get install chromium-headless-shell)"
+        fi
+        ;;
+      serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
+      libtorch) part libtorch 4800 "all tests against PyPI's torch" run_libtorch ;;
+      fuzz)
+        if command -v clang++ >/dev/null 2>&1; then
+          part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers
+        else
+          skip fuzz "there is no clang++ (apt-get install clang)"
+        fi
+        ;;
+      sanitizers)
+        part tsan 900 "ThreadSanitizer over the half without libtorch" run_thread_sanitizer
+        part asan 4000 "AddressSanitizer over everything" run_address_sanitizer
+        ;;
+      suites) on_suites '' 3000 "demo and test on a bare Debian" check_suite ;;
+      package) on_suites package- 1500 "the Dockerfile's steps on a bare Debian" check_package ;;
+    esac
+  done
+  printf '\ncheck:%s\n' "$check_summary" >&2
+  ! $check_failed
+}

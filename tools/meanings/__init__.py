@@ -1,1 +1,0 @@
-"""Inputs that were once misread, one module a subject; tools/check_meanings.py runs them."""
