@@ -1,6 +1,5 @@
 #include "base/json/json_document.h"
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 #include <algorithm>
@@ -63,6 +62,8 @@ std::optional<std::string_view> JsonElement::String() const {
   return Get<std::string_view>(As<dom::element>(place_));
 }
 
+std::string JsonElement::Minified() const { return simdjson::to_string(As<dom::element>(place_)); }
+
 JsonElement::Elements JsonElement::elements() const {
   const auto array = Get<dom::array>(As<dom::element>(place_));
   if (!array) return {};
@@ -117,15 +118,13 @@ JsonElementMember JsonElement::Members::Iterator::operator*() const {
 }
 
 struct JsonDocument::State {
-  // What it parses is copied. Throws JsonTextError for a text of more than `most_levels`.
+  // What it parses is copied. Throws JsonLevelsError for a text of more than `most_levels`.
   bool Parse(std::string_view text, size_t most_levels) {
     // The parser counts one level more.
     simdjson::error_code error = parser.allocate(std::max<size_t>(text.size(), 1), most_levels + 1);
     if (!error) error = parser.parse(simdjson::padded_string(text)).get(root);
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-    if (error == simdjson::DEPTH_ERROR) {
-      throw JsonTextError(fmt::format("is nested deeper than {} levels", most_levels));
-    }
+    if (error == simdjson::DEPTH_ERROR) throw JsonLevelsError(most_levels);
     return !error;
   }
 

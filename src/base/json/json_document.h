@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/json/json_reader.h"
@@ -35,6 +36,8 @@ class JsonElement {
   std::optional<uint64_t> Natural() const;  // none for a negative one
   std::optional<double> Number() const;     // integers too
   std::optional<std::string_view> String() const;
+  // The value as JSON text without spaces.
+  std::string Minified() const;
 
   // The elements of an array, and the members of an object in the order of the text, with repeated
   // keys; of another value an empty range.
@@ -118,7 +121,8 @@ class JsonDocument {
 
   // Copies the text. Numbers that 64 bits or a double do not hold do no harm where nobody reads
   // them: such an integer is read as a double near it, another one as an object. Throws
-  // JsonTextError, also where more than `most_levels` arrays and objects lie in each other.
+  // JsonTextError, and JsonLevelsError where more than `most_levels` arrays and objects lie in each
+  // other.
   explicit JsonDocument(std::string_view text, size_t most_levels = kMostLevels);
   // The same, but none where the parser refuses the text, be it for its numbers alone.
   static std::optional<JsonDocument> ParseStrictly(std::string_view text, size_t most_levels);

@@ -19,10 +19,6 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Objects with more members are searched for repeated keys in the order of the keys.
 constexpr size_t kFewMembers = 16;
 
-[[noreturn]] void FailLevels(size_t most) {
-  throw JsonTextError(fmt::format("is nested deeper than {} levels", most));
-}
-
 // Of members of one key the last value stays, at the place of the first.
 void JoinRepeated(Json::Members* members) {
   std::vector<size_t> order(members->size());
@@ -49,7 +45,7 @@ class Builder {
 
   // `levels` arrays and objects lie around the element.
   Json Build(JsonElement element, size_t levels = 0) const {
-    if (levels > most_levels_) FailLevels(most_levels_);
+    if (levels > most_levels_) throw JsonLevelsError(most_levels_);
     switch (element.kind()) {
       case JsonElement::Kind::kNull:
         return nullptr;
@@ -101,8 +97,8 @@ std::optional<Json> Parse(std::string_view text, size_t most_levels) try {
   const auto document = JsonDocument::ParseStrictly(text, most_levels + 1);
   if (!document) return std::nullopt;
   return Builder(most_levels).Build(document->root());
-} catch (const JsonTextError&) {
-  FailLevels(most_levels);
+} catch (const JsonLevelsError&) {
+  throw JsonLevelsError(most_levels);
 }
 
 // How a number that the parser does not know passes through it: as a string that no file holds.
@@ -149,6 +145,9 @@ Json ParseNumbersToo(std::string_view text, std::string_view json, const JsonRea
 }
 
 }  // namespace
+
+JsonLevelsError::JsonLevelsError(size_t most_levels)
+    : JsonTextError(fmt::format("is nested deeper than {} levels", most_levels)) {}
 
 Json ParseJson(std::string_view text, const JsonReading& reading) {
   std::string_view json = text;

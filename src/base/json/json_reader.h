@@ -17,6 +17,12 @@ class JsonTextError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A text whose arrays and objects lie in each other too deep: "is nested deeper than 16 levels".
+class JsonLevelsError : public JsonTextError {
+ public:
+  explicit JsonLevelsError(size_t most_levels);
+};
+
 struct JsonReading {
   // Python's json module reads and writes NaN, Infinity and -Infinity and knows no largest number:
   // these become numbers that are not finite. Otherwise they are faults of the text.

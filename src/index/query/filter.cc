@@ -227,6 +227,9 @@ JsonDocument Parsed(std::string_view json) {
   }
   try {
     return JsonDocument(json, kMaxJsonLevels);
+  } catch (const JsonLevelsError&) {
+    throw UsageError(
+        fmt::format("filter: is not valid JSON: it nests deeper than {} levels", kMaxJsonLevels));
   } catch (const JsonTextError& error) {
     throw UsageError(fmt::format("filter: {}", error.what()));
   }
