@@ -45,6 +45,10 @@ Json& Json::operator=(Json&& other) noexcept {
 }
 Json::~Json() = default;
 
+Json::Json(Scalar<bool> scalar) noexcept : value_(scalar.value) {}
+Json::Json(Scalar<int64_t> scalar) noexcept : value_(scalar.value) {}
+Json::Json(Scalar<uint64_t> scalar) noexcept : value_(scalar.value) {}
+Json::Json(Scalar<double> scalar) noexcept : value_(scalar.value) {}
 Json::Json(std::string text) : value_(std::move(text)) {}
 Json::Json(std::string_view text) : value_(std::string(text)) {}
 Json::Json(const char* text) : value_(std::string(text)) {}

@@ -39,19 +39,18 @@ enum class JsonBytes {
   kReplace  // U+FFFD stands for them
 };
 
+template <typename T>
+concept JsonNatural = std::unsigned_integral<T> && !std::same_as<T, bool>;
 // A container other than a string.
 template <typename T>
-concept JsonRange = !std::same_as<T, Json> && !std::is_convertible_v<const T&, std::string_view> &&
-                    requires(const T& range) {
-  std::begin(range);
-  std::end(range);
-  requires !std::same_as<std::remove_cvref_t<decltype(*std::begin(range))>, T>;
-};
-// A container of pairs that becomes an object.
+concept JsonRange =
+    !std::same_as<T, Json> && !std::is_convertible_v<const T&, std::string_view> &&
+    !std::same_as<std::remove_cvref_t<decltype(*std::begin(std::declval<const T&>()))>, T>;
+// One of pairs becomes an object, another one an array.
 template <typename T>
-concept JsonMap = JsonRange<T> && requires {
-  typename T::mapped_type;
-};
+concept JsonMap = JsonRange<T> && !std::same_as<typename T::mapped_type, void>;
+template <typename T>
+concept JsonList = JsonRange<T> && !JsonMap<T>;
 
 class Json {
  public:
@@ -67,23 +66,20 @@ class Json {
 
   // The conversions are implicit, so that braces spell objects and arrays.
   Json(std::nullptr_t) noexcept : Json() {}
-  template <typename T>
-  requires std::same_as<T, bool>  // and not a pointer
-  Json(T value)
-  noexcept : value_(value) {}
+  template <std::same_as<bool> T>  // and no pointer
+  Json(T value) noexcept : Json(Scalar<bool>{value}) {}
   template <std::signed_integral T>
-  Json(T value) noexcept : value_(static_cast<int64_t>(value)) {}
-  template <std::unsigned_integral T>
-  requires(!std::same_as<T, bool>) Json(T value)
-  noexcept : value_(static_cast<uint64_t>(value)) {}
+  Json(T value) noexcept : Json(Scalar<int64_t>{value}) {}
+  template <JsonNatural T>
+  Json(T value) noexcept : Json(Scalar<uint64_t>{value}) {}
   template <std::floating_point T>
-  Json(T value) noexcept : value_(static_cast<double>(value)) {}
+  Json(T value) noexcept : Json(Scalar<double>{value}) {}
   Json(std::string text);
   Json(std::string_view text);
   Json(const char* text);
-  template <JsonRange T>
-  requires(!JsonMap<T>) Json(const T& range) : Json(array()) {
-    for (const auto& element : range) push_back(Json(element));
+  template <JsonList T>
+  Json(const T& list) : Json(array()) {
+    for (const auto& element : list) push_back(Json(element));
   }
   template <JsonMap T>
   Json(const T& map) : Json(object()) {
@@ -177,6 +173,16 @@ class Json {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
+  // What makes and destroys a value is in json.cc: its types are not complete here.
+  template <typename T>
+  struct Scalar {
+    T value;
+  };
+  explicit Json(Scalar<bool> scalar) noexcept;
+  explicit Json(Scalar<int64_t> scalar) noexcept;
+  explicit Json(Scalar<uint64_t> scalar) noexcept;
+  explicit Json(Scalar<double> scalar) noexcept;
+
   bool Boolean() const;
   int64_t Integer() const;
   uint64_t Natural() const;
