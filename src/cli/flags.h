@@ -42,7 +42,7 @@ class Flag {
   // (`what_it_holds`, such as "embeddings are several files").
   Flag Folder(std::string_view what_it_holds);
   // Help shows `what` for its value, "MEASURES", by which shells know what to offer
-  // (cli/help/completion.h).
+  // (commands/completion/completion.h).
   Flag Takes(std::string_view what);
   // Giving it together with `other` is an error, in either order.
   Flag Excludes(Flag other);

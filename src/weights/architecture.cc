@@ -57,9 +57,9 @@ constexpr std::string_view kIsCausal = "is_causal";
 
 // "auto_map" names classes of Python files in the folder; their first name, or "".
 std::string CodeOf(const Settings& config) {
-  const nlohmann::json* map = config.Find("auto_map");
+  const Json* map = config.Find("auto_map");
   if (map == nullptr || !map->is_object() || map->empty()) return "";
-  const nlohmann::json& model = map->contains("AutoModel") ? (*map)["AutoModel"] : *map->begin();
+  const Json& model = map->contains("AutoModel") ? (*map)["AutoModel"] : map->items().front().value;
   return model.is_string() ? model.get<std::string>() : "";
 }
 
@@ -87,7 +87,7 @@ std::string HintFor(const Settings& config, const std::string& type) {
 }
 
 void CheckNotQuantised(const Settings& config) {
-  const nlohmann::json* found = config.Find("quantization_config");
+  const Json* found = config.Find("quantization_config");
   if (found == nullptr) return;
   std::string method = "unknown";
   if (found->is_object()) {
@@ -162,7 +162,11 @@ const Architecture* FindArchitecture(std::string_view model_type) {
 
 EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
                             const std::optional<bool>& is_causal) {
-  Settings config = Settings::Read(path);
+  return ReadEncoderSpec(Settings::Read(path), is_causal);
+}
+
+EncoderSpec ReadEncoderSpec(const Settings& given, const std::optional<bool>& is_causal) {
+  Settings config = given;
   const std::string type = config.RequiredString("model_type");
   const Architecture* architecture = FindArchitecture(type);
   if (architecture == nullptr) ThrowUnknown(config, type);

@@ -6,8 +6,8 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/help/completion.h"
 #include "commands/commands.h"
+#include "commands/completion/completion.h"
 
 namespace tandem::app {
 namespace {

@@ -4,17 +4,15 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "eval/samples/run_samples.h"
 
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Percentiles of so many resamples differ by a few percent of an interval's width from one seed to
 // another, and those of 7,000 queries take seconds.

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/byte_size.h"
+#include "base/json/json.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
@@ -27,8 +27,6 @@ struct InfoOptions {
   std::string format = "text";
   bool verify = false;
 };
-
-using Json = nlohmann::ordered_json;
 
 Json FieldsOf(const index::IndexInfo& info) {
   Json fields = Json::array();
@@ -86,7 +84,7 @@ void PrintJson(const std::string& folder, const index::IndexInfo& info,
                      {"file_bytes", info.file_bytes},
                      {"resident_bytes", info.resident_bytes},
                      {"segments", SegmentsOf(folder, manifest)}};
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  std::cout << json.Dump(2, JsonBytes::kReplace) << "\n";
 }
 
 void PrintText(const std::string& folder, const index::IndexInfo& info,

@@ -1,8 +1,8 @@
 // `tandem inspect`: what a model folder, weights file or data file holds.
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json/json.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/globals.h"

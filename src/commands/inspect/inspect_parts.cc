@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/progress.h"
 #include "commands/inspect/inspections.h"
 #include "data/texts/unique_ids.h"
@@ -15,7 +15,6 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 // The id of a row, counted over all parts.

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "commands/inspect/inspections.h"
 #include "data/folder_files.h"
 #include "data/read_dataset.h"
@@ -16,7 +16,6 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 using Inspector = Json (*)(const fs::path& path);

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "cli/output_style.h"
 #include "commands/loss/loss_cases.h"
 #include "commands/loss/loss_command.h"

@@ -78,8 +78,9 @@ void RunMerge(const MergeOptions& options) {
                      (std::filesystem::path(options.base) / weights::kTandemFile).native()));
     file.calibration.reset();
   }
-  weights::TakeModules(options.adapter, &base);
-  weights::TakeSettings(options.adapter, &base, &file);
+  const weights::ModelFiles adapter_files(options.adapter);
+  weights::TakeModules(adapter_files, &base);
+  weights::TakeSettings(adapter_files, &base, &file);
   Merge merge = MergeInto(base, adapter);
   merge.changes.further_files[weights::kTandemFile] = weights::TandemFileText(file);
   weights::WriteModelFolder(

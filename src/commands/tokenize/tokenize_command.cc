@@ -20,7 +20,7 @@
 #include "cli/flags.h"
 #include "cli/globals.h"
 #include "cli/line_blocks.h"
-#include "text/tokenizer.h"
+#include "text/load/known_files.h"
 #include "weights/folders/tower_folders.h"
 #include "weights/settings/tokenizer_settings.h"
 
@@ -57,14 +57,15 @@ Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
 // The rules for texts of no kind: no prompt, and the length limit of documents. The folder may lack
 // everything but a tokenizer.
 Rules RulesOfTexts(const std::filesystem::path& folder) {
-  const weights::TandemFile file = weights::ReadTandemFile(folder);
+  const weights::ModelFiles files(folder);
+  const weights::TandemFile file = weights::ReadTandemFile(files);
   if (file.towers != weights::Towers::kShared) {
     throw UsageError(
         fmt::format("{}: is a model of two encoders; give --kind query or --kind "
                     "document",
                     folder.native()));
   }
-  Rules rules{.settings = weights::ReadTokenizerSettings(folder)};
+  Rules rules{.settings = weights::ReadTokenizerSettings(files)};
   rules.max_length = file.max_document_tokens.value_or(rules.settings.max_tokens.tokens);
   return rules;
 }
@@ -131,7 +132,8 @@ size_t TokenizeLines(const text::Tokenizer& tokenizer, const Rules& rules,
 void RunTokenize(const TokenizeOptions& options) {
   const Rules rules = ReadRules(options);
   const std::unique_ptr<const text::Tokenizer> tokenizer =
-      text::LoadTokenizer(rules.settings.folder, {.lower_case = rules.settings.lower_case});
+      text::LoadTokenizer(rules.settings.folder, {.lower_case = rules.settings.lower_case},
+                          rules.settings.KnownFiles());
   const size_t max_length = rules.max_length;
   if (max_length != 0 && max_length < tokenizer->special_tokens()) {
     throw UsageError(

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/json/json.h"
 #include "text/added_tokens.h"
+#include "text/load/known_files.h"
 
 namespace tandem::text {
 
@@ -38,7 +39,7 @@ struct GivenToken {
 class TokenizerArguments {
  public:
   // Throws ModelError for a file that is not a JSON object, and for what transformers refuses.
-  explicit TokenizerArguments(const std::filesystem::path& folder);
+  explicit TokenizerArguments(const std::filesystem::path& folder, const KnownFiles& known = {});
 
   // Takes the added tokens of tokenizer.json, which count unless `added_tokens_decoder` does. Call
   // it once, before the members below it.
@@ -75,8 +76,6 @@ class TokenizerArguments {
   std::string FileOf(const std::string& key) const;
 
  private:
-  using Json = nlohmann::ordered_json;
-
   void LayTokensMapOver(const std::filesystem::path& path);
   void ReadDecoder(const Json& decoder);
   void ReadAddedTokensFile(const std::filesystem::path& path);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/help/completion.h"
+#include "commands/completion/completion.h"
 
 namespace tandem::app {
 namespace {

@@ -1,5 +1,5 @@
 // Completions and manual pages say what the help says: every command, flag and word.
-#include "cli/help/completion.h"
+#include "commands/completion/completion.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

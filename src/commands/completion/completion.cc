@@ -1,4 +1,4 @@
-#include "cli/help/completion.h"
+#include "commands/completion/completion.h"
 
 #include <algorithm>
 #include <string_view>
