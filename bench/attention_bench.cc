@@ -16,12 +16,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
@@ -72,7 +72,7 @@ struct Fastest {
     seconds = std::min(seconds, Seconds(clock) - start);
     flops = profile.operations().at(0).work.flops;
   }
-  nlohmann::ordered_json Figures(int64_t tokens, double rate) const {
+  Json Figures(int64_t tokens, double rate) const {
     const double speed = flops / seconds;
     return {{"us_per_token", std::round(1e9 * seconds / static_cast<double>(tokens)) / 1e3},
             {"gflops_per_second", std::round(speed / 1e9)},
@@ -80,7 +80,7 @@ struct Fastest {
   }
 };
 
-nlohmann::ordered_json Measure(const BenchOptions& options, int64_t length, double rate) {
+Json Measure(const BenchOptions& options, int64_t length, double rate) {
   const int64_t texts = std::max<int64_t>(1, options.tokens / length);
   const tensor::PackedTokens tokens = TextsOf(length, texts);
   const at::ScalarType type = options.precision == "fp32" ? at::kFloat : at::kBFloat16;
@@ -104,7 +104,7 @@ nlohmann::ordered_json Measure(const BenchOptions& options, int64_t length, doub
     });
     if (!options.forward_only) backward.Time(clock, [&] { out.backward(grad); });
   }
-  nlohmann::ordered_json result = {{"length", length}, {"texts", texts}};
+  Json result = {{"length", length}, {"texts", texts}};
   result["forward"] = forward.Figures(tokens.tokens(), rate);
   if (!options.forward_only) result["backward"] = backward.Figures(tokens.tokens(), rate);
   return result;
@@ -120,12 +120,12 @@ void Run(BenchOptions options) {
   const tensor::ProductShape shapes[] = {
       {hidden, options.shape.qkv_width()}, {hidden, hidden}, {hidden, 4 * hidden}};
   const double rate = tensor::ProductRate(shapes, tensor::ResolvePrecision(options.precision));
-  fmt::print("{}\n", nlohmann::ordered_json{{"isa", tensor::IsaName()},
-                                            {"threads", at::get_num_threads()},
-                                            {"product_gflops_per_second", std::round(rate / 1e9)}}
-                         .dump());
+  fmt::print("{}\n", Json{{"isa", tensor::IsaName()},
+                          {"threads", at::get_num_threads()},
+                          {"product_gflops_per_second", std::round(rate / 1e9)}}
+                         .Dump());
   for (const int64_t length : options.lengths) {
-    fmt::print("{}\n", Measure(options, length, rate).dump());
+    fmt::print("{}\n", Measure(options, length, rate).Dump());
   }
 }
 

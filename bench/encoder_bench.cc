@@ -26,11 +26,11 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json_reader.h"
 #include "model/dual_encoder.h"
 #include "objective/catalogue.h"
 #include "objective/objective.h"
@@ -75,7 +75,7 @@ Texts ReadPairs(const std::string& path) {
   if (!file) throw UsageError(fmt::format("{} cannot be read", path));
   Texts texts;
   for (std::string line; std::getline(file, line);) {
-    const nlohmann::json pair = nlohmann::json::parse(line);
+    const Json pair = ParseJson(line);
     texts.queries.push_back(pair.at("query").get<std::string>());
     texts.documents.push_back(pair.at("document").get<std::string>());
   }
@@ -122,7 +122,7 @@ double AttentionFlops(const weights::EncoderSpec& spec, size_t length) {
   return flops;
 }
 
-nlohmann::ordered_json Products(const BenchOptions& options) {
+Json Products(const BenchOptions& options) {
   const std::vector<tensor::ProductShape> shapes =
       ProductShapes(weights::ReadModelFolder(options.model).encoder);
   const tensor::Precision precision = tensor::ResolvePrecision(options.precision);
@@ -163,7 +163,7 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
   return tokens.tokens();
 }
 
-nlohmann::ordered_json Training(const BenchOptions& options) {
+Json Training(const BenchOptions& options) {
   model::TrainingOptions training;
   if (options.lora > 0) {
     training = {.what = model::Trained::kLora, .lora = {.rank = options.lora}};
@@ -208,7 +208,7 @@ double AttentionFlopsOf(const model::DualEncoder& model, const std::vector<std::
   return flops;
 }
 
-nlohmann::ordered_json Encoding(const BenchOptions& options, train::StepProfile* profile) {
+Json Encoding(const BenchOptions& options, train::StepProfile* profile) {
   const auto model = LoadModel(options, {.what = model::Trained::kNothing});
   Texts pairs = ReadPairs(options.pairs);
   std::vector<std::string> texts = std::move(pairs.queries);
@@ -243,7 +243,7 @@ nlohmann::ordered_json Encoding(const BenchOptions& options, train::StepProfile*
 
 void PrintProfile(const BenchOptions& options) {
   train::StepProfile profile;
-  const nlohmann::ordered_json result = Encoding(options, &profile);
+  const Json result = Encoding(options, &profile);
   const train::ProfileSetting setting =
       train::MeasureSetting(profile, tensor::ResolvePrecision(options.precision),
                             result.at("flops_per_token").get<double>());
@@ -253,15 +253,15 @@ void PrintProfile(const BenchOptions& options) {
 void Run(const BenchOptions& options) {
   tensor::SetUpProcess(options.threads);
   if (options.what == "profile") return PrintProfile(options);
-  nlohmann::ordered_json result = options.what == "products"   ? Products(options)
-                                  : options.what == "training" ? Training(options)
-                                                               : Encoding(options, nullptr);
+  Json result = options.what == "products"   ? Products(options)
+                : options.what == "training" ? Training(options)
+                                             : Encoding(options, nullptr);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   result["peak_bytes"] = 1024 * usage.ru_maxrss;
   result["isa"] = tensor::IsaName();
   result["threads"] = at::get_num_threads();
-  fmt::print("{}\n", result.dump());
+  fmt::print("{}\n", result.Dump());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #
 # g++ uses a precompiled header only for files with the same flags, so there is one for each kind of
 # target: libraries (-fPIC) and tests (programs, -fPIE), each with and without libtorch. The lists are
-# short because loading a precompiled header takes time too: with nlohmann/json.hpp it costs more than
+# short because loading a precompiled header takes time too: with a large one it costs more than
 # it saves.
 set(TANDEM_HEADERS <chrono> <filesystem> <functional> <string> <unordered_map> <vector> <fmt/format.h>)
 set(TANDEM_TEST_HEADERS <gmock/gmock.h> <gtest/gtest.h>)

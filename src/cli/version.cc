@@ -5,7 +5,6 @@
 
 #include <CLI/Version.hpp>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
@@ -45,11 +44,10 @@ std::string Version() { return TANDEM_VERSION; }
 
 std::string VersionText() {
   return fmt::format(
-      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, nlohmann-json {}.{}.{}, {}\n"
+      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, simdjson {}, {}\n"
       "processor: {} ({}), {} threads\nkernels: {}",
       TANDEM_VERSION, __VERSION__, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
-      CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-      NLOHMANN_JSON_VERSION_PATCH, TANDEM_TENSOR_LIBRARIES, CpuName(), FeaturesText(),
+      CLI11_VERSION, TANDEM_SIMDJSON_VERSION, TANDEM_TENSOR_LIBRARIES, CpuName(), FeaturesText(),
       UsableThreads(), KernelsText());
 }
 

@@ -1,15 +1,15 @@
 #include "dist/gather_json.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "base/json/json_reader.h"
 
 namespace tandem::dist {
 
-std::vector<nlohmann::json> AllGatherJson(ProcessGroup& group, const nlohmann::json& own) {
-  std::vector<nlohmann::json> all;
-  for (const std::string& text :
-       group.AllGatherBytes(own.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))) {
-    all.push_back(nlohmann::json::parse(text));
+std::vector<Json> AllGatherJson(ProcessGroup& group, const Json& own) {
+  std::vector<Json> all;
+  for (const std::string& text : group.AllGatherBytes(own.Dump(-1, JsonBytes::kReplace))) {
+    all.push_back(ParseJson(text).Sorted());
   }
   return all;
 }

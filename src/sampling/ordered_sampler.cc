@@ -266,8 +266,8 @@ void OrderedSampler::CheckPlan(int version) const {
 // Scores of the base model differ in their last digits between instruction sets and numbers of
 // threads, and which of two pairs at the border is kept may differ with them.
 void OrderedSampler::CheckKeptPairs(const SamplerState& state) const {
-  const auto found = state.values.find("kept_pairs");
-  if (found == state.values.end() || *found == kept_hash_) return;
+  const Json* const found = state.values.Find("kept_pairs");
+  if (found == nullptr || *found == kept_hash_) return;
   throw ModelError(
       "the checkpoint", "",
       "other pairs were left out when the run began than the base model's scores leave out here, "

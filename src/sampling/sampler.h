@@ -108,7 +108,7 @@ class Sampler {
   // Everything that Next depends on besides examples and options. A sampler that restores another
   // one's state continues exactly as that one would have.
   virtual SamplerState State() const = 0;
-  // Throws nlohmann::json::exception for a state that is not this sampler's, and ModelError for one
+  // Throws JsonError for a state that is not this sampler's, and ModelError for one
   // whose arrays do not fit this run's data, and for a state of an earlier version whose batches
   // this version would compose otherwise.
   virtual void Restore(const SamplerState& state) = 0;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "base/json/json.h"
 
 namespace tandem::sampling {
 
@@ -19,7 +20,7 @@ struct StateArray {
 };
 
 struct SamplerState {
-  nlohmann::json values;           // few numbers
+  Json values;                     // few numbers
   std::vector<StateArray> arrays;  // those that there are millions of; often none
 
   template <typename T>

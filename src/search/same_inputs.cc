@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/hashes/text_hash.h"
+#include "base/json/json.h"
 #include "dist/gather_json.h"
 #include "model/fingerprint.h"
 #include "tensor/isa/isa.h"
@@ -15,9 +15,7 @@
 namespace tandem::search {
 namespace {
 
-using nlohmann::json;
-
-json Described(model::DualEncoder& model, model::TextKind kind, size_t count, uint64_t texts,
+Json Described(model::DualEncoder& model, model::TextKind kind, size_t count, uint64_t texts,
                const EncodeOptions& options) {
   return {{"count", count},
           {"texts", texts},
@@ -29,7 +27,7 @@ json Described(model::DualEncoder& model, model::TextKind kind, size_t count, ui
           {"instruction set", tensor::IsaName()}};
 }
 
-void Compare(const json& other, const json& first, size_t rank, const char* what) {
+void Compare(const Json& other, const Json& first, size_t rank, const char* what) {
   if (other.at("count") != first.at("count")) {
     throw Error(
         ExitCode::kData,
@@ -66,7 +64,7 @@ void CheckSameInputs(model::DualEncoder& model, model::TextKind kind, size_t cou
                      const EncodeOptions& options) {
   if (!dist::IsShared(options.group)) return;
   options.group->Agree([&] {
-    const std::vector<json> all =
+    const std::vector<Json> all =
         dist::AllGatherJson(*options.group, Described(model, kind, count, texts, options));
     const char* what = kind == model::TextKind::kQuery ? "queries" : "documents";
     for (size_t rank = 1; rank < all.size(); ++rank) Compare(all[rank], all.front(), rank, what);

@@ -57,9 +57,9 @@ constexpr std::string_view kIsCausal = "is_causal";
 
 // "auto_map" names classes of Python files in the folder; their first name, or "".
 std::string CodeOf(const Settings& config) {
-  const nlohmann::json* map = config.Find("auto_map");
+  const Json* map = config.Find("auto_map");
   if (map == nullptr || !map->is_object() || map->empty()) return "";
-  const nlohmann::json& model = map->contains("AutoModel") ? (*map)["AutoModel"] : *map->begin();
+  const Json& model = map->contains("AutoModel") ? (*map)["AutoModel"] : map->items().front().value;
   return model.is_string() ? model.get<std::string>() : "";
 }
 
@@ -87,7 +87,7 @@ std::string HintFor(const Settings& config, const std::string& type) {
 }
 
 void CheckNotQuantised(const Settings& config) {
-  const nlohmann::json* found = config.Find("quantization_config");
+  const Json* found = config.Find("quantization_config");
   if (found == nullptr) return;
   std::string method = "unknown";
   if (found->is_object()) {

@@ -23,7 +23,7 @@ const ClassificationHead* FindClassificationHead(std::string_view class_name) {
 }
 
 std::vector<std::string> LabelsOf(const Settings& config) {
-  const nlohmann::json* names = config.Find("id2label");
+  const Json* names = config.Find("id2label");
   if (names != nullptr && !names->is_object()) {
     config.Fail("id2label", "an object of numbers and names");
   }

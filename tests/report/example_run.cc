@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <span>
 #include <vector>
@@ -203,7 +202,7 @@ std::string PassBytes(uint64_t pass, uint32_t queries, uint32_t left_out) {
 
 template <typename Row>
 std::string LineOf(const Row& row) {
-  return ToJson(row).dump() + "\n";
+  return ToJson(row).Dump() + "\n";
 }
 
 std::string MetricsText() {

@@ -6,11 +6,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json/json_reader.h"
 #include "base/random.h"
 #include "sampling/catalogue.h"
 
@@ -106,7 +106,7 @@ inline Batch NextWithFeedback(Sampler& sampler, uint64_t seed = 5) {
 
 // As a checkpoint keeps it: its numbers as text.
 inline SamplerState Copied(SamplerState state) {
-  state.values = nlohmann::json::parse(state.values.dump());
+  state.values = ParseJson(state.values.Dump());
   return state;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json/json_reader.h"
 #include "support/error_matching.h"
 #include "weights/settings/settings_file.h"
 
@@ -22,7 +23,8 @@ ClassificationSpec Read(const json& config,
                         const std::string& class_name = "ModernBertForSequenceClassification") {
   EncoderSpec encoder;
   encoder.hidden_size = 8;
-  return FindClassificationHead(class_name)->read(Settings("config.json", config), encoder);
+  return FindClassificationHead(class_name)
+      ->read(Settings("config.json", ParseJson(config.dump())), encoder);
 }
 
 TEST(ClassificationHeadSpec, LabelsAreTwoWhereNothingSaysHowMany) {

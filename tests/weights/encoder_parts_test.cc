@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "support/error_matching.h"
 #include "support/small_model_folder.h"
 #include "support/temporary_folder.h"
@@ -29,7 +30,7 @@ std::map<std::string, EncoderSpec> SpecsOfGoldenCases() {
   for (const nlohmann::json& one : cases) {
     const std::string type = one["config"]["model_type"];
     const Architecture* architecture = FindArchitecture(type);
-    EncoderSpec spec = architecture->read(Settings("config.json", one["config"]));
+    EncoderSpec spec = architecture->read(Settings("config.json", ParseJson(one["config"].dump())));
     spec.architecture = architecture->name;
     specs[one["name"]] = std::move(spec);
   }

@@ -38,6 +38,55 @@ bool Fits(std::string_view number, bool is_integer) {
   return exponent != number.npos && number.substr(exponent + 1).starts_with('-');
 }
 
+void AppendCodePoint(unsigned code, std::string* out) {
+  const auto add = [&](unsigned byte) { *out += static_cast<char>(byte); };
+  const auto add_rest = [&](int shift) { add(0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xC0 | code >> 6);
+  } else if (code < 0x10000) {
+    add(0xE0 | code >> 12);
+    add_rest(6);
+  } else {
+    add(0xF0 | code >> 18);
+    add_rest(12);
+    add_rest(6);
+  }
+  add_rest(0);
+}
+
+unsigned HexDigits(std::string_view four) {
+  unsigned unit = 0;
+  std::from_chars(four.data(), four.data() + four.size(), unit, 16);
+  return unit;
+}
+
+// The text that a string's characters between the quotes stand for; they have been scanned.
+std::string Unescaped(std::string_view raw) {
+  constexpr std::string_view kNames = "bfnrt", kCharacters = "\b\f\n\r\t";
+  std::string text;
+  for (size_t at = 0; at < raw.size(); ++at) {
+    if (raw[at] != '\\') {
+      text += raw[at];
+      continue;
+    }
+    const char escape = raw[++at];
+    if (escape != 'u') {
+      const size_t name = kNames.find(escape);
+      text += name == kNames.npos ? escape : kCharacters[name];
+      continue;
+    }
+    unsigned code = HexDigits(raw.substr(at + 1, 4));
+    at += 4;
+    if (code >= 0xD800 && code <= 0xDBFF) {  // the other half follows
+      code = 0x10000 + ((code - 0xD800) << 10) + (HexDigits(raw.substr(at + 3, 4)) - 0xDC00);
+      at += 6;
+    }
+    AppendCodePoint(code, &text);
+  }
+  return text;
+}
+
 }  // namespace
 
 size_t Utf8CharacterBytes(std::string_view text) {
@@ -157,17 +206,22 @@ void JsonScanner::Value() {
       return Object();
     case '[':
       return Array();
-    case '"':
-      String();
+    case '"': {
+      const std::string_view raw = String();
+      if (events_ != nullptr) events_->String(Unescaped(raw));
       return;
+    }
     case '-':
       return Number();
     default:
       break;
   }
   if (IsDigit(Peek())) return Number();
-  if (TakeWord("true") || TakeWord("false") || TakeWord("null")) return;
   const size_t begin = at_;
+  if (TakeWord("true") || TakeWord("false") || TakeWord("null")) {
+    if (events_ != nullptr) events_->Word(text_.substr(begin, at_ - begin));
+    return;
+  }
   if (python_words_ && (TakeWord("NaN") || TakeWord("Infinity"))) {
     numbers_.push_back({begin, text_.substr(begin, at_ - begin)});
     return;
@@ -183,14 +237,16 @@ bool JsonScanner::TakeWord(std::string_view word) {
 
 void JsonScanner::Object() {
   ++at_;
+  if (events_ != nullptr) events_->StartObject();
   SkipBlanks();
   if (Peek() == '}') {
     ++at_;
-    return;
+  } else {
+    do {
+      Member();
+    } while (Separator('}'));
   }
-  do {
-    Member();
-  } while (Separator('}'));
+  if (events_ != nullptr) events_->EndObject();
 }
 
 void JsonScanner::Member() {
@@ -199,6 +255,7 @@ void JsonScanner::Member() {
     FailAt("a key in double quotes");
   }
   path_.emplace_back(String());
+  if (events_ != nullptr) events_->Key(Unescaped(std::get<std::string_view>(path_.back())));
   SkipBlanks();
   if (Peek() != ':' || AtEnd()) FailAt("a colon, behind the key,");
   ++at_;
@@ -209,17 +266,19 @@ void JsonScanner::Member() {
 
 void JsonScanner::Array() {
   ++at_;
+  if (events_ != nullptr) events_->StartArray();
   SkipBlanks();
   if (Peek() == ']') {
     ++at_;
-    return;
+  } else {
+    size_t index = 0;
+    do {
+      path_.emplace_back(index++);
+      Value();
+      path_.pop_back();
+    } while (Separator(']'));
   }
-  size_t index = 0;
-  do {
-    path_.emplace_back(index++);
-    Value();
-    path_.pop_back();
-  } while (Separator(']'));
+  if (events_ != nullptr) events_->EndArray();
 }
 
 bool JsonScanner::Separator(char close) {
@@ -351,6 +410,7 @@ void JsonScanner::Number() {
   }
   const std::string_view number = text_.substr(begin, at_ - begin);
   if (!Fits(number, is_integer)) numbers_.push_back({begin, number});
+  if (events_ != nullptr) events_->Number(number);
 }
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
-// Finds the first fault of a text that a parser has refused as JSON, and says it in the words of
-// whoever wrote the text. Parsers are quicker and say less: this runs once they have failed.
+// Reads JSON piece by piece. It finds the first fault of a text that the quicker parser has
+// refused, and says it in the words of whoever wrote the text; and it tells a reader what it comes
+// across, for texts that are refused at the first piece that does not belong to their format.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +32,28 @@ struct JsonNumber {
   std::string_view text;
 };
 
+// What a scanner comes across, in the order of the text. An exception that a function throws ends
+// the scan and leaves Scan.
+class JsonEvents {
+ public:
+  virtual ~JsonEvents() = default;
+  virtual void StartObject() = 0;
+  virtual void Key(std::string key) = 0;
+  virtual void EndObject() = 0;
+  virtual void StartArray() = 0;
+  virtual void EndArray() = 0;
+  virtual void String(std::string text) = 0;
+  virtual void Number(std::string_view digits) = 0;  // as the text has them
+  virtual void Word(std::string_view word) = 0;      // true, false or null
+};
+
 class JsonScanner {
  public:
   // With `python_words`, NaN, Infinity and -Infinity are numbers, as Python's json module reads
   // and writes them. `text` must outlive the scanner.
-  JsonScanner(std::string_view text, bool python_words)
-      : text_(text), python_words_(python_words) {}
+  // `events` may be null.
+  JsonScanner(std::string_view text, bool python_words, JsonEvents* events = nullptr)
+      : text_(text), python_words_(python_words), events_(events) {}
 
   // None where the text is JSON in UTF-8 (RFC 8259; a byte order mark may stand before it) of at
   // most 512 levels.
@@ -77,6 +94,7 @@ class JsonScanner {
 
   std::string_view text_;
   bool python_words_;
+  JsonEvents* events_;
   size_t at_ = 0;
   std::vector<Step> path_;
   std::vector<JsonNumber> numbers_;

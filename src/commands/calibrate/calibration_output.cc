@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json/json.h"
 #include "base/log.h"
 #include "report/tables/numbers.h"
 
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using report::Table;
 
 double BinBorder(size_t bin) { return static_cast<double>(bin) / eval::kReliabilityBins; }
@@ -57,7 +56,7 @@ Json StudyJson(const CalibrationStudy& study) {
                 {"chosen", i == study.chosen},
                 {"held_out", one.held_out},
                 {"was_there", one.was_there}};
-    row.update(CalibrationJson(one.report));
+    row.Update(CalibrationJson(one.report));
     methods.push_back(std::move(row));
   }
   return {{"queries", study.queries},

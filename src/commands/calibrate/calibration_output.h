@@ -1,12 +1,12 @@
 // How the figures of a calibration are printed; `tandem evaluate` and `tandem calibrate` print so.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/json/json.h"
 #include "commands/calibrate/calibration_study.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "eval/calibration/reliability.h"
@@ -22,7 +22,7 @@ std::vector<std::pair<std::string, double>> CalibrationMeasures(
 
 // Those measures, "documents", "positives" and "reliability": a list of {"from", "to", "documents",
 // "mean_probability", "share_of_positives"}; the last two are null in a bin without documents.
-nlohmann::ordered_json CalibrationJson(const eval::CalibrationReport& report);
+Json CalibrationJson(const eval::CalibrationReport& report);
 
 // The bins that hold documents, one a line.
 std::string ReliabilityText(const eval::CalibrationFigures& figures,

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "base/json/json.h"
 
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string ShowDifference(double value) { return report::Signed(value); }
 std::string ShowP(double p) { return report::PValue(p); }

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "embeddings/layouts/npy.h"
 
 namespace tandem::app {
@@ -64,7 +64,7 @@ class JsonLineOutput final : public embeddings::BlockOutput {
 
  private:
   void WriteLine(std::string_view id, std::span<const float> row) {
-    line_ = fmt::format("{{\"id\":{},\"embedding\":[", nlohmann::json(id).dump());
+    line_ = fmt::format("{{\"id\":{},\"embedding\":[", Json(id).Dump());
     for (const float value : row) {
       if (!std::isfinite(value)) {
         throw NumericError(

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/log.h"
 #include "report/tables/numbers.h"
 
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string FormatJson(const eval::Evaluation& evaluation, bool per_query,
                        std::span<const FurtherFigures> further) {
@@ -22,15 +20,15 @@ std::string FormatJson(const eval::Evaluation& evaluation, bool per_query,
     const std::string name = values.measure.name();
     means[name] = report::JsonNumber(values.mean);
     if (!per_query || values.per_query.empty()) continue;
-    Json::object_t of_queries;  // no query comes twice; operator[] would look at all before it
+    Json of_queries = Json::object();
     for (size_t q = 0; q < values.per_query.size(); ++q) {
-      of_queries.emplace_back(evaluation.queries[q], report::JsonNumber(values.per_query[q]));
+      of_queries.Append(evaluation.queries[q], report::JsonNumber(values.per_query[q]));
     }
     by_query[name] = std::move(of_queries);
   }
   Json root = {{"measures", std::move(means)}};
   if (per_query) root["per_query"] = std::move(by_query);
-  for (const FurtherFigures& figures : further) root.update(figures.json);
+  for (const FurtherFigures& figures : further) root.Update(figures.json);
   return report::JsonText(root);
 }
 

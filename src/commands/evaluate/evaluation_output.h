@@ -1,11 +1,11 @@
 // How an evaluation is printed; `tandem evaluate` prints so with a run and with a model.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/json/json.h"
 #include "eval/evaluate.h"
 #include "report/tables/table.h"
 
@@ -13,9 +13,9 @@ namespace tandem::app {
 
 // What an evaluation of a model prints beside its measures.
 struct FurtherFigures {
-  std::string text;             // below everything else
-  std::string tsv;              // further lines of measure, "all" and value
-  nlohmann::ordered_json json;  // an object, whose members are added to the evaluation's
+  std::string text;  // below everything else
+  std::string tsv;   // further lines of measure, "all" and value
+  Json json;         // an object, whose members are added to the evaluation's
 };
 
 // `format` is one of

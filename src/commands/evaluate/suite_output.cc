@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "base/json/json.h"
 #include "eval/significance/suite_summary.h"
 #include "report/tables/numbers.h"
 #include "report/tables/table.h"
@@ -13,7 +13,6 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Value = std::optional<double>;
 
 // One measure of everything.
@@ -94,9 +93,9 @@ std::string FormatJson(const SuiteResults& results, const std::vector<MeasureTab
     const bool has_queries = !results.of[0][0].evaluation.measures[m].per_query.empty();
     for (size_t k = 0; per_query && has_queries && k < results.plan.models.size(); ++k) {
       for (size_t s = 0; s < results.plan.sets.size(); ++s) {
-        Json::object_t of_queries;  // no query comes twice; operator[] would look at all before it
+        Json of_queries = Json::object();
         ForEachQuery(results, m, k, s, [&](const std::string& query, const Value& value) {
-          of_queries.emplace_back(query, report::JsonNumber(value));
+          of_queries.Append(query, report::JsonNumber(value));
         });
         root["per_query"][tables[m].name][results.plan.models[k].name][results.plan.sets[s].name] =
             std::move(of_queries);

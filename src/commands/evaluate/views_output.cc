@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "base/json/json.h"
+
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct NamedNumber {
   std::string_view name;   // in tsv and json

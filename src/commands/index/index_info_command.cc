@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/byte_size.h"
+#include "base/json/json.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
@@ -22,12 +22,11 @@ namespace tandem::app {
 namespace {
 
 struct InfoOptions {
+  Globals globals;
   std::string index;
   std::string format = "text";
   bool verify = false;
 };
-
-using Json = nlohmann::ordered_json;
 
 Json FieldsOf(const index::IndexInfo& info) {
   Json fields = Json::array();
@@ -85,7 +84,7 @@ void PrintJson(const std::string& folder, const index::IndexInfo& info,
                      {"file_bytes", info.file_bytes},
                      {"resident_bytes", info.resident_bytes},
                      {"segments", SegmentsOf(folder, manifest)}};
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  std::cout << json.Dump(2, JsonBytes::kReplace) << "\n";
 }
 
 void PrintText(const std::string& folder, const index::IndexInfo& info,
@@ -125,7 +124,8 @@ void PrintText(const std::string& folder, const index::IndexInfo& info,
 
 void Run(const InfoOptions& options) {
   const index::Manifest manifest = index::ReadManifest(options.index);
-  if (options.verify) index::CheckAllFiles(options.index, manifest, true, Threads());
+  if (options.verify)
+    index::CheckAllFiles(options.index, manifest, true, ThreadsOf(options.globals));
   const index::IndexInfo info = index::InfoOf(options.index, manifest);
   if (options.format == "json") {
     PrintJson(options.index, info, manifest);
@@ -134,12 +134,15 @@ void Run(const InfoOptions& options) {
   }
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<InfoOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   flags.AddSwitch("--verify", options->verify, "Compare all files with their checksums");
-  return [options] { Run(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    Run(*options);
+  };
 }
 
 }  // namespace

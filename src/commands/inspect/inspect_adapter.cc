@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json/json.h"
 #include "commands/inspect/inspections.h"
 #include "weights/folders/adapter_folder.h"
 #include "weights/safetensors/safetensors.h"
@@ -13,7 +13,6 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 // What the tensors of an adapter are, without its base.
@@ -60,7 +59,7 @@ std::string MergeLine(const fs::path& path) {
 
 Json InspectAdapter(const fs::path& path) {
   Json found = {{"kind", "adapter"}};
-  found.update(AdapterRow(path));
+  found.Update(AdapterRow(path));
   found["whole_model"] = MergeLine(path);
   return found;
 }
@@ -69,7 +68,7 @@ Json InspectTowerAdapters(const fs::path& path) {
   Json found = {{"kind", "adapters"}, {"towers", Json::array()}};
   for (const char* tower : {"query", "document"}) {
     Json row = {{"folder", tower}};
-    row.update(AdapterRow(path / tower));
+    row.Update(AdapterRow(path / tower));
     row.erase("target_modules");
     row.erase("tensors");
     found["towers"].push_back(std::move(row));

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/log.h"
-#include "cli/globals.h"
 #include "commands/inspect/inspections.h"
 #include "data/formats/trec_run.h"
 #include "data/lines/json_line.h"
@@ -21,7 +20,6 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 Json Spread(const data::CountSpread& spread) {
@@ -54,7 +52,7 @@ Json InspectTexts(const fs::path& path, data::Warnings& warnings) {
   const data::TextSummary texts = data::SummarizeTexts(path, warnings);
   WarnOfRepeatedIds(path, texts);
   Json found = {{"kind", "texts"}};
-  found.update(TextRow(texts));
+  found.Update(TextRow(texts));
   found["exact"] = texts.is_exact;
   return found;
 }
@@ -112,7 +110,7 @@ Json InspectTrainingLines(const fs::path& path, const data::LineRules& rules,
   found["scores"] = {{"kind", data::ScoreKindName(lines.scores)},
                      {"meaning", data::ScoreMeaningName(lines.meaning)}};
   if (lines.scored > 0) {
-    found["scores"].update({{"documents", lines.scored},
+    found["scores"].Update({{"documents", lines.scored},
                             {"lowest", lines.lowest_score},
                             {"highest", lines.highest_score}});
   }
@@ -269,8 +267,8 @@ Json InspectJudgements(const fs::path& path) {
   return found;
 }
 
-Json InspectTrecRun(const fs::path& path) {
-  const data::Run run = data::ReadTrecRun(path, nullptr, Threads());
+Json InspectTrecRun(const fs::path& path, int threads) {
+  const data::Run run = data::ReadTrecRun(path, nullptr, threads);
   data::CountSpread per_query;
   size_t results = 0;
   for (const data::QueryResults& query : run.queries()) {

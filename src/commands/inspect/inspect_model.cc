@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "commands/inspect/inspections.h"
 #include "text/load/known_files.h"
 #include "weights/folders/cross_encoder_folder.h"
@@ -15,8 +15,6 @@
 
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json TensorRow(const weights::TensorView& tensor) {
   return {{"name", tensor.name},

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "commands/catalogues.h"
 #include "commands/inspect/inspections.h"
 #include "config/recipe/recipe_parse.h"
@@ -19,7 +19,6 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 // Rows of a list that are shown; a run of many keeps the first and the newest.
@@ -132,7 +131,7 @@ Json InspectTrainingRun(const fs::path& path) {
 
 Json InspectCheckpoint(const fs::path& path) {
   const fs::path file = path / "state.json";
-  const Json state = Json::parse(ReadFile(file), nullptr, /*allow_exceptions=*/false);
+  const Json state = ParseIfJson(ReadFile(file)).value_or(Json());
   if (!state.is_object()) throw ModelError(file.native(), "", "is no JSON object");
   Json found = {{"kind", "checkpoint"}};
   const Json& counters = state.contains("loop") ? state["loop"] : state;

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/json/json.h"
 #include "cli/output_style.h"
 #include "commands/inspect/inspection.h"
 #include "report/tables/display_width.h"
@@ -17,16 +17,12 @@
 namespace tandem::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string Dump(const Json& value) { return value.Dump(-1, JsonBytes::kReplace); }
 
 // A number with at most six digits; JSON output has all of them.
 std::string Rounded(double number) {
   constexpr size_t kShort = 8;  // "0.123456": what is no longer stays as it is
-  std::string text = Json(number).dump();
+  std::string text = Json(number).Dump();
   return text.size() <= kShort ? text : fmt::format("{:.6g}", number);
 }
 
@@ -46,10 +42,9 @@ std::string Label(const std::string& key) {
 std::vector<std::string> Parts(const Json& values) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : values.items()) {
-    parts.push_back(values.is_object()
-                        ? fmt::format("{} {}", report::Printable(Label(key)), Shown(value))
-                        : Shown(value));
+    parts.push_back(fmt::format("{} {}", report::Printable(Label(key)), Shown(value)));
   }
+  for (const Json& value : values) parts.push_back(Shown(value));
   return parts;
 }
 
@@ -100,7 +95,7 @@ size_t LabelWidth(const Json& inspection) {
 std::string LabelledLine(const std::string& label, const Json& value, size_t width,
                          size_t columns) {
   const std::vector<std::string> parts =
-      value.is_structured() ? Parts(value) : std::vector{Shown(value)};
+      value.is_array() || value.is_object() ? Parts(value) : std::vector{Shown(value)};
   std::string text = fmt::format("{:<{}}", label, width);
   size_t taken = width;
   for (size_t i = 0; i < parts.size(); ++i) {

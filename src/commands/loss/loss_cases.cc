@@ -3,23 +3,20 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/json/json_problem.h"
+#include "base/json/json_reader.h"
 #include "base/suggest.h"
 
 namespace tandem::app {
 namespace {
 
-using nlohmann::json;
-
 // Reads one case; its errors name file, case and field.
 class CaseReader {
  public:
-  CaseReader(std::string_view file, size_t index, const json& object)
+  CaseReader(std::string_view file, size_t index, const Json& object)
       : file_(file), index_(index), object_(object) {
     if (!object.is_object()) Fail("", "must be an object");
   }
@@ -36,27 +33,27 @@ class CaseReader {
   }
 
   bool Has(const char* field) const {
-    const auto found = object_.find(field);
-    return found != object_.end() && !found->is_null();
+    const Json* const found = object_.Find(field);
+    return found != nullptr && !found->is_null();
   }
 
-  const json& Get(const char* field) const {
+  const Json& Get(const char* field) const {
     if (!Has(field)) Fail(field, "is missing");
-    return *object_.find(field);
+    return object_.at(field);
   }
 
   std::string Text(const char* field) const {
-    const json& value = Get(field);
+    const Json& value = Get(field);
     if (!value.is_string()) Fail(field, fmt::format("must be a string, found {}", Kind(value)));
     return value.get<std::string>();
   }
 
   double Number(const char* field) const { return ToNumber(field, Get(field)); }
 
-  std::vector<double> Numbers(std::string_view field, const json& list) const {
+  std::vector<double> Numbers(std::string_view field, const Json& list) const {
     if (!list.is_array()) Fail(field, fmt::format("must be a list, found {}", Kind(list)));
     std::vector<double> numbers;
-    for (const json& value : list) numbers.push_back(ToNumber(field, value));
+    for (const Json& value : list) numbers.push_back(ToNumber(field, value));
     return numbers;
   }
 
@@ -72,17 +69,17 @@ class CaseReader {
   // A matrix of as many rows and columns as wanted; -1: any number above 0.
   template <typename T>
   Matrix<T> ReadMatrix(const char* field, int64_t rows, int64_t columns) const {
-    const json& list = Get(field);
+    const Json& list = Get(field);
     if (!list.is_array()) Fail(field, fmt::format("must be a list, found {}", Kind(list)));
     Matrix<T> matrix{.rows = static_cast<int64_t>(list.size()), .columns = columns};
-    for (const json& row : list) {
+    for (const Json& row : list) {
       if (!row.is_array()) Fail(field, fmt::format("must be a list of lists, found {}", Kind(row)));
       const auto width = static_cast<int64_t>(row.size());
       if (matrix.columns < 0) matrix.columns = width;
       if (width != matrix.columns) {
         Fail(field, fmt::format("must have {} columns, found {}", matrix.columns, width));
       }
-      for (const json& value : row) matrix.values.push_back(ToElement<T>(field, value));
+      for (const Json& value : row) matrix.values.push_back(ToElement<T>(field, value));
     }
     if (rows >= 0 && matrix.rows != rows) {
       Fail(field, fmt::format("must have {} rows, found {}", rows, matrix.rows));
@@ -98,20 +95,20 @@ class CaseReader {
   }
 
  private:
-  static std::string Kind(const json& value) { return value.type_name(); }
+  static std::string_view Kind(const Json& value) { return value.type_name(); }
 
-  double ToNumber(std::string_view field, const json& value) const {
+  double ToNumber(std::string_view field, const Json& value) const {
     if (!value.is_number()) Fail(field, fmt::format("must hold numbers, found {}", Kind(value)));
     return value.get<double>();
   }
 
   template <typename T>
-  T ToElement(std::string_view field, const json& value) const {
+  T ToElement(std::string_view field, const Json& value) const {
     if constexpr (std::is_same_v<T, uint8_t>) {
       if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
       const double number = value.is_number() ? value.get<double>() : -1;
       if (number != 0 && number != 1) {
-        Fail(field, fmt::format("must hold 0, 1, true or false, found {}", value.dump()));
+        Fail(field, fmt::format("must hold 0, 1, true or false, found {}", value.Dump()));
       }
       return number == 1 ? 1 : 0;
     } else {
@@ -121,10 +118,10 @@ class CaseReader {
 
   std::string_view file_;
   size_t index_;
-  const json& object_;
+  const Json& object_;
 };
 
-config::Value ToValue(const json& value) {
+config::Value ToValue(const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<int64_t>();
   if (value.is_number()) return value.get<double>();
@@ -135,7 +132,7 @@ config::Value ToValue(const json& value) {
 void ReadParameters(const CaseReader& reader, LossCase& out) {
   out.params = config::Params(out.objective->params);
   if (!reader.Has("parameters")) return;
-  const json& parameters = reader.Get("parameters");
+  const Json parameters = reader.Get("parameters").Sorted();
   if (!parameters.is_object()) reader.Fail("parameters", "must be an object");
   for (const auto& [name, value] : parameters.items()) {
     const std::string field = "parameters." + name;
@@ -237,12 +234,18 @@ LossCase ReadCase(const CaseReader& reader, bool with_expected) {
   return out;
 }
 
+Json ParseCases(std::string_view text, const std::string& file) {
+  try {
+    return ParseJson(text);
+  } catch (const JsonTextError& error) {
+    throw DataError(file, 0, "", error.what());
+  }
+}
+
 }  // namespace
 
 std::vector<LossCase> ReadLossCases(const std::string& file, bool with_expected) {
-  const std::string text = ReadFile(file);
-  const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (list.is_discarded()) throw DataError(file, 0, "", JsonProblem(text));
+  const Json list = ParseCases(ReadFile(file), file);
   if (!list.is_array()) throw DataError(file, 0, "", "must be a list of cases");
   std::vector<LossCase> cases;
   for (size_t i = 0; i < list.size(); ++i) {

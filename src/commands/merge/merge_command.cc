@@ -94,7 +94,7 @@ void RunMerge(const MergeOptions& options) {
                    options.base, adapter.pairs.size(), adapter.settings.rank));
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<MergeOptions>();
   flags
       .Add("adapter", options->adapter,
@@ -106,7 +106,7 @@ std::function<void()> Configure(Flags& flags) {
            "Model folder to write, which must not exist; merged weights are float32, others keep "
            "their type")
       .Required();
-  return [options] { RunMerge(*options); };
+  return [options](const Globals&) { RunMerge(*options); };
 }
 
 }  // namespace

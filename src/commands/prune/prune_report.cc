@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/json/json.h"
 #include "report/tables/display_width.h"
 #include "report/tables/one_line.h"
 #include "report/tables/table.h"
 
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kCosineBins = 20;  // for each unit: steps of 0.05
 

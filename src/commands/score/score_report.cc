@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/json/json.h"
 
 namespace tandem::app {
 
@@ -51,19 +52,17 @@ std::string ScoreText(const ScoreSummary& s, const report::TextStyle& style) {
 }
 
 std::string ScoreJson(const ScoreSummary& s) {
-  const auto mean = [](double value, size_t count) {
-    return count == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
-  };
-  const nlohmann::ordered_json json = {{"queries", s.queries},
-                                       {"pairs", s.pairs},
-                                       {"score", s.scale},
-                                       {"lowest", s.lowest},
-                                       {"mean", s.mean},
-                                       {"highest", s.highest},
-                                       {"positives", s.positives},
-                                       {"positive_mean", mean(s.positive_mean, s.positives)},
-                                       {"other_mean", mean(s.other_mean, s.pairs - s.positives)}};
-  return json.dump(1) + "\n";
+  const auto mean = [](double value, size_t count) { return count == 0 ? Json() : Json(value); };
+  const Json json = {{"queries", s.queries},
+                     {"pairs", s.pairs},
+                     {"score", s.scale},
+                     {"lowest", s.lowest},
+                     {"mean", s.mean},
+                     {"highest", s.highest},
+                     {"positives", s.positives},
+                     {"positive_mean", mean(s.positive_mean, s.positives)},
+                     {"other_mean", mean(s.other_mean, s.pairs - s.positives)}};
+  return json.Dump(1) + "\n";
 }
 
 }  // namespace tandem::app

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json/json.h"
 #include "data/formats/trec_run.h"
 #include "data/judgements/run.h"
 #include "report/tables/display_width.h"
@@ -14,8 +14,6 @@
 
 namespace tandem::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kQueryColumns = 100;  // of a query that stands before its hits, as TSV
 constexpr std::string_view kTag = "tandem";
@@ -44,9 +42,7 @@ Json ToJson(const HitsOfQuery& found, bool has_id) {
 }
 
 // What is no UTF-8, which only the command line may bring, becomes U+FFFD.
-std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
+std::string Dump(const Json& json, int indent) { return json.Dump(indent, JsonBytes::kReplace); }
 
 // A JSON value that stands in a list.
 std::string Indented(const std::string& json) {

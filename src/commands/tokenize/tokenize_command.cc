@@ -31,6 +31,7 @@ constexpr size_t kBlockBytes = size_t{8} << 20;  // some milliseconds of work fo
 constexpr size_t kLinesPerTask = 64;
 
 struct TokenizeOptions {
+  Globals globals;
   std::string model;
   std::string kind;                  // "query", "document"; empty: texts alone, without a prompt
   std::optional<size_t> max_length;  // none: the model's
@@ -110,9 +111,9 @@ text::EncodedTexts EncodeBehindPrompt(const text::Tokenizer& tokenizer, const Ru
 }
 
 size_t TokenizeLines(const text::Tokenizer& tokenizer, const Rules& rules,
-                     std::span<const std::string_view> lines) {
+                     std::span<const std::string_view> lines, int threads) {
   std::vector<Chunk> chunks((lines.size() + kLinesPerTask - 1) / kLinesPerTask);
-  ParallelFor(lines.size(), kLinesPerTask, Threads(), [&](size_t begin, size_t end) {
+  ParallelFor(lines.size(), kLinesPerTask, threads, [&](size_t begin, size_t end) {
     const text::EncodedTexts encoded =
         EncodeBehindPrompt(tokenizer, rules, lines.subspan(begin, end - begin));
     chunks[begin / kLinesPerTask] = {FormatIds(encoded), encoded.truncated};
@@ -145,7 +146,7 @@ void RunTokenize(const TokenizeOptions& options) {
   size_t total = 0;
   size_t truncated = 0;
   while (blocks.Next(&lines)) {
-    truncated += TokenizeLines(*tokenizer, rules, lines);
+    truncated += TokenizeLines(*tokenizer, rules, lines, ThreadsOf(options.globals));
     total += lines.size();
   }
   if (truncated > 0) {
@@ -153,7 +154,7 @@ void RunTokenize(const TokenizeOptions& options) {
   }
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   auto options = std::make_shared<TokenizeOptions>();
   flags.Add("--model", options->model, "Model folder with tokenizer.json or vocab.txt").Required();
   flags
@@ -169,7 +170,10 @@ std::function<void()> Configure(Flags& flags) {
   flags.SetFooter(
       "Reads texts from standard input, one per line (a line ends at \\n only), and prints the\n"
       "token ids of each, separated by spaces.");
-  return [options] { RunTokenize(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunTokenize(*options);
+  };
 }
 
 }  // namespace

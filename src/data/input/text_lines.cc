@@ -1,10 +1,10 @@
 #include "data/input/text_lines.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include "base/error.h"
 #include "base/json/json_problem.h"
+#include "base/utf8.h"
 
 namespace tandem::data {
 namespace {
@@ -73,7 +73,7 @@ class PlainLines final : public TextLines {
   bool Next(LineReader& reader, std::string_view default_id, InputText* text) override {
     std::string_view line;
     if (!reader.NextWithBlank(&line)) return false;
-    if (!simdjson::validate_utf8(line.data(), line.size())) {
+    if (!IsUtf8(line)) {
       throw reader.Error(Utf8Problem(line));
     }
     text->id = default_id;

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "base/json/json_problem.h"
+#include "base/utf8.h"
 #include "data/input/fields.h"
 #include "data/input/text_lines.h"
 #include "data/lines/json_fields.h"
@@ -95,7 +95,7 @@ class TsvLines final : public TextLines {
   }
 
   static void Check(const LineReader& reader, std::string_view line) {
-    if (simdjson::validate_utf8(line.data(), line.size())) return;
+    if (IsUtf8(line)) return;
     throw reader.Error(Utf8Problem(line));
   }
 

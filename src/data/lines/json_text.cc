@@ -1,11 +1,11 @@
 #include "data/lines/json_text.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <iterator>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace tandem::data {
 namespace {
@@ -50,7 +50,7 @@ bool MayNeedEscape(char c) {
 }  // namespace
 
 void AppendJsonString(std::string& out, std::string_view text, std::string_view id) {
-  if (!simdjson::validate_utf8(text.data(), text.size())) {
+  if (!IsUtf8(text)) {
     throw DataError("text", 0, id, "is not valid UTF-8, which JSON needs");
   }
   out += '"';

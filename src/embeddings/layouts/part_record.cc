@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/json/json_members.h"
 
 namespace tandem::embeddings {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormatName = "tandem embeddings part";
 constexpr uint64_t kFormatVersion = 2;
@@ -131,11 +129,11 @@ std::string FormatPartRecord(const PartRecord& record) {
                      {"texts", fmt::format("{:016x}", record.texts_hash)},
                      {"embeddings", JsonOf(record.embeddings)},
                      {"ids", JsonOf(record.ids)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.Dump(1, JsonBytes::kReplace) + "\n";
 }
 
 PartRecord ParsePartRecord(std::string_view text, std::string_view file) {
-  const nlohmann::json json = ParseJsonObject(text, file);
+  const Json json = ParseJsonObject(text, file);
   const JsonMembers members(file, "", json);
   CheckFormat(members, file);
   if (members.Text("dtype") != "float32") members.Fail("dtype", "not float32");

@@ -1,23 +1,21 @@
 #include "index/folder/manifest.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <variant>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "base/json/json_members.h"
+#include "base/utf8.h"
 
 namespace tandem::index {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormatName = "tandem index";
 constexpr uintmax_t kMostBytes = uintmax_t{16} << 20;  // a real one has kilobytes
@@ -96,7 +94,7 @@ bool HasControlCharacter(std::string_view name) {
   return std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20; });
 }
 
-config::Value ValueOf(const nlohmann::json& json) {
+config::Value ValueOf(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) {
     // Beyond int64_t it is out of every range; Set says so.
@@ -134,7 +132,7 @@ template <typename Body>
 void ForEach(const JsonMembers& from, std::string_view file, std::string_view name, size_t most,
              const Body& body) {
   size_t place = 0;
-  for (const nlohmann::json& item : from.Array(name, most)) {
+  for (const Json& item : from.Array(name, most)) {
     body(JsonMembers(file, fmt::format("{}.{}.", name, ++place), item));
   }
 }
@@ -248,7 +246,7 @@ void CheckOwnChecksum(std::string_view text, std::string_view file) {
 
 bool IsModelPath(std::string_view path) {
   constexpr size_t kMostNameBytes = 255;
-  if (!simdjson::validate_utf8(path.data(), path.size())) return false;  // JSON cannot say it
+  if (!IsUtf8(path)) return false;  // JSON cannot say it
   while (true) {
     const size_t slash = path.find('/');
     const std::string_view name = path.substr(0, slash);
@@ -298,14 +296,14 @@ std::string FormatManifest(const Manifest& manifest) {
   for (const SegmentRecord& segment : manifest.segments) {
     json["segments"].push_back(JsonOf(segment));
   }
-  std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json.Dump(1, JsonBytes::kReplace);
   text.resize(text.size() - 2);  // "\n}"
   const std::string checksum = ToHex(ChecksumOf(text));
   return text.append(kBeforeChecksum).append(checksum).append(kAfterChecksum);
 }
 
 Manifest ParseManifest(std::string_view text, std::string_view file) {
-  const nlohmann::json json = ParseJsonObject(text, file);
+  const Json json = ParseJsonObject(text, file);
   const JsonMembers members(file, "", json);
   CheckFormat(members, file);
   CheckOwnChecksum(text, file);

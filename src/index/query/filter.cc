@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
-#include "base/json/json_problem.h"
+#include "base/json/json_document.h"
 #include "base/suggest.h"
 #include "report/tables/display_width.h"
 
@@ -26,7 +26,7 @@ using data::MetadataType;
 // Bounds on what a stranger sends. A filter names a few fields; an object in an object is all that
 // its JSON needs.
 constexpr size_t kMaxJsonBytes = size_t{64} << 10;
-constexpr size_t kMaxJsonDepth = 8;
+constexpr size_t kMaxJsonLevels = 8;
 constexpr size_t kMaxConditions = 100;
 constexpr size_t kShownColumns = 60;  // of what a message quotes
 
@@ -168,31 +168,30 @@ double NumberOf(const std::string& text, const MetadataField& field) {
 
 // --- Of JSON -------------------------------------------------------------------------------------
 
-using simdjson::dom::element;
-
-std::string_view KindOf(element value) {
-  switch (value.type()) {
-    case simdjson::dom::element_type::STRING:
+std::string_view KindOf(JsonElement value) {
+  switch (value.kind()) {
+    case JsonElement::Kind::kString:
       return "a string";
-    case simdjson::dom::element_type::OBJECT:
+    case JsonElement::Kind::kObject:
       return "an object";
-    case simdjson::dom::element_type::ARRAY:
+    case JsonElement::Kind::kArray:
       return "a list";
-    case simdjson::dom::element_type::BOOL:
+    case JsonElement::Kind::kBoolean:
       return "a boolean";
-    case simdjson::dom::element_type::NULL_VALUE:
+    case JsonElement::Kind::kNull:
       return "null";
-    default:
-      return "a number";
+    case JsonElement::Kind::kInteger:
+    case JsonElement::Kind::kNumber:
+      break;
   }
+  return "a number";
 }
 
-std::variant<double, std::string> ValueOf(element value, const MetadataField& field) {
-  double number = 0;
-  std::string_view text;
-  if (field.type == MetadataType::kNumber && value.get(number) == simdjson::SUCCESS) return number;
-  if (field.type == MetadataType::kString && value.get(text) == simdjson::SUCCESS) {
-    return std::string(text);
+std::variant<double, std::string> ValueOf(JsonElement value, const MetadataField& field) {
+  if (field.type == MetadataType::kNumber) {
+    if (const std::optional<double> number = value.Number()) return *number;
+  } else if (const std::optional<std::string_view> text = value.String()) {
+    return std::string(*text);
   }
   throw UsageError(fmt::format("filter: field {} holds {}s; found {}", field.name,
                                data::MetadataTypeName(field.type), KindOf(value)));
@@ -206,11 +205,11 @@ void Add(Condition condition, Filter* filter) {
 }
 
 // {">=": 2020, "<": 2030}.
-void AddConditions(simdjson::dom::object object, const MetadataField& field, Filter* filter) {
-  if (object.size() == 0) {
+void AddConditions(JsonElement object, const MetadataField& field, Filter* filter) {
+  if (object.members().empty()) {
     throw UsageError(fmt::format("filter: field {} has no condition", field.name));
   }
-  for (const auto [sign, value] : object) {
+  for (const auto& [sign, value] : object.members()) {
     const Operator* const found = OperatorAt(sign);
     if (found == nullptr || found->sign != sign) {
       throw UsageError(fmt::format("filter: field {}: \"{}\" is none of = != < <= > >=", field.name,
@@ -221,25 +220,26 @@ void AddConditions(simdjson::dom::object object, const MetadataField& field, Fil
   }
 }
 
-// Views into `parser`.
-simdjson::dom::object RootObject(std::string_view json, simdjson::dom::parser* parser) {
+JsonDocument Parsed(std::string_view json) {
   if (json.size() > kMaxJsonBytes) {
     throw UsageError(
         fmt::format("filter: {} bytes of JSON; at most {} are read", json.size(), kMaxJsonBytes));
   }
-  simdjson::dom::element root;
-  simdjson::error_code error = parser->allocate(std::max<size_t>(json.size(), 1), kMaxJsonDepth);
-  if (error == simdjson::SUCCESS) error = parser->parse(simdjson::padded_string(json)).get(root);
-  if (error != simdjson::SUCCESS) {
-    throw UsageError(error == simdjson::DEPTH_ERROR
-                         ? fmt::format("filter: is not valid JSON: it nests deeper than {} levels",
-                                       kMaxJsonDepth)
-                         : "filter: " + JsonProblem(json));
+  try {
+    return JsonDocument(json, kMaxJsonLevels);
+  } catch (const JsonLevelsError&) {
+    throw UsageError(
+        fmt::format("filter: is not valid JSON: it nests deeper than {} levels", kMaxJsonLevels));
+  } catch (const JsonTextError& error) {
+    throw UsageError(fmt::format("filter: {}", error.what()));
   }
-  simdjson::dom::object object;
-  if (root.get(object) == simdjson::SUCCESS) return object;
-  throw UsageError(fmt::format(
-      "filter: expected an object such as {{\"year\": {{\">=\": 2020}}}}; found {}", KindOf(root)));
+}
+
+JsonElement RootObject(const JsonDocument& document) {
+  if (document.root().is_object()) return document.root();
+  throw UsageError(
+      fmt::format("filter: expected an object such as {{\"year\": {{\">=\": 2020}}}}; found {}",
+                  KindOf(document.root())));
 }
 
 template <typename T>
@@ -277,19 +277,18 @@ Condition ParseCondition(std::string_view text, const std::vector<MetadataField>
 }
 
 Filter FilterFromJson(std::string_view json, const std::vector<MetadataField>& fields) {
-  simdjson::dom::parser parser;
+  const JsonDocument document = Parsed(json);
   Filter filter;
   std::vector<std::string_view> seen;
-  for (const auto [name, value] : RootObject(json, &parser)) {
+  for (const auto& [name, value] : RootObject(document).members()) {
     const MetadataField& field = FieldNamed(name, fields);
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       throw UsageError(fmt::format(
           "filter: field {} comes twice; write its conditions as one object", field.name));
     }
     seen.push_back(name);
-    simdjson::dom::object conditions;
-    if (value.get(conditions) == simdjson::SUCCESS) {
-      AddConditions(conditions, field, &filter);
+    if (value.is_object()) {
+      AddConditions(value, field, &filter);
     } else {
       Add({.field = field.name, .comparison = Comparison::kEqual, .value = ValueOf(value, field)},
           &filter);

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json_problem.h"
+#include "base/json/json_reader.h"
 #include "report/records/record_json.h"
 
 namespace tandem::report {
@@ -20,18 +22,17 @@ constexpr int64_t kVersion = 1;
                               kFormat));
 }
 
-Json ParseJson(std::string_view text, std::string_view file) {
+Json ParseFile(std::string_view text, std::string_view file) {
   // Another kind of file, such as a TREC run, is not one that broke.
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') FailAsNoEvaluation(file);
   try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw DataError(
-        file, 0, "",
-        fmt::format("is no whole JSON: it breaks at byte {}; write it again", error.byte));
-  } catch (const Json::exception&) {  // a number such as 1e999
-    throw DataError(file, 0, "", "has a number that no double holds; write it again");
+    return ParseJson(text);
+  } catch (const JsonTextError&) {
+    const std::string fault = JsonFaultText(text);
+    throw DataError(file, 0, "",
+                    fault.empty() ? "has a number that no double holds; write it again"
+                                  : fmt::format("is no whole JSON: {}; write it again", fault));
   }
 }
 
@@ -43,7 +44,7 @@ void CheckFormat(const Json& json, std::string_view file) {
   if (version != kVersion) {
     throw DataError(
         file, 0, "",
-        fmt::format("has version {}; this program reads version {}", version.dump(), kVersion));
+        fmt::format("has version {}; this program reads version {}", version.Dump(), kVersion));
   }
 }
 
@@ -91,12 +92,12 @@ void CheckRecord(const EvaluationRecord& record, std::string_view file) {
 
 std::string EvaluationText(const EvaluationRecord& record) {
   Json json = {{"format", kFormat}, {"version", kVersion}};
-  json.update(RecordWriter::ObjectOf(record));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  json.Update(RecordWriter::ObjectOf(record));
+  return json.Dump(-1, JsonBytes::kReplace) + "\n";
 }
 
 EvaluationRecord ParseEvaluation(std::string_view text, std::string_view file) {
-  const Json json = ParseJson(text, file);
+  const Json json = ParseFile(text, file);
   CheckFormat(json, file);
   EvaluationRecord record;
   RecordReader reader(json, "", file);

@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "base/json/json_reader.h"
+
 namespace tandem::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The row of the event, of those in VARIANT that are left.
 template <typename Variant, size_t I = 0>
@@ -20,8 +20,8 @@ std::optional<Variant> RowOf(std::string_view event, const Json& object) {
 
 // Moves the members of the object at `key` up into `object`, their names behind `prefix`.
 void Flatten(const std::string& key, std::string_view prefix, Json& object) {
-  const auto found = object.find(key);
-  if (found == object.end()) return;
+  const Json* const found = object.Find(key);
+  if (found == nullptr) return;
   const Json members = *found;
   object.erase(key);
   for (const auto& [name, value] : members.items()) object[std::string(prefix) + name] = value;
@@ -53,7 +53,8 @@ Json Modernised(Json line) {
 Json ModernisedTiming(Json line) {
   const auto rename = [&line](const char* old_key, std::string_view event) {
     line["event"] = event;
-    line["seconds"] = line[old_key];
+    Json seconds = line[old_key];
+    line["seconds"] = std::move(seconds);
   };
   if (line.contains("version")) {
     line["event"] = StartRow::kEvent;
@@ -69,12 +70,12 @@ Json ModernisedTiming(Json line) {
 
 template <typename Variant, typename Modernise>
 std::optional<Variant> ReadRow(std::string_view text, const Modernise& modernise) {
-  Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json line = ParseIfJson(text).value_or(Json());
   if (!line.is_object()) return std::nullopt;
   if (!line.contains("event")) line = modernise(std::move(line));
-  const auto event = line.find("event");
-  if (event == line.end() || !event->is_string()) return std::nullopt;
-  return RowOf<Variant>(event->get<std::string>(), line);
+  const Json* const event = line.Find("event");
+  if (event == nullptr || !event->is_string()) return std::nullopt;
+  return RowOf<Variant>(event->text(), line);
 }
 
 }  // namespace

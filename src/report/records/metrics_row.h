@@ -7,12 +7,12 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "base/json/json.h"
 #include "report/records/row_fields.h"
 
 namespace tandem::report {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,12 +12,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/suggest.h"
 #include "report/records/evaluation_fields.h"
 
 namespace tandem::report {
-
-using Json = nlohmann::ordered_json;
 
 class RecordWriter {
  public:
@@ -42,17 +40,17 @@ class RecordWriter {
     if (value) Put(name, *value);
   }
   void Put(std::string_view name, const std::optional<double>& value) {
-    if (value && std::isfinite(*value)) object_[std::string(name)] = *value;
+    if (value && std::isfinite(*value)) object_[name] = *value;
   }
   template <typename T>
   void Put(std::string_view name, const std::vector<T>& values) {
     if (values.empty()) return;
-    Json& list = object_[std::string(name)] = Json::array();
+    Json& list = object_[name] = Json::array();
     for (const T& value : values) list.push_back(ValueOf(value));
   }
   template <typename T>
   void Put(std::string_view name, const T& value) {
-    object_[std::string(name)] = ValueOf(value);
+    object_[name] = ValueOf(value);
   }
 
   Json ValueOf(const std::string& value) const { return value; }
@@ -90,9 +88,9 @@ class RecordReader {
   template <typename T>
   void Field(std::string_view name, T& value, NumberRange range = {}) {
     known_.push_back(name);
-    const auto found = object_.find(std::string(name));
+    const Json* const found = object_.Find(name);
     const std::string path = PathOf(name);
-    if (found == object_.end()) {
+    if (found == nullptr) {
       Missing(value, path);
     } else {
       Read(*found, value, path, range);
@@ -115,8 +113,8 @@ class RecordReader {
   }
   [[noreturn]] void Fail(const std::string& path, std::string_view expected,
                          const Json& found) const {
-    std::string shown = found.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (shown.size() > 40) shown = std::string("a longer ") + found.type_name();
+    std::string shown = found.Dump(-1, JsonBytes::kReplace);
+    if (shown.size() > 40) shown = fmt::format("a longer {}", found.type_name());
     throw DataError(file_, 0, "",
                     fmt::format("{} should be {} and is {}", path.empty() ? "the file" : path,
                                 expected, shown));

@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +25,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/json/json.h"
 #include "report/records/named_numbers.h"
 #include "report/tables/numbers.h"
 
@@ -33,15 +33,13 @@ namespace tandem::report {
 
 class RowWriter {
  public:
-  explicit RowWriter(nlohmann::ordered_json& object) : object_(object) {}
+  explicit RowWriter(Json& object) : object_(object) {}
 
   template <typename T>
   void operator()(std::string_view key, const T& value) {
-    object_[std::string(key)] = value;
+    object_[key] = value;
   }
-  void operator()(std::string_view key, double value) {
-    object_[std::string(key)] = JsonNumber(value);
-  }
+  void operator()(std::string_view key, double value) { object_[key] = JsonNumber(value); }
   template <typename T>
   void operator()(std::string_view key, const std::optional<T>& value) {
     if (value) (*this)(key, *value);
@@ -54,24 +52,24 @@ class RowWriter {
   }
 
  private:
-  nlohmann::ordered_json& object_;
+  Json& object_;
 };
 
 // Leaves a field as it is where its key is missing, also where the value of a number is null (one
 // that was not finite). A key that no field has is ignored: a later version may write it.
 class RowReader {
  public:
-  explicit RowReader(const nlohmann::ordered_json& object) : object_(object) {}
+  explicit RowReader(const Json& object) : object_(object) {}
 
   // Whether every value so far had its field's type.
   bool ok() const { return ok_; }
 
   template <typename T>
   void operator()(std::string_view key, T& value) {
-    const auto found = object_.find(std::string(key));
-    if (found == object_.end() || found->is_null()) return;
+    const Json* const found = object_.Find(key);
+    if (found == nullptr || found->is_null()) return;
     if (HasType<T>(*found)) {
-      value = found->template get<T>();
+      value = found->get<T>();
     } else {
       ok_ = false;
     }
@@ -79,7 +77,7 @@ class RowReader {
   template <typename T>
   void operator()(std::string_view key, std::optional<T>& value) {
     T read{};
-    if (!object_.contains(std::string(key))) return;
+    if (!object_.contains(key)) return;
     (*this)(key, read);
     value = std::move(read);
   }
@@ -101,7 +99,7 @@ class RowReader {
 
  private:
   template <typename T>
-  static bool HasType(const nlohmann::ordered_json& value) {
+  static bool HasType(const Json& value) {
     if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
     if constexpr (std::is_same_v<T, std::string>) return value.is_string();
     if constexpr (std::is_same_v<T, double>) return value.is_number();
@@ -109,14 +107,14 @@ class RowReader {
     return false;
   }
 
-  const nlohmann::ordered_json& object_;
+  const Json& object_;
   bool ok_ = true;
 };
 
 // {"event": ROW'S EVENT, FIELD: value, ...}.
 template <typename Row>
-nlohmann::ordered_json ToJson(const Row& row) {
-  nlohmann::ordered_json object = {{"event", Row::kEvent}};
+Json ToJson(const Row& row) {
+  Json object = {{"event", Row::kEvent}};
   RowWriter writer(object);
   Row::VisitFields(row, writer);
   return object;
@@ -124,7 +122,7 @@ nlohmann::ordered_json ToJson(const Row& row) {
 
 // The row of an object; none where a value has not its field's type. The event is not looked at.
 template <typename Row>
-std::optional<Row> FromJson(const nlohmann::ordered_json& object) {
+std::optional<Row> FromJson(const Json& object) {
   Row row;
   RowReader reader(object);
   Row::VisitFields(row, reader);

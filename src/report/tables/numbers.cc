@@ -4,7 +4,8 @@
 
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "base/json/json.h"
 
 namespace tandem::report {
 namespace {
@@ -39,8 +40,8 @@ std::string Exact(std::optional<double> value) {
   return value ? fmt::format("{}", *value) : std::string(kNoValue);
 }
 
-nlohmann::ordered_json JsonNumber(std::optional<double> value) {
-  return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+Json JsonNumber(std::optional<double> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
 }
 
 std::string WithInterval(const std::optional<Interval>& value, int decimals) {

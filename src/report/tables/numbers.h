@@ -6,10 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/json/json.h"
 
 namespace tandem::report {
 
@@ -34,7 +35,7 @@ std::string Scientific(std::optional<double> value, int decimals = 2);
 // The fewest digits that read back to the same double: "0.1", "1e-07", "300".
 std::string Exact(std::optional<double> value);
 // The same as JSON: null for none and for what is not finite, which JSON cannot say.
-nlohmann::ordered_json JsonNumber(std::optional<double> value);
+Json JsonNumber(std::optional<double> value);
 
 // "0.8168 [0.7901, 0.8424]".
 std::string WithInterval(const std::optional<Interval>& value, int decimals = kMeasureDecimals);

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
+#include "base/json/json.h"
 #include "report/tables/display_width.h"
 
 namespace tandem::report {
 namespace {
-
-using JsonValue = nlohmann::ordered_json;
 
 template <typename... Cases>
 struct Overloaded : Cases... {
@@ -119,21 +117,21 @@ std::string TsvFields(const Cell& cell, bool has_interval) {
       cell.value());
 }
 
-void AddJson(const std::string& key, const Cell& cell, bool has_interval, JsonValue& row) {
+void AddJson(const std::string& key, const Cell& cell, bool has_interval, tandem::Json& row) {
   if (const auto* interval = std::get_if<Interval>(&cell.value())) {
     row[key] = JsonNumber(interval->value);
     row[key + "_low"] = JsonNumber(interval->low);
     row[key + "_high"] = JsonNumber(interval->high);
     return;
   }
-  row[key] = std::visit(Overloaded{[](std::monostate) { return JsonValue(); },
+  row[key] = std::visit(Overloaded{[](std::monostate) { return tandem::Json(); },
                                    [](double number) { return JsonNumber(number); },
-                                   [](const Interval& /*above*/) { return JsonValue(); },
-                                   [](const auto& value) { return JsonValue(value); }},
+                                   [](const Interval& /*above*/) { return tandem::Json(); },
+                                   [](const auto& value) { return tandem::Json(value); }},
                         cell.value());
   if (!has_interval) return;
-  row[key + "_low"] = JsonValue();
-  row[key + "_high"] = JsonValue();
+  row[key + "_low"] = tandem::Json();
+  row[key + "_high"] = tandem::Json();
 }
 
 }  // namespace
@@ -207,11 +205,11 @@ std::string Table::Tsv() const {
   return text;
 }
 
-JsonValue Table::Json() const {
+tandem::Json Table::Json() const {
   const std::vector<bool> has_interval = HaveIntervals();
-  auto list = JsonValue::array();
+  auto list = tandem::Json::array();
   for (const Row& row : rows_) {
-    auto object = JsonValue::object();
+    auto object = tandem::Json::object();
     for (size_t c = 0; c < columns_.size(); ++c) {
       AddJson(KeyOf(columns_[c]), row.cells[c], has_interval[c], object);
     }
@@ -226,8 +224,6 @@ std::string Table::Format(std::string_view format, const TextStyle& style) const
   return Text(style);
 }
 
-std::string JsonText(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, JsonValue::error_handler_t::replace) + "\n";
-}
+std::string JsonText(const Json& json) { return json.Dump(2, JsonBytes::kReplace) + "\n"; }
 
 }  // namespace tandem::report

@@ -13,13 +13,13 @@
 
 #include <concepts>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/json/json.h"
 #include "report/tables/layout.h"
 #include "report/tables/numbers.h"
 
@@ -91,7 +91,7 @@ class Table {
 
   std::string Text(const TextStyle& style) const;
   std::string Tsv() const;
-  nlohmann::ordered_json Json() const;
+  tandem::Json Json() const;
   // `format` is text, tsv or json.
   std::string Format(std::string_view format, const TextStyle& style) const;
 
@@ -112,6 +112,6 @@ class Table {
 
 // JSON as the program prints it: indented by two blanks, bytes that are no UTF-8 as U+FFFD, "\n" at
 // its end.
-std::string JsonText(const nlohmann::ordered_json& json);
+std::string JsonText(const Json& json);
 
 }  // namespace tandem::report

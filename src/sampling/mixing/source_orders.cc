@@ -146,11 +146,11 @@ void SourceOrders::AddFeedback(const Feedback& feedback) {
 }
 
 void SourceOrders::Save(SamplerState& state) const {
-  nlohmann::json& values = state.values[kSources] = {{"taken", taken_}, {"quotas", quotas_}};
+  Json& values = state.values[kSources] = {{"taken", taken_}, {"quotas", quotas_}};
   for (const SourceOrder& part : parts_) {
     SamplerState own{.values = {{"pass", part.pass}, {"given", part.given}}};
     // What the order itself keeps stands apart, so that it may name it as it likes.
-    SamplerState of_order{.values = nlohmann::json::object()};
+    SamplerState of_order{.values = Json::object()};
     part.order->Save(of_order);
     own.values["order"] = of_order.values;
     values[Prefix(part)] = own.values;
@@ -161,7 +161,7 @@ void SourceOrders::Save(SamplerState& state) const {
 }
 
 void SourceOrders::Restore(const SamplerState& state) {
-  const nlohmann::json& values = state.values.at(kSources);
+  const Json& values = state.values.at(kSources);
   taken_ = values.at("taken").get<std::vector<uint64_t>>();
   quotas_ = values.at("quotas").get<std::vector<uint64_t>>();
   draws_ = std::accumulate(quotas_.begin(), quotas_.end(), uint64_t{0});
@@ -169,7 +169,7 @@ void SourceOrders::Restore(const SamplerState& state) {
     SamplerState own = StateOf(state, part, Prefix(part));
     part.pass = own.values.at("pass").get<uint64_t>();
     part.given = own.values.at("given").get<uint64_t>();
-    own.values = nlohmann::json(own.values.at("order"));
+    own.values = Json(own.values.at("order"));
     part.order->Restore(own, part.pass);
   }
 }

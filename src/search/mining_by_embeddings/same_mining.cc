@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,12 +10,11 @@
 
 #include "base/error.h"
 #include "base/hashes/running_hash.h"
+#include "base/json/json.h"
 #include "dist/gather_json.h"
 
 namespace tandem::search {
 namespace {
-
-using nlohmann::json;
 
 template <typename Numbers>
 void Add(const Numbers& numbers, RunningHash& hash) {
@@ -47,7 +45,7 @@ std::string TextOf(const std::optional<double>& margin) {
 }
 
 // Flags of `tandem mine` and their values.
-json Flags(const MiningRules& rules, std::string_view precision) {
+Json Flags(const MiningRules& rules, std::string_view precision) {
   return {{"--range", fmt::format("{}:{}", rules.ranks.begin, rules.ranks.end)},
           {"--negatives", fmt::format("{}", rules.negatives)},
           {"--absolute-margin", TextOf(rules.absolute_margin)},
@@ -57,9 +55,9 @@ json Flags(const MiningRules& rules, std::string_view precision) {
           {"--search-precision", precision}};
 }
 
-void Compare(const json& other, const json& first, size_t rank) {
+void Compare(const Json& other, const Json& first, size_t rank) {
   for (const auto& [flag, value] : first.at("flags").items()) {
-    const json& others = other.at("flags").at(flag);
+    const Json& others = other.at("flags").at(flag);
     if (others == value) continue;
     throw UsageError(
         fmt::format("{} of rank {} is {}, and that of rank 0 {}: give all processes the same flags",
@@ -78,7 +76,7 @@ void CheckSameMining(const data::TrainingSet& set, const MiningTask& task, const
                      std::string_view precision, dist::ProcessGroup* group) {
   if (!dist::IsShared(group)) return;
   group->Agree([&] {
-    const std::vector<json> all = dist::AllGatherJson(
+    const std::vector<Json> all = dist::AllGatherJson(
         *group, {{"flags", Flags(rules, precision)}, {"data", HashOf(set, task)}});
     for (size_t rank = 1; rank < all.size(); ++rank) Compare(all[rank], all.front(), rank);
   });

@@ -15,24 +15,23 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json_document.h"
 #include "serve/backend.h"
 #include "serve/bodies/api_error.h"
 
 namespace tandem::serve {
 
-struct JsonValue;  // of the library that parses
-
 struct RequestMember {
   std::string_view name;
-  std::function<void(std::string_view name, const JsonValue& value)> read;
+  std::function<void(std::string_view name, JsonElement value)> read;
 };
 
 // Members that are not listed: clients may send them, or they are an error.
 enum class OtherMembers { kRefused, kPassedOver };
 
-// Reads the members of an object, which `body` is. It gets room behind its end, which the parser
-// reads; nothing nests deeper than 16 levels. A name that comes twice is refused, since programs
-// differ in which of both they take; null is as if the member were not there.
+// Reads the members of an object, which `body` is; nothing nests deeper than 16 levels. A name that
+// comes twice is refused, since programs differ in which of both they take; null is as if the
+// member were not there.
 void ReadMembers(std::string* body, std::initializer_list<RequestMember> members,
                  OtherMembers others);
 

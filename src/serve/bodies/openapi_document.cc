@@ -1,15 +1,13 @@
 #include "serve/bodies/openapi_document.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
+#include "base/json/json_reader.h"
 #include "serve/route.h"
 
 namespace tandem::serve {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json Error(std::string_view description) {
   return {
@@ -18,7 +16,7 @@ Json Error(std::string_view description) {
 }
 
 Json ContentOf(std::string_view schema) {
-  return {{"application/json", {{"schema", Json::parse(schema)}}}};
+  return {{"application/json", {{"schema", ParseJson(schema)}}}};
 }
 
 Json Operation(const Route& route, bool with_token) {
@@ -51,7 +49,7 @@ std::string OpenApiDocument(bool with_token) {
     const char* method = route->method() == Method::kGet ? "get" : "post";
     paths[std::string(route->path)][method] = Operation(*route, with_token);
   }
-  const Json error = Json::parse(R"({"type":"object","required":["error"],"properties":{"error":{
+  const Json error = ParseJson(R"({"type":"object","required":["error"],"properties":{"error":{
     "type":"object","required":["message","type","code"],"properties":{
     "message":{"type":"string"},"type":{"type":"string"},"code":{"type":"string"}}}}})");
   Json document = {{"openapi", "3.1.0"},
@@ -64,7 +62,7 @@ std::string OpenApiDocument(bool with_token) {
   if (with_token) {
     document["components"]["securitySchemes"]["token"] = {{"type", "http"}, {"scheme", "bearer"}};
   }
-  return document.dump(1) + "\n";
+  return document.Dump(1) + "\n";
 }
 
 }  // namespace tandem::serve

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "text/regex/known_patterns.h"
 
 namespace tandem::text {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Kind = TokenizerClass;
 using Arguments = TokenizerArguments;
 
@@ -116,7 +115,7 @@ class PartsMaker {
                        {"strip_accents", nullptr},
                        {"lowercase", arguments_.Flag("do_lower_case", true)}};
     if (strip_accents) normalizer["strip_accents"] = *strip_accents;
-    parts_.normalizer = normalizer.dump();
+    parts_.normalizer = normalizer.Dump();
     parts_.pre_tokenizer = R"({"type": "BertPreTokenizer"})";
     parts_.unk_token = NameOf("unk_token");
     parts_.model = Json{
@@ -124,7 +123,7 @@ class PartsMaker {
         {"unk_token", parts_.unk_token},
         {"continuing_subword_prefix", "##"},
         {"max_input_chars_per_word",
-         100}}.dump();
+         100}}.Dump();
   }
 
   void MakeBert() {
@@ -176,7 +175,7 @@ class PartsMaker {
                 {"unk_token", unk_token},
                 {"fuse_unk", fuse_unk},
                 {"byte_fallback", byte_fallback}}
-        .dump();
+        .Dump();
   }
 
   void MakeRoberta() {
@@ -188,7 +187,7 @@ class PartsMaker {
                {"pad_token", "<pad>"},
                {"cls_token", "<s>"},
                {"mask_token", "<mask>"}});
-    parts_.pre_tokenizer = ByteLevel(arguments_.Flag("add_prefix_space", false), true).dump();
+    parts_.pre_tokenizer = ByteLevel(arguments_.Flag("add_prefix_space", false), true).Dump();
     parts_.model = Bpe(nullptr, false, false);
     parts_.frame = {ClassFrame::Kind::kAroundDoubled, NameOf("cls_token"), NameOf("sep_token")};
   }
@@ -198,7 +197,7 @@ class PartsMaker {
     TakeNames({{"bos_token", "<|endoftext|>"},
                {"eos_token", "<|endoftext|>"},
                {"unk_token", "<|endoftext|>"}});
-    parts_.pre_tokenizer = ByteLevel(arguments_.Flag("add_prefix_space", false), true).dump();
+    parts_.pre_tokenizer = ByteLevel(arguments_.Flag("add_prefix_space", false), true).Dump();
     parts_.model = Bpe(nullptr, false, false);
   }
 
@@ -215,7 +214,7 @@ class PartsMaker {
     parts_.pre_tokenizer =
         SequenceOf("pretokenizers",
                    {split, ByteLevel(arguments_.Truth("add_prefix_space", false), false)})
-            .dump();
+            .Dump();
     parts_.model = Bpe(nullptr, false, false);
     parts_.readds_special = true;
   }
@@ -226,7 +225,7 @@ class PartsMaker {
     const bool prefix = arguments_.FlagOrNull("add_prefix_space").value_or(true);
     const bool legacy = arguments_.Truth("legacy", false);
     const char* const scheme = !prefix ? "never" : legacy ? "always" : "first";
-    parts_.pre_tokenizer = Metaspace(scheme, false).dump();
+    parts_.pre_tokenizer = Metaspace(scheme, false).Dump();
     parts_.model = Bpe(nullptr, true, true);
   }
 
@@ -238,23 +237,23 @@ class PartsMaker {
                {"pad_token", "<pad>"},
                {"mask_token", "<mask>"}});
     parts_.normalizer =
-        Json{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kMark}}.dump();
+        Json{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kMark}}.Dump();
     parts_.pre_tokenizer = Json{
         {"type", "Split"},
         {"pattern", {{"String", " "}}},
         {"behavior", "MergedWithPrevious"},
-        {"invert", false}}.dump();
+        {"invert", false}}.Dump();
     parts_.model = Bpe(NameOf("unk_token"), true, true);
   }
 
   // Words that start with a visible space, of pieces with scores.
   void MakeUnigram(int64_t unk_id, bool prefix) {
     NeedModel("Unigram");
-    parts_.normalizer = CharacterMap().dump();
+    parts_.normalizer = CharacterMap().Dump();
     const Json words = {{"type", "WhitespaceSplit"}};
     parts_.pre_tokenizer =
-        SequenceOf("pretokenizers", {words, Metaspace(prefix ? "always" : "never", true)}).dump();
-    parts_.model = Json{{"type", "Unigram"}, {"unk_id", unk_id}, {"byte_fallback", false}}.dump();
+        SequenceOf("pretokenizers", {words, Metaspace(prefix ? "always" : "never", true)}).Dump();
+    parts_.model = Json{{"type", "Unigram"}, {"unk_id", unk_id}, {"byte_fallback", false}}.Dump();
   }
 
   Json CharacterMap() const {
@@ -334,7 +333,7 @@ class PartsMaker {
     }
     if (arguments_.Truth("do_lower_case", true)) stages.push_back({{"type", "Lowercase"}});
     if (!file_.character_map.empty()) stages.push_back(CharacterMap());
-    parts_.normalizer = SequenceOf("normalizers", stages).dump();
+    parts_.normalizer = SequenceOf("normalizers", stages).Dump();
     parts_.frame = {ClassFrame::Kind::kAround, NameOf("cls_token"), NameOf("sep_token")};
     parts_.frame_of_file_first = true;
   }

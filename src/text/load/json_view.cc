@@ -7,24 +7,24 @@
 namespace tandem::text {
 namespace {
 
-std::string_view KindOf(simdjson::dom::element element) {
-  using simdjson::dom::element_type;
-  switch (element.type()) {
-    case element_type::ARRAY:
+std::string_view KindOf(JsonElement element) {
+  switch (element.kind()) {
+    case JsonElement::Kind::kArray:
       return "an array";
-    case element_type::OBJECT:
+    case JsonElement::Kind::kObject:
       return "an object";
-    case element_type::STRING:
+    case JsonElement::Kind::kString:
       return "a string";
-    case element_type::BOOL:
+    case JsonElement::Kind::kBoolean:
       return "true or false";
-    case element_type::NULL_VALUE:
+    case JsonElement::Kind::kNull:
       return "null";
-    case element_type::DOUBLE:
+    case JsonElement::Kind::kNumber:
       return "a fraction";
-    default:
-      return "an integer";
+    case JsonElement::Kind::kInteger:
+      break;
   }
+  return "an integer";
 }
 
 }  // namespace
@@ -39,9 +39,10 @@ void JsonView::FailExpected(std::string_view expected) const {
 }
 
 std::optional<JsonView> JsonView::Find(std::string_view name) const {
-  simdjson::dom::element member;
-  if (Object().at_key(name).get(member) != simdjson::SUCCESS || member.is_null()) return {};
-  return JsonView(member, file_,
+  if (!element_.is_object()) FailExpected("an object");
+  const std::optional<JsonElement> member = element_.Find(name);
+  if (!member || member->is_null()) return {};
+  return JsonView(*member, file_,
                   place_.empty() ? std::string(name) : fmt::format("{}.{}", place_, name));
 }
 
@@ -52,39 +53,33 @@ JsonView JsonView::Member(std::string_view name) const {
 }
 
 std::string_view JsonView::String() const {
-  std::string_view value;
-  if (element_.get(value) != simdjson::SUCCESS) FailExpected("a string");
-  return value;
+  if (const auto value = element_.String()) return *value;
+  FailExpected("a string");
 }
 
 int64_t JsonView::Integer() const {
-  int64_t value = 0;
-  if (element_.get(value) != simdjson::SUCCESS) FailExpected("an integer");
-  return value;
+  if (const auto value = element_.Integer()) return *value;
+  FailExpected("an integer");
 }
 
 double JsonView::Number() const {
-  double value = 0;
-  if (element_.get(value) != simdjson::SUCCESS) FailExpected("a number");
-  return value;
+  if (const auto value = element_.Number()) return *value;
+  FailExpected("a number");
 }
 
 bool JsonView::Boolean() const {
-  bool value = false;
-  if (element_.get(value) != simdjson::SUCCESS) FailExpected("true or false");
-  return value;
+  if (const auto value = element_.Boolean()) return *value;
+  FailExpected("true or false");
 }
 
-simdjson::dom::object JsonView::Object() const {
-  simdjson::dom::object value;
-  if (element_.get(value) != simdjson::SUCCESS) FailExpected("an object");
-  return value;
+JsonElement::Members JsonView::Object() const {
+  if (!element_.is_object()) FailExpected("an object");
+  return element_.members();
 }
 
-simdjson::dom::array JsonView::Array() const {
-  simdjson::dom::array value;
-  if (element_.get(value) != simdjson::SUCCESS) FailExpected("an array");
-  return value;
+JsonElement::Elements JsonView::Array() const {
+  if (!element_.is_array()) FailExpected("an array");
+  return element_.elements();
 }
 
 }  // namespace tandem::text

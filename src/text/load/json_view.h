@@ -1,13 +1,14 @@
 // Reading a large JSON file whose shape is known, with errors that name file and place. For source
-// files of this room only: it shows simdjson.
+// files of this room only.
 #pragma once
-
-#include <simdjson.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/json/json_document.h"
 
 namespace tandem::text {
 
@@ -15,7 +16,7 @@ namespace tandem::text {
 // throws ModelError `FILE: PLACE: expected X, found Y`.
 class JsonView {
  public:
-  JsonView(simdjson::dom::element element, std::string_view file, std::string place)
+  JsonView(JsonElement element, std::string_view file, std::string place)
       : element_(element), file_(file), place_(std::move(place)) {}
 
   // The member of an object; nothing where it is absent or null.
@@ -31,13 +32,13 @@ class JsonView {
   template <typename Function>
   void ForEachElement(const Function& function) const {
     size_t index = 0;
-    for (const simdjson::dom::element element : Array()) {
+    for (const JsonElement element : Array()) {
       function(JsonView(element, file_, place_ + "[" + std::to_string(index++) + "]"));
     }
   }
   // The members of an object in the order of the file, repeated names included.
-  simdjson::dom::object Object() const;
-  simdjson::dom::array Array() const;
+  JsonElement::Members Object() const;
+  JsonElement::Elements Array() const;
 
   std::string_view file() const { return file_; }
   const std::string& place() const { return place_; }
@@ -46,7 +47,7 @@ class JsonView {
  private:
   [[noreturn]] void FailExpected(std::string_view expected) const;
 
-  simdjson::dom::element element_;
+  JsonElement element_;
   std::string_view file_;
   std::string place_;
 };

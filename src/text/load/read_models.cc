@@ -18,13 +18,12 @@ namespace tandem::text {
 namespace {
 
 void ReadVocabulary(const JsonView& vocab, Vocabulary* vocabulary) {
-  for (const simdjson::dom::key_value_pair& entry : vocab.Object()) {
-    int64_t id = 0;
-    if (entry.value.get(id) != simdjson::SUCCESS) {  // says what it is instead
-      id = JsonView(entry.value, vocab.file(), fmt::format("{}.\"{}\"", vocab.place(), entry.key))
-               .Integer();
+  for (const auto& [token, value] : vocab.Object()) {
+    std::optional<int64_t> id = value.Integer();
+    if (!id) {  // says what it is instead
+      id = JsonView(value, vocab.file(), fmt::format("{}.\"{}\"", vocab.place(), token)).Integer();
     }
-    vocabulary->Add(entry.key, id);
+    vocabulary->Add(token, *id);
   }
   if (vocabulary->count() == 0) vocab.Fail("the vocabulary is empty");
 }
@@ -41,6 +40,18 @@ std::unique_ptr<const SubwordModel> ReadWordPiece(const ModelViews& views, bool,
   return std::make_unique<WordPiece>(*vocabulary, options, views.model.file());
 }
 
+// The two elements of an array of two; of any other value none.
+std::pair<std::optional<JsonElement>, std::optional<JsonElement>> PairOf(JsonElement element) {
+  const JsonElement::Elements elements = element.elements();
+  if (elements.empty()) return {};
+  auto at = elements.begin();
+  const JsonElement first = *at;
+  if (++at == elements.end()) return {};
+  const JsonElement second = *at;
+  if (++at != elements.end()) return {};
+  return {first, second};
+}
+
 // [token, score]. Where that is not what `view` is, this says so.
 [[noreturn]] void FailUnigramToken(const JsonView& view) {
   std::vector<JsonView> parts;
@@ -54,15 +65,14 @@ std::unique_ptr<const SubwordModel> ReadWordPiece(const ModelViews& views, bool,
 
 std::vector<UnigramToken> ReadUnigramTokens(const JsonView& vocab) {
   std::vector<UnigramToken> tokens;
-  for (const simdjson::dom::element entry : vocab.Array()) {
-    UnigramToken token;
-    simdjson::dom::array pair;
-    if (entry.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
-        pair.at(0).get(token.token) != simdjson::SUCCESS ||
-        pair.at(1).get(token.score) != simdjson::SUCCESS) {
+  for (const JsonElement entry : vocab.Array()) {
+    const auto [first, second] = PairOf(entry);
+    const auto token = first ? first->String() : std::nullopt;
+    const auto score = second ? second->Number() : std::nullopt;
+    if (!token || !score) {
       FailUnigramToken({entry, vocab.file(), fmt::format("{}[{}]", vocab.place(), tokens.size())});
     }
-    tokens.push_back(token);
+    tokens.push_back({.token = *token, .score = *score});
   }
   if (tokens.empty()) vocab.Fail("the vocabulary is empty");
   return tokens;
@@ -90,28 +100,23 @@ std::unique_ptr<const SubwordModel> ReadUnigram(const ModelViews& views, bool,
 }
 
 // "a b" or ["a", "b"].
-MergeNames ReadMerge(simdjson::dom::element merge, const JsonView& merges, size_t rank) {
-  std::string_view text;
-  if (merge.get(text) == simdjson::SUCCESS) {
-    const size_t space = text.find(' ');
-    if (space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos) {
-      return {text.substr(0, space), text.substr(space + 1)};
+MergeNames ReadMerge(JsonElement merge, const JsonView& merges, size_t rank) {
+  if (const std::optional<std::string_view> text = merge.String()) {
+    const size_t space = text->find(' ');
+    if (space != std::string_view::npos && text->find(' ', space + 1) == std::string_view::npos) {
+      return {text->substr(0, space), text->substr(space + 1)};
     }
   }
-  simdjson::dom::array pair;
-  if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2) {
-    MergeNames names;
-    if (pair.at(0).get(names.left) == simdjson::SUCCESS &&
-        pair.at(1).get(names.right) == simdjson::SUCCESS) {
-      return names;
-    }
-  }
+  const auto [first, second] = PairOf(merge);
+  const auto left = first ? first->String() : std::nullopt;
+  const auto right = second ? second->String() : std::nullopt;
+  if (left && right) return {*left, *right};
   merges.Fail(fmt::format("merge {} has not the form \"a b\" or [\"a\", \"b\"]", rank));
 }
 
 std::vector<MergeNames> ReadMerges(const JsonView& view) {
   std::vector<MergeNames> merges;
-  for (const simdjson::dom::element merge : view.Array()) {
+  for (const JsonElement merge : view.Array()) {
     merges.push_back(ReadMerge(merge, view, merges.size()));
   }
   return merges;

@@ -2,33 +2,31 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/json/json.h"
 #include "text/load/known_files.h"
 
 namespace tandem::text {
 
-// One file of settings; an absent file has none. nlohmann-json reads it, since these files hold
-// integers such as 1000000000000000019884624838656 that simdjson refuses.
+// One file of settings; an absent file has none. Numbers are read as Python reads them: these files
+// hold integers such as 1000000000000000019884624838656.
 class SettingsFile {
  public:
-  // Throws ModelError when the file exists and is not a JSON object. It is read as Python reads it
-  // (ParseOrderedPythonJson).
+  // Throws ModelError when the file exists and is not a JSON object. It is read as Python reads
+  // it (base/json/json_reader.h).
   explicit SettingsFile(const std::filesystem::path& path, const KnownFiles& known = {});
-  ~SettingsFile();
 
   // Nothing where the setting is absent or null; ModelError where it is not a string.
   std::optional<std::string> Text(std::string_view name) const;
   // The whole object, its members in the order of the file.
-  const nlohmann::ordered_json& values() const { return *json_; }
+  const Json& values() const { return json_; }
 
  private:
   std::string file_;
-  std::unique_ptr<nlohmann::ordered_json> json_;  // an object
+  Json json_ = Json::object();
 };
 
 }  // namespace tandem::text

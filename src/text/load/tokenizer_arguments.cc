@@ -12,8 +12,6 @@
 namespace tandem::text {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kConfig = "tokenizer_config.json";
 constexpr const char* kTokensMap = "special_tokens_map.json";
 constexpr const char* kAddedTokens = "added_tokens.json";
@@ -38,7 +36,7 @@ bool IsTrue(const Json* value) {
 // The mark of an object that is a token; empty where it is none.
 std::string_view MarkOf(const Json& value) {
   if (!value.is_object() || !value.contains(kType) || !value[kType].is_string()) return "";
-  const std::string_view mark = value[kType].get_ref<const std::string&>();
+  const std::string_view mark = value[kType].text();
   return mark == "AddedToken" || mark == kMade ? mark : "";
 }
 
@@ -82,7 +80,8 @@ TokenizerArguments::TokenizerArguments(const std::filesystem::path& folder, cons
   lists_decoder_ = values_.contains(kDecoder);
   RefuseWhatIsNotFollowed();
   if (Has(kAdditional) && !IsTrue(Find(kExtra))) {
-    values_[kExtra] = values_[kAdditional];
+    Json tokens = values_[kAdditional];
+    values_[kExtra] = std::move(tokens);
     values_.erase(kAdditional);
   }
   TakeStringsOfOtherNames();
@@ -104,12 +103,12 @@ void TokenizerArguments::RefuseWhatIsNotFollowed() const {
 
 // Under a name such as "image_token".
 void TokenizerArguments::TakeStringsOfOtherNames() {
-  for (auto entry = values_.begin(); entry != values_.end();) {
-    const bool other =
-        !IsNamedToken(entry.key()) && entry.key().ends_with("_token") && entry->is_string();
-    if (other) TakeOtherNamed(entry.key(), *entry);
-    entry = other ? values_.erase(entry) : std::next(entry);
-  }
+  std::erase_if(values_.items(), [this](const JsonMember& setting) {
+    const auto& [key, value] = setting;
+    const bool other = !IsNamedToken(key) && key.ends_with("_token") && value.is_string();
+    if (other) TakeOtherNamed(key, value);
+    return other;
+  });
 }
 
 // Of an object of extra tokens: their names and they.
@@ -154,7 +153,7 @@ void TokenizerArguments::LayTokensMapOver(const std::filesystem::path& path) {
           throw ModelError(path.native(), "",
                            fmt::format("{}: expected tokens without \"special\", with which "
                                        "transformers fails, found {}",
-                                       kExtra, token.dump()));
+                                       kExtra, token.Dump()));
         }
         if (token.is_object()) token[kType] = kMade;
         if (std::find(taken.begin(), taken.end(), token) == taken.end()) taken.push_back(token);
@@ -242,13 +241,13 @@ GivenToken TokenizerArguments::TokenFrom(const Json& value, const std::string& k
   }
   GivenToken token;
   const auto flag = [&](const char* name) -> std::optional<bool> {
-    const auto found = value.find(name);
-    if (found == value.end()) return std::nullopt;
+    const Json* const found = value.Find(name);
+    if (found == nullptr) return std::nullopt;
     if (!found->is_boolean()) Fail(key, fmt::format("true or false as \"{}\" of a token", name));
     return found->get<bool>();
   };
-  const auto content = value.find("content");
-  if (content == value.end() || !content->is_string()) {
+  const Json* const content = value.Find("content");
+  if (content == nullptr || !content->is_string()) {
     Fail(key, "a string as \"content\" of a token");
   }
   token.content = content->get<std::string>();
@@ -260,9 +259,9 @@ GivenToken TokenizerArguments::TokenFrom(const Json& value, const std::string& k
   return token;
 }
 
-const TokenizerArguments::Json* TokenizerArguments::Find(const std::string& key) const {
-  const auto found = values_.find(key);
-  return found == values_.end() || found->is_null() ? nullptr : &*found;
+const Json* TokenizerArguments::Find(const std::string& key) const {
+  const Json* const found = values_.Find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 bool TokenizerArguments::Flag(const std::string& key, bool otherwise) const {
@@ -285,7 +284,8 @@ int64_t TokenizerArguments::Count(const std::string& key, int64_t otherwise) con
   if (!Has(key)) return otherwise;
   constexpr int64_t kMost = 1'000'000;
   const Json& value = values_.at(key);
-  if (!value.is_number_integer() || value < 0 || value > kMost) {
+  const auto count = value.is_number() ? value.get<double>() : -1;
+  if (!value.is_number_integer() || count < 0 || count > static_cast<double>(kMost)) {
     Fail(key, fmt::format("a number from 0 to {}", kMost));
   }
   return value.get<int64_t>();
@@ -324,7 +324,7 @@ bool TokenizerArguments::NamesCode() const {
 
 void TokenizerArguments::Fail(const std::string& key, std::string_view expected) const {
   constexpr size_t kMostShown = 60;
-  std::string found = values_.contains(key) ? values_.at(key).dump() : "nothing";
+  std::string found = values_.contains(key) ? values_.at(key).Dump() : "nothing";
   if (found.size() > kMostShown) found = values_.at(key).type_name();
   throw ModelError(FileOf(key), "", fmt::format("{}: expected {}, found {}", key, expected, found));
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json/json.h"
 #include "text/added_tokens.h"
 #include "text/load/known_files.h"
 
@@ -76,8 +76,6 @@ class TokenizerArguments {
   std::string FileOf(const std::string& key) const;
 
  private:
-  using Json = nlohmann::ordered_json;
-
   void LayTokensMapOver(const std::filesystem::path& path);
   void ReadDecoder(const Json& decoder);
   void ReadAddedTokensFile(const std::filesystem::path& path);

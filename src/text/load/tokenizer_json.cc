@@ -1,7 +1,6 @@
 #include "text/load/tokenizer_json.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json/json_problem.h"
+#include "base/json/json_document.h"
 #include "text/load/finish_stages.h"
 #include "text/load/json_view.h"
 #include "text/load/stage_readers.h"
@@ -69,19 +68,22 @@ void AddTokensOfFile(const JsonView& root, std::span<const AddedToken> tokens,
 // A JSON document and what it was parsed from.
 class Document {
  public:
-  Document(std::string_view json, std::string file) : file_(std::move(file)), json_(json) {
-    if (const auto error = parser_.parse(json_).get(element_); error != simdjson::SUCCESS) {
-      throw ModelError(file_, "", JsonProblem(json));
+  Document(std::string_view json, std::string file)
+      : file_(std::move(file)), json_(Parsed(json, file_)) {}
+
+  JsonView root() const { return {json_.root(), file_, ""}; }
+
+ private:
+  static JsonDocument Parsed(std::string_view json, const std::string& file) {
+    try {
+      return JsonDocument(json);
+    } catch (const JsonTextError& error) {
+      throw ModelError(file, "", error.what());
     }
   }
 
-  JsonView root() const { return {element_, file_, ""}; }
-
- private:
   std::string file_;
-  simdjson::padded_string json_;
-  simdjson::dom::parser parser_;
-  simdjson::dom::element element_;
+  JsonDocument json_;
 };
 
 // `direction` of the file's truncation; its length is the caller's.
@@ -115,9 +117,9 @@ std::string_view CharacterMapOf(const JsonView& root) {
 int64_t PlaceOf(const JsonView& model, const std::string& token) {
   int64_t place = 0, at = 0;
   bool found = false;
-  for (const simdjson::dom::element entry : model.Member("vocab").Array()) {
-    std::string_view piece;
-    if (!found && entry.at(0).get(piece) == simdjson::SUCCESS && piece == token) {
+  for (const JsonElement entry : model.Member("vocab").Array()) {
+    const std::optional<JsonElement> piece = found ? std::nullopt : entry.At(0);
+    if (piece && piece->String() == token) {
       found = true;
       place = at;
     }

@@ -1,7 +1,6 @@
 #include "text/load/vocab_file.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files/file_kind.h"
+#include "base/json/json_document.h"
 #include "text/load/finish_stages.h"
 #include "text/load/stage_readers.h"
 #include "text/models/word_piece.h"
@@ -63,9 +63,8 @@ TokenizerStages ReadVocabFile(std::string_view text, const std::string& file,
               {.model_type = "WordPiece", .character_map = "", .place_of = nullptr});
   OwnStages own(file);
   ReadLines(text, file, &own.vocabulary);
-  simdjson::dom::parser parser;
-  const simdjson::padded_string normalizer(parts.normalizer);
-  own.normalizer = ReadNormalizer(JsonView(parser.parse(normalizer).value(), file, ""), options);
+  const JsonDocument normalizer(parts.normalizer);
+  own.normalizer = ReadNormalizer(JsonView(normalizer.root(), file, ""), options);
   own.pre_tokenizer = std::make_unique<const BertPreTokenizer>();
   WordPieceOptions word_piece;
   word_piece.unk_token = parts.unk_token;

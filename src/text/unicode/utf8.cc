@@ -1,7 +1,6 @@
 #include "text/unicode/utf8.h"
 
-#include <simdjson.h>
-
+#include "base/utf8.h"
 #include "text/unicode/unicode.h"
 
 namespace tandem::text {
@@ -41,9 +40,7 @@ int CharacterLength(std::string_view bytes) {
   return lead.length;
 }
 
-bool IsValidUtf8(std::string_view bytes) {
-  return bytes.empty() || simdjson::validate_utf8(bytes.data(), bytes.size());
-}
+bool IsValidUtf8(std::string_view bytes) { return IsUtf8(bytes); }
 
 std::string RepairUtf8(std::string_view bytes) {
   std::string repaired;

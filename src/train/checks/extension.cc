@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "config/quantity.h"
 #include "config/recipe/recipe_text.h"
@@ -117,8 +117,8 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
   }
   const auto latest = folder.LatestCheckpoint();
   if (!latest) return;
-  const nlohmann::json state = ReadState(folder.Checkpoint(*latest));
-  if (!state.value("/loop/stopped_early"_json_pointer, false)) return;
+  const Json state = ReadState(folder.Checkpoint(*latest));
+  if (!state.value({"loop", "stopped_early"}, false)) return;
   throw setup.loaded.ErrorAt(
       key, fmt::format("makes the run longer, but it stopped at step {} because {} validations "
                        "brought no improvement (validation.patience); a longer one would have "
@@ -138,9 +138,9 @@ bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setu
 // Whether the folder holds the best weights that a checkpoint refers to. Those of the base (step 0)
 // may be missing in a folder of an earlier version, which did not measure the base.
 bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
-  const nlohmann::json state = ReadState(folder.Checkpoint(checkpoint));
-  const int64_t best = state.value("/loop/best_step"_json_pointer, int64_t{0});
-  const bool measured = best > 0 || state.contains("/loop/base_value"_json_pointer);
+  const Json state = ReadState(folder.Checkpoint(checkpoint));
+  const int64_t best = state.value({"loop", "best_step"}, int64_t{0});
+  const bool measured = best > 0 || state.contains({"loop", "base_value"});
   return !measured || std::filesystem::exists(folder.Best(best));
 }
 

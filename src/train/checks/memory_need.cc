@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/process/memory.h"
 #include "optim/gradients.h"
 #include "tensor/machine/device.h"

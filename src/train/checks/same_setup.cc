@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "config/recipe/recipe_text.h"
 #include "dist/gather_json.h"
 #include "tensor/isa/isa.h"
@@ -18,8 +18,8 @@ namespace {
 
 // Everything that all processes must have alike. The recipe's keys are apart, so that the one that
 // differs can be named; threads may differ, and paths count by their last part.
-nlohmann::json Described(const Setup& setup, const std::string& version) {
-  nlohmann::json keys = nlohmann::json::array();
+Json Described(const Setup& setup, const std::string& version) {
+  Json keys = Json::array();
   const config::Recipe recipe = PortableRecipe(setup.recipe());
   for (const config::RecipeKey& key : config::RecipeKeys(recipe, setup.loaded.catalogues)) {
     if (key.path() == "threads") continue;
@@ -34,8 +34,8 @@ nlohmann::json Described(const Setup& setup, const std::string& version) {
 }
 
 // "train.batch = 32, and rank 0 train.batch = 64", of the first key that differs.
-std::string FirstOtherKey(const nlohmann::json& own, const nlohmann::json& first) {
-  const auto text = [](const nlohmann::json& keys, size_t i) {
+std::string FirstOtherKey(const Json& own, const Json& first) {
+  const auto text = [](const Json& keys, size_t i) {
     return i < keys.size() ? fmt::format("{} = {}", keys[i][0].get<std::string>(),
                                          keys[i][1].get<std::string>())
                            : std::string("no such key");
@@ -48,8 +48,7 @@ std::string FirstOtherKey(const nlohmann::json& own, const nlohmann::json& first
   return "";
 }
 
-void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::json& first,
-             size_t rank) {
+void Compare(const Setup& setup, const Json& other, const Json& first, size_t rank) {
   for (const char* what : {"version", "isa"}) {
     if (other.at(what) == first.at(what)) continue;
     throw UsageError(fmt::format(
@@ -83,8 +82,7 @@ void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::js
 }  // namespace
 
 void CheckSameEverywhere(const Setup& setup, const std::string& version) {
-  const std::vector<nlohmann::json> all =
-      dist::AllGatherJson(*setup.group, Described(setup, version));
+  const std::vector<Json> all = dist::AllGatherJson(*setup.group, Described(setup, version));
   for (size_t rank = 1; rank < all.size(); ++rank) Compare(setup, all[rank], all.front(), rank);
 }
 

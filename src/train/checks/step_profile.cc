@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
+#include "base/json/json.h"
 #include "tensor/machine/machine_rates.h"
 
 namespace tandem::train {
@@ -93,13 +93,13 @@ report::Table UnroundedTable(const std::vector<ProfileRow>& rows) {
 
 std::string FormatJson(const StepProfile& profile, const ProfileSetting& setting,
                        const std::vector<ProfileRow>& rows) {
-  const nlohmann::ordered_json root = {{"machine", setting.machine},
-                                       {"steps", profile.steps},
-                                       {"tokens", profile.tokens},
-                                       {"product_flops_per_second", setting.product_rate},
-                                       {"memory_bytes_per_second", setting.memory_rate},
-                                       {"flops_per_token", setting.flops_per_token},
-                                       {"operations", UnroundedTable(rows).Json()}};
+  const Json root = {{"machine", setting.machine},
+                     {"steps", profile.steps},
+                     {"tokens", profile.tokens},
+                     {"product_flops_per_second", setting.product_rate},
+                     {"memory_bytes_per_second", setting.memory_rate},
+                     {"flops_per_token", setting.flops_per_token},
+                     {"operations", UnroundedTable(rows).Json()}};
   return report::JsonText(root);
 }
 

@@ -1,11 +1,12 @@
 #include "train/mining/broadcast_arrays.h"
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+
+#include "base/json/json_reader.h"
 
 namespace tandem::train {
 namespace {
@@ -36,14 +37,14 @@ void Broadcast(dist::ProcessGroup& group, Values& values) {
 std::vector<sampling::StateArray> BroadcastArrays(dist::ProcessGroup& group,
                                                   std::vector<sampling::StateArray> arrays) {
   if (group.alone()) return arrays;
-  nlohmann::json kinds = nlohmann::json::array();
+  Json kinds = Json::array();
   for (const sampling::StateArray& array : arrays) {
     kinds.push_back({array.name, array.values.index()});
   }
-  kinds = nlohmann::json::parse(group.BroadcastBytes(kinds.dump()));
+  kinds = ParseJson(group.BroadcastBytes(kinds.Dump()));
   if (!group.leads()) {
     arrays.clear();
-    for (const nlohmann::json& kind : kinds) {
+    for (const Json& kind : kinds) {
       arrays.push_back({kind.at(0).get<std::string>(), OfType(kind.at(1).get<size_t>())});
     }
   }

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "sampling/audit/audit_file.h"
 
@@ -83,7 +83,7 @@ Next AuditObserver::Begin(const Loop& /*loop*/) {
   return Next::kGoOn;
 }
 
-void AuditObserver::Save(nlohmann::json& state) const {
+void AuditObserver::Save(Json& state) const {
   if (file_) {
     file_->Sync();
     state["record"] = {{"pass", pass_}, {"bytes", file_->bytes()}};
@@ -92,8 +92,8 @@ void AuditObserver::Save(nlohmann::json& state) const {
   }
 }
 
-void AuditObserver::Restore(const nlohmann::json& state) {
-  const nlohmann::json& record = state.at("record");
+void AuditObserver::Restore(const Json& state) {
+  const Json& record = state.at("record");
   pass_ = record.at("pass").get<uint64_t>();
   restored_ = true;
   file_.reset();

@@ -29,8 +29,8 @@ class AuditObserver final : public LoopObserver, public sampling::PassAudit {
   // Makes the folder; a run that starts from its beginning removes records of an earlier start.
   Next Begin(const Loop& loop) override;
   // Flushes the record to the disk.
-  void Save(nlohmann::json& state) const override;
-  void Restore(const nlohmann::json& state) override;
+  void Save(Json& state) const override;
+  void Restore(const Json& state) override;
 
  private:
   std::filesystem::path PathOf(uint64_t pass) const;

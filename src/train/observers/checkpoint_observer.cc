@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json_reader.h"
 #include "train/mining/broadcast_arrays.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
@@ -42,7 +42,7 @@ void CheckpointObserver::SaveIfDue(const Loop& loop) {
 
 void CheckpointObserver::SaveNow(const Loop& loop) {
   const int64_t step = loop.state().step;
-  nlohmann::json state = loop.State();
+  Json state = loop.State();
   state["format"] = 1;
   state["data_fingerprint"] = fingerprints_.data;
   state["base_fingerprint"] = fingerprints_.base;
@@ -51,16 +51,16 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
                  loop.SamplerArrays());
   // A run without validation has no best step.
-  folder_.Prune(plan_, step, state.value("/loop/best_step"_json_pointer, int64_t{0}));
+  folder_.Prune(plan_, step, state.value({"loop", "best_step"}, int64_t{0}));
 }
 
 namespace {
 
-void RestoreState(Loop& loop, const std::filesystem::path& path, const nlohmann::json& state,
+void RestoreState(Loop& loop, const std::filesystem::path& path, const Json& state,
                   std::vector<sampling::StateArray> arrays) {
   try {
     loop.RestoreState(state, std::move(arrays));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const JsonError& error) {
     throw ModelError(path.native(), "", fmt::format("state.json is broken: {}", error.what()));
   }
 }
@@ -78,13 +78,13 @@ void RestoreEverywhere(Loop& loop, const std::filesystem::path& path) {
   std::vector<sampling::StateArray> arrays;
   group.Agree([&] {
     if (!group.leads()) return;
-    state = ReadState(path).dump();
+    state = ReadState(path).Dump();
     arrays = LoadSamplerArrays(path);
   });
   state = group.BroadcastBytes(state);
   arrays = BroadcastArrays(group, std::move(arrays));
   group.Agree([&] {
-    RestoreState(loop, path, nlohmann::json::parse(state), std::move(arrays));
+    RestoreState(loop, path, ParseJson(state), std::move(arrays));
     if (!group.leads()) return;
     LoadWeights(path, loop.SavedParameters());
     LoadTensors(path, loop.StateTensors());

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/file_parts.h"
+#include "base/json/json.h"
 
 namespace tandem::train {
 
@@ -42,7 +42,7 @@ LineLog::~LineLog() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void LineLog::Write(const nlohmann::ordered_json& line) { Append(line.dump() + "\n"); }
+void LineLog::Write(const Json& line) { Append(line.Dump() + "\n"); }
 
 void LineLog::Append(std::string_view bytes) {
   if (!WriteAll(descriptor_, bytes)) {

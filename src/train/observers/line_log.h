@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
+
+#include "base/json/json.h"
 
 namespace tandem::train {
 
@@ -20,7 +21,7 @@ class LineLog {
   ~LineLog();
 
   // Appends one line in one write. Throws OutputError.
-  void Write(const nlohmann::ordered_json& line);
+  void Write(const Json& line);
   // Appends bytes as they are. Throws OutputError.
   void Append(std::string_view bytes);
   // Flushes to the disk.

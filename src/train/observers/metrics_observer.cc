@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "report/records/metrics_row.h"
 #include "train/run/loop.h"
 
@@ -84,7 +84,7 @@ void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& found) {
   timing_.Write(report::ToJson(report::MiningTimeRow{{step, found.seconds}}));
 }
 
-void MetricsObserver::Save(nlohmann::json& state) const {
+void MetricsObserver::Save(Json& state) const {
   metrics_.Sync();
   state["metrics_bytes"] = metrics_.bytes();
   state["loss_sum"] = loss_sum_;
@@ -93,7 +93,7 @@ void MetricsObserver::Save(nlohmann::json& state) const {
   if (skipped_ > 0) state["skipped_steps"] = skipped_;
 }
 
-void MetricsObserver::Restore(const nlohmann::json& state) {
+void MetricsObserver::Restore(const Json& state) {
   loss_sum_ = state.at("loss_sum").get<double>();
   loss_steps_ = state.at("loss_steps").get<int64_t>();
   false_negatives_ = state.at("false_negatives").get<int64_t>();

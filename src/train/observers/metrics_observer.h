@@ -19,8 +19,8 @@ class MetricsObserver final : public LoopObserver {
   void AfterMining(const Loop& loop, const MiningReport& found) override;
   void AfterValidation(const Loop& loop, const ValidationReport& found) override;
   // Flushes metrics.jsonl: a checkpoint says how long the file is.
-  void Save(nlohmann::json& state) const override;
-  void Restore(const nlohmann::json& state) override;
+  void Save(Json& state) const override;
+  void Restore(const Json& state) override;
 
  private:
   void WriteLines(const Loop& loop, const StepReport& made);

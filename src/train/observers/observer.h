@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 
+#include "base/json/json.h"
 #include "search/mining/mined.h"
 #include "train/run/loop_state.h"
 #include "train/validation/measured_value.h"
@@ -91,9 +91,9 @@ class LoopObserver {
   virtual void Interrupt(const Loop& /*loop*/) {}
 
   // What a resumed run needs of this observer: members of the object "loop" in a checkpoint's
-  // state.json. Restore throws nlohmann::json::exception for a state that it cannot read.
-  virtual void Save(nlohmann::json& /*state*/) const {}
-  virtual void Restore(const nlohmann::json& /*state*/) {}
+  // state.json. Restore throws JsonError for a state that it cannot read.
+  virtual void Save(Json& /*state*/) const {}
+  virtual void Restore(const Json& /*state*/) {}
 };
 
 }  // namespace tandem::train

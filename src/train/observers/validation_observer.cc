@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "train/run/checkpoint.h"
@@ -30,9 +30,9 @@ double Agreed(const Loop& loop, double value) {
   return number.item<double>();
 }
 
-std::optional<double> NumberAt(const nlohmann::json& state, const char* key) {
-  const auto found = state.find(key);
-  if (found == state.end()) return std::nullopt;
+std::optional<double> NumberAt(const Json& state, const char* key) {
+  const Json* const found = state.Find(key);
+  if (found == nullptr) return std::nullopt;
   return found->get<double>();
 }
 
@@ -115,7 +115,7 @@ void ValidationObserver::End(const Loop& loop) {
                    measure_, patience_));
 }
 
-void ValidationObserver::Save(nlohmann::json& state) const {
+void ValidationObserver::Save(Json& state) const {
   state["validated_step"] = state_.validated_step;
   state["best_step"] = state_.best_step;
   state["best_value"] = state_.best_value.value_or(0);
@@ -128,7 +128,7 @@ void ValidationObserver::Save(nlohmann::json& state) const {
 
 // A checkpoint of an earlier version has no base_value, and best_step 0 where nothing was
 // validated.
-void ValidationObserver::Restore(const nlohmann::json& state) {
+void ValidationObserver::Restore(const Json& state) {
   state_ = {};
   state_.validated_step = state.at("validated_step").get<int64_t>();
   state_.best_step = state.at("best_step").get<int64_t>();

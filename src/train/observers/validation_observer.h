@@ -45,8 +45,8 @@ class ValidationObserver final : public LoopObserver {
   Next Begin(const Loop& loop) override;
   Next AfterStep(const Loop& loop, const StepReport& report) override;
   void End(const Loop& loop) override;
-  void Save(nlohmann::json& state) const override;
-  void Restore(const nlohmann::json& state) override;
+  void Save(Json& state) const override;
+  void Restore(const Json& state) override;
 
   const ValidationState& state() const { return state_; }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/files/atomic_folder.h"
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "weights/safetensors/safetensors.h"
 #include "weights/safetensors/safetensors_writer.h"
 
@@ -140,32 +140,32 @@ sampling::StateArray ArrayOf(const weights::TensorView& tensor) {
 
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
-                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state,
+                    std::span<const optim::StateTensor> tensors, const Json& state,
                     std::span<const sampling::StateArray> sampler) {
   AtomicFolder atomic(folder);
   WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
   WriteTensors(atomic.staging() / kOptimizer, TensorsOf(tensors));
   if (!sampler.empty()) WriteArrays(atomic.staging() / kSampler, sampler);
-  WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
+  WriteFileAtomically(atomic.staging() / kState, state.Sorted().Dump(1) + "\n");
   atomic.Commit();
 }
 
 void SaveWeights(const std::filesystem::path& folder,
-                 std::span<const model::NamedParameter> parameters, const nlohmann::json& state) {
+                 std::span<const model::NamedParameter> parameters, const Json& state) {
   AtomicFolder atomic(folder);
   WriteTensors(atomic.staging() / kWeights, TensorsOf(parameters));
-  WriteFileAtomically(atomic.staging() / kState, state.dump(1) + "\n");
+  WriteFileAtomically(atomic.staging() / kState, state.Sorted().Dump(1) + "\n");
   atomic.Commit();
 }
 
-nlohmann::json ReadState(const std::filesystem::path& folder) {
+Json ReadState(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kState;
   try {
-    return nlohmann::json::parse(ReadFile(path));
+    return ParseJson(ReadFile(path));
   } catch (const DataError& error) {
     throw ModelError(folder.native(), "",
                      fmt::format("is no complete checkpoint: {}", error.what()));
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonTextError&) {
     throw ModelError(path.native(), "",
                      "is not the JSON that a run writes; remove this checkpoint's folder to go on "
                      "from the one before");

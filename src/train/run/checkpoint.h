@@ -7,10 +7,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <vector>
 
+#include "base/json/json.h"
 #include "model/dual_encoder.h"
 #include "optim/optimizer.h"
 #include "sampling/state.h"
@@ -20,15 +20,15 @@ namespace tandem::train {
 // Writes the folder complete or not at all, flushed to the disk. Throws OutputError.
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
-                    std::span<const optim::StateTensor> tensors, const nlohmann::json& state,
+                    std::span<const optim::StateTensor> tensors, const Json& state,
                     std::span<const sampling::StateArray> sampler = {});
 
 // A folder with weights and state only: a model that may turn out to be the best.
 void SaveWeights(const std::filesystem::path& folder,
-                 std::span<const model::NamedParameter> parameters, const nlohmann::json& state);
+                 std::span<const model::NamedParameter> parameters, const Json& state);
 
 // state.json. Throws ModelError where it is missing or broken.
-nlohmann::json ReadState(const std::filesystem::path& folder);
+Json ReadState(const std::filesystem::path& folder);
 
 // Overwrites the parameters. Throws ModelError for a file that does not have exactly theirs.
 void LoadWeights(const std::filesystem::path& folder,

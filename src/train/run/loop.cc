@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json/json.h"
 #include "tensor/profile/profile.h"
 #include "train/checks/out_of_memory.h"
 #include "train/step/shared_step.h"
@@ -232,11 +232,11 @@ std::vector<sampling::StateArray> Loop::SamplerArrays() const {
   return parts_.sampler.State().arrays;
 }
 
-nlohmann::json Loop::State() const {
-  nlohmann::json loop = {{"step", state_.step},
-                         {"queries", state_.queries},
-                         {"tokens", state_.tokens},
-                         {"stopped_early", state_.stopped_early}};
+Json Loop::State() const {
+  Json loop = {{"step", state_.step},
+               {"queries", state_.queries},
+               {"tokens", state_.tokens},
+               {"stopped_early", state_.stopped_early}};
   if (options_.accumulate > 1) loop["batches"] = state_.batches;
   if (parts_.miner != nullptr) loop["mining_rounds"] = state_.mining_rounds;
   if (by_progress()) {
@@ -246,9 +246,9 @@ nlohmann::json Loop::State() const {
   const LossScale& loss_scale = parts_.updater.loss_scale();
   if (loss_scale.on()) loop["loss_scale"] = loss_scale.State();
   for (const LoopObserver* observer : observers_) observer->Save(loop);
-  nlohmann::json state = {{"loop", std::move(loop)},
-                          {"sampler", parts_.sampler.State().values},
-                          {"optimizer_steps", parts_.updater.model_steps()}};
+  Json state = {{"loop", std::move(loop)},
+                {"sampler", parts_.sampler.State().values},
+                {"optimizer_steps", parts_.updater.model_steps()}};
   if (!parts_.states.empty()) {
     state["objective"] = parts_.states.State();
     state["objective"]["optimizer_steps"] = parts_.updater.objective_steps();
@@ -256,8 +256,8 @@ nlohmann::json Loop::State() const {
   return state;
 }
 
-void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays) {
-  const nlohmann::json& loop = state.at("loop");
+void Loop::RestoreState(const Json& state, std::vector<sampling::StateArray> arrays) {
+  const Json& loop = state.at("loop");
   state_.step = loop.at("step").get<int64_t>();
   state_.batches = loop.value("batches", state_.step * options_.accumulate);
   state_.queries = loop.at("queries").get<int64_t>();

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "dist/gradient_reducer.h"
 #include "dist/process_group.h"
 #include "model/dual_encoder.h"
@@ -97,9 +97,9 @@ class Loop {
   std::vector<model::NamedParameter> SavedParameters() const;
   std::vector<optim::StateTensor> StateTensors() const;
   std::vector<sampling::StateArray> SamplerArrays() const;
-  nlohmann::json State() const;
-  // Throws nlohmann::json::exception, and what Sampler::Restore throws.
-  void RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays = {});
+  Json State() const;
+  // Throws JsonError, and what Sampler::Restore throws.
+  void RestoreState(const Json& state, std::vector<sampling::StateArray> arrays = {});
 
  private:
   struct BatchSums;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "base/log.h"
 #include "base/process/memory.h"
 #include "report/records/metrics_row.h"
@@ -74,7 +74,7 @@ void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const st
 // resumes. Data are compared first: they do not depend on the tokenizer, while the base's
 // fingerprint depends on both.
 void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
-  const nlohmann::json state = ReadState(folder.Checkpoint(step));
+  const Json state = ReadState(folder.Checkpoint(step));
   if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
     throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
                     fmt::format("its documents, queries or judgements are not those that the run "
@@ -99,8 +99,8 @@ void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) 
 
 uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& checkpoint) {
   if (!checkpoint) return 0;
-  const nlohmann::json state = ReadState(folder.Checkpoint(*checkpoint));
-  return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
+  const Json state = ReadState(folder.Checkpoint(*checkpoint));
+  return state.value({"loop", "metrics_bytes"}, uint64_t{0});
 }
 
 // The files that a run appends lines to.
@@ -311,9 +311,9 @@ Continuation Continue(Setup& setup, const RunFolder& folder, dist::ProcessGroup&
     if (continuation.checkpoint) CheckSameInputs(setup, folder, *continuation.checkpoint);
     *finished = !continuation.extended && IsFinished(folder);
   });
-  const std::string told = group.BroadcastBytes(
-      nlohmann::json({continuation.checkpoint.value_or(-1), *finished}).dump());
-  const nlohmann::json facts = nlohmann::json::parse(told);
+  const std::string told =
+      group.BroadcastBytes(Json({continuation.checkpoint.value_or(-1), *finished}).Dump());
+  const Json facts = ParseJson(told);
   const auto checkpoint = facts.at(0).get<int64_t>();
   if (checkpoint >= 0) continuation.checkpoint = checkpoint;
   *finished = facts.at(1).get<bool>();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "report/records/metrics_row.h"
 #include "train/run/checkpoint.h"

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "train/run/checkpoint.h"
 
 namespace tandem::train {
@@ -96,11 +96,11 @@ void CheckAncestors(const std::filesystem::path& path) {
 // Whether the run saves the checkpoint of `folder` even where nothing interrupts it.
 bool IsPlanned(const RunPlan& plan, int64_t step, const std::filesystem::path& folder) {
   if (!plan.by_progress) return plan.CheckpointDue(step);
-  const nlohmann::json state = ReadState(folder);
+  const Json state = ReadState(folder);
   return plan.CheckpointDue(
       LoopState{.step = step,
-                .progress = state.value("/loop/progress"_json_pointer, 0.0),
-                .progress_before = state.value("/loop/progress_before"_json_pointer, 0.0)});
+                .progress = state.value({"loop", "progress"}, 0.0),
+                .progress_before = state.value({"loop", "progress_before"}, 0.0)});
 }
 
 }  // namespace
@@ -195,8 +195,8 @@ void RunFolder::RemoveMining() const { Remove(mining()); }
 void RunFolder::KeepBests(int64_t best_step) const {
   std::vector<int64_t> kept = {best_step};
   for (const int64_t step : Checkpoints()) {
-    const nlohmann::json state = ReadState(Checkpoint(step));
-    kept.push_back(state.value("/loop/best_step"_json_pointer, int64_t{0}));
+    const Json state = ReadState(Checkpoint(step));
+    kept.push_back(state.value({"loop", "best_step"}, int64_t{0}));
   }
   for (const int64_t number : NumbersIn(checkpoints(), kBest)) {
     if (std::find(kept.begin(), kept.end(), number) == kept.end()) Remove(Best(number));

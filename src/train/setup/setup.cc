@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/hashes/running_hash.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/process/threads.h"
 #include "config/catalogue.h"

@@ -1,9 +1,9 @@
 #include "train/step/loss_scale.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json/json.h"
 
 namespace tandem::train {
 
@@ -19,11 +19,9 @@ void LossScale::Count(bool finite) {
   finite_steps_ = 0;
 }
 
-nlohmann::json LossScale::State() const {
-  return {{"value", value_}, {"finite_steps", finite_steps_}};
-}
+Json LossScale::State() const { return {{"value", value_}, {"finite_steps", finite_steps_}}; }
 
-void LossScale::Restore(const nlohmann::json& state) {
+void LossScale::Restore(const Json& state) {
   value_ = state.at("value").get<double>();
   finite_steps_ = state.at("finite_steps").get<int64_t>();
 }

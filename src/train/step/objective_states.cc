@@ -5,8 +5,9 @@
 #include <ATen/ops/full.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/json/json.h"
 
 namespace tandem::train {
 namespace {
@@ -114,13 +115,13 @@ std::vector<optim::StateTensor> ObjectiveStates::Tensors() {
   return tensors;
 }
 
-nlohmann::json ObjectiveStates::State() const {
+Json ObjectiveStates::State() const {
   return {{"started", started_},
           {"bank_positives", positives_.State()},
           {"bank_negatives", negatives_.State()}};
 }
 
-void ObjectiveStates::Restore(const nlohmann::json& state) {
+void ObjectiveStates::Restore(const Json& state) {
   started_ = state.at("started").get<bool>();
   positives_.Restore(state.at("bank_positives"));
   negatives_.Restore(state.at("bank_negatives"));

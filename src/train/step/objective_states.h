@@ -4,11 +4,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "model/forward.h"
 #include "objective/catalogue.h"
 #include "objective/objective.h"
@@ -56,8 +56,8 @@ class ObjectiveStates {
   // Everything else that a resumed run needs. Tensors share the banks' memory, to be saved or to be
   // overwritten; Restore comes first, because it makes room for the saved scores.
   std::vector<optim::StateTensor> Tensors();
-  nlohmann::json State() const;
-  void Restore(const nlohmann::json& state);  // throws nlohmann::json::exception
+  Json State() const;
+  void Restore(const Json& state);  // throws JsonError
 
   // What metrics.jsonl shows: scale, bias and the banks' sizes.
   report::NamedNumbers Figures() const;

@@ -1,7 +1,8 @@
 #include "train/step/score_bank.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "base/json/json.h"
 
 namespace tandem::train {
 
@@ -36,16 +37,16 @@ void ScoreBank::Add(int64_t step, size_t total, const std::function<double()>& n
   blocks_.push_back({step, count});
 }
 
-nlohmann::json ScoreBank::State() const {
-  nlohmann::json state = nlohmann::json::array();
+Json ScoreBank::State() const {
+  Json state = Json::array();
   for (const Block& block : blocks_) state.push_back({block.step, block.count});
   return state;
 }
 
-void ScoreBank::Restore(const nlohmann::json& state) {
+void ScoreBank::Restore(const Json& state) {
   blocks_.clear();
   size_t count = 0;
-  for (const nlohmann::json& block : state) {
+  for (const Json& block : state) {
     blocks_.push_back({block.at(0).get<int64_t>(), block.at(1).get<size_t>()});
     count += blocks_.back().count;
   }

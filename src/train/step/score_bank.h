@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <vector>
+
+#include "base/json/json.h"
 
 namespace tandem::train {
 
@@ -31,10 +32,10 @@ class ScoreBank {
   std::span<const float> scores() const { return scores_; }
 
   // The number of scores of each step; a checkpoint saves it beside the scores.
-  nlohmann::json State() const;
+  Json State() const;
   // Takes a saved state over. scores() then has the right size, for the caller to overwrite. Throws
-  // nlohmann::json::exception.
-  void Restore(const nlohmann::json& state);
+  // JsonError.
+  void Restore(const Json& state);
 
  private:
   struct Block {

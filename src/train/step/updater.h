@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "base/json/json.h"
 #include "optim/catalogue.h"
 #include "optim/optimizer.h"
 #include "train/step/loss_scale.h"

@@ -6,10 +6,10 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
@@ -50,13 +50,13 @@ bool IsAmong(std::string_view name, const std::string_view (&names)[kCount]) {
 }
 
 // Nothing that would be used: absent, false, or empty.
-bool IsOff(const nlohmann::json* value) {
+bool IsOff(const Json* value) {
   return value == nullptr || value->is_null() || *value == false ||
          ((value->is_object() || value->is_array()) && value->empty());
 }
 
 void CheckStart(const Settings& config) {
-  const nlohmann::json* start = config.Find("init_lora_weights");
+  const Json* start = config.Find("init_lora_weights");
   if (start == nullptr || start->is_boolean()) return;
   if (start->is_string()) {
     std::string name = start->get<std::string>();
@@ -99,13 +99,13 @@ void CheckSupported(const Settings& config) {
 }
 
 std::vector<std::string> TargetsOf(const Settings& config) {
-  const nlohmann::json* targets = config.Find("target_modules");
+  const Json* targets = config.Find("target_modules");
   if (targets == nullptr) return {};
   if (targets->is_string()) return {targets->get<std::string>()};
   std::vector<std::string> names;
   const auto fail = [&] { config.Fail("target_modules", "a text, or a list of texts,"); };
   if (!targets->is_array()) fail();
-  for (const nlohmann::json& target : *targets) {
+  for (const Json& target : *targets) {
     if (!target.is_string()) fail();
     names.push_back(target.get<std::string>());
   }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <vector>
@@ -14,13 +13,12 @@
 #include "base/error.h"
 #include "base/files/atomic_folder.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "weights/encoder_parts.h"
 
 namespace tandem::weights {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kRoot = "base_model.model.";
 // The linear map of the encoder that a module of the adapter is; "" for a module that it lacks.
@@ -316,7 +314,7 @@ void WriteAdapterFolder(const std::filesystem::path& path, const AdapterSettings
                        {"target_modules", settings.targets}};
   AtomicFolder target(path);
   WriteSafetensors(target.staging() / kAdapterWeights, tensors);
-  WriteFileAtomically(target.staging() / kAdapterConfig, config.dump(2) + "\n");
+  WriteFileAtomically(target.staging() / kAdapterConfig, config.Dump(2) + "\n");
   if (write_more) write_more(target.staging());
   target.Commit();
 }

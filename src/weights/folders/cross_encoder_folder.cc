@@ -33,7 +33,7 @@ void RefuseFurtherModules(const ModelFiles& files) {
 
 // The first of config.json's "architectures"; empty: none.
 std::string ClassOf(const Settings& config) {
-  const nlohmann::json* names = config.Find("architectures");
+  const Json* names = config.Find("architectures");
   if (names == nullptr || !names->is_array() || names->empty() || !names->front().is_string()) {
     return "";
   }
@@ -69,7 +69,7 @@ std::string ReadActivation(const Settings& settings, const Settings& config, siz
     if (const auto name = ActivationNamed(*path, settings.file())) return *name;
   }
   std::optional<std::string> path;
-  const nlohmann::json* own = config.Find("sentence_transformers");
+  const Json* own = config.Find("sentence_transformers");
   if (own != nullptr && own->is_object() && own->contains("activation_fn")) {
     path = Settings(config.file(), *own).String("activation_fn");
   } else {
@@ -83,9 +83,9 @@ std::string ReadActivation(const Settings& settings, const Settings& config, siz
 
 std::string ReadPrompt(const Settings& settings) {
   const auto name = settings.String("default_prompt_name");
-  const nlohmann::json* prompts = settings.Find("prompts");
+  const Json* prompts = settings.Find("prompts");
   if (!name || prompts == nullptr || !prompts->is_object() || !prompts->contains(*name)) return "";
-  const nlohmann::json& prompt = (*prompts)[*name];
+  const Json& prompt = (*prompts)[*name];
   return prompt.is_string() ? prompt.get<std::string>() : "";
 }
 
@@ -95,7 +95,7 @@ bool HasTokenTypes(const EncoderSpec& encoder, const Settings& tokenizer) {
       encoder.tensors.begin(), encoder.tensors.end(),
       [&](const EncoderTensor& tensor) { return tensor.name == encoder.embedding.type; });
   if (table == encoder.tensors.end() || table->shape[0] < 2) return false;
-  const nlohmann::json* inputs = tokenizer.Find("model_input_names");
+  const Json* inputs = tokenizer.Find("model_input_names");
   if (inputs == nullptr || !inputs->is_array()) return true;
   return std::find(inputs->begin(), inputs->end(), "token_type_ids") != inputs->end();
 }

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+
+#include "base/json/json.h"
 
 namespace tandem::weights {
 namespace {
@@ -16,9 +17,7 @@ std::string BaseName(const std::string& base_model) {
 }
 
 // A JSON string is a YAML string.
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string Quoted(const std::string& text) { return Json(text).Dump(-1, JsonBytes::kReplace); }
 
 // Keeps a value inside its table cell.
 std::string Cell(const std::string& text) {

@@ -43,7 +43,7 @@ std::string RunHint(const std::filesystem::path& path) {
 
 // ModelFolder::unused_document_prompt, from config_sentence_transformers.json.
 std::string UnusedDocumentPrompt(const Settings& settings, const ModelFolder& folder) {
-  const nlohmann::json* prompts = settings.Find("prompts");
+  const Json* prompts = settings.Find("prompts");
   if (prompts == nullptr || prompts->contains("document")) return "";
   for (const char* name : {"passage", "corpus"}) {
     const auto found = folder.prompts.find(name);
@@ -54,7 +54,7 @@ std::string UnusedDocumentPrompt(const Settings& settings, const ModelFolder& fo
 
 void ReadPrompts(const Settings& settings, ModelFolder* folder) {
   folder->prompts = {{"query", ""}, {"document", ""}};
-  if (const nlohmann::json* prompts = settings.Find("prompts")) {
+  if (const Json* prompts = settings.Find("prompts")) {
     if (!prompts->is_object()) settings.Fail("prompts", "an object of names and texts");
     for (const auto& [name, text] : prompts->items()) {
       if (!text.is_string() && !text.is_null()) settings.Fail("prompts", "texts as values");
@@ -98,9 +98,9 @@ struct ModuleListing {
 
 // Whether config.json names a causal language model first, as "LlamaForCausalLM".
 bool IsCausalLanguageModel(const Settings& config) {
-  const nlohmann::json* names = config.Find("architectures");
+  const Json* names = config.Find("architectures");
   return names != nullptr && names->is_array() && !names->empty() && names->front().is_string() &&
-         names->front().get_ref<const std::string&>().ends_with("ForCausalLM");
+         names->front().text().ends_with("ForCausalLM");
 }
 
 // What a folder without modules.json is pooled by.

@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/atomic_folder.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "weights/folders/tandem_file.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Files of tokenizers, and those that tell a model's terms of use.
 constexpr const char* kCopiedFiles[] = {
@@ -108,14 +106,13 @@ Dtype WrittenDtype(const ModelFolder& source, const FolderChanges& changes) {
 // names.
 std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
   const std::filesystem::path path = source.encoder_path / "config.json";
-  std::string bytes = ReadModelFile(path, kMaxSettingsBytes);
   const Dtype dtype = WrittenDtype(source, changes);
   const bool new_dtype = dtype != source.encoder.tensors.front().view->dtype;
-  if (!new_dtype && !source.is_causal) return bytes;
-  Json config = Json::parse(bytes);
+  if (!new_dtype && !source.is_causal) return ReadModelFile(path, kMaxSettingsBytes);
+  Json config = ReadToRewrite(path);
   if (new_dtype) config[config.contains("dtype") ? "dtype" : "torch_dtype"] = DtypeInConfig(dtype);
   if (source.is_causal) config["is_causal"] = *source.is_causal;
-  return config.dump(2) + "\n";
+  return config.Dump(2) + "\n";
 }
 
 // Folders are named as sentence-transformers names them: "1_Pooling", "2_Dense", "3_LayerNorm".
@@ -148,7 +145,7 @@ struct ModuleWriter {
   void AddWithWeights(const std::string& kind, const Json& config, const HeadModule& module) {
     const std::filesystem::path path = AddNumbered(kind);
     MakeFolder(path);
-    WriteFileAtomically(path / "config.json", config.dump(2) + "\n");
+    WriteFileAtomically(path / "config.json", config.Dump(2) + "\n");
     const ModuleSource& source = *SourceOf(module);
     if (source.weights == nullptr) {
       WriteSafetensors(path / "model.safetensors", NewTensors(module, replacements));
@@ -180,7 +177,7 @@ void WriteModules(const ModelFolder& source, const std::filesystem::path& folder
   ModuleWriter writer{folder, source.encoder.hidden_size, replacements};
   writer.Add("Transformer", "");
   for (const HeadModule& module : source.head) std::visit(writer, module);
-  WriteFileAtomically(folder / "modules.json", writer.list.dump(2) + "\n");
+  WriteFileAtomically(folder / "modules.json", writer.list.Dump(2) + "\n");
 }
 
 // The source's prompts with what `changes` says; "query" and "document" are always among them, so
@@ -203,7 +200,7 @@ Json SentenceConfig(const ModelFolder& source, const FolderChanges& changes) {
 
 void WriteSettings(const ModelFolder& source, const FolderChanges& changes, const Json& sentence,
                    const std::filesystem::path& folder) {
-  WriteFileAtomically(folder / "sentence_bert_config.json", sentence.dump(2) + "\n");
+  WriteFileAtomically(folder / "sentence_bert_config.json", sentence.Dump(2) + "\n");
   Json settings;
   settings["prompts"] = PromptsOf(source, changes);
   settings["default_prompt_name"] =
@@ -211,7 +208,7 @@ void WriteSettings(const ModelFolder& source, const FolderChanges& changes, cons
   settings["similarity_fn_name"] = SimilarityName(changes.similarity.value_or(source.similarity));
   const int64_t truncated = changes.truncate_dim.value_or(source.truncate_dim.value_or(0));
   if (truncated > 0) settings["truncate_dim"] = truncated;
-  WriteFileAtomically(folder / "config_sentence_transformers.json", settings.dump(2) + "\n");
+  WriteFileAtomically(folder / "config_sentence_transformers.json", settings.Dump(2) + "\n");
 }
 
 void CopyFiles(const ModelFolder& source, const std::filesystem::path& folder) {

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "weights/settings/calibration_json.h"
 #include "weights/settings/settings_file.h"
 
@@ -63,22 +63,22 @@ TandemFile ReadTandemFile(const ModelFiles& files) {
 }
 
 std::string TandemFileText(const TandemFile& file) {
-  nlohmann::ordered_json text = {{"format", kFormat}};
+  Json text = {{"format", kFormat}};
   if (file.towers != Towers::kShared) text["towers"] = TowersName(file.towers);
   if (file.max_query_tokens) text["max_query_tokens"] = *file.max_query_tokens;
   if (file.max_document_tokens) text["max_document_tokens"] = *file.max_document_tokens;
   PutCalibration(file.calibration, &text);
-  return text.dump(2) + "\n";
+  return text.Dump(2) + "\n";
 }
 
 void WriteCalibration(const std::filesystem::path& folder,
                       const std::optional<Calibration>& calibration) {
   const ModelFiles files(folder);
   ReadTandemFile(files);  // a broken file stays as it is
-  nlohmann::ordered_json file = {{"format", kFormat}};
-  if (files.Has(kTandemFile)) file = nlohmann::ordered_json::parse(files.Bytes(kTandemFile));
+  Json file = {{"format", kFormat}};
+  if (files.Has(kTandemFile)) file = ReadToRewrite(files.PathOf(kTandemFile));
   PutCalibration(calibration, &file);
-  WriteFileAtomically(files.PathOf(kTandemFile), file.dump(2) + "\n");
+  WriteFileAtomically(files.PathOf(kTandemFile), file.Dump(2) + "\n");
 }
 
 }  // namespace tandem::weights

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/suggest.h"
 #include "weights/settings/settings_file.h"
 
@@ -64,7 +64,7 @@ void CheckKeys(const Settings& settings) {
 
 void CheckArguments(const Settings& settings) {
   for (const std::string_view key : kArguments) {
-    const nlohmann::json* arguments = settings.Find(key);
+    const Json* arguments = settings.Find(key);
     if (arguments == nullptr) continue;
     if (!arguments->is_object()) settings.Fail(key, "an object");
     for (const auto& [name, value] : arguments->items()) {
@@ -80,12 +80,12 @@ void CheckArguments(const Settings& settings) {
 // layer's or, of a cross-encoder, the logits. Where "message" is there too, texts become messages
 // of a conversation, which a template writes out.
 void CheckModality(const Settings& settings) {
-  const nlohmann::json* modality = settings.Find("modality_config");
+  const Json* modality = settings.Find("modality_config");
   if (modality == nullptr) return;
   const bool scores = settings.String("transformer_task") == "sequence-classification";
   const std::string_view output = scores ? "logits" : "last_hidden_state";
   const std::string_view name = scores ? "scores" : "token_embeddings";
-  const nlohmann::json wanted = {{"method", "forward"}, {"method_output_name", output}};
+  const Json wanted = {{"method", "forward"}, {"method_output_name", output}};
   if (!modality->is_object() || !modality->contains("text") || (*modality)["text"] != wanted) {
     settings.Fail("modality_config",
                   fmt::format("\"text\" by the method \"forward\" to its output \"{}\"", output));

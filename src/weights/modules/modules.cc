@@ -244,12 +244,12 @@ ListedModule ModuleOf(std::string type, std::string folder, const std::string& f
 }
 
 std::vector<ListedModule> ParseModules(std::string_view bytes, const std::filesystem::path& path) {
-  const nlohmann::json list = ParseSettings(bytes, path.native());
+  const Json list = ParseSettings(bytes, path.native());
   if (!list.is_array() || list.empty()) {
     throw ModelError(path.native(), "", "is not a list of modules");
   }
   std::vector<ListedModule> modules;
-  for (const nlohmann::json& item : list) {
+  for (const Json& item : list) {
     const Settings entry(path.native(), item);
     modules.push_back(
         ModuleOf(entry.RequiredString("type"), entry.String("path").value_or(""), path.native()));

@@ -39,9 +39,9 @@ PoolingMode ModeOf(const std::string& name, const Settings& config) {
 
 std::vector<PoolingMode> ListedModes(const Settings& config) {
   std::vector<PoolingMode> modes;
-  const nlohmann::json& mode = *config.Find("pooling_mode");
-  const nlohmann::json listed = mode.is_array() ? mode : nlohmann::json::array({mode});
-  for (const nlohmann::json& item : listed) {
+  const Json& mode = *config.Find("pooling_mode");
+  const Json listed = mode.is_array() ? mode : Json::array({mode});
+  for (const Json& item : listed) {
     if (!item.is_string()) config.Fail("pooling_mode", "a name or a list of names");
     modes.push_back(ModeOf(item.get<std::string>(), config));
   }
@@ -114,7 +114,7 @@ Pooling ReadPooling(const Settings& config, int64_t width) {
 }
 
 std::string PoolingConfigText(const Pooling& pooling, int64_t width) {
-  nlohmann::ordered_json config;
+  Json config;
   if (!InOrder(pooling.modes)) {
     config["embedding_dimension"] = width;
     for (const PoolingMode mode : pooling.modes) {
@@ -134,7 +134,7 @@ std::string PoolingConfigText(const Pooling& pooling, int64_t width) {
     }
   }
   if (!pooling.include_prompt) config["include_prompt"] = false;
-  return config.dump(2) + "\n";
+  return config.Dump(2) + "\n";
 }
 
 }  // namespace tandem::weights

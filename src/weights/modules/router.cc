@@ -4,36 +4,34 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kRouterFile = "router_config.json";
 constexpr const char* kModelSettings = "config_sentence_transformers.json";
 
 // One object of the router's file.
 Settings Part(const Settings& config, const char* key) {
-  const nlohmann::json* part = config.Find(key);
+  const Json* part = config.Find(key);
   if (part == nullptr || !part->is_object()) config.Fail(key, "an object");
   return Settings(config.file(), *part);
 }
 
 // The name of the route that texts of the task take; none where there is none.
-std::optional<std::string> RouteName(const Settings& config, const nlohmann::json& structure,
+std::optional<std::string> RouteName(const Settings& config, const Json& structure,
                                      std::string_view task) {
-  const nlohmann::json* parameters = config.Find("parameters");
+  const Json* parameters = config.Find("parameters");
   if (parameters != nullptr && parameters->is_object() && parameters->contains("route_mappings")) {
-    const nlohmann::json& mappings = (*parameters)["route_mappings"];
+    const Json& mappings = (*parameters)["route_mappings"];
     // Python tuples as text.
     for (const std::string& key :
          {fmt::format("('{}', 'text')", task), fmt::format("('{}', None)", task),
@@ -54,7 +52,7 @@ std::optional<std::string> RouteName(const Settings& config, const nlohmann::jso
 // `router`.
 std::vector<ListedModule> ModulesOf(const Settings& config, std::string_view task,
                                     const std::string& router) {
-  const nlohmann::json& structure = *config.Find("structure");
+  const Json& structure = *config.Find("structure");
   const Settings types = Part(config, "types");
   const std::optional<std::string> name = RouteName(config, structure, task);
   if (!name || !structure.contains(*name) || !structure[*name].is_array()) {
@@ -66,7 +64,7 @@ std::vector<ListedModule> ModulesOf(const Settings& config, std::string_view tas
                                  task, fmt::join(routes, ", ")));
   }
   std::vector<ListedModule> modules;
-  for (const nlohmann::json& id : structure[*name]) {
+  for (const Json& id : structure[*name]) {
     if (!id.is_string()) config.Fail("structure", "lists of names of modules");
     const auto folder = id.get<std::string>();
     modules.push_back(ModuleOf(types.RequiredString(folder),
@@ -124,12 +122,12 @@ std::vector<std::string> AddTower(const std::filesystem::path& folder, const std
 void WriteModelSettings(const std::filesystem::path& folder, const std::string& query,
                         const std::string& document) {
   const auto read = [&](const std::string& tower) {
-    return Json::parse(ReadModelFile(folder / tower / kModelSettings, kMaxSettingsBytes));
+    return ReadToRewrite(folder / tower / kModelSettings);
   };
   Json settings = read(query);
   const Json of_documents = read(document);
   settings["prompts"]["document"] = of_documents["prompts"]["document"];
-  WriteFileAtomically(folder / kModelSettings, settings.dump(2) + "\n");
+  WriteFileAtomically(folder / kModelSettings, settings.Dump(2) + "\n");
 }
 
 }  // namespace
@@ -159,7 +157,7 @@ void WriteRouter(const std::filesystem::path& folder, const std::string& query,
   Json modules = Json::array();
   modules.push_back(
       {{"idx", 0}, {"name", "0"}, {"path", ""}, {"type", "sentence_transformers.models.Router"}});
-  WriteFileAtomically(folder / "modules.json", modules.dump(2) + "\n");
+  WriteFileAtomically(folder / "modules.json", modules.Dump(2) + "\n");
   std::string shared;
   if (towers == Towers::kSeparateSharedProjection) {
     shared = query + "/" + LastDense(ModelFiles(folder / query).Modules());
@@ -170,7 +168,7 @@ void WriteRouter(const std::filesystem::path& folder, const std::string& query,
   const Json router = {{"types", types},
                        {"structure", structure},
                        {"parameters", {{"default_route", "document"}, {"allow_empty_key", true}}}};
-  WriteFileAtomically(folder / kRouterFile, router.dump(2) + "\n");
+  WriteFileAtomically(folder / kRouterFile, router.Dump(2) + "\n");
   WriteModelSettings(folder, query, document);
 }
 

@@ -2,15 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/file_kind.h"
+#include "base/json/json_problem.h"
+#include "base/json/json_scanner.h"
 #include "weights/safetensors/safetensors.h"
 
 namespace tandem::weights {
@@ -26,83 +28,75 @@ std::string Shown(std::string_view name) {
 
 // Takes the JSON piece by piece, without building a tree, and stops at the first piece that does
 // not belong to the format: nesting and memory stay bounded, and repeated keys are noticed.
-class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
+class HeaderReader final : public JsonEvents {
  public:
-  SafetensorsHeader header;
-  std::string error;
-  std::string error_tensor;
+  // `file` names the file in errors, which every function throws as ModelError.
+  explicit HeaderReader(std::string_view file) : file_(file) {}
 
-  bool start_object(std::size_t) override {
+  SafetensorsHeader header;
+
+  void StartObject() override {
     if (state_ == State::kStart) return Enter(State::kTensors);
     if (state_ == State::kTensorValue) return Enter(State::kTensor);
     if (state_ == State::kMetadataValue) return Enter(State::kMetadata);
-    return Unexpected("an object");
+    Unexpected("an object");
   }
 
-  bool key(string_t& name) override {
-    if (state_ == State::kTensors) return StartTensor(name);
+  void Key(std::string name) override {
+    if (state_ == State::kTensors) return StartTensor(std::move(name));
     if (state_ == State::kTensor) return StartField(name);
-    if (state_ != State::kMetadata) return Unexpected("a key");
+    if (state_ != State::kMetadata) Unexpected("a key");
     metadata_key_ = std::move(name);
-    return Enter(State::kMetadataString);
+    Enter(State::kMetadataString);
   }
 
-  bool string(string_t& value) override {
+  void String(std::string value) override {
     if (state_ == State::kMetadataString) {
       if (!header.metadata.emplace(metadata_key_, std::move(value)).second) {
-        return Fail(fmt::format("the metadata key '{}' occurs twice", Shown(metadata_key_)));
+        Fail(fmt::format("the metadata key '{}' occurs twice", Shown(metadata_key_)));
       }
       return Enter(State::kMetadata);
     }
-    if (state_ != State::kDtype) return Unexpected("a string");
+    if (state_ != State::kDtype) Unexpected("a string");
     dtype_ = DtypeFromName(value);
-    if (!dtype_) return Fail(fmt::format("has the unknown type '{}'", Shown(value)));
-    return Enter(State::kTensor);
+    if (!dtype_) Fail(fmt::format("has the unknown type '{}'", Shown(value)));
+    state_ = State::kTensor;
   }
 
-  bool start_array(std::size_t) override {
-    if (state_ == State::kShape) return Enter(State::kShapeNumbers);
-    if (state_ == State::kOffsets) return Enter(State::kOffsetNumbers);
-    return Unexpected("an array");
+  void StartArray() override {
+    if (state_ != State::kShape && state_ != State::kOffsets) Unexpected("an array");
+    state_ = state_ == State::kShape ? State::kShapeNumbers : State::kOffsetNumbers;
   }
 
-  bool number_unsigned(number_unsigned_t value) override {
+  void Number(std::string_view digits) override {
     constexpr auto kMax = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    const uint64_t value = Natural(digits);
     if (state_ == State::kShapeNumbers) {
-      if (value > kMax) return Fail("has a size beyond 2^63");
+      if (value > kMax) Fail("has a size beyond 2^63");
       shape_->push_back(static_cast<int64_t>(value));
-      return true;
+      return;
     }
-    if (state_ != State::kOffsetNumbers) return Unexpected("a number");
-    if (offsets_->size() == 2) return Fail("has more than two data_offsets");
+    if (state_ != State::kOffsetNumbers) Unexpected("a number");
+    if (offsets_->size() == 2) Fail("has more than two data_offsets");
     offsets_->push_back(value);
-    return true;
   }
 
-  bool end_array() override {
+  void EndArray() override {
     if (state_ == State::kOffsetNumbers && offsets_->size() != 2) {
-      return Fail("has not two data_offsets");
+      Fail("has not two data_offsets");
     }
-    return Enter(State::kTensor);
+    state_ = State::kTensor;
   }
 
-  bool end_object() override {
-    if (state_ == State::kTensor) return EndTensor();
-    if (state_ == State::kMetadata) return Enter(State::kTensors);
-    return Enter(State::kEnd);
+  void EndObject() override {
+    if (state_ == State::kTensor) {
+      EndTensor();
+    } else {
+      state_ = state_ == State::kMetadata ? State::kTensors : State::kEnd;
+    }
   }
 
-  bool null() override { return Unexpected("null"); }
-  bool boolean(bool) override { return Unexpected("a boolean"); }
-  bool number_integer(number_integer_t) override { return Unexpected("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override {
-    return Unexpected("a number that is not an integer below 2^64");
-  }
-  bool binary(binary_t&) override { return Unexpected("binary data"); }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    return Fail(fmt::format("the header is not JSON: error at byte {}", kLengthBytes + position));
-  }
+  void Word(std::string_view word) override { Unexpected(word == "null" ? "null" : "a boolean"); }
 
  private:
   enum class State {
@@ -121,62 +115,69 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     kEnd,
   };
 
-  bool Enter(State state) {
-    state_ = state;
-    return true;
-  }
+  void Enter(State state) { state_ = state; }
 
-  bool Fail(std::string message) {
-    error = std::move(message);
+  [[noreturn]] void Fail(std::string_view message) const {
     const bool in_tensor = state_ >= State::kTensorValue && state_ <= State::kOffsetNumbers;
-    if (in_tensor) error_tensor = Shown(name_);
-    return false;
+    throw ModelError(file_, in_tensor ? Shown(name_) : "", message);
   }
 
-  bool Unexpected(std::string_view what) {
-    return Fail(fmt::format(
+  [[noreturn]] void Unexpected(std::string_view what) const {
+    Fail(fmt::format(
         "the header has {} where the format has none; each tensor is {{\"dtype\", \"shape\", "
         "\"data_offsets\"}}",
         what));
   }
 
-  bool StartTensor(string_t& name) {
+  uint64_t Natural(std::string_view digits) const {
+    uint64_t value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    if (error == std::errc() && stop == end) return value;
+    const bool is_integer = digits.find_first_of(".eE") == std::string_view::npos;
+    Unexpected(is_integer && digits.front() == '-' ? "a negative number"
+                                                   : "a number that is not an integer below 2^64");
+  }
+
+  void StartTensor(std::string name) {
     if (name == "__metadata__") {
-      if (std::exchange(metadata_seen_, true)) return Fail("'__metadata__' occurs twice");
-      return Enter(State::kMetadataValue);
+      if (std::exchange(metadata_seen_, true)) Fail("'__metadata__' occurs twice");
+      state_ = State::kMetadataValue;
+      return;
     }
     name_ = std::move(name);
     dtype_.reset();
     shape_.reset();
     offsets_.reset();
     state_ = State::kTensorValue;
-    if (!names_.insert(name_).second) return Fail("the name occurs twice");
-    return true;
+    if (!names_.insert(name_).second) Fail("the name occurs twice");
   }
 
-  bool StartField(const string_t& name) {
-    if (name == "dtype" && !dtype_) return Enter(State::kDtype);
-    if (name == "shape" && !shape_) {
+  void StartField(const std::string& name) {
+    if (name == "dtype" && !dtype_) {
+      state_ = State::kDtype;
+    } else if (name == "shape" && !shape_) {
       shape_.emplace();
-      return Enter(State::kShape);
-    }
-    if (name == "data_offsets" && !offsets_) {
+      state_ = State::kShape;
+    } else if (name == "data_offsets" && !offsets_) {
       offsets_.emplace();
-      return Enter(State::kOffsets);
+      state_ = State::kOffsets;
+    } else {
+      Fail(fmt::format("has the key '{}' twice or unknown", Shown(name)));
     }
-    return Fail(fmt::format("has the key '{}' twice or unknown", Shown(name)));
   }
 
-  bool EndTensor() {
-    if (!dtype_ || !shape_ || !offsets_) return Fail("lacks dtype, shape or data_offsets");
+  void EndTensor() {
+    if (!dtype_ || !shape_ || !offsets_) Fail("lacks dtype, shape or data_offsets");
     header.tensors.push_back({.name = name_,
                               .dtype = *dtype_,
                               .shape = std::move(*shape_),
                               .begin = (*offsets_)[0],
                               .end = (*offsets_)[1]});
-    return Enter(State::kTensors);
+    state_ = State::kTensors;
   }
 
+  std::string_view file_;
   State state_ = State::kStart;
   std::string name_;
   std::optional<Dtype> dtype_;
@@ -270,9 +271,9 @@ std::string_view HeaderJson(std::string_view bytes, std::string_view file) {
 
 SafetensorsHeader ParseSafetensors(std::string_view bytes, std::string_view file) {
   const std::string_view json = HeaderJson(bytes, file);
-  HeaderReader reader;
-  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) {
-    throw ModelError(file, reader.error_tensor, reader.error);
+  HeaderReader reader(file);
+  if (JsonScanner(json, /*python_words=*/false, &reader).Scan()) {
+    throw ModelError(file, "", fmt::format("the header is not JSON: {}", JsonFaultText(json)));
   }
   SafetensorsHeader header = std::move(reader.header);
   header.data_offset = kLengthBytes + json.size();

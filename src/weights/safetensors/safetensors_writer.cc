@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json/json.h"
 
 namespace tandem::weights {
 namespace {
@@ -50,24 +50,21 @@ void CheckBytes(const TensorToWrite& tensor, std::string_view bytes, std::string
 
 std::string Header(const Ordered& tensors, const std::map<std::string, std::string>& metadata,
                    std::string_view file) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   uint64_t begin = 0;
   for (const TensorToWrite* tensor : tensors) {
     const uint64_t end = begin + BytesOf(*tensor).value();
-    // push_back, because ordered_json's operator[] compares a new key with every earlier one.
-    header.get_ref<nlohmann::ordered_json::object_t&>().push_back(
-        {tensor->name,
-         {{"dtype", DtypeName(tensor->dtype)},
-          {"shape", tensor->shape},
-          {"data_offsets", {begin, end}}}});
+    header.Append(tensor->name, {{"dtype", DtypeName(tensor->dtype)},
+                                 {"shape", tensor->shape},
+                                 {"data_offsets", {begin, end}}});
     begin = end;
   }
   try {
-    std::string text = header.dump();
+    std::string text = header.Dump();
     text.resize((text.size() + 7) / 8 * 8, ' ');
     return text;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     throw ModelError(file, "", "a tensor's name or the metadata is not UTF-8");
   }
 }

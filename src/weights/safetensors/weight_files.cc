@@ -34,14 +34,14 @@ constexpr const char* kPickles[] = {"pytorch_model.bin", "pytorch_model.bin.inde
 }
 
 // Refuses anything but a plain name, so that no shard lies outside the folder.
-bool IsFileName(const nlohmann::json& value) {
+bool IsFileName(const Json& value) {
   if (!value.is_string()) return false;
-  const auto& name = value.get_ref<const std::string&>();
+  const auto& name = value.text();
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
 // The files that an index's weight_map names.
-std::set<std::string> ShardNames(const nlohmann::json& map, const std::filesystem::path& index) {
+std::set<std::string> ShardNames(const Json& map, const std::filesystem::path& index) {
   std::set<std::string> names;
   for (const auto& [tensor, file] : map.items()) {
     if (!IsFileName(file)) {
@@ -56,7 +56,7 @@ std::set<std::string> ShardNames(const nlohmann::json& map, const std::filesyste
 // As in transformers, the files' own headers say which tensors they hold; the index only lists the
 // files. Warns where it names tensors that none of them has: one that the encoder needs is an error
 // later on.
-void WarnOfMissing(std::span<const SafetensorsFile> files, const nlohmann::json& map,
+void WarnOfMissing(std::span<const SafetensorsFile> files, const Json& map,
                    const std::filesystem::path& index) {
   size_t missing = 0;
   std::string first;
@@ -94,7 +94,7 @@ WeightFiles::WeightFiles(const std::filesystem::path& folder) : folder_(folder) 
 
 void WeightFiles::OpenShards(const std::filesystem::path& index) {
   const Settings settings = Settings::Read(index);
-  const nlohmann::json* map = settings.Find("weight_map");
+  const Json* map = settings.Find("weight_map");
   if (map == nullptr || !map->is_object() || map->empty()) {
     settings.Fail("weight_map", "an object of tensor names and file names");
   }

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
@@ -26,10 +26,10 @@ double RequiredNumber(const Settings& settings, std::string_view key) {
 std::vector<double> RequiredNumbers(const Settings& settings, std::string_view key, double least,
                                     double most) {
   const std::string expected = fmt::format("ascending numbers from {} to {}", least, most);
-  const nlohmann::json* list = settings.Find(key);
+  const Json* list = settings.Find(key);
   if (list == nullptr || !list->is_array() || list->empty()) settings.Fail(key, expected);
   std::vector<double> numbers;
-  for (const nlohmann::json& one : *list) {
+  for (const Json& one : *list) {
     if (!one.is_number()) settings.Fail(key, expected);
     const double number = one.get<double>();
     const bool ascends = numbers.empty() || number >= numbers.back();
@@ -54,7 +54,7 @@ void ReadIsotonic(const Settings& probability, Calibration* calibration) {
 }
 
 Settings ObjectOf(const Settings& settings, std::string_view key) {
-  const nlohmann::json* value = settings.Find(key);
+  const Json* value = settings.Find(key);
   if (value == nullptr || !value->is_object()) settings.Fail(key, "an object");
   return {settings.file(), *value};
 }
@@ -102,12 +102,12 @@ std::optional<Calibration> ReadCalibration(const Settings& tandem_file) {
   return calibration;
 }
 
-void PutCalibration(const std::optional<Calibration>& calibration, nlohmann::ordered_json* file) {
+void PutCalibration(const std::optional<Calibration>& calibration, Json* file) {
   for (const char* key : {"objective", "probability", "learned"}) file->erase(key);
   if (!calibration) return;
   const bool learned = calibration->method == CalibrationMethod::kObjective;
   if (learned) (*file)["objective"] = calibration->objective;
-  nlohmann::ordered_json probability = {{"method", CalibrationMethodName(calibration->method)}};
+  Json probability = {{"method", CalibrationMethodName(calibration->method)}};
   if (calibration->method == CalibrationMethod::kIsotonic) {
     probability["scores"] = calibration->scores;
     probability["probabilities"] = calibration->probabilities;

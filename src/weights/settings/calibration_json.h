@@ -1,9 +1,9 @@
 // A calibration as keys of tandem.json. Internal to the room.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "base/json/json.h"
 #include "weights/settings/calibration.h"
 
 namespace tandem::weights {
@@ -16,6 +16,6 @@ class Settings;  // weights/settings/settings_file.h
 std::optional<Calibration> ReadCalibration(const Settings& tandem_file);
 
 // Sets these keys in `file`, an object, or removes them where there is no calibration.
-void PutCalibration(const std::optional<Calibration>& calibration, nlohmann::ordered_json* file);
+void PutCalibration(const std::optional<Calibration>& calibration, Json* file);
 
 }  // namespace tandem::weights

@@ -9,7 +9,7 @@ namespace tandem::weights {
 std::vector<bool> ReadSlidingLayers(const Settings& config, int64_t layers,
                                     const std::function<bool(int64_t)>& slides) {
   std::vector<bool> sliding;
-  const nlohmann::json* types = config.Find(kLayerTypes.name);
+  const Json* types = config.Find(kLayerTypes.name);
   if (types == nullptr) {
     for (int64_t i = 0; i < layers; ++i) sliding.push_back(slides(i));
     return sliding;
@@ -17,7 +17,7 @@ std::vector<bool> ReadSlidingLayers(const Settings& config, int64_t layers,
   if (!types->is_array() || types->size() != static_cast<size_t>(layers)) {
     config.Fail(kLayerTypes.name, fmt::format("a list of {} names, one for each layer,", layers));
   }
-  for (const nlohmann::json& type : *types) {
+  for (const Json& type : *types) {
     if (type != "full_attention" && type != "sliding_attention") {
       config.Fail(
           kLayerTypes.name,

@@ -12,27 +12,25 @@
 namespace tandem::weights {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kMostBase = 1e12;
 constexpr double kMostFactor = 1e6;
 constexpr double kMostPositions = 1e9;
 
-json ObjectOf(const Settings& config, std::string_view key) {
-  const json* value = config.Find(key);
-  if (value == nullptr) return json::object();
+Json ObjectOf(const Settings& config, std::string_view key) {
+  const Json* value = config.Find(key);
+  if (value == nullptr) return Json::object();
   if (!value->is_object()) config.Fail(key, "an object");
   return *value;
 }
 
-bool IsByKind(const json& parameters) {
+bool IsByKind(const Json& parameters) {
   return parameters.contains("full_attention") || parameters.contains("sliding_attention");
 }
 
 // The object that holds "rope_type", "rope_theta" and the numbers of a scaling.
 Settings ParametersOf(const Settings& config, const RotarySource& source) {
-  const json scaling = ObjectOf(config, kRopeScaling.name);
-  json parameters = ObjectOf(config, kRopeParameters.name);
+  const Json scaling = ObjectOf(config, kRopeScaling.name);
+  Json parameters = ObjectOf(config, kRopeParameters.name);
   if (source.kind.empty()) {
     if (IsByKind(parameters)) config.Fail(kRopeParameters.name, "one object for all layers");
     return {config.file(), scaling.empty() ? parameters : scaling};
@@ -40,10 +38,10 @@ Settings ParametersOf(const Settings& config, const RotarySource& source) {
   if (!parameters.empty() && !IsByKind(parameters)) {
     config.Fail(kRopeParameters.name, "an object with full_attention and sliding_attention");
   }
-  json own = parameters.value(std::string(source.kind), json::object());
-  if (own.is_null()) own = json::object();
+  const Json* const found = parameters.Find(source.kind);
+  Json own = found == nullptr || found->is_null() ? Json::object() : *found;
   if (!own.is_object()) config.Fail(kRopeParameters.name, "objects as values");
-  if (source.scaled) own.update(scaling);
+  if (source.scaled) own.Update(scaling);
   return {config.file(), own};
 }
 

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/json/json_members.h"
+#include "base/json/json_reader.h"
 
 namespace tandem::weights {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr size_t kMaxDepth = 64;
 
 }  // namespace
 
@@ -33,20 +33,19 @@ std::string ReadModelFile(const std::filesystem::path& path, uintmax_t limit) {
   }
 }
 
-nlohmann::json ParseSettings(std::string_view text, std::string_view file,
-                             const std::vector<std::string_view>& skipped) {
-  const auto keep = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    if (depth > kMaxDepth) {
-      throw ModelError(file, "", fmt::format("is nested deeper than {} levels", kMaxDepth));
-    }
-    if (depth != 1 || event != nlohmann::json::parse_event_t::key) return true;
-    const std::string& key = parsed.get_ref<const std::string&>();
-    return std::find(skipped.begin(), skipped.end(), key) == skipped.end();
-  };
+Json ParseSettings(std::string_view text, std::string_view file) {
   try {
-    return ParsePythonJson(text, keep);
+    return ParseJson(text, {.python_numbers = true, .most_levels = kMaxDepth});
   } catch (const JsonTextError& error) {
     throw ModelError(file, "", error.what());
+  }
+}
+
+Json ReadToRewrite(const std::filesystem::path& path) {
+  try {
+    return ParseJson(ReadModelFile(path, kMaxSettingsBytes));
+  } catch (const JsonTextError& error) {
+    throw ModelError(path.native(), "", error.what());
   }
 }
 
@@ -56,13 +55,14 @@ Settings Settings::Read(const std::filesystem::path& path) {
 }
 
 Settings Settings::ReadIfThere(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return Settings(path.native(), nlohmann::json::object());
+  if (!std::filesystem::exists(path)) return Settings(path.native(), Json::object());
   return Read(path);
 }
 
-Settings::Settings(std::string file, nlohmann::json value)
+Settings::Settings(std::string file, Json value)
     : file_(std::move(file)), value_(std::move(value)) {
   if (!value_.is_object()) throw ModelError(file_, "", "is not a JSON object");
+  value_.SortMembers();
 }
 
 bool Settings::Has(std::string_view key) const { return Find(key) != nullptr; }
@@ -74,35 +74,36 @@ std::vector<std::string> Settings::Keys() const {
 }
 
 bool Settings::IsNull(std::string_view key) const {
-  const auto found = value_.find(std::string(key));
-  return found != value_.end() && found->is_null();
+  const Json* const found = value_.Find(key);
+  return found != nullptr && found->is_null();
 }
 
-void Settings::Set(std::string_view key, nlohmann::json value) {
-  value_[std::string(key)] = std::move(value);
+void Settings::Set(std::string_view key, Json value) {
+  value_[key] = std::move(value);
+  value_.SortMembers();
 }
 
-const nlohmann::json* Settings::Find(std::string_view key) const {
-  const auto found = value_.find(std::string(key));
-  return found == value_.end() || found->is_null() ? nullptr : &*found;
+const Json* Settings::Find(std::string_view key) const {
+  const Json* const found = value_.Find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 std::optional<std::string> Settings::String(std::string_view key) const {
-  const nlohmann::json* value = Find(key);
+  const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_string()) Fail(key, "a string");
   return value->get<std::string>();
 }
 
 std::optional<bool> Settings::Boolean(std::string_view key) const {
-  const nlohmann::json* value = Find(key);
+  const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_boolean()) Fail(key, "true or false");
   return value->get<bool>();
 }
 
 std::optional<int64_t> Settings::Integer(std::string_view key, int64_t least, int64_t most) const {
-  const nlohmann::json* value = Find(key);
+  const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
   const bool fits =
       value->is_number_integer() &&
@@ -113,7 +114,7 @@ std::optional<int64_t> Settings::Integer(std::string_view key, int64_t least, in
 }
 
 std::optional<double> Settings::Number(std::string_view key, double least, double most) const {
-  const nlohmann::json* value = Find(key);
+  const Json* value = Find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number() || !(value->get<double>() >= least && value->get<double>() <= most)) {
     Fail(key, fmt::format("a number from {} to {}", least, most));
@@ -132,7 +133,7 @@ std::string Settings::RequiredString(std::string_view key) const {
 }
 
 void Settings::Fail(std::string_view key, std::string_view expected) const {
-  const nlohmann::json* value = Find(key);
+  const Json* value = Find(key);
   throw ModelError(file_, "",
                    fmt::format("'{}' is {}; {} expected", key,
                                value == nullptr ? "missing" : ShownJson(*value), expected));

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/json/json.h"
 
 namespace tandem::weights {
 
@@ -20,12 +21,15 @@ inline constexpr uintmax_t kMaxTokenizerBytes = uintmax_t{256} << 20;
 // `limit`.
 std::string ReadModelFile(const std::filesystem::path& path, uintmax_t limit);
 
-// Parses JSON of at most 64 levels. Keys of the outermost object in `skipped` are not kept. Throws
-// ModelError.
-nlohmann::json ParseSettings(std::string_view text, std::string_view file,
-                             const std::vector<std::string_view>& skipped = {});
+// Parses JSON of at most 64 levels as Python reads it. Throws ModelError.
+Json ParseSettings(std::string_view text, std::string_view file);
 
-// One JSON object with typed access. A key that is null counts as absent, as in Python.
+// A file of which some members change: the others are written again as they are. Throws ModelError,
+// also for NaN and other numbers that only Python writes.
+Json ReadToRewrite(const std::filesystem::path& path);
+
+// One JSON object with typed access; its members, and those inside them, are sorted by their keys.
+// A key that is null counts as absent, as in Python.
 class Settings {
  public:
   // Throws ModelError: missing, too long, no JSON, no object.
@@ -33,16 +37,16 @@ class Settings {
   // An empty object where the file does not exist.
   static Settings ReadIfThere(const std::filesystem::path& path);
   // `value` must be an object.
-  Settings(std::string file, nlohmann::json value);
+  Settings(std::string file, Json value);
 
   const std::string& file() const { return file_; }
   bool Has(std::string_view key) const;
   std::vector<std::string> Keys() const;
   // Whether the key is there and null, where that is not the same as absent.
   bool IsNull(std::string_view key) const;
-  void Set(std::string_view key, nlohmann::json value);
+  void Set(std::string_view key, Json value);
   // Null where absent.
-  const nlohmann::json* Find(std::string_view key) const;
+  const Json* Find(std::string_view key) const;
 
   // Each throws ModelError for another type or, for numbers, a value outside [least, most].
   std::optional<std::string> String(std::string_view key) const;
@@ -58,7 +62,7 @@ class Settings {
 
  private:
   std::string file_;
-  nlohmann::json value_;
+  Json value_;
 };
 
 }  // namespace tandem::weights

@@ -40,7 +40,7 @@ Settings ReadSentenceConfig(const ModelFiles& files, bool plain) {
     const Settings& settings = files.Read(name);
     if (!settings.Keys().empty()) return settings;  // after an empty one the next name is tried
   }
-  return Settings(files.PathOf(kSentenceConfigs[0]).native(), nlohmann::json::object());
+  return Settings(files.PathOf(kSentenceConfigs[0]).native(), Json::object());
 }
 
 // The first limit that a file of settings states; `tokens` 0 where none does.
@@ -98,11 +98,11 @@ std::optional<size_t> LengthOfKind(const Settings& sentence_config, std::string_
 
 // sentence-transformers hands these to each call of the tokenizer. Padding changes no embedding.
 void RefuseProcessingSettings(const Settings& sentence_config) {
-  const nlohmann::json* all = sentence_config.Find("processing_kwargs");
+  const Json* all = sentence_config.Find("processing_kwargs");
   if (all == nullptr || !all->is_object()) return;
   for (const char* group : {"common", "text"}) {
-    const auto settings = all->find(group);
-    if (settings == all->end() || !settings->is_object()) continue;
+    const Json* const settings = all->Find(group);
+    if (settings == nullptr || !settings->is_object()) continue;
     for (const auto& [name, value] : settings->items()) {
       if (name == "padding" || name == "return_tensors") continue;
       sentence_config.Fail("processing_kwargs",

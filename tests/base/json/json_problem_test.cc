@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "base/json/json_members.h"
 #include "base/json/json_scanner.h"
 
 namespace tandem {
@@ -164,25 +161,6 @@ TEST(WithNumbersThatFit, KeepsTheLengthAndTheOthers) {
             "[{}" + std::string(398, ' ') + "]");
   EXPECT_EQ(WithNumbersThatFit("[1, 2.5]"), std::nullopt);
   EXPECT_EQ(WithNumbersThatFit("[1e999, NaN]"), std::nullopt);
-}
-
-TEST(ParsePythonJson, ReadsWhatPythonWrites) {
-  const nlohmann::json read = ParsePythonJson(
-      R"({"a": NaN, "b": [Infinity, -Infinity, 1e999], "c": 123456789012345678901234567890, "d": "NaN"})");
-  EXPECT_TRUE(std::isnan(read["a"].get<double>()));
-  EXPECT_EQ(read["b"][0], INFINITY);
-  EXPECT_EQ(read["b"][1], -INFINITY);
-  EXPECT_EQ(read["b"][2], INFINITY);
-  EXPECT_EQ(read["c"], 123456789012345678901234567890.0);
-  EXPECT_EQ(read["d"], "NaN");
-  EXPECT_EQ(ShownJson(read["a"]), "NaN");
-  EXPECT_EQ(ShownJson(read["b"][1]), "-Infinity");
-  try {
-    ParsePythonJson("{\"a\": nan}");
-    FAIL();
-  } catch (const JsonTextError& error) {
-    EXPECT_THAT(error.what(), StartsWith("is not valid JSON: column 7, in `a`: nan is no number"));
-  }
 }
 
 }  // namespace

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "base/json/json_reader.h"
 
 namespace tandem::app {
 namespace {
@@ -58,7 +59,7 @@ TEST(ViewsOutput, TsvDoesNotRound) {
 
 TEST(ViewsOutput, JsonHasHistogramsAndPoints) {
   const FurtherFigures figures = ViewsFigures(SomeViews(), kIds);
-  const auto wanted = nlohmann::ordered_json::parse(R"({
+  const auto wanted = ParseJson(R"({
     "queries": 2, "pairs": 1, "nearest_cosine_median": 0.75, "alignment": 0.4,
     "uniformity_queries": null, "uniformity_positives": null,
     "centroid_gap": 0.3333333333333333, "separability": null, "ratio_median": null,
@@ -69,11 +70,10 @@ TEST(ViewsOutput, JsonHasHistogramsAndPoints) {
     "explained": [0.75, 0.25],
     "points": [{"query": "q-b", "tower": "query", "principal": [1.0, 2.0]},
                {"query": "q-b", "tower": "positive", "principal": [3.0, 4.0]}]})");
-  EXPECT_EQ(figures.json["views"], wanted) << figures.json.dump(1);
+  EXPECT_EQ(figures.json["views"], wanted) << figures.json.Dump(1);
   eval::EmbeddingViews views = SomeViews();
   views.pictures.tsne = {{5, 6}, {7, 8}};
-  EXPECT_EQ(ViewsFigures(views, kIds).json["views"]["points"][1]["tsne"],
-            nlohmann::ordered_json::parse("[7.0, 8.0]"));
+  EXPECT_EQ(ViewsFigures(views, kIds).json["views"]["points"][1]["tsne"], ParseJson("[7.0, 8.0]"));
 }
 
 }  // namespace

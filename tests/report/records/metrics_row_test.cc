@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/files/files.h"
@@ -16,11 +15,11 @@ namespace {
 // What ROW writes is LINE, and LINE reads back as a row that writes the same.
 template <typename Row>
 void ExpectLine(const Row& row, const std::string& line) {
-  EXPECT_EQ(ToJson(row).dump(), line);
+  EXPECT_EQ(ToJson(row).Dump(), line);
   const auto read = ReadMetricsRow(line);
   ASSERT_TRUE(read.has_value()) << line;
   ASSERT_TRUE(std::holds_alternative<Row>(*read)) << line;
-  EXPECT_EQ(ToJson(std::get<Row>(*read)).dump(), line);
+  EXPECT_EQ(ToJson(std::get<Row>(*read)).Dump(), line);
 }
 
 TEST(MetricsRow, IsAFlatLineThatReadsBack) {
@@ -61,7 +60,7 @@ TEST(MetricsRow, IsAFlatLineThatReadsBack) {
 
 // Fields that do not exist have no key, numbers that are not finite are null.
 TEST(MetricsRow, WhatDoesNotExist) {
-  EXPECT_EQ(ToJson(StepRow{.step = 1, .loss = std::nan("")}).dump(),
+  EXPECT_EQ(ToJson(StepRow{.step = 1, .loss = std::nan("")}).Dump(),
             R"({"event":"step","step":1,"epoch":null,"queries":0,"tokens":0,"loss":null,)"
             R"("learning_rate":null,"gradient_norm":null})");
   const auto row = ReadMetricsRow(R"({"event":"step","step":3,"loss":null,"new_key":[1]})");
@@ -85,7 +84,7 @@ TEST(MetricsRow, LinesOfEarlierVersionsAreRead) {
   const auto as_today = [](const std::string& line) {
     const auto row = ReadMetricsRow(line);
     if (!row) return std::string("none");
-    return std::visit([](const auto& of) { return ToJson(of).dump(); }, *row);
+    return std::visit([](const auto& of) { return ToJson(of).Dump(); }, *row);
   };
   EXPECT_EQ(as_today(R"({"step":3,"epoch":0.5,"queries":9,"tokens":90,"loss":0.5,)"
                      R"("learning_rate":0.25,"gradient_norm":2.0,"false_negatives":1,)"
@@ -111,7 +110,7 @@ TEST(TimingRow, IsAFlatLineThatReadsBackAlsoFromEarlierVersions) {
   const auto as_today = [](const std::string& line) {
     const auto row = ReadTimingRow(line);
     if (!row) return std::string("none");
-    return std::visit([](const auto& of) { return ToJson(of).dump(); }, *row);
+    return std::visit([](const auto& of) { return ToJson(of).Dump(); }, *row);
   };
   const std::string start =
       R"("version":"1","threads":2,"precision":"fp32","isa":"avx2","resumed_from":5,)"

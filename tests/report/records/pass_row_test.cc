@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -50,14 +49,14 @@ TEST(PassRow, SumsUpARecord) {
   WriteFileAtomically(folder.path() / "notes.txt", "not a record");
   const std::vector<PassFile> passes = ReadPasses(folder.path(), 9);
   ASSERT_EQ(passes.size(), 4U);
-  EXPECT_EQ(ToJson(*passes[0].row).dump(),
+  EXPECT_EQ(ToJson(*passes[0].row).Dump(),
             R"({"event":"pass","pass":0,"batches":1,"queries":1,"left_out":1,)"
             R"("mean_score_left_out":0.25})");
-  EXPECT_EQ(ToJson(*passes[1].row).dump(),
+  EXPECT_EQ(ToJson(*passes[1].row).Dump(),
             R"({"event":"pass","pass":1,"batches":1,"queries":1,"left_out":1})");
   EXPECT_FALSE(passes[2].row.has_value());
   EXPECT_EQ(passes[2].name, "pass-2.bin");
-  EXPECT_EQ(ToJson(*passes[3].row).dump(), R"({"event":"pass","pass":3,"batches":1,"queries":1})");
+  EXPECT_EQ(ToJson(*passes[3].row).Dump(), R"({"event":"pass","pass":3,"batches":1,"queries":1})");
   EXPECT_EQ(FromJson<PassRow>(ToJson(*passes[0].row))->mean_score_left_out, 0.25);
 }
 

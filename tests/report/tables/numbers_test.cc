@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace tandem::report {
 namespace {
@@ -34,7 +33,7 @@ TEST(Numbers, ProgramsGetAllDigits) {
   EXPECT_EQ(Exact(1.0 / 3), "0.3333333333333333");
   EXPECT_EQ(Exact(300), "300");
   EXPECT_EQ(Exact(std::nullopt), "-");
-  EXPECT_EQ(JsonNumber(0.1).dump(), "0.1");
+  EXPECT_EQ(JsonNumber(0.1).Dump(), "0.1");
   EXPECT_TRUE(JsonNumber(std::nullopt).is_null());
   EXPECT_TRUE(JsonNumber(kNan).is_null());
   EXPECT_TRUE(JsonNumber(kInfinity).is_null());

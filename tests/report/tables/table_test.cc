@@ -96,7 +96,7 @@ TEST(Table, OwnTextsOfNumbersAndNoHeading) {
   table.Add({"a", 0.00012});
   EXPECT_EQ(table.Text({}), "  a 1.2e-04\n");
   EXPECT_EQ(table.Tsv(), "a\t0.00012\n");
-  EXPECT_EQ(table.Json()[0].dump(), R"({"what":"a","loss_error":0.00012})");
+  EXPECT_EQ(table.Json()[0].Dump(), R"({"what":"a","loss_error":0.00012})");
 }
 
 TEST(Table, ARowOfTooManyCellsIsAnError) {

@@ -306,7 +306,7 @@ TEST_P(EverySampler, RefusesTheStateOfOtherData) {
   const Examples examples = World(40), others = SharedExamples(30);
   const auto sampler = Make(examples, 1, 4, 0), other = Make(others, 1, 4, 0);
   for (int b = 0; b < 3; ++b) NextWithFeedback(*sampler);
-  EXPECT_THROW(sampler->Restore({.values = nlohmann::json::object()}), nlohmann::json::exception);
+  EXPECT_THROW(sampler->Restore({.values = Json::object()}), JsonError);
   if (sampler->State().arrays.empty()) return;
   EXPECT_THROW(other->Restore(sampler->State()), ModelError);
   EXPECT_THROW(sampler->Restore({.values = sampler->State().values}), ModelError);

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/files/files.h"
 #include "optim/optimizer.h"

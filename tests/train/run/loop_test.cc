@@ -239,7 +239,7 @@ class UnevenSampler final : public sampling::Sampler {
   uint64_t BatchesIn(double epochs) const override { return static_cast<uint64_t>(2 * epochs); }
   uint64_t QueriesIn(uint64_t /*pass*/) const override { return 24; }
   double Passes() const override { return passes_; }
-  sampling::SamplerState State() const override { return {.values = nlohmann::json::object()}; }
+  sampling::SamplerState State() const override { return {.values = Json::object()}; }
   void Restore(const sampling::SamplerState&) override {}
 
  private:

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "optim/optimizer.h"
