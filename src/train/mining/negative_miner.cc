@@ -15,7 +15,7 @@
 #include "search/embeddings/embedding_cache.h"
 #include "search/mining/gather_mined.h"
 #include "search/mining/mine.h"
-#include "train/mining/mining_rules.h"
+#include "train/mining/mining_keys.h"
 
 namespace tandem::train {
 namespace {

@@ -51,7 +51,7 @@ class NegativeMiner {
   using Tell = std::function<bool(const MiningStage& stage)>;
 
   // Mines for the examples `which` of `set`, in that order, by the recipe's [mining], which has
-  // been checked (train/mining/mining_rules.h). All of it must outlive the miner. Throws
+  // been checked (train/mining/mining_keys.h). All of it must outlive the miner. Throws
   // RecipeError for a range that begins beyond the corpus, and DataError for a corpus of one text.
   NegativeMiner(const config::LoadedRecipe& loaded, const data::TrainingSet& set,
                 std::span<const uint32_t> which, const MinerOptions& options);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "train/mining/broadcast_arrays.h"
+#include "train/run/broadcast_arrays.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
 

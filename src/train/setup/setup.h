@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/interrupt.h"
 #include "config/recipe/recipe_parse.h"
 #include "model/dual_encoder.h"
 #include "optim/catalogue.h"
@@ -16,9 +17,8 @@
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
 #include "train/mining/negative_miner.h"
-#include "train/mining/pair_scores.h"
-#include "train/run/interrupt.h"
 #include "train/run/loop.h"
+#include "train/scoring/base_scores.h"
 #include "train/setup/batch_figures.h"
 #include "train/setup/plan.h"
 #include "train/step/step.h"

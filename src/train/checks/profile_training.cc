@@ -1,10 +1,10 @@
 // `tandem train --profile-steps`.
 #include <utility>
 
+#include "base/process/interrupt.h"
 #include "train/checks/step_profile.h"
 #include "train/observers/profile_observer.h"
 #include "train/observers/signal_observer.h"
-#include "train/run/interrupt.h"
 #include "train/run/loop.h"
 #include "train/run/run.h"
 #include "train/setup/setup.h"

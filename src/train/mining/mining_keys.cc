@@ -1,4 +1,4 @@
-#include "train/mining/mining_rules.h"
+#include "train/mining/mining_keys.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "base/process/interrupt.h"
 #include "sampling/order.h"
-#include "train/mining/pair_scores.h"
-#include "train/run/interrupt.h"
+#include "train/scoring/base_scores.h"
 
 namespace tandem::train {
 

@@ -1,4 +1,4 @@
-#include "train/mining/pair_scores.h"
+#include "train/scoring/base_scores.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "train/mining/broadcast_arrays.h"
+#include "train/run/broadcast_arrays.h"
 
 #include <cstring>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "train/mining/initial_scores.h"
+#include "train/scoring/sampler_scores.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "train/mining/broadcast_arrays.h"
+#include "train/run/broadcast_arrays.h"
 #include "train/setup/setup.h"
 
 namespace tandem::train {

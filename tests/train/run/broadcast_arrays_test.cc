@@ -1,4 +1,4 @@
-#include "train/mining/broadcast_arrays.h"
+#include "train/run/broadcast_arrays.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
