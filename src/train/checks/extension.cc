@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -117,8 +116,7 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
   }
   const auto latest = folder.LatestCheckpoint();
   if (!latest) return;
-  const nlohmann::json state = ReadState(folder.Checkpoint(*latest));
-  if (!state.value("/loop/stopped_early"_json_pointer, false)) return;
+  if (!ReadFacts(folder.Checkpoint(*latest)).stopped_early) return;
   throw setup.loaded.ErrorAt(
       key, fmt::format("makes the run longer, but it stopped at step {} because {} validations "
                        "brought no improvement (validation.patience); a longer one would have "
@@ -138,10 +136,9 @@ bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setu
 // Whether the folder holds the best weights that a checkpoint refers to. Those of the base (step 0)
 // may be missing in a folder of an earlier version, which did not measure the base.
 bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
-  const nlohmann::json state = ReadState(folder.Checkpoint(checkpoint));
-  const int64_t best = state.value("/loop/best_step"_json_pointer, int64_t{0});
-  const bool measured = best > 0 || state.contains("/loop/base_value"_json_pointer);
-  return !measured || std::filesystem::exists(folder.Best(best));
+  const CheckpointFacts facts = ReadFacts(folder.Checkpoint(checkpoint));
+  const bool measured = facts.best_step > 0 || facts.base_value;
+  return !measured || std::filesystem::exists(folder.Best(facts.best_step));
 }
 
 std::optional<int64_t> CheckpointToExtend(const Setup& setup, const RunFolder& folder,
@@ -185,7 +182,7 @@ bool IsLonger(const RunPlan& plan, const config::Recipe& recipe, const Record& r
 // Whether several processes made the last checkpoint.
 bool WasMadeByGroup(const RunFolder& folder) {
   const std::optional<int64_t> latest = folder.LatestCheckpoint();
-  return latest && ReadState(folder.Checkpoint(*latest)).value("ranks", 1) > 1;
+  return latest && ReadFacts(folder.Checkpoint(*latest)).ranks > 1;
 }
 
 }  // namespace

@@ -44,14 +44,11 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   const int64_t step = loop.state().step;
   nlohmann::json state = loop.State();
   state["format"] = 1;
-  state["data_fingerprint"] = fingerprints_.data;
-  state["base_fingerprint"] = fingerprints_.base;
-  if (fingerprints_.adapter != 0) state["adapter_fingerprint"] = fingerprints_.adapter;
+  fingerprints_.VisitState(StateVisitor::Writer(state));
   if (loop.group() != nullptr) state["ranks"] = loop.group()->ranks();
   SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
                  loop.SamplerArrays());
-  // A run without validation has no best step.
-  folder_.Prune(plan_, step, state.value("/loop/best_step"_json_pointer, int64_t{0}));
+  folder_.Prune(plan_, step, FactsOf(state).best_step);
 }
 
 namespace {

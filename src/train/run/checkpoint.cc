@@ -172,6 +172,27 @@ nlohmann::json ReadState(const std::filesystem::path& folder) {
   }
 }
 
+CheckpointFacts FactsOf(const nlohmann::json& state) {
+  CheckpointFacts facts;
+  const StateVisitor visit = StateVisitor::Reader(state);
+  facts.inputs.VisitState(visit);
+  visit.Member("ranks", facts.ranks, 1);
+  const auto found = state.find("loop");
+  if (found == state.end()) return facts;
+  const StateVisitor loop = StateVisitor::Reader(*found);
+  loop.Member("metrics_bytes", facts.metrics_bytes, 0);
+  loop.Member("best_step", facts.best_step, 0);
+  loop.Member("base_value", facts.base_value);
+  loop.Member("stopped_early", facts.stopped_early, false);
+  loop.Member("progress", facts.progress, 0);
+  loop.Member("progress_before", facts.progress_before, 0);
+  return facts;
+}
+
+CheckpointFacts ReadFacts(const std::filesystem::path& folder) {
+  return FactsOf(ReadState(folder));
+}
+
 void LoadWeights(const std::filesystem::path& folder,
                  std::span<const model::NamedParameter> parameters) {
   ReadTensors(folder / kWeights, TensorsOf(parameters));

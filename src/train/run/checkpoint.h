@@ -8,12 +8,14 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/dual_encoder.h"
 #include "optim/optimizer.h"
 #include "sampling/state.h"
+#include "train/inputs/input_fingerprints.h"
 
 namespace tandem::train {
 
@@ -29,6 +31,21 @@ void SaveWeights(const std::filesystem::path& folder,
 
 // state.json. Throws ModelError where it is missing or broken.
 nlohmann::json ReadState(const std::filesystem::path& folder);
+
+// What may be asked of a checkpoint that is not restored, as it says it or the value here.
+struct CheckpointFacts {
+  InputFingerprints inputs;
+  int64_t ranks = 1;  // processes that trained together
+  uint64_t metrics_bytes = 0;
+  int64_t best_step = 0;  // of its validations; 0 in a run without them, too
+  std::optional<double> base_value;
+  bool stopped_early = false;
+  double progress = 0;  // of a run whose number of steps is not known; 0: it is
+  double progress_before = 0;
+};
+CheckpointFacts FactsOf(const nlohmann::json& state);
+// Throws as ReadState.
+CheckpointFacts ReadFacts(const std::filesystem::path& folder);
 
 // Overwrites the parameters. Throws ModelError for a file that does not have exactly theirs.
 void LoadWeights(const std::filesystem::path& folder,

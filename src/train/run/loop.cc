@@ -233,50 +233,44 @@ std::vector<sampling::StateArray> Loop::SamplerArrays() const {
 }
 
 nlohmann::json Loop::State() const {
-  nlohmann::json loop = {{"step", state_.step},
-                         {"queries", state_.queries},
-                         {"tokens", state_.tokens},
-                         {"stopped_early", state_.stopped_early}};
-  if (options_.accumulate > 1) loop["batches"] = state_.batches;
-  if (parts_.miner != nullptr) loop["mining_rounds"] = state_.mining_rounds;
-  if (by_progress()) {
-    loop["progress_before"] = state_.progress_before;
-    loop["progress"] = state_.progress;
-  }
-  const LossScale& loss_scale = parts_.updater.loss_scale();
-  if (loss_scale.on()) loop["loss_scale"] = loss_scale.State();
-  for (const LoopObserver* observer : observers_) observer->Save(loop);
-  nlohmann::json state = {{"loop", std::move(loop)},
-                          {"sampler", parts_.sampler.State().values},
-                          {"optimizer_steps", parts_.updater.model_steps()}};
-  if (!parts_.states.empty()) {
-    state["objective"] = parts_.states.State();
-    state["objective"]["optimizer_steps"] = parts_.updater.objective_steps();
-  }
+  nlohmann::json state = nlohmann::json::object();
+  LoopState loop = state_;  // it stays as it is
+  VisitState(StateVisitor::Writer(state), loop, {});
   return state;
 }
 
 void Loop::RestoreState(const nlohmann::json& state, std::vector<sampling::StateArray> arrays) {
-  const nlohmann::json& loop = state.at("loop");
-  state_.step = loop.at("step").get<int64_t>();
-  state_.batches = loop.value("batches", state_.step * options_.accumulate);
-  state_.queries = loop.at("queries").get<int64_t>();
-  state_.tokens = loop.at("tokens").get<int64_t>();
-  state_.stopped_early = loop.at("stopped_early").get<bool>();
-  state_.mining_rounds = loop.value("mining_rounds", int64_t{0});
-  state_.progress_before = loop.value("progress_before", 0.0);
-  if (parts_.updater.loss_scale().on()) {
-    parts_.updater.loss_scale().Restore(loop.at("loss_scale"));
-  }
-  for (LoopObserver* observer : observers_) observer->Restore(loop);
-  parts_.sampler.Restore({state.at("sampler"), std::move(arrays)});
+  VisitState(StateVisitor::Reader(state), state_, std::move(arrays));
   CountProgress();
-  int64_t objective_steps = 0;
+}
+
+void Loop::VisitState(StateVisitor visit, LoopState& state,
+                      std::vector<sampling::StateArray> arrays) const {
+  const StateVisitor loop = visit.Part("loop");
+  loop.Member("step", state.step);
+  loop.Member("batches", state.batches, state.step * options_.accumulate,
+              /*kept=*/options_.accumulate > 1);
+  loop.Member("queries", state.queries);
+  loop.Member("tokens", state.tokens);
+  loop.Member("stopped_early", state.stopped_early);
+  loop.Member("mining_rounds", state.mining_rounds, 0, /*kept=*/parts_.miner != nullptr);
+  loop.Member("progress_before", state.progress_before, 0, /*kept=*/by_progress());
+  loop.Member("progress", state.progress, 0, /*kept=*/by_progress());
+  LossScale& loss_scale = parts_.updater.loss_scale();
+  if (loss_scale.on()) loss_scale.VisitState(loop.Part("loss_scale"));
+  for (LoopObserver* observer : observers_) observer->VisitState(loop);
+  nlohmann::json sampler;
+  if (!visit.reads()) sampler = parts_.sampler.State().values;
+  visit.Member("sampler", sampler);
+  if (visit.reads()) parts_.sampler.Restore({std::move(sampler), std::move(arrays)});
+  int64_t steps = parts_.updater.model_steps(), objective_steps = parts_.updater.objective_steps();
+  visit.Member("optimizer_steps", steps);
   if (!parts_.states.empty()) {
-    parts_.states.Restore(state.at("objective"));
-    objective_steps = state.at("objective").at("optimizer_steps").get<int64_t>();
+    const StateVisitor objective = visit.Part("objective");
+    parts_.states.VisitState(objective);
+    objective.Member("optimizer_steps", objective_steps);
   }
-  parts_.updater.SetSteps(state.at("optimizer_steps").get<int64_t>(), objective_steps);
+  if (visit.reads()) parts_.updater.SetSteps(steps, objective_steps);
 }
 
 }  // namespace tandem::train

@@ -17,6 +17,7 @@
 #include "train/mining/negative_miner.h"
 #include "train/observers/observer.h"
 #include "train/run/loop_state.h"
+#include "train/run/state_visitor.h"
 #include "train/setup/plan.h"
 #include "train/step/batch.h"
 #include "train/step/objective_states.h"
@@ -91,9 +92,8 @@ class Loop {
   void TellAfterValidation(const ValidationReport& report) const;
 
   // A checkpoint of the loop: the parameters that it saves, the tensors that optimizers and
-  // objective keep, the sampler's arrays, and everything else as JSON ("loop", "sampler",
-  // "optimizer_steps", "objective"). RestoreState comes before the tensors are overwritten: it
-  // makes room for them.
+  // objective keep, the sampler's arrays, and everything else as JSON (VisitState). RestoreState
+  // comes before the tensors are overwritten: it makes room for them.
   std::vector<model::NamedParameter> SavedParameters() const;
   std::vector<optim::StateTensor> StateTensors() const;
   std::vector<sampling::StateArray> SamplerArrays() const;
@@ -108,6 +108,10 @@ class Loop {
   // and its step, so that a checkpoint of this step never holds the round.
   Next MineIfDue();
   void CountProgress();  // from the sampler and the number of steps
+  // The members of state.json: "loop" with those of `state` and of the observers, "sampler" (whose
+  // arrays are given where it reads), "optimizer_steps", "objective".
+  void VisitState(StateVisitor visit, LoopState& state,
+                  std::vector<sampling::StateArray> arrays) const;
   BatchSums RunBatches();
   void RunBatch(int64_t part, BatchSums& sums);
   // Whether the step's batch `part` is its last one.

@@ -74,21 +74,21 @@ void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const st
 // resumes. Data are compared first: they do not depend on the tokenizer, while the base's
 // fingerprint depends on both.
 void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
-  const nlohmann::json state = ReadState(folder.Checkpoint(step));
-  if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
+  const InputFingerprints begun = ReadFacts(folder.Checkpoint(step)).inputs;
+  if (begun.data != setup.data.fingerprint) {
     throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
                     fmt::format("its documents, queries or judgements are not those that the run "
                                 "in {} was started with; give the same data, or start a new run",
                                 folder.path().native()));
   }
-  if (state.value("adapter_fingerprint", uint64_t{0}) != setup.adapter_fingerprint) {
+  if (begun.adapter != setup.adapter_fingerprint) {
     throw setup.loaded.ErrorAt(
         "model.adapter",
         fmt::format("holds other adapters, or adapters of another rank, scale or dropout, than the "
                     "run in {} was started with; give the same folder, or start a new run",
                     folder.path().native()));
   }
-  if (state.value("base_fingerprint", uint64_t{0}) != setup.base_fingerprint) {
+  if (begun.base != setup.base_fingerprint) {
     throw ModelError(setup.recipe().model.base, "",
                      fmt::format("its weights, settings or tokenizer are not those of the model "
                                  "that the run in {} was started with; give the same model, or "
@@ -99,8 +99,7 @@ void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) 
 
 uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& checkpoint) {
   if (!checkpoint) return 0;
-  const nlohmann::json state = ReadState(folder.Checkpoint(*checkpoint));
-  return state.value("/loop/metrics_bytes"_json_pointer, uint64_t{0});
+  return ReadFacts(folder.Checkpoint(*checkpoint)).metrics_bytes;
 }
 
 // The files that a run appends lines to.

@@ -7,7 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+
+#include "train/run/state_visitor.h"
 
 namespace tandem::train {
 
@@ -30,9 +31,7 @@ class LossScale {
   // are not and no smaller scale could help: it is not on, or at 1.
   void Count(bool finite);
 
-  nlohmann::json State() const;
-  // Throws nlohmann::json::exception.
-  void Restore(const nlohmann::json& state);
+  void VisitState(StateVisitor visit);
 
  private:
   LossScaleOptions options_;

@@ -5,7 +5,6 @@
 #include <ATen/ops/full.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace tandem::train {
@@ -114,16 +113,10 @@ std::vector<optim::StateTensor> ObjectiveStates::Tensors() {
   return tensors;
 }
 
-nlohmann::json ObjectiveStates::State() const {
-  return {{"started", started_},
-          {"bank_positives", positives_.State()},
-          {"bank_negatives", negatives_.State()}};
-}
-
-void ObjectiveStates::Restore(const nlohmann::json& state) {
-  started_ = state.at("started").get<bool>();
-  positives_.Restore(state.at("bank_positives"));
-  negatives_.Restore(state.at("bank_negatives"));
+void ObjectiveStates::VisitState(StateVisitor visit) {
+  visit.Member("started", started_);
+  positives_.VisitState(visit, "bank_positives");
+  negatives_.VisitState(visit, "bank_negatives");
 }
 
 report::NamedNumbers ObjectiveStates::Figures() const {

@@ -4,7 +4,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "objective/objective.h"
 #include "optim/optimizer.h"
 #include "report/records/named_numbers.h"
+#include "train/run/state_visitor.h"
 #include "train/step/score_bank.h"
 #include "weights/folders/tandem_file.h"
 
@@ -54,10 +54,9 @@ class ObjectiveStates {
   std::vector<model::NamedParameter> Numbers() const;
 
   // Everything else that a resumed run needs. Tensors share the banks' memory, to be saved or to be
-  // overwritten; Restore comes first, because it makes room for the saved scores.
+  // overwritten; the state is read first, because that makes room for the saved scores.
   std::vector<optim::StateTensor> Tensors();
-  nlohmann::json State() const;
-  void Restore(const nlohmann::json& state);  // throws nlohmann::json::exception
+  void VisitState(StateVisitor visit);
 
   // What metrics.jsonl shows: scale, bias and the banks' sizes.
   report::NamedNumbers Figures() const;

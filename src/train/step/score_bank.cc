@@ -1,7 +1,7 @@
 #include "train/step/score_bank.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace tandem::train {
 
@@ -36,20 +36,18 @@ void ScoreBank::Add(int64_t step, size_t total, const std::function<double()>& n
   blocks_.push_back({step, count});
 }
 
-nlohmann::json ScoreBank::State() const {
-  nlohmann::json state = nlohmann::json::array();
-  for (const Block& block : blocks_) state.push_back({block.step, block.count});
-  return state;
-}
-
-void ScoreBank::Restore(const nlohmann::json& state) {
+void ScoreBank::VisitState(StateVisitor visit, const char* name) {
+  std::vector<std::pair<int64_t, uint64_t>> blocks;
+  for (const Block& block : blocks_) blocks.emplace_back(block.step, block.count);
+  visit.Member(name, blocks);
+  if (!visit.reads()) return;
   blocks_.clear();
-  size_t count = 0;
-  for (const nlohmann::json& block : state) {
-    blocks_.push_back({block.at(0).get<int64_t>(), block.at(1).get<size_t>()});
-    count += blocks_.back().count;
+  size_t total = 0;
+  for (const auto& [step, count] : blocks) {
+    blocks_.push_back({step, count});
+    total += count;
   }
-  scores_.assign(count, 0);
+  scores_.assign(total, 0);
 }
 
 }  // namespace tandem::train

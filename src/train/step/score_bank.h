@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <vector>
+
+#include "train/run/state_visitor.h"
 
 namespace tandem::train {
 
@@ -30,11 +31,10 @@ class ScoreBank {
   std::span<float> scores() { return scores_; }
   std::span<const float> scores() const { return scores_; }
 
-  // The number of scores of each step; a checkpoint saves it beside the scores.
-  nlohmann::json State() const;
-  // Takes a saved state over. scores() then has the right size, for the caller to overwrite. Throws
-  // nlohmann::json::exception.
-  void Restore(const nlohmann::json& state);
+  // The member `name`: the number of scores of each step, [[step, count], ...]. A checkpoint has
+  // the scores themselves elsewhere; once the member is read, scores() has the right size, for the
+  // caller to overwrite.
+  void VisitState(StateVisitor visit, const char* name);
 
  private:
   struct Block {

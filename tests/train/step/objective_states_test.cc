@@ -58,7 +58,10 @@ TEST(ScoreBank, GoesOnFromItsState) {
   Add(bank, 1, {1, 2, 3});
   Add(bank, 2, {4, 5});
   ScoreBank other(4, 2);
-  other.Restore(bank.State());
+  nlohmann::json state;
+  bank.VisitState(StateVisitor::Writer(state), "bank");
+  EXPECT_EQ(state.dump(), R"({"bank":[[1,2],[2,2]]})");
+  other.VisitState(StateVisitor::Reader(state), "bank");
   ASSERT_EQ(other.scores().size(), bank.scores().size());
   std::copy(bank.scores().begin(), bank.scores().end(), other.scores().begin());
   for (ScoreBank* one : {&bank, &other}) {
@@ -148,7 +151,9 @@ TEST(ObjectiveStates, GoOnFromACheckpoint) {
                      LabelsOfTwo());
 
   Learning resumed;
-  resumed.states.Restore(before.states.State());
+  nlohmann::json state;
+  before.states.VisitState(StateVisitor::Writer(state));
+  resumed.states.VisitState(StateVisitor::Reader(state));
   resumed.optimizer.set_steps(before.optimizer.steps());
   const auto copy = [](const auto& from, const auto& to, const auto& value) {
     ASSERT_EQ(from.size(), to.size());

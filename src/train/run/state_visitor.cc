@@ -1,0 +1,73 @@
+#include "train/run/state_visitor.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tandem::train {
+
+template <typename T>
+void StateVisitor::Required(const char* name, T& value) const {
+  if (reads()) {
+    value = from_->at(name).get<T>();
+  } else {
+    (*to_)[name] = value;
+  }
+}
+
+template <typename T>
+void StateVisitor::Optional(const char* name, T& value, T otherwise, bool kept) const {
+  if (reads()) {
+    value = from_->value(name, otherwise);
+  } else if (kept) {
+    (*to_)[name] = value;
+  }
+}
+
+void StateVisitor::Member(const char* name, bool& value) const { Required(name, value); }
+void StateVisitor::Member(const char* name, int64_t& value) const { Required(name, value); }
+void StateVisitor::Member(const char* name, uint64_t& value) const { Required(name, value); }
+void StateVisitor::Member(const char* name, double& value) const { Required(name, value); }
+void StateVisitor::Member(const char* name,
+                          std::vector<std::pair<int64_t, uint64_t>>& value) const {
+  Required(name, value);
+}
+void StateVisitor::Member(const char* name, nlohmann::json& value) const { Required(name, value); }
+
+void StateVisitor::Member(const char* name, bool& value, bool otherwise, bool kept) const {
+  Optional(name, value, otherwise, kept);
+}
+void StateVisitor::Member(const char* name, int64_t& value, int64_t otherwise, bool kept) const {
+  Optional(name, value, otherwise, kept);
+}
+void StateVisitor::Member(const char* name, uint64_t& value, uint64_t otherwise, bool kept) const {
+  Optional(name, value, otherwise, kept);
+}
+void StateVisitor::Member(const char* name, double& value, double otherwise, bool kept) const {
+  Optional(name, value, otherwise, kept);
+}
+
+void StateVisitor::Member(const char* name, std::optional<double>& value) const {
+  if (!reads()) {
+    if (value) (*to_)[name] = *value;
+    return;
+  }
+  const auto found = from_->find(name);
+  value = found == from_->end() ? std::nullopt : std::optional(found->get<double>());
+}
+
+void StateVisitor::NullableMember(const char* name, std::optional<uint64_t>& value) const {
+  if (reads()) {
+    const nlohmann::json& found = from_->at(name);
+    value = found.is_null() ? std::nullopt : std::optional(found.get<uint64_t>());
+  } else {
+    (*to_)[name] = value ? nlohmann::json(*value) : nlohmann::json();
+  }
+}
+
+StateVisitor StateVisitor::Part(const char* name) const {
+  if (reads()) return Reader(from_->at(name));
+  nlohmann::json& part = (*to_)[name];
+  if (part.is_null()) part = nlohmann::json::object();
+  return Writer(part);
+}
+
+}  // namespace tandem::train
