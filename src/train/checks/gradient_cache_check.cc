@@ -39,14 +39,14 @@ Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
   const auto parameters = model::TrainedOf(setup.model->Parameters());
   const StepOptions options{.forward = {.precision = setup.precision,
                                         .training = true,
-                                        .seed = static_cast<uint64_t>(setup.recipe().seed)},
-                            .chunk_tokens = chunk_tokens};
+                                        .seed = static_cast<uint64_t>(setup.recipe().seed)}};
+  const std::unique_ptr<const Step> step = MakeStep(chunk_tokens);
   Gradient gradient;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first also fills caches
     optim::ClearGradients(parameters);
     const Clock::time_point start = Clock::now();
     gradient.loss =
-        ForwardBackward(*setup.model, batch, setup.objective, setup.states, options).loss;
+        step->ForwardBackward(*setup.model, batch, setup.objective, setup.states, options).loss;
     gradient.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (const model::NamedParameter& parameter : parameters) {

@@ -31,12 +31,12 @@ struct Kept {
 
 // What the forward pass of a share of the batch's queries and documents leaves for the backward
 // pass.
-Kept KeptByForward(Setup& setup, const TrainingBatch& batch, const StepOptions& options,
+Kept KeptByForward(Setup& setup, const TrainingBatch& batch, const model::ForwardOptions& options,
                    double share) {
   const TrainingBatch part =
       batch.Part({0, UpTo(batch.queries, share)}, {0, UpTo(batch.documents, share)});
   const tensor::AllocationCount count;
-  const at::Tensor embeddings = EncodeWhole(*setup.model, part, options.forward);
+  const at::Tensor embeddings = EncodeWhole(*setup.model, part, options);
   return {part.tokens(), count.now()};
 }
 
@@ -76,8 +76,8 @@ void CountPass(Setup& setup, const sampling::Batch& largest, LeastMemory& least)
   least.tokens = batch.tokens() / ranks;
   least.chunk_tokens = setup.recipe().train.chunk_tokens;
   least.accumulates = setup.recipe().train.accumulate > 1;
-  const StepOptions options{.forward = {.precision = setup.precision, .training = true}};
-  Prepare(*setup.model, options, tensor::Passes::kForward);
+  const model::ForwardOptions options{.precision = setup.precision, .training = true};
+  Prepare(*setup.model, options.precision, tensor::Passes::kForward);
   least.before = ReadHeldMemory();
   const double share =
       std::min(1.0, static_cast<double>(kSample) / static_cast<double>(batch.tokens()));

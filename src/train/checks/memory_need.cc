@@ -18,6 +18,7 @@
 #include "tensor/row_gradient.h"
 #include "train/checks/out_of_memory.h"
 #include "train/checks/planned_batches.h"
+#include "train/run/checkpoint.h"
 
 namespace tandem::train {
 namespace {
@@ -29,8 +30,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kMostBatches = 20000;
 
 // Makes a step as the loop does, at a learning rate of 0. Returns its tokens.
-int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
-             const sampling::Batch& plan) {
+int64_t TakeStep(Setup& setup, const std::vector<model::NamedParameter>& parameters,
+                 const sampling::Batch& plan) {
   optim::ClearGradients(parameters);
   int64_t tokens = 0;
   for (int64_t part = 0; part < setup.recipe().train.accumulate; ++part) {
@@ -39,10 +40,9 @@ int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
     WithMemoryAdvice(
         setup.device,
         {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = chunk_tokens}, [&] {
-          ForwardBackward(*setup.model, batch, setup.objective, setup.states,
-                          {.forward = {.precision = setup.precision, .training = true},
-                           .chunk_tokens = chunk_tokens,
-                           .weights_stay = setup.recipe().train.accumulate > 1});
+          setup.step->ForwardBackward(*setup.model, batch, setup.objective, setup.states,
+                                      {.forward = {.precision = setup.precision, .training = true},
+                                       .weights_stay = setup.recipe().train.accumulate > 1});
         });
     tokens += batch.tokens();
   }
@@ -137,13 +137,13 @@ MemoryNeed MeasureMemoryNeed(Setup& setup) {
     (parameter.trained() ? need.parameters : need.frozen) += parameter.value.nbytes();
   }
   tensor::AllocationCount count;
-  Step(setup, parameters, setup.sampler->Next());  // what is made only once is made here
+  TakeStep(setup, parameters, setup.sampler->Next());  // what is made only once is made here
   const Clock::time_point start = Clock::now();
-  need.step_tokens = Step(setup, parameters, setup.sampler->Next());
+  need.step_tokens = TakeStep(setup, parameters, setup.sampler->Next());
   need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   count.ResetMost();
   const tensor::DeviceMemory before = tensor::MemoryOf(setup.device);
-  Step(setup, parameters, batches.largest);
+  TakeStep(setup, parameters, batches.largest);
   const tensor::DeviceMemory after = tensor::MemoryOf(setup.device);
   need.step = setup.device.is_cpu() ? count.most() : after.most_used - before.used;
   need.device = after.most_used;

@@ -138,6 +138,13 @@ sampling::StateArray ArrayOf(const weights::TensorView& tensor) {
 
 }  // namespace
 
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
+                                                   const ObjectiveStates& states) {
+  std::vector<model::NamedParameter> saved = model::TrainedOf(model.Parameters());
+  for (model::NamedParameter& number : states.Numbers()) saved.push_back(std::move(number));
+  return saved;
+}
+
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
                     std::span<const optim::StateTensor> tensors, const nlohmann::json& state,

@@ -16,8 +16,14 @@
 #include "optim/optimizer.h"
 #include "sampling/state.h"
 #include "train/inputs/input_fingerprints.h"
+#include "train/step/objective_states.h"
 
 namespace tandem::train {
+
+// The parameters whose values a checkpoint saves: those of the model that are trained, and the
+// objective's scale and bias.
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
+                                                   const ObjectiveStates& states);
 
 // Writes the folder complete or not at all, flushed to the disk. Throws OutputError.
 void SaveCheckpoint(const std::filesystem::path& folder,

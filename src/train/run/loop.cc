@@ -9,7 +9,7 @@
 
 #include "tensor/profile/profile.h"
 #include "train/checks/out_of_memory.h"
-#include "train/step/shared_step.h"
+#include "train/run/checkpoint.h"
 
 namespace tandem::train {
 namespace {
@@ -21,12 +21,11 @@ sampling::Batch NextBatch(sampling::Sampler& sampler) {
   return sampler.Next();
 }
 
-// With masks of those queries that this process judges.
+// With masks of those queries that this process scores.
 TrainingBatch MakeBatch(const LoopParts& parts, const sampling::Batch& plan) {
   const tensor::ProfileScope scope("assemble batch");
-  if (!dist::IsShared(parts.group)) return parts.batches.Make(plan);
   return parts.batches.Make(
-      plan, JudgedQueries(static_cast<int64_t>(plan.rows()), parts.objective, *parts.group));
+      plan, parts.step.ScoredQueries(static_cast<int64_t>(plan.rows()), parts.objective));
 }
 
 }  // namespace
@@ -177,19 +176,17 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
                   .training = true,
                   .seed = options_.seed,
                   .step = static_cast<uint64_t>(state_.step * options_.accumulate + part)},
-      .chunk_tokens = options_.chunk_tokens,
       .weight = weight * parts_.updater.loss_scale().value(),
       .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
       .weights_stay = options_.accumulate > 1,
-      .group = parts_.group,
       .reducer = sums.complete ? parts_.reducer : nullptr};
   StepOutcome outcome;
   WithMemoryAdvice(
       options_.device,
       {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = options_.chunk_tokens},
       [&] {
-        outcome =
-            ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
+        outcome = parts_.step.ForwardBackward(parts_.model, batch, parts_.objective,
+                                              std::move(parts_.states), step);
       });
   parts_.states = std::move(outcome.states);
   parts_.sampler.AddFeedback(

@@ -35,6 +35,7 @@ struct LoopParts {
   const BatchMaker& batches;
   sampling::Sampler& sampler;
   Updater& updater;
+  const train::Step& step;
   NegativeMiner* miner = nullptr;  // null: nothing is mined
   // The processes that run the loop together (train/step/shared_step.h), and what adds up their
   // gradients. All of them make the same batches and come to the same weights. Null: this one
@@ -50,7 +51,7 @@ struct LoopOptions {
   int64_t batch = 1;       // queries of a full batch, or of a usual one where tokens limit it
   int64_t accumulate = 1;  // batches of a step, but for the last one of a run by epochs
   std::optional<int64_t> batches = std::nullopt;  // RunPlan::batches
-  int64_t chunk_tokens = 0;
+  int64_t chunk_tokens = 0;                       // of `LoopParts::step`, for its advice
   uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
   c10::Device device = c10::Device(c10::DeviceType::CPU);  // where the model is

@@ -169,12 +169,10 @@ void StartOpenBias(Setup& setup) {
   setup.sampler->Restore(state);
   const at::Tensor bias =
       at::full({1},
-               StartingBias(*setup.model, batch, setup.objective, setup.states,
-                            {.forward = {.precision = setup.precision,
+               setup.step->StartingBias(*setup.model, batch, setup.objective, setup.states,
+                                        {.precision = setup.precision,
                                          .training = true,
-                                         .seed = static_cast<uint64_t>(setup.recipe().seed)},
-                             .chunk_tokens = setup.recipe().train.chunk_tokens,
-                             .group = setup.group}),
+                                         .seed = static_cast<uint64_t>(setup.recipe().seed)}),
                at::kDouble);
   if (setup.group != nullptr) setup.group->Broadcast(bias);  // processors may round differently
   setup.states.StartBias(bias.item<double>());
@@ -183,10 +181,8 @@ void StartOpenBias(Setup& setup) {
 void MakeObjective(Setup& setup) {
   for (const std::string& note : ResolveObjective(setup.loaded, *setup.model)) Note(note);
   const config::Recipe& recipe = setup.recipe();
-  setup.objective = MakeTrainingObjective(recipe.objective);
-  setup.objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
-  setup.objective.widths =
-      objective::WidthsOf(recipe.model.dimensions, recipe.model.dimension_weights);
+  setup.objective = MakeTrainingObjective(recipe);
+  setup.step = MakeStep(recipe.train.chunk_tokens, setup.group);
   setup.states = StartingStates(recipe.objective);
 }
 
@@ -244,8 +240,7 @@ void ReadAll(std::unique_ptr<Setup>& setup, config::LoadedRecipe loaded,
   setup->loaded = std::move(loaded);
   const config::Recipe& recipe = setup->recipe();
   CheckBankFits(setup->loaded);
-  const objective::Needs needs =
-      objective::FindObjective(recipe.objective.name).needs(recipe.objective.params);
+  const objective::Needs needs = NeedsOf(recipe.objective);
   CheckLabelKeys(setup->loaded, needs);
   if (recipe.mining.enabled()) CheckMiningKeys(setup->loaded, needs);
   setup->threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
@@ -324,6 +319,7 @@ LoopParts PartsOf(Setup& setup) {
           .batches = *setup.batches,
           .sampler = *setup.sampler,
           .updater = *setup.updater,
+          .step = *setup.step,
           .miner = setup.miner.get(),
           .group = setup.group,
           .reducer = setup.reducer.get()};

@@ -48,6 +48,7 @@ struct Setup {
   uint64_t base_fingerprint = 0;     // of the model that training starts from, and of its tokens
   uint64_t adapter_fingerprint = 0;  // of the adapters of model.adapter; 0: there are none
   std::unique_ptr<BatchMaker> batches;
+  std::unique_ptr<const Step> step;
   // Of a setup that does not encode, where the sampler asks for scores.
   std::optional<PairScoreWork> scoring;
   std::unique_ptr<sampling::Sampler> sampler;

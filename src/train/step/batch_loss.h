@@ -15,7 +15,8 @@
 #include "objective/matryoshka.h"
 #include "objective/objective.h"
 #include "train/step/batch.h"
-#include "train/step/step.h"
+#include "train/step/step_types.h"
+#include "train/step/training_objective.h"
 
 namespace tandem::train {
 
@@ -60,13 +61,14 @@ at::Tensor ScoreSums(const ScoredBatch& batch);
 double EqualScoresLoss(const ScoredBatch& batch, const at::Tensor& sums,
                        const TrainingObjective& objective, const objective::States& states);
 
-// The loss of a training step, and the states after it.
+// What the backward pass of a training step begins with, and the outcome of the step.
 struct TrainingLoss {
-  at::Tensor value;  // times options.weight
+  at::Tensor value;     // the loss times options.weight, or what else has `gradient`
+  at::Tensor gradient;  // d loss / d value; undefined: 1
   StepOutcome outcome;
 };
-TrainingLoss JudgeForTraining(const at::Tensor& embeddings, const TrainingBatch& batch,
-                              const TrainingObjective& objective, ObjectiveStates states,
-                              const StepOptions& options);
+TrainingLoss LossForTraining(const at::Tensor& embeddings, const TrainingBatch& batch,
+                             const TrainingObjective& objective, ObjectiveStates states,
+                             const StepOptions& options);
 
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-#include "train/step/judge.h"
+#include "train/step/batch_loss.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cosine_similarity.h>
@@ -172,9 +172,9 @@ BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
   return result;
 }
 
-TrainingLoss JudgeForTraining(const at::Tensor& embeddings, const TrainingBatch& batch,
-                              const TrainingObjective& objective, ObjectiveStates states,
-                              const StepOptions& options) {
+TrainingLoss LossForTraining(const at::Tensor& embeddings, const TrainingBatch& batch,
+                             const TrainingObjective& objective, ObjectiveStates states,
+                             const StepOptions& options) {
   const tensor::ProfileScope scope("scores and loss");
   ScoredBatch scored = ScoreBatch(embeddings, batch, objective, /*training=*/true);
   // Computed before the loss: beside the loss's gradient, which takes as much memory, it would
@@ -188,7 +188,8 @@ TrainingLoss JudgeForTraining(const at::Tensor& embeddings, const TrainingBatch&
   states.Keep(scored.first_scores(), scored.labels);
   // Multiplied only where it changes something: a step of one batch keeps its rounding.
   if (options.weight != 1) loss.value = loss.value.mul(options.weight);
-  return {loss.value, {std::move(loss.outcome), std::move(states)}};
+  return {
+      .value = loss.value, .gradient = {}, .outcome = {std::move(loss.outcome), std::move(states)}};
 }
 
 }  // namespace tandem::train
