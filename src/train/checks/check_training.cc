@@ -15,8 +15,8 @@
 #include "train/mining/mining_keys.h"
 #include "train/run/run.h"
 #include "train/scoring/sampler_scores.h"
-#include "train/setup/setup.h"
-#include "train/setup/setup_notes.h"
+#include "train/setup/trainer.h"
+#include "train/setup/trainer_notes.h"
 #include "train/setup/training_options.h"
 
 namespace tandem::train {
@@ -48,37 +48,38 @@ std::string Lengths(const TokenStore& store, const char* what, int64_t limit) {
   return text;
 }
 
-std::string Counts(const Setup& setup) {
-  const data::TrainingSet& set = setup.data.set;
-  const bool graded = setup.objective.needs.graded_own;
-  const LabelCount labels = CountLabels(set, setup.data.training, graded);
+std::string Counts(const Trainer& trainer, const RunPlan& plan) {
+  const RunInputs& inputs = trainer.inputs;
+  const data::TrainingSet& set = inputs.data.set;
+  const bool graded = inputs.needs.graded_own;
+  const LabelCount labels = CountLabels(set, inputs.data.training, graded);
   std::string text = fmt::format(
       "training queries: {}\n{}: {}\nqueries without {}, left out: {}\n"
       "data.negatives: {} ({})\ndocuments in the corpus: {}\n",
-      setup.data.training.size(), labels.name, labels.documents,
+      inputs.data.training.size(), labels.name, labels.documents,
       graded ? "labelled document" : "positive", set.queries_without_positive,
-      *setup.recipe().data.negatives, setup.further.Text(), set.documents.size());
-  if (const std::string pairs = PairsText(setup); !pairs.empty()) text += pairs + "\n";
-  if (const std::string warmup = WarmupText(setup); !warmup.empty()) text += warmup + "\n";
-  if (setup.miner != nullptr) {
-    const config::MiningRecipe& mining = setup.recipe().mining;
+      *trainer.recipe().data.negatives, inputs.further.Text(), set.documents.size());
+  if (const std::string pairs = PairsText(trainer); !pairs.empty()) text += pairs + "\n";
+  if (const std::string warmup = WarmupText(trainer, plan); !warmup.empty()) text += warmup + "\n";
+  if (trainer.miner != nullptr) {
+    const config::MiningRecipe& mining = trainer.recipe().mining;
     text += fmt::format(
         "mining: before the first step and every {}{} steps from there: {} negatives a query at "
         "ranks {}; a round encodes {} queries and {} documents\n",
-        setup.plan.mining.every_share > 0 ? "about " : "", setup.plan.mining.every,
-        mining.negatives, mining.range, setup.miner->queries(), setup.miner->documents().size());
+        plan.mining.every_share > 0 ? "about " : "", plan.mining.every, mining.negatives,
+        mining.range, trainer.miner->queries(), trainer.miner->documents().size());
   }
-  if (setup.validator != nullptr) {
-    text += fmt::format("validation: {} on {} queries, every {}{} steps\n", setup.validator->name(),
-                        setup.data.ValidationCorpus().judged.size(),
-                        setup.plan.validate_share > 0 ? "about " : "", setup.plan.validate_every);
+  if (trainer.validator != nullptr) {
+    text += fmt::format("validation: {} on {} queries, every {}{} steps\n",
+                        trainer.validator->name(), inputs.data.ValidationCorpus().judged.size(),
+                        plan.validate_share > 0 ? "about " : "", plan.validate_every);
   }
   return text;
 }
 
 // What the batches of an epoch are, where some can teach nothing.
-std::string EmptyText(const Setup& setup) {
-  const EmptyBatches found = CountEmptyBatches(setup);
+std::string EmptyText(const Trainer& trainer, const RunPlan& plan) {
+  const EmptyBatches found = CountEmptyBatches(trainer, plan);
   if (found.empty == 0) return "";
   const std::string text = fmt::format("{} of the {} batches of an epoch can teach nothing: {}",
                                        found.empty, found.batches, EmptyBatchText("each has"));
@@ -90,7 +91,7 @@ std::string Mebibytes(uint64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / kMebibyte);
 }
 
-std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
+std::string MemoryText(const Trainer& trainer, const MemoryNeed& need) {
   std::string text =
       fmt::format("memory: about {:.0f} MiB resident at most, with program and data; in it\n",
                   static_cast<double>(need.resident) / kMebibyte);
@@ -98,7 +99,7 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
     text += fmt::format(
         "memory of {}: about {} of {} at most; parameters, gradients, the optimizer's state "
         "and the tensors of a step are there\n",
-        setup.device.str(), Mebibytes(need.device), Mebibytes(need.device_total));
+        trainer.inputs.run.device.str(), Mebibytes(need.device), Mebibytes(need.device_total));
   }
   const auto line = [&text](std::string_view what, uint64_t bytes, const std::string& remark) {
     text += fmt::format("  {:<22} {:>12}{}{}\n", what, Mebibytes(bytes), remark.empty() ? "" : "  ",
@@ -107,7 +108,7 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
   line(need.frozen == 0 ? "parameters" : "trained parameters", need.parameters, "");
   if (need.frozen > 0) {
     line("frozen parameters", need.frozen,
-         setup.model->packs_on_use()
+         trainer.model().packs_on_use()
              ? "in their file's type; packed where they are used, because packed copies would "
                "take much of this machine's memory"
              : "in their file's type; packed copies for products are kept beside them");
@@ -121,21 +122,21 @@ std::string MemoryText(const Setup& setup, const MemoryNeed& need) {
        fmt::format("at most at once, for the largest batch, of {} tokens",
                    need.largest_batch_tokens));
   line("  gradients", need.gradients, "among them");
-  line("token ids", setup.texts.queries.bytes() + setup.texts.documents.bytes(),
-       setup.miner == nullptr ? "" : "of the whole corpus, which may be mined");
-  if (setup.miner != nullptr) {
-    line("a round of mining", MiningMemoryOf(setup.recipe()),
+  line("token ids", trainer.inputs.texts.queries.bytes() + trainer.inputs.texts.documents.bytes(),
+       trainer.miner == nullptr ? "" : "of the whole corpus, which may be mined");
+  if (trainer.miner != nullptr) {
+    line("a round of mining", MiningMemoryOf(trainer.recipe()),
          "at most (mining.memory), between steps; not in the sum above");
   }
   return text;
 }
 
-std::string DiskText(const Setup& setup, const DiskNeed& need) {
+std::string DiskText(const Trainer& trainer, const RunPlan& plan, const DiskNeed& need) {
   return fmt::format(
       "disk: at most {} in the run folder, for {} checkpoints of {} that are kept "
       "(train.keep_checkpoints), one that is being written, {}{}and the model\n",
-      Mebibytes(need.run), setup.plan.keep_checkpoints, Mebibytes(need.checkpoint),
-      setup.validator == nullptr
+      Mebibytes(need.run), plan.keep_checkpoints, Mebibytes(need.checkpoint),
+      trainer.validator == nullptr
           ? ""
           : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)),
       (need.records == 0 ? "" : fmt::format("{} of records of passes, ", Mebibytes(need.records))) +
@@ -144,41 +145,45 @@ std::string DiskText(const Setup& setup, const DiskNeed& need) {
                : fmt::format("{} of embeddings while it mines, ", Mebibytes(need.mining))));
 }
 
-std::string TimeText(const Setup& setup, const MemoryNeed& need) {
+std::string TimeText(const Trainer& trainer, const RunPlan& plan, const MemoryNeed& need) {
   return fmt::format(
       "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); on top "
       "come {}{}validation, checkpoints and each start ({:.1f} s to read the data, {:.1f} s for "
       "token ids)\n",
-      FormatDuration(need.step_seconds * static_cast<double>(setup.plan.steps)), setup.plan.steps,
+      FormatDuration(need.step_seconds * static_cast<double>(plan.steps)), plan.steps,
       need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds,
-      setup.scoring ? "scoring, " : "", setup.miner == nullptr ? "" : "mining, ",
-      setup.read_seconds, setup.tokenise_seconds);
+      trainer.scoring ? "scoring, " : "", trainer.miner == nullptr ? "" : "mining, ",
+      trainer.inputs.seconds.reading, trainer.inputs.seconds.tokenising);
 }
 
 // A step that does not fit would end the process.
-void CheckRoom(Setup& setup, bool ignore_limits) {
+void CheckRoom(const Trainer& trainer, const RunPlan& plan, bool ignore_limits) {
   const Shortage shortage = ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
-  CheckMemory(LeastMemoryOf(setup), ReadMemoryLimits(), shortage);
-  if (setup.recipe().output.empty()) return;
-  const RunFolder folder(setup.recipe().output);
+  CheckMemory(LeastMemoryOf(trainer, plan), ReadMemoryLimits(), shortage);
+  if (trainer.recipe().output.empty()) return;
+  const RunFolder folder(trainer.recipe().output);
   const std::optional<DiskRoom> room = RoomOf(folder);
-  if (room) CheckDisk(DiskNeedOf(setup), *room, folder.path(), shortage);
+  if (room) CheckDisk(DiskNeedOf(trainer, plan), *room, folder.path(), shortage);
 }
 
 }  // namespace
 
 std::string CheckTraining(config::LoadedRecipe loaded, bool ignore_limits) {
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded), {.encode = false});
-  CheckRoom(*setup, ignore_limits);
-  const config::ModelRecipe& model = setup->recipe().model;
-  const std::string empty = EmptyText(*setup);  // before the timed step takes batches
-  const MemoryNeed need = MeasureMemoryNeed(*setup);
-  const std::string costs =
-      MemoryText(*setup, need) + DiskText(*setup, DiskNeedOf(*setup)) + TimeText(*setup, need);
-  const std::string trained = TrainedText(*setup->model, setup->recipe());
-  return Counts(*setup) + empty + (trained.empty() ? "" : trained + "\n") + ScoringText(*setup) +
-         Lengths(setup->texts.queries, "queries", *model.max_query_tokens) +
-         Lengths(setup->texts.documents, "documents", *model.max_document_tokens) + costs;
+  const auto [made, plan] = MakeTrainer(std::move(loaded), {.encode = false});
+  Trainer& trainer = *made;
+  CheckRoom(trainer, plan, ignore_limits);
+  const config::ModelRecipe& model = trainer.recipe().model;
+  const ExampleTexts& texts = trainer.inputs.texts;
+  const std::string empty = EmptyText(trainer, plan);  // before the timed step takes batches
+  const MemoryNeed need = MeasureMemoryNeed(trainer, plan);
+  const std::string costs = MemoryText(trainer, need) +
+                            DiskText(trainer, plan, DiskNeedOf(trainer, plan)) +
+                            TimeText(trainer, plan, need);
+  const std::string trained = TrainedText(trainer.model(), trainer.recipe());
+  return Counts(trainer, plan) + empty + (trained.empty() ? "" : trained + "\n") +
+         ScoringText(trainer.scoring, trainer.recipe()) +
+         Lengths(texts.queries, "queries", *model.max_query_tokens) +
+         Lengths(texts.documents, "documents", *model.max_document_tokens) + costs;
 }
 
 }  // namespace tandem::train

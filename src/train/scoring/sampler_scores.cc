@@ -11,21 +11,20 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "train/run/broadcast_arrays.h"
-#include "train/setup/setup.h"
 
 namespace tandem::train {
 namespace {
 
-PairSource SourceOf(const Setup& setup) {
+PairSource SourceOf(const RunInputs& inputs) {
   return {
-      .examples = setup.texts.examples,
-      .query_texts = setup.texts.query_texts,
-      .queries = setup.data.set.queries,
-      .documents = setup.data.set.documents,
-      .graded_own = setup.objective.needs.graded_own,
-      .query_prompt = setup.prompts.queries.Unless(setup.model->prompt(model::TextKind::kQuery)),
+      .examples = inputs.texts.examples,
+      .query_texts = inputs.texts.query_texts,
+      .queries = inputs.data.set.queries,
+      .documents = inputs.data.set.documents,
+      .graded_own = inputs.needs.graded_own,
+      .query_prompt = inputs.prompts.queries.Unless(inputs.model->prompt(model::TextKind::kQuery)),
       .document_prompt =
-          setup.prompts.documents.Unless(setup.model->prompt(model::TextKind::kDocument))};
+          inputs.prompts.documents.Unless(inputs.model->prompt(model::TextKind::kDocument))};
 }
 
 // Stand for scores that nobody has computed.
@@ -54,19 +53,19 @@ void StopIfAsked(const StopRequest& stop, const std::filesystem::path& cache) {
 }
 
 // Throws RecipeError where the data have not what the scores need.
-PairScoreOptions OptionsOf(const Setup& setup, const sampling::ScoreNeeds& needs,
+PairScoreOptions OptionsOf(const RunInputs& inputs, const sampling::ScoreNeeds& needs,
                            const StopRequest& stop) {
-  if (needs.consistencies && !HasCandidates(SourceOf(setup))) {
-    throw setup.loaded.ErrorAt("sampling.score", kNoCandidates);
+  if (needs.consistencies && !HasCandidates(SourceOf(inputs))) {
+    throw inputs.run.loaded.ErrorAt("sampling.score", kNoCandidates);
   }
   const std::filesystem::path cache = CacheFolder();
-  return {
-      .consistency = needs.consistencies,
-      .seed = static_cast<uint64_t>(setup.recipe().seed),
-      .cache = {
-          .folder = cache,
-          .encode = {.precision = setup.precision, .threads = setup.threads, .group = setup.group},
-          .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
+  return {.consistency = needs.consistencies,
+          .seed = static_cast<uint64_t>(inputs.recipe().seed),
+          .cache = {.folder = cache,
+                    .encode = {.precision = inputs.run.precision,
+                               .threads = inputs.run.threads,
+                               .group = inputs.run.group},
+                    .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
 }
 
 // The sampler goes by the scores, so all processes have the same to the last digit.
@@ -79,38 +78,38 @@ void TakeFromRankZero(dist::ProcessGroup& group, PairScores& scores) {
 
 }  // namespace
 
-PairScores ScoreForSampling(const Setup& setup, const sampling::ScoreNeeds& needs,
-                            const StopRequest& stop) {
+SamplerScores ScoreForSampling(const RunInputs& inputs, const sampling::ScoreNeeds& needs,
+                               const StopRequest& stop) {
   if (!needs.any()) return {};
-  const PairScoreOptions options = OptionsOf(setup, needs, stop);
-  PairScores scores = ScorePairs(*setup.model, SourceOf(setup), options);
+  const PairScoreOptions options = OptionsOf(inputs, needs, stop);
+  PairScores scores = ScorePairs(*inputs.model, SourceOf(inputs), options);
   StopIfAsked(stop, options.cache.folder);
-  if (setup.group != nullptr) TakeFromRankZero(*setup.group, scores);
+  if (inputs.run.group != nullptr) TakeFromRankZero(*inputs.run.group, scores);
   Note(fmt::format("the base model scored {} pairs in {}, for sampling.name = \"{}\"",
                    scores.cosines.size(), FormatDuration(scores.seconds),
-                   setup.recipe().sampling.name));
-  return scores;
+                   inputs.recipe().sampling.name));
+  return {.scores = std::move(scores), .work = {}};
 }
 
-PairScores FindScores(Setup& setup, const sampling::ScoreNeeds& needs) {
+SamplerScores FindScores(const RunInputs& inputs, const sampling::ScoreNeeds& needs) {
   if (!needs.any()) return {};
-  const PairScoreOptions options = OptionsOf(setup, needs, {});
-  setup.scoring = WorkOfScoring(*setup.model, SourceOf(setup), options);
-  if (!setup.scoring->encodes()) return ScoreForSampling(setup, needs, {});
-  return RandomScores(setup.scoring->pairs, needs, options.seed);
+  const PairScoreOptions options = OptionsOf(inputs, needs, {});
+  const PairScoreWork work = WorkOfScoring(*inputs.model, SourceOf(inputs), options);
+  PairScores scores = work.encodes() ? RandomScores(work.pairs, needs, options.seed)
+                                     : ScoreForSampling(inputs, needs, {}).scores;
+  return {.scores = std::move(scores), .work = work};
 }
 
-std::string ScoringText(const Setup& setup) {
-  if (!setup.scoring) return "";
-  const PairScoreWork& work = *setup.scoring;
+std::string ScoringText(const std::optional<PairScoreWork>& work, const config::Recipe& recipe) {
+  if (!work) return "";
   std::string text = fmt::format("before its first step the run scores {} pairs of {} texts",
-                                 work.pairs, work.texts);
-  if (!work.encodes()) return text + ", whose embeddings are in the cache\n";
+                                 work->pairs, work->texts);
+  if (!work->encodes()) return text + ", whose embeddings are in the cache\n";
   return text + fmt::format(
                     ": {} are in the cache, and to encode the others takes about {}. Which pairs "
                     "sampling.name = \"{}\" leaves out is not known before: what follows is of "
                     "random ones, as many\n",
-                    work.kept, FormatDuration(work.seconds), setup.recipe().sampling.name);
+                    work->kept, FormatDuration(work->seconds), recipe.sampling.name);
 }
 
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-#include "train/checks/same_setup.h"
+#include "train/checks/same_inputs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,19 +18,19 @@ namespace {
 
 // Everything that all processes must have alike. The recipe's keys are apart, so that the one that
 // differs can be named; threads may differ, and paths count by their last part.
-nlohmann::json Described(const Setup& setup, const std::string& version) {
+nlohmann::json Described(const RunInputs& inputs, const std::string& version) {
   nlohmann::json keys = nlohmann::json::array();
-  const config::Recipe recipe = PortableRecipe(setup.recipe());
-  for (const config::RecipeKey& key : config::RecipeKeys(recipe, setup.loaded.catalogues)) {
+  const config::Recipe recipe = PortableRecipe(inputs.recipe());
+  for (const config::RecipeKey& key : config::RecipeKeys(recipe, inputs.run.loaded.catalogues)) {
     if (key.path() == "threads") continue;
     keys.push_back({key.path(), config::FormatValue(key.value)});
   }
   return {{"version", version},
           {"isa", tensor::IsaName()},
           {"recipe", std::move(keys)},
-          {"data", setup.data.fingerprint},
-          {"base", setup.base_fingerprint},
-          {"adapter", setup.adapter_fingerprint}};
+          {"data", inputs.fingerprints.data},
+          {"base", inputs.fingerprints.base},
+          {"adapter", inputs.fingerprints.adapter}};
 }
 
 // "train.batch = 32, and rank 0 train.batch = 64", of the first key that differs.
@@ -48,7 +48,7 @@ std::string FirstOtherKey(const nlohmann::json& own, const nlohmann::json& first
   return "";
 }
 
-void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::json& first,
+void Compare(const RunInputs& inputs, const nlohmann::json& other, const nlohmann::json& first,
              size_t rank) {
   for (const char* what : {"version", "isa"}) {
     if (other.at(what) == first.at(what)) continue;
@@ -63,7 +63,7 @@ void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::js
                                  rank, FirstOtherKey(other.at("recipe"), first.at("recipe"))));
   }
   if (other.at("data") != first.at("data")) {
-    throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
+    throw DataError(fmt::format("{}", fmt::join(inputs.recipe().data.paths(), ", ")), 0, "",
                     fmt::format("the documents, queries or judgements of rank {} are not those of "
                                 "rank 0: give all processes the same data",
                                 rank));
@@ -71,8 +71,8 @@ void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::js
   for (const char* what : {"base", "adapter"}) {
     if (other.at(what) == first.at(what)) continue;
     throw ModelError(
-        what == std::string("base") ? setup.recipe().model.base
-                                    : setup.recipe().model.adapter.value_or(""),
+        what == std::string("base") ? inputs.recipe().model.base
+                                    : inputs.recipe().model.adapter.value_or(""),
         "",
         fmt::format("the weights, settings or tokenizer of rank {} are not those of rank 0: give "
                     "all processes the same model",
@@ -82,10 +82,10 @@ void Compare(const Setup& setup, const nlohmann::json& other, const nlohmann::js
 
 }  // namespace
 
-void CheckSameEverywhere(const Setup& setup, const std::string& version) {
+void CheckSameInputs(const RunInputs& inputs, const std::string& version) {
   const std::vector<nlohmann::json> all =
-      dist::AllGatherJson(*setup.group, Described(setup, version));
-  for (size_t rank = 1; rank < all.size(); ++rank) Compare(setup, all[rank], all.front(), rank);
+      dist::AllGatherJson(*inputs.run.group, Described(inputs, version));
+  for (size_t rank = 1; rank < all.size(); ++rank) Compare(inputs, all[rank], all.front(), rank);
 }
 
 }  // namespace tandem::train
