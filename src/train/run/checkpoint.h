@@ -16,7 +16,7 @@
 #include "optim/optimizer.h"
 #include "sampling/state.h"
 #include "train/inputs/input_fingerprints.h"
-#include "train/step/objective_states.h"
+#include "train/objective/objective_states.h"
 
 namespace tandem::train {
 

@@ -15,12 +15,12 @@
 #include "sampling/sampler.h"
 #include "tensor/machine/precision.h"
 #include "train/mining/negative_miner.h"
+#include "train/objective/objective_states.h"
 #include "train/observers/observer.h"
 #include "train/run/loop_state.h"
 #include "train/run/state_visitor.h"
 #include "train/setup/plan.h"
 #include "train/step/batch.h"
-#include "train/step/objective_states.h"
 #include "train/step/step.h"
 #include "train/step/updater.h"
 

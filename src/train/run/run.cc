@@ -252,6 +252,23 @@ Continuation Continue(const Trainer& trainer, const RunFolder& folder, dist::Pro
   return continuation;
 }
 
+// Returns the profile of the steps, "" where nobody asked for one.
+std::string TrainAndProfile(const RunFolder& folder, Trainer& trainer,
+                            const Continuation& continuation, const RunOptions& options,
+                            dist::ProcessGroup& group) {
+  if (options.profile_format.empty()) {
+    TrainIn(folder, trainer, continuation, options, group, {});
+    return "";
+  }
+  StepProfile profile;
+  ProfileObserver profiler(profile);
+  TrainIn(folder, trainer, continuation, options, group, {&profiler});
+  return FormatProfile(
+      profile,
+      MeasureSetting(profile, trainer.inputs.run.precision, 3 * trainer.model().flops_per_token()),
+      options.profile_format, options.profile_style);
+}
+
 std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const RunOptions& options,
                   dist::ProcessGroup& group) {
   std::optional<UsedFolder> used;  // rank 0's
@@ -281,17 +298,7 @@ std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const Ru
     }
     CheckRoom(trainer, continuation.plan, folder, options, group);
   }
-  if (options.profile_format.empty()) {
-    TrainIn(folder, trainer, continuation, options, group, {});
-    return "";
-  }
-  StepProfile profile;
-  ProfileObserver profiler(profile);
-  TrainIn(folder, trainer, continuation, options, group, {&profiler});
-  return FormatProfile(
-      profile,
-      MeasureSetting(profile, trainer.inputs.run.precision, 3 * trainer.model().flops_per_token()),
-      options.profile_format, options.profile_style);
+  return TrainAndProfile(folder, trainer, continuation, options, group);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "train/checks/bank_memory.h"
 #include "train/inputs/label_keys.h"
 #include "train/mining/mining_keys.h"
-#include "train/step/training_objective.h"
+#include "train/objective/training_objective.h"
 
 namespace tandem::train {
 

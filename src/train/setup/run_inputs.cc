@@ -14,9 +14,9 @@
 #include "train/inputs/example_texts.h"
 #include "train/inputs/read_sources.h"
 #include "train/mining/mining_memory.h"
+#include "train/objective/training_objective.h"
 #include "train/setup/resolve_objective.h"
 #include "train/setup/run_model.h"
-#include "train/step/training_objective.h"
 #include "weights/settings/prompt_choice.h"
 
 namespace tandem::train {

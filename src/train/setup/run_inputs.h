@@ -10,11 +10,11 @@
 #include "model/dual_encoder.h"
 #include "objective/catalogue.h"
 #include "search/mining/mining_task.h"
+#include "train/inputs/batch_figures.h"
 #include "train/inputs/further_documents.h"
 #include "train/inputs/input_fingerprints.h"
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
-#include "train/setup/batch_figures.h"
 #include "train/setup/resolved_run.h"
 #include "train/step/batch.h"
 

@@ -14,9 +14,9 @@
 #include "dist/process_group.h"
 #include "objective/matryoshka.h"
 #include "objective/objective.h"
+#include "train/objective/training_objective.h"
 #include "train/step/batch.h"
 #include "train/step/step_types.h"
-#include "train/step/training_objective.h"
 
 namespace tandem::train {
 

@@ -17,9 +17,9 @@
 
 #include "dist/process_group.h"
 #include "model/dual_encoder.h"
+#include "train/objective/training_objective.h"
 #include "train/step/batch.h"
 #include "train/step/step_types.h"
-#include "train/step/training_objective.h"
 
 namespace tandem::train {
 

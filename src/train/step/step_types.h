@@ -5,7 +5,7 @@
 
 #include "dist/gradient_reducer.h"
 #include "model/dual_encoder.h"
-#include "train/step/objective_states.h"
+#include "train/objective/objective_states.h"
 
 namespace tandem::train {
 

@@ -5,10 +5,10 @@
 #include "data/studies/label_study.h"
 #include "data/training_set.h"
 #include "sampling/catalogue.h"
+#include "train/inputs/batch_figures.h"
 #include "train/inputs/example_texts.h"
 #include "train/inputs/label_keys.h"
 #include "train/inputs/own_text.h"
-#include "train/setup/batch_figures.h"
 #include "train/step/step.h"
 #include "train/validation/validator.h"
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "train/objective/training_objective.h"
 #include "train/setup/run_inputs.h"
-#include "train/step/training_objective.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {

@@ -15,7 +15,7 @@
 #include "sampling/masks.h"
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
-#include "train/step/training_objective.h"
+#include "train/objective/training_objective.h"
 #include "train/validation/measured_value.h"
 
 namespace tandem::train {

@@ -170,6 +170,8 @@ void ExpectSameForRanks(const StepCase& how, int ranks) {
     }
   }
   const auto errors = dist::RunRanks(ranks, [&](dist::ProcessGroup& group) {
+    EXPECT_NE(dynamic_cast<const train::SharedStep*>(MakeStep(how.chunk_tokens, &group).get()),
+              nullptr);
     Process process(folder.path(), how);
     ExpectSameSteps(process, group, outcomes, gradients);
   });
@@ -222,6 +224,15 @@ TEST(SharedStepTest, EqualsThatOfOneProcessWithAScoreBank) {
 TEST(SharedStepTest, SomeProcessesMayHaveNoQueryOfABatch) {
   StepCase how = CaseOf(objective::kInfoNce);
   how.batch = 2;
+  ExpectSameForRanks(how, 5);
+}
+
+// A query with three documents is four texts.
+TEST(SharedStepTest, SomeProcessesMayHaveNoTextOfABatch) {
+  StepCase how = CaseOf(objective::kInfoNce);
+  how.batch = 1;
+  ExpectSameForRanks(how, 5);
+  how.chunk_tokens = 40;
   ExpectSameForRanks(how, 5);
 }
 

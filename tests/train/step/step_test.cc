@@ -350,5 +350,16 @@ TEST_F(Step, AWeightThatIsNotFiniteIsANumericError) {
                NumericError);
 }
 
+TEST(MakeStepTest, ChoosesTheKindOfStep) {
+  const auto is_plain = [](const std::unique_ptr<const Step>& step) {
+    return dynamic_cast<const PlainStep*>(step.get()) != nullptr;
+  };
+  const std::unique_ptr<dist::ProcessGroup> alone = dist::ProcessGroup::Alone();
+  EXPECT_TRUE(is_plain(MakeStep()));
+  EXPECT_TRUE(is_plain(MakeStep(0, alone.get())));
+  EXPECT_NE(dynamic_cast<const CachedStep*>(MakeStep(1).get()), nullptr);
+  EXPECT_NE(dynamic_cast<const CachedStep*>(MakeStep(1, alone.get()).get()), nullptr);
+}
+
 }  // namespace
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-#include "train/setup/batch_figures.h"
+#include "train/inputs/batch_figures.h"
 
 #include <fmt/format.h>
 

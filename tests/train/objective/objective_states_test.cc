@@ -1,5 +1,5 @@
 // What an objective learns and keeps: the score bank, the bias, and what a checkpoint has of them.
-#include "train/step/objective_states.h"
+#include "train/objective/objective_states.h"
 
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>

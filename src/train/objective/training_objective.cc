@@ -1,4 +1,4 @@
-#include "train/step/training_objective.h"
+#include "train/objective/training_objective.h"
 
 #include "objective/common_params.h"
 

@@ -9,8 +9,8 @@
 #include "objective/catalogue.h"
 #include "objective/matryoshka.h"
 #include "objective/objective.h"
+#include "train/objective/objective_states.h"
 #include "train/step/false_negatives.h"
-#include "train/step/objective_states.h"
 
 namespace tandem::train {
 

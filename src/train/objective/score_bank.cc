@@ -1,4 +1,4 @@
-#include "train/step/score_bank.h"
+#include "train/objective/score_bank.h"
 
 #include <algorithm>
 #include <utility>

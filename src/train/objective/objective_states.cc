@@ -1,4 +1,4 @@
-#include "train/step/objective_states.h"
+#include "train/objective/objective_states.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/from_blob.h>

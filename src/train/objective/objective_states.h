@@ -13,8 +13,8 @@
 #include "objective/objective.h"
 #include "optim/optimizer.h"
 #include "report/records/named_numbers.h"
+#include "train/objective/score_bank.h"
 #include "train/run/state_visitor.h"
-#include "train/step/score_bank.h"
 #include "weights/folders/tandem_file.h"
 
 namespace tandem::train {
