@@ -28,7 +28,7 @@
 #include "data/write_dataset.h"
 #include "sampling/pruning/keep.h"
 #include "train/inputs/run_data.h"
-#include "train/mining/pair_scores.h"
+#include "train/scoring/base_scores.h"
 
 namespace tandem::app {
 namespace {

@@ -15,15 +15,15 @@ std::string EmptyBatchText(std::string_view who) {
       who);
 }
 
-bool IsEmpty(const Setup& setup, const sampling::Batch& batch) {
-  const objective::Needs& needs = setup.objective.needs;
+bool IsEmpty(const BatchMaker& batches, const sampling::Batch& batch) {
+  const objective::Needs& needs = batches.needs();
   const bool labelled = batch.columns() > batch.rows();
   // Such objectives compare the labelled documents of a query with each other.
   if (!needs.negatives || (needs.grades && labelled)) return false;
   // The first row has one, nearly always.
   for (size_t row = 0; row < batch.rows(); ++row) {
     const sampling::Masks masks =
-        sampling::MakeMasks(setup.texts.examples, batch, setup.batches->rules(), row, row + 1);
+        sampling::MakeMasks(batches.examples(), batch, batches.rules(), row, row + 1);
     if (std::find(masks.negative.begin(), masks.negative.end(), 1) != masks.negative.end()) {
       return false;
     }
@@ -31,15 +31,15 @@ bool IsEmpty(const Setup& setup, const sampling::Batch& batch) {
   return true;
 }
 
-EmptyBatches CountEmptyBatches(const Setup& setup) {
-  sampling::Sampler& sampler = *setup.sampler;
+EmptyBatches CountEmptyBatches(const Trainer& trainer, const RunPlan& plan) {
+  sampling::Sampler& sampler = *trainer.sampler;
   const sampling::SamplerState state = sampler.State();
-  if (setup.miner != nullptr) sampler.set_mined(setup.miner->StandIn());
-  const auto steps = static_cast<uint64_t>(setup.plan.steps);
-  const uint64_t most = steps * static_cast<uint64_t>(setup.recipe().train.accumulate);
+  if (trainer.miner != nullptr) sampler.set_mined(trainer.miner->StandIn());
+  const auto steps = static_cast<uint64_t>(plan.steps);
+  const uint64_t most = steps * static_cast<uint64_t>(trainer.recipe().train.accumulate);
   EmptyBatches found;
   while (found.batches < most && sampler.Passes() < 1) {
-    found.empty += IsEmpty(setup, sampler.Next()) ? 1 : 0;
+    found.empty += IsEmpty(trainer.batches, sampler.Next()) ? 1 : 0;
     ++found.batches;
   }
   sampler.Restore(state);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 
@@ -21,9 +21,9 @@ struct EmptyBatches {
 // where it was. Orders that learn from batches hear nothing of these, and documents at random stand
 // for mined ones. None are empty under an objective that needs no negatives, or that compares the
 // labelled documents of a query with each other, where batches have some.
-EmptyBatches CountEmptyBatches(const Setup& setup);
+EmptyBatches CountEmptyBatches(const Trainer& trainer, const RunPlan& plan);
 
-// Whether no query of the batch has an allowed negative, where `needs` asks for some.
-bool IsEmpty(const Setup& setup, const sampling::Batch& batch);
+// Whether no query of the batch has an allowed negative, where the objective needs some.
+bool IsEmpty(const BatchMaker& batches, const sampling::Batch& batch);
 
 }  // namespace tandem::train

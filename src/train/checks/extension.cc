@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "config/quantity.h"
 #include "config/recipe/recipe_text.h"
+#include "sampling/catalogue.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_records.h"
 
@@ -40,8 +41,7 @@ struct Record {
 // becomes longer now, a share is replaced by the number of steps that it was in the recorded run.
 // Where the run became longer before, its record has that number already. A share that the user has
 // changed is taken as it is.
-void KeepShares(Setup& setup, const Record& record, bool extended) {
-  config::Recipe& recipe = setup.loaded.recipe;
+void KeepShares(config::Recipe& recipe, const Record& record, bool extended) {
   const config::Recipe& before = record.recipe;
   const auto keep = [extended](config::Quantity& given, const config::Quantity& recorded,
                                int64_t steps, std::string_view key) {
@@ -64,8 +64,6 @@ void KeepShares(Setup& setup, const Record& record, bool extended) {
   if (recipe.mining.enabled() && before.mining.enabled()) {
     keep(*recipe.mining.every, *before.mining.every, record.plan.mining.every, "mining.every");
   }
-  setup.plan = MakePlan(recipe, *setup.sampler);
-  SetSteps(setup, setup.plan.steps);
 }
 
 // The first step before `steps` that another length gives another rate; none: there is no such one.
@@ -84,12 +82,15 @@ std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const Run
   return std::nullopt;
 }
 
-void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record& record) {
-  const char* key = LengthKey(setup.recipe());
+void CheckCanBeLonger(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
+                      const Record& record) {
+  const config::LoadedRecipe& loaded = trainer.inputs.run.loaded;
+  const config::Recipe& recipe = loaded.recipe;
+  const char* key = LengthKey(recipe);
   const sampling::SamplerInfo& sampler =
-      *config::FindEntry(sampling::Samplers(), setup.recipe().sampling.name);
-  if (setup.plan.by_progress && setup.recipe().train.batch_tokens) {
-    throw setup.loaded.ErrorAt(
+      *config::FindEntry(sampling::Samplers(), recipe.sampling.name);
+  if (plan.by_progress && recipe.train.batch_tokens) {
+    throw loaded.ErrorAt(
         key,
         fmt::format("makes the run longer, but with train.batch_tokens the number of its steps "
                     "is not known ahead, so that what is due in it follows the share that is "
@@ -97,67 +98,66 @@ void CheckCanBeLonger(const Setup& setup, const RunFolder& folder, const Record&
                     "this one's model (model.base = \"{}\")",
                     folder.model().native()));
   }
-  if (setup.plan.by_progress || sampler.FollowsLength(setup.recipe().sampling.params)) {
-    throw setup.loaded.ErrorAt(
+  if (plan.by_progress || sampler.FollowsLength(recipe.sampling.params)) {
+    throw loaded.ErrorAt(
         key, fmt::format("makes the run longer, but its sampler {} spreads what it does over the "
                          "whole run: a longer one would have had other batches from its start. "
                          "Start a new run from this one's model (model.base = \"{}\")",
                          sampler.name, folder.model().native()));
   }
-  const auto other = FirstOtherRate(*setup.schedule, record.plan, setup.plan.steps);
+  const auto other = FirstOtherRate(trainer.schedule, record.plan, plan.steps);
   if (other) {
-    throw setup.loaded.ErrorAt(
+    throw loaded.ErrorAt(
         key, fmt::format("makes a run of {0} steps of the {1} that it was started with, but its "
                          "schedule {2} spreads the learning rate over the whole run: step {3} and "
                          "those after it would have had other rates. Only a run with "
                          "schedule.name = \"constant\" can be made longer; start a new one from "
                          "this one's model (model.base = \"{4}\")",
-                         setup.plan.steps, record.plan.steps, setup.recipe().schedule.name,
-                         *other + 1, folder.model().native()));
+                         plan.steps, record.plan.steps, recipe.schedule.name, *other + 1,
+                         folder.model().native()));
   }
   const auto latest = folder.LatestCheckpoint();
   if (!latest) return;
-  const Json state = ReadState(folder.Checkpoint(*latest));
-  if (!state.value({"loop", "stopped_early"}, false)) return;
-  throw setup.loaded.ErrorAt(
+  if (!ReadFacts(folder.Checkpoint(*latest)).stopped_early) return;
+  throw loaded.ErrorAt(
       key, fmt::format("makes the run longer, but it stopped at step {} because {} validations "
                        "brought no improvement (validation.patience); a longer one would have "
                        "stopped there too. Start a new run from its model (model.base = \"{}\")",
-                       *latest, setup.recipe().validation.patience, folder.model().native()));
+                       *latest, recipe.validation.patience, folder.model().native()));
 }
 
 // Whether a run of the new length would have written the same bytes up to `step`.
-bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const Setup& setup) {
+bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const config::Recipe& recipe,
+                          const RunPlan& plan) {
   if (step < before.steps) return true;
-  const int64_t accumulate = setup.recipe().train.accumulate;
+  const int64_t accumulate = recipe.train.accumulate;
   if (before.batches && *before.batches % accumulate != 0) return false;  // its last step is short
-  const bool validation_due = before.validate_every == 0 || setup.plan.ValidationDue(step);
-  return validation_due && step % setup.recipe().logging.every == 0;
+  const bool validation_due = before.validate_every == 0 || plan.ValidationDue(step);
+  return validation_due && step % recipe.logging.every == 0;
 }
 
 // Whether the folder holds the best weights that a checkpoint refers to. Those of the base (step 0)
 // may be missing in a folder of an earlier version, which did not measure the base.
 bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
-  const Json state = ReadState(folder.Checkpoint(checkpoint));
-  const int64_t best = state.value({"loop", "best_step"}, int64_t{0});
-  const bool measured = best > 0 || state.contains({"loop", "base_value"});
-  return !measured || std::filesystem::exists(folder.Best(best));
+  const CheckpointFacts facts = ReadFacts(folder.Checkpoint(checkpoint));
+  const bool measured = facts.best_step > 0 || facts.base_value;
+  return !measured || std::filesystem::exists(folder.Best(facts.best_step));
 }
 
-std::optional<int64_t> CheckpointToExtend(const Setup& setup, const RunFolder& folder,
-                                          const RunPlan& before) {
+std::optional<int64_t> CheckpointToExtend(const config::Recipe& recipe, const RunPlan& plan,
+                                          const RunFolder& folder, const RunPlan& before) {
   std::vector<int64_t> steps = folder.Checkpoints();
   if (steps.empty()) return std::nullopt;
   std::reverse(steps.begin(), steps.end());
   for (const int64_t step : steps) {
-    if (HoldsNothingOfTheEnd(step, before, setup) && HasItsBest(folder, step)) return step;
+    if (HoldsNothingOfTheEnd(step, before, recipe, plan) && HasItsBest(folder, step)) return step;
   }
   Warn(fmt::format(
       "the run goes on from its end, step {}, where it has a line of metrics.jsonl, a validation "
       "or "
       "a step of fewer batches that a run of {} steps would not have there; the checkpoint before "
       "it, or its best weights, are gone (train.keep_checkpoints)",
-      steps.front(), setup.plan.steps));
+      steps.front(), plan.steps));
   return steps.front();
 }
 
@@ -185,45 +185,60 @@ bool IsLonger(const RunPlan& plan, const config::Recipe& recipe, const Record& r
 // Whether several processes made the last checkpoint.
 bool WasMadeByGroup(const RunFolder& folder) {
   const std::optional<int64_t> latest = folder.LatestCheckpoint();
-  return latest && ReadState(folder.Checkpoint(*latest)).value("ranks", 1) > 1;
+  return latest && ReadFacts(folder.Checkpoint(*latest)).ranks > 1;
+}
+
+// `changed`: keys in which the recipe differs from the record.
+void CheckUnchanged(const std::vector<std::string>& changed, const config::LoadedRecipe& loaded,
+                    const Record& record, const RunFolder& folder) {
+  if (changed.empty()) return;
+  throw loaded.ErrorAt(
+      changed.front(),
+      fmt::format("differs from what the run in {} was started with{} (all that differ: {}); a "
+                  "resumed run may change only paths, logging, how often it validates and saves, "
+                  "and become longer where its schedule allows it",
+                  folder.path().native(),
+                  BothValues(record.recipe, loaded.recipe, changed.front(), loaded.catalogues),
+                  fmt::join(changed, ", ")));
 }
 
 }  // namespace
 
-Continuation CompareWithRecord(Setup& setup, const RunFolder& folder,
+Continuation CompareWithRecord(const Trainer& trainer, const RunFolder& folder,
                                const std::optional<std::string>& text) {
-  const bool leads = dist::Leads(setup.group);
-  if (!text) return {leads ? folder.LatestCheckpoint() : std::nullopt};
-  Record record{ReadResolvedRecipe(*text, folder.recipe().native(), setup.loaded.catalogues), {}};
-  record.plan = MakePlan(record.recipe, *setup.sampler);
-  const bool extended = IsLonger(setup.plan, setup.recipe(), record);
-  const bool same_warmup = setup.recipe().schedule.warmup == record.recipe.schedule.warmup;
-  const bool same_mining = setup.recipe().mining.every == record.recipe.mining.every;
-  KeepShares(setup, record, extended);
+  const bool leads = dist::Leads(trainer.group());
+  Continuation run{.loaded = trainer.inputs.run.loaded,
+                   .plan = MakePlan(trainer.recipe(), *trainer.sampler)};
+  if (!text) {
+    if (leads) run.checkpoint = folder.LatestCheckpoint();
+    return run;
+  }
+  config::Recipe& recipe = run.loaded.recipe;
+  Record record{ReadResolvedRecipe(*text, folder.recipe().native(), run.loaded.catalogues), {}};
+  record.plan = MakePlan(record.recipe, *trainer.sampler);
+  run.extended = IsLonger(run.plan, recipe, record);
+  const bool same_warmup = recipe.schedule.warmup == record.recipe.schedule.warmup;
+  const bool same_mining = recipe.mining.every == record.recipe.mining.every;
+  KeepShares(recipe, record, run.extended);
+  run.plan = MakePlan(recipe, *trainer.sampler);
   std::vector<std::string> changed =
-      config::ChangedKeys(record.recipe, setup.recipe(), setup.loaded.catalogues);
-  if (extended) {
+      config::ChangedKeys(record.recipe, recipe, run.loaded.catalogues);
+  if (run.extended) {
     std::erase_if(changed, [same_warmup, same_mining](const std::string& key) {
       return IsLength(key) || (same_warmup && key == "schedule.warmup") ||
              (same_mining && key == "mining.every");
     });
   }
-  if (setup.group != nullptr || WasMadeByGroup(folder)) std::erase(changed, "threads");
-  if (!changed.empty()) {
-    throw setup.loaded.ErrorAt(
-        changed.front(),
-        fmt::format(
-            "differs from what the run in {} was started with{} (all that differ: {}); a "
-            "resumed run may change only paths, logging, how often it validates and saves, "
-            "and become longer where its schedule allows it",
-            folder.path().native(),
-            BothValues(record.recipe, setup.recipe(), changed.front(), setup.loaded.catalogues),
-            fmt::join(changed, ", ")));
+  if (trainer.group() != nullptr || WasMadeByGroup(folder)) std::erase(changed, "threads");
+  CheckUnchanged(changed, run.loaded, record, folder);
+  if (!leads) return run;
+  if (run.extended) {
+    CheckCanBeLonger(trainer, run.plan, folder, record);
+    run.checkpoint = CheckpointToExtend(recipe, run.plan, folder, record.plan);
+  } else {
+    run.checkpoint = folder.LatestCheckpoint();
   }
-  if (!leads) return {std::nullopt, extended};
-  if (!extended) return {folder.LatestCheckpoint()};
-  CheckCanBeLonger(setup, folder, record);
-  return {CheckpointToExtend(setup, folder, record.plan), true};
+  return run;
 }
 
 void ForgetEnd(const RunFolder& folder, const Continuation& continuation) {

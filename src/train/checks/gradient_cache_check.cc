@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "optim/gradients.h"
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 namespace {
@@ -35,18 +35,19 @@ struct Gradient {
   double seconds = 0;
 };
 
-Gradient Run(Setup& setup, const TrainingBatch& batch, int64_t chunk_tokens) {
-  const auto parameters = model::TrainedOf(setup.model->Parameters());
-  const StepOptions options{.forward = {.precision = setup.precision,
+Gradient Run(const Trainer& trainer, const TrainingBatch& batch, int64_t chunk_tokens) {
+  const auto parameters = model::TrainedOf(trainer.model().Parameters());
+  const std::unique_ptr<const Step> step = MakeStep(chunk_tokens);
+  const StepOptions options{.forward = {.precision = trainer.inputs.run.precision,
                                         .training = true,
-                                        .seed = static_cast<uint64_t>(setup.recipe().seed)},
-                            .chunk_tokens = chunk_tokens};
+                                        .seed = static_cast<uint64_t>(trainer.recipe().seed)}};
   Gradient gradient;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first also fills caches
     optim::ClearGradients(parameters);
     const Clock::time_point start = Clock::now();
     gradient.loss =
-        ForwardBackward(*setup.model, batch, setup.objective, setup.states, options).loss;
+        step->ForwardBackward(trainer.model(), batch, trainer.objective, trainer.states, options)
+            .loss;
     gradient.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (const model::NamedParameter& parameter : parameters) {
@@ -84,22 +85,23 @@ GradientDifference LargestDifference(const std::vector<model::NamedParameter>& p
 }
 
 GradientCacheReport CheckGradientCache(config::LoadedRecipe loaded) {
-  const std::unique_ptr<Setup> setup = MakeSetup(std::move(loaded));
-  const TrainingBatch batch = setup->batches->Make(setup->sampler->Next());
-  const int64_t wanted = setup->recipe().train.chunk_tokens;
+  const std::unique_ptr<Trainer> trainer = MakeTrainer(std::move(loaded)).trainer;
+  const tensor::Precision precision = trainer->inputs.run.precision;
+  const TrainingBatch batch = trainer->batches.Make(trainer->sampler->Next());
+  const int64_t wanted = trainer->recipe().train.chunk_tokens;
   const int64_t chunk = wanted > 0 ? wanted : std::max<int64_t>(1, batch.tokens() / 4);
-  const Gradient direct = Run(*setup, batch, 0);
-  const Gradient cached = Run(*setup, batch, chunk);
-  const GradientDifference worst = LargestDifference(model::TrainedOf(setup->model->Parameters()),
-                                                     direct.of_parameters, cached.of_parameters);
-  GradientCacheReport report{.worst = worst.relative, .bound = BoundOf(setup->precision)};
+  const Gradient direct = Run(*trainer, batch, 0);
+  const Gradient cached = Run(*trainer, batch, chunk);
+  const GradientDifference worst = LargestDifference(
+      model::TrainedOf(trainer->model().Parameters()), direct.of_parameters, cached.of_parameters);
+  GradientCacheReport report{.worst = worst.relative, .bound = BoundOf(precision)};
   report.text = fmt::format(
       "first batch: {} queries, {} documents, {} tokens; chunks of at most {} tokens\n"
       "loss: {:.9g} direct, {:.9g} with the gradient cache\n"
       "worst relative difference of gradients: {:.2e} ({}), bound {:.0e} in {}\n"
       "time: {:.2f} s direct, {:.2f} s with the gradient cache: {:.2f} times\n",
       batch.queries, batch.documents, batch.tokens(), chunk, direct.loss, cached.loss,
-      worst.relative, worst.parameter, report.bound, tensor::PrecisionName(setup->precision),
+      worst.relative, worst.parameter, report.bound, tensor::PrecisionName(precision),
       direct.seconds, cached.seconds, cached.seconds / direct.seconds);
   return report;
 }

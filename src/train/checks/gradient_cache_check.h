@@ -35,7 +35,7 @@ GradientDifference LargestDifference(const std::vector<model::NamedParameter>& p
 
 // Computes the gradient of the first batch, with dropout as in training, in one pass and in chunks
 // of `train.chunk_tokens` (a quarter of the batch where that is 0). It does each twice and times
-// the second. Throws what MakeSetup throws.
+// the second. Throws what MakeTrainer throws.
 GradientCacheReport CheckGradientCache(config::LoadedRecipe recipe);
 
 }  // namespace tandem::train

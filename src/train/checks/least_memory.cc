@@ -31,12 +31,12 @@ struct Kept {
 
 // What the forward pass of a share of the batch's queries and documents leaves for the backward
 // pass.
-Kept KeptByForward(Setup& setup, const TrainingBatch& batch, const StepOptions& options,
-                   double share) {
+Kept KeptByForward(const Trainer& trainer, const TrainingBatch& batch,
+                   const model::ForwardOptions& options, double share) {
   const TrainingBatch part =
       batch.Part({0, UpTo(batch.queries, share)}, {0, UpTo(batch.documents, share)});
   const tensor::AllocationCount count;
-  const at::Tensor embeddings = EncodeWhole(*setup.model, part, options.forward);
+  const at::Tensor embeddings = EncodeWhole(trainer.model(), part, options);
   return {part.tokens(), count.now()};
 }
 
@@ -50,18 +50,18 @@ bool MayBeTable(const model::NamedParameter& parameter) {
                               value.size(0) > kRowsForEachColumn * value.size(1));
 }
 
-void CountUpdate(Setup& setup, const PlannedBatches& batches, LeastMemory& least) {
-  const std::vector<model::NamedParameter> trained = model::TrainedOf(setup.model->Parameters());
+void CountUpdate(const Trainer& trainer, const PlannedBatches& batches, LeastMemory& least) {
+  const std::vector<model::NamedParameter> trained = model::TrainedOf(trainer.model().Parameters());
   for (const model::NamedParameter& parameter : trained) {
     if (!MayBeTable(parameter)) least.gradients += parameter.value.nbytes();
   }
-  for (const optim::StateTensor& state : setup.optimizer->State()) {
+  for (const optim::StateTensor& state : trainer.optimizer->State()) {
     const auto of = std::find_if(trained.begin(), trained.end(), [&](const auto& parameter) {
       return state.name.ends_with("/" + parameter.name);
     });
     const bool table =
         of != trained.end() && MayBeTable(*of) && state.value.sizes() == of->value.sizes();
-    const size_t rows = table ? batches.RowsOf(setup, of->name).size() : 0;
+    const size_t rows = table ? batches.RowsOf(trainer.model(), of->name).size() : 0;
     least.optimizer += table ? std::min(rows, static_cast<size_t>(state.value.size(0))) *
                                    sizeof(float) * static_cast<size_t>(state.value.size(1))
                              : state.value.nbytes();
@@ -69,20 +69,20 @@ void CountUpdate(Setup& setup, const PlannedBatches& batches, LeastMemory& least
 }
 
 // Of a batch of which this process encodes a part.
-void CountPass(Setup& setup, const sampling::Batch& largest, LeastMemory& least) {
-  const TrainingBatch batch = setup.batches->Make(largest, {0, 0});
-  const int64_t ranks = setup.group != nullptr ? setup.group->ranks() : 1;
+void CountPass(const Trainer& trainer, const sampling::Batch& largest, LeastMemory& least) {
+  const TrainingBatch batch = trainer.batches.Make(largest, {0, 0});
+  const int64_t ranks = trainer.group() != nullptr ? trainer.group()->ranks() : 1;
   least.queries = batch.queries / ranks;
   least.tokens = batch.tokens() / ranks;
-  least.chunk_tokens = setup.recipe().train.chunk_tokens;
-  least.accumulates = setup.recipe().train.accumulate > 1;
-  const StepOptions options{.forward = {.precision = setup.precision, .training = true}};
-  Prepare(*setup.model, options, tensor::Passes::kForward);
+  least.chunk_tokens = trainer.recipe().train.chunk_tokens;
+  least.accumulates = trainer.recipe().train.accumulate > 1;
+  const model::ForwardOptions options{.precision = trainer.inputs.run.precision, .training = true};
+  Prepare(trainer.model(), options.precision, tensor::Passes::kForward);
   least.before = ReadHeldMemory();
   const double share =
       std::min(1.0, static_cast<double>(kSample) / static_cast<double>(batch.tokens()));
-  const Kept large = KeptByForward(setup, batch, options, share);
-  const Kept small = KeptByForward(setup, batch, options, share / 2);
+  const Kept large = KeptByForward(trainer, batch, options, share);
+  const Kept small = KeptByForward(trainer, batch, options, share / 2);
   if (large.tokens > small.tokens && large.bytes > small.bytes) {
     least.per_token = static_cast<double>(large.bytes - small.bytes) /
                       static_cast<double>(large.tokens - small.tokens);
@@ -92,20 +92,20 @@ void CountPass(Setup& setup, const sampling::Batch& largest, LeastMemory& least)
   const double kept =
       static_cast<double>(large.bytes) + least.per_token * static_cast<double>(pass - large.tokens);
   least.pass = static_cast<uint64_t>(std::max(0.0, kept));
-  if (setup.objective.needs.negatives) {
+  if (trainer.objective.needs.negatives) {
     least.scores = kScoreBytes * static_cast<uint64_t>(least.queries * batch.documents);
   }
 }
 
 }  // namespace
 
-LeastMemory LeastMemoryOf(Setup& setup) {
+LeastMemory LeastMemoryOf(const Trainer& trainer, const RunPlan& plan) {
   LeastMemory least{.before = ReadHeldMemory()};
-  if (!setup.device.is_cpu()) return least;
-  const PlannedBatches batches = LookAtBatches(setup, kBatches);
+  if (!trainer.inputs.run.device.is_cpu()) return least;
+  const PlannedBatches batches = LookAtBatches(trainer, plan, kBatches);
   if (batches.largest_tokens == 0) return least;
-  CountPass(setup, batches.largest, least);
-  CountUpdate(setup, batches, least);
+  CountPass(trainer, batches.largest, least);
+  CountUpdate(trainer, batches, least);
   return least;
 }
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "base/process/memory_limits.h"
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 
@@ -39,6 +39,6 @@ struct LeastMemory {
 
 // Of a run on the processor; all 0 but `before` on a device. Encodes without changing model,
 // sampler or states.
-LeastMemory LeastMemoryOf(Setup& setup);
+LeastMemory LeastMemoryOf(const Trainer& trainer, const RunPlan& plan);
 
 }  // namespace tandem::train

@@ -18,6 +18,7 @@
 #include "tensor/row_gradient.h"
 #include "train/checks/out_of_memory.h"
 #include "train/checks/planned_batches.h"
+#include "train/run/checkpoint.h"
 
 namespace tandem::train {
 namespace {
@@ -29,25 +30,26 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kMostBatches = 20000;
 
 // Makes a step as the loop does, at a learning rate of 0. Returns its tokens.
-int64_t Step(Setup& setup, const std::vector<model::NamedParameter>& parameters,
-             const sampling::Batch& plan) {
+int64_t TakeStep(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
+                 const sampling::Batch& plan) {
   optim::ClearGradients(parameters);
   int64_t tokens = 0;
-  for (int64_t part = 0; part < setup.recipe().train.accumulate; ++part) {
-    const TrainingBatch batch = setup.batches->Make(plan);
-    const int64_t chunk_tokens = setup.recipe().train.chunk_tokens;
+  const config::TrainRecipe& recipe = trainer.recipe().train;
+  const ResolvedRun& run = trainer.inputs.run;
+  for (int64_t part = 0; part < recipe.accumulate; ++part) {
+    const TrainingBatch batch = trainer.batches.Make(plan);
     WithMemoryAdvice(
-        setup.device,
-        {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = chunk_tokens}, [&] {
-          ForwardBackward(*setup.model, batch, setup.objective, setup.states,
-                          {.forward = {.precision = setup.precision, .training = true},
-                           .chunk_tokens = chunk_tokens,
-                           .weights_stay = setup.recipe().train.accumulate > 1});
+        run.device,
+        {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = recipe.chunk_tokens},
+        [&] {
+          trainer.step->ForwardBackward(trainer.model(), batch, trainer.objective, trainer.states,
+                                        {.forward = {.precision = run.precision, .training = true},
+                                         .weights_stay = recipe.accumulate > 1});
         });
     tokens += batch.tokens();
   }
   optim::GradientNorm(parameters);
-  setup.optimizer->Step(0, 1);
+  trainer.optimizer->Step(0, 1);
   return tokens;
 }
 
@@ -64,7 +66,7 @@ uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
 
 // Makes optimizer steps with gradients of zero, so that the optimizer writes to its state of these
 // rows. It takes the rows in slices that need less memory than the activations of a step.
-void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameters,
+void TouchRows(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
                const at::Tensor& table, std::span<const int64_t> rows) {
   constexpr size_t kSlice = 1024;
   for (size_t begin = 0; begin < rows.size(); begin += kSlice) {
@@ -76,25 +78,25 @@ void TouchRows(Setup& setup, const std::vector<model::NamedParameter>& parameter
     std::memcpy(indices.data_ptr(), slice.data(), slice.size_bytes());
     tensor::AddRowGradient(
         table, {indices.to(table.device()), at::zeros({count, table.size(1)}, table.options())});
-    setup.optimizer->Step(0, 1);
+    trainer.optimizer->Step(0, 1);
   }
 }
 
 // Counts what the optimizer keeps; what it keeps of a table's rows counts as touched for the rows
 // that the run reads.
-void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tables,
+void CountOptimizer(const Trainer& trainer, const std::vector<model::NamedParameter>& tables,
                     const PlannedBatches& batches, MemoryNeed& need) {
-  for (const optim::StateTensor& state : setup.optimizer->State()) {
+  for (const optim::StateTensor& state : trainer.optimizer->State()) {
     need.optimizer += state.value.nbytes();
     const auto table = std::find_if(tables.begin(), tables.end(), [&](const auto& parameter) {
       return state.name.ends_with("/" + parameter.name) &&
              state.value.sizes() == parameter.value.sizes();
     });
     // A device has memory for whole tables.
-    if (table == tables.end() || !setup.device.is_cpu()) {
+    if (table == tables.end() || !trainer.inputs.run.device.is_cpu()) {
       need.optimizer_touched += state.value.nbytes();
     } else {
-      need.optimizer_touched += batches.RowsOf(setup, table->name).size() *
+      need.optimizer_touched += batches.RowsOf(trainer.model(), table->name).size() *
                                 static_cast<size_t>(state.value.size(1)) * sizeof(float);
     }
   }
@@ -102,20 +104,20 @@ void CountOptimizer(Setup& setup, const std::vector<model::NamedParameter>& tabl
 
 // What sampling/ holds in the end; nothing for a sampler without records
 // (sampling/audit/audit_file.h).
-uint64_t RecordBytes(const Setup& setup) {
-  if (!setup.sampler->Prunes()) return 0;
-  const sampling::Examples& examples = setup.texts.examples;
+uint64_t RecordBytes(const Trainer& trainer, const RunPlan& plan) {
+  if (!trainer.sampler->Prunes()) return 0;
+  const sampling::Examples& examples = trainer.inputs.texts.examples;
   const uint64_t queries = examples.size();
   uint64_t pairs = 0;
   for (size_t q = 0; q < queries; ++q) {
-    pairs +=
-        setup.objective.needs.graded_own ? examples.judged(q).size() : examples.positives(q).size();
+    pairs += trainer.objective.needs.graded_own ? examples.judged(q).size()
+                                                : examples.positives(q).size();
   }
-  const auto batches = static_cast<double>(setup.plan.steps * setup.recipe().train.accumulate);
-  const double passes = batches / static_cast<double>(setup.sampler->BatchesIn(1));
+  const auto batches = static_cast<double>(plan.steps * trainer.recipe().train.accumulate);
+  const double passes = batches / static_cast<double>(trainer.sampler->BatchesIn(1));
   const auto whole = static_cast<uint64_t>(passes) + 1;
   // A query is drawn or left out: 8 bytes in either case.
-  return whole * (4 * queries + 4 * pairs + 8 * std::max(queries, setup.sampler->QueriesIn(0)));
+  return whole * (4 * queries + 4 * pairs + 8 * std::max(queries, trainer.sampler->QueriesIn(0)));
 }
 
 // How many checkpoints a run saves that nothing interrupts.
@@ -129,23 +131,24 @@ uint64_t CheckpointsOf(const RunPlan& plan) {
 
 }  // namespace
 
-MemoryNeed MeasureMemoryNeed(Setup& setup) {
-  const PlannedBatches batches = LookAtBatches(setup, kMostBatches);
-  const std::vector<model::NamedParameter> parameters = model::TrainedOf(setup.model->Parameters());
+MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
+  const PlannedBatches batches = LookAtBatches(trainer, plan, kMostBatches);
+  const std::vector<model::NamedParameter> parameters =
+      model::TrainedOf(trainer.model().Parameters());
   MemoryNeed need{.largest_batch_tokens = batches.largest_tokens};
-  for (const auto& parameter : setup.model->Parameters()) {
+  for (const auto& parameter : trainer.model().Parameters()) {
     (parameter.trained() ? need.parameters : need.frozen) += parameter.value.nbytes();
   }
   tensor::AllocationCount count;
-  Step(setup, parameters, setup.sampler->Next());  // what is made only once is made here
+  TakeStep(trainer, parameters, trainer.sampler->Next());  // what is made only once is made here
   const Clock::time_point start = Clock::now();
-  need.step_tokens = Step(setup, parameters, setup.sampler->Next());
+  need.step_tokens = TakeStep(trainer, parameters, trainer.sampler->Next());
   need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   count.ResetMost();
-  const tensor::DeviceMemory before = tensor::MemoryOf(setup.device);
-  Step(setup, parameters, batches.largest);
-  const tensor::DeviceMemory after = tensor::MemoryOf(setup.device);
-  need.step = setup.device.is_cpu() ? count.most() : after.most_used - before.used;
+  const tensor::DeviceMemory before = tensor::MemoryOf(trainer.inputs.run.device);
+  TakeStep(trainer, parameters, batches.largest);
+  const tensor::DeviceMemory after = tensor::MemoryOf(trainer.inputs.run.device);
+  need.step = trainer.inputs.run.device.is_cpu() ? count.most() : after.most_used - before.used;
   need.device = after.most_used;
   need.device_total = after.total;
   need.gradients = GradientBytes(parameters);
@@ -155,46 +158,46 @@ MemoryNeed MeasureMemoryNeed(Setup& setup) {
     if (gradient.defined() && gradient.is_sparse()) tables.push_back(parameter);
   }
   // A validation runs while the gradients of the step before it are in memory, here as in training.
-  if (setup.validator != nullptr) {
-    setup.validator->Measure(*setup.model, setup.states, [](double) { return false; });
+  if (trainer.validator != nullptr) {
+    trainer.validator->Measure(trainer.model(), trainer.states, [](double) { return false; });
   }
   for (const auto& table : tables) {
-    TouchRows(setup, parameters, table.value, batches.RowsOf(setup, table.name));
+    TouchRows(trainer, parameters, table.value, batches.RowsOf(trainer.model(), table.name));
   }
-  CountOptimizer(setup, tables, batches, need);
+  CountOptimizer(trainer, tables, batches, need);
   need.resident = MostResidentMemory();
   return need;
 }
 
-DiskNeed DiskNeedOf(Setup& setup) {
+DiskNeed DiskNeedOf(const Trainer& trainer, const RunPlan& plan) {
   DiskNeed need;
-  for (const auto& parameter : SavedParameters(*setup.model, setup.states)) {
+  for (const auto& parameter : SavedParameters(trainer.model(), trainer.states)) {
     need.best += parameter.value.nbytes();
   }
   need.checkpoint = need.best;
-  for (const auto& state : setup.optimizer->State()) need.checkpoint += state.value.nbytes();
-  for (const sampling::StateArray& array : setup.sampler->State().arrays) {
+  for (const auto& state : trainer.optimizer->State()) need.checkpoint += state.value.nbytes();
+  for (const sampling::StateArray& array : trainer.sampler->State().arrays) {
     need.checkpoint += std::visit(
         [](const auto& values) { return values.size() * sizeof(values[0]); }, array.values);
   }
-  need.records = RecordBytes(setup);
-  if (setup.miner) need.mining = setup.miner->ScratchBytes(setup.model->embedding_width());
-  const bool adapted = setup.model->adapted();
+  need.records = RecordBytes(trainer, plan);
+  if (trainer.miner) need.mining = trainer.miner->ScratchBytes(trainer.model().embedding_width());
+  const bool adapted = trainer.model().adapted();
   uint64_t most_of_model = adapted ? need.best : 0;  // the adapters beside it
   need.model = most_of_model;
-  for (const auto& parameter : setup.model->Parameters()) {
+  for (const auto& parameter : trainer.model().Parameters()) {
     need.model += parameter.value.nbytes();
     // Where adapters are merged into weights of a shorter type, these are written in float32.
     const uint64_t in_float32 = sizeof(float) * static_cast<uint64_t>(parameter.value.numel());
     most_of_model += adapted ? in_float32 : parameter.value.nbytes();
   }
-  const auto kept = static_cast<uint64_t>(setup.plan.keep_checkpoints);
-  need.best_kept = setup.validator != nullptr;
+  const auto kept = static_cast<uint64_t>(plan.keep_checkpoints);
+  need.best_kept = trainer.validator != nullptr;
   const uint64_t bests = need.best_kept ? kept + 1 : 0;
   need.run =
       (kept + 1) * need.checkpoint + bests * need.best + most_of_model + need.records + need.mining;
   // The model is written once the last checkpoint has taken the place of an earlier one.
-  const uint64_t planned = CheckpointsOf(setup.plan);
+  const uint64_t planned = CheckpointsOf(plan);
   need.checkpoints_at_once = std::min(kept + 1, planned);
   need.least = (need.best_kept ? need.best : 0) +
                std::max(need.checkpoints_at_once * need.checkpoint,

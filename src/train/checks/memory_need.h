@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 
@@ -26,8 +26,8 @@ struct MemoryNeed {
 
 // Makes steps as the run would (the first batches, then the batch with the most tokens), lets the
 // optimizer update every row that the run's texts read, and validates one window. The model and the
-// optimizer of `setup` must not be used afterwards.
-MemoryNeed MeasureMemoryNeed(Setup& setup);
+// optimizer of `trainer` must not be used afterwards.
+MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan);
 
 struct DiskNeed {
   uint64_t checkpoint = 0;  // one of them
@@ -41,6 +41,6 @@ struct DiskNeed {
   uint64_t checkpoints_at_once = 1;  // in it
   bool best_kept = false;            // a validation keeps the best weights
 };
-DiskNeed DiskNeedOf(Setup& setup);
+DiskNeed DiskNeedOf(const Trainer& trainer, const RunPlan& plan);
 
 }  // namespace tandem::train

@@ -43,21 +43,22 @@ void SeenTokens::Mark(size_t id) {
   tokens_[id] = true;
 }
 
-std::vector<int64_t> PlannedBatches::RowsOf(const Setup& setup, const std::string& name) const {
-  if (!setup.model->shared()) return (name.starts_with("query.") ? queries : documents).Rows();
+std::vector<int64_t> PlannedBatches::RowsOf(const model::DualEncoder& model,
+                                            const std::string& name) const {
+  if (!model.shared()) return (name.starts_with("query.") ? queries : documents).Rows();
   SeenTokens both = queries;
   both.Add(documents);
   return both.Rows();
 }
 
-PlannedBatches LookAtBatches(Setup& setup, int64_t most) {
-  if (setup.miner) setup.sampler->set_mined(setup.miner->StandIn());
-  const sampling::SamplerState state = setup.sampler->State();
-  const ExampleTexts& texts = setup.texts;
+PlannedBatches LookAtBatches(const Trainer& trainer, const RunPlan& plan, int64_t most) {
+  if (trainer.miner) trainer.sampler->set_mined(trainer.miner->StandIn());
+  const sampling::SamplerState state = trainer.sampler->State();
+  const ExampleTexts& texts = trainer.inputs.texts;
   PlannedBatches batches;
-  const int64_t all = setup.plan.steps * setup.recipe().train.accumulate;
+  const int64_t all = plan.steps * trainer.recipe().train.accumulate;
   for (int64_t b = 0; b < std::min(all, most); ++b) {
-    sampling::Batch batch = setup.sampler->Next();
+    sampling::Batch batch = trainer.sampler->Next();
     for (const uint32_t q : batch.queries) {
       batches.queries.Add(texts.queries, texts.query_texts[q]);
     }
@@ -67,7 +68,7 @@ PlannedBatches LookAtBatches(Setup& setup, int64_t most) {
     batches.largest_tokens = tokens;
     batches.largest = std::move(batch);
   }
-  setup.sampler->Restore(state);
+  trainer.sampler->Restore(state);
   return batches;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sampling/batch.h"
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 
@@ -32,11 +32,11 @@ struct PlannedBatches {
   SeenTokens documents;
 
   // The rows that the batches read of a parameter that is a table, by its name.
-  std::vector<int64_t> RowsOf(const Setup& setup, const std::string& name) const;
+  std::vector<int64_t> RowsOf(const model::DualEncoder& model, const std::string& name) const;
 };
 
 // Looks at the run's batches, at most so many. Puts the sampler back to where it was. Documents at
 // random stand for those that the run will mine.
-PlannedBatches LookAtBatches(Setup& setup, int64_t most);
+PlannedBatches LookAtBatches(const Trainer& trainer, const RunPlan& plan, int64_t most);
 
 }  // namespace tandem::train

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/byte_size.h"
 #include "base/error.h"
 #include "base/files/cache_folder.h"
 #include "base/process/interrupt.h"
@@ -15,7 +14,8 @@
 #include "search/encoding/embedding_cache.h"
 #include "search/mining_by_embeddings/gather_mined.h"
 #include "search/mining_by_embeddings/mine.h"
-#include "train/mining/mining_rules.h"
+#include "train/mining/mining_keys.h"
+#include "train/mining/mining_memory.h"
 
 namespace tandem::train {
 namespace {
@@ -88,68 +88,22 @@ class NegativeMiner::Stage {
   Clock::time_point start_ = Clock::now();
 };
 
-NegativeMiner::NegativeMiner(const config::LoadedRecipe& loaded, const data::TrainingSet& set,
-                             std::span<const uint32_t> which, const MinerOptions& options)
-    : loaded_(loaded),
-      set_(set),
-      which_(which),
-      options_(options),
-      task_(search::MakeMiningTask(set, which, {.own_text = loaded.recipe.data.masks.query_text})) {
-  CheckRangeFits(loaded, task_.document_of.size());
-  const auto negatives = static_cast<uint64_t>(loaded.recipe.mining.negatives);
-  if (which.size() * negatives > UINT32_MAX) {
-    throw loaded.ErrorAt(
-        "mining.negatives",
-        fmt::format("asks for {} of each of {} queries, {} in all; at most {} can "
-                    "be kept",
-                    negatives, which.size(), which.size() * negatives, UINT32_MAX));
-  }
-}
-
-uint64_t NegativeMiner::EmbeddingBytes(int64_t width) const {
-  return sizeof(float) * static_cast<uint64_t>(width) *
-         (task_.document_of.size() + task_.query_of.size());
-}
-
-bool NegativeMiner::AreSmall(int64_t width) const {
-  return EmbeddingBytes(width) <= MiningMemoryOf(loaded_.recipe) / 2;
-}
-
-bool NegativeMiner::InMemory(int64_t width) const { return scratch_.empty() || AreSmall(width); }
-
 uint64_t NegativeMiner::ScratchBytes(int64_t width) const {
-  return AreSmall(width) ? 0 : EmbeddingBytes(width);
-}
-
-uint64_t NegativeMiner::SearchMemory(int64_t width, bool in_memory) const {
-  const uint64_t memory = MiningMemoryOf(loaded_.recipe);
-  return in_memory && AreSmall(width) ? memory - EmbeddingBytes(width) : memory;
-}
-
-void NegativeMiner::CheckMemory(int64_t width) const {
-  const size_t least =
-      search::LeastMiningMemory(task_, MiningRulesOf(loaded_.recipe, 0), static_cast<size_t>(width),
-                                tensor::HostPrecision(options_.precision));
-  if (SearchMemory(width, true) >= least) return;
-  const uint64_t held = EmbeddingBytes(width) <= least / 2 ? EmbeddingBytes(width) : 0;
-  throw loaded_.ErrorAt(
-      "mining.memory",
-      fmt::format("is \"{}\", less than the {} that a round needs on {} threads; give more, or "
-                  "fewer threads",
-                  loaded_.recipe.mining.memory, FormatByteSize(held + least), options_.threads));
+  const MiningMemory memory(recipe(), task(), width);
+  return memory.AreSmall() ? 0 : memory.embedding_bytes();
 }
 
 search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind kind,
                                             const std::filesystem::path& folder,
                                             const Tell& tell) const {
   const bool query = kind == TextKind::kQuery;
-  const std::vector<uint32_t>& chosen = query ? task_.query_of : task_.document_of;
-  const data::Texts& texts = query ? set_.queries : set_.documents;
+  const std::vector<uint32_t>& chosen = query ? task().query_of : task().document_of;
+  const data::Texts& texts = query ? inputs_.data.set.queries : inputs_.data.set.documents;
   const Stage stage(query ? "encoding queries" : "encoding documents", chosen.size(), tell);
   // Processes that mine together stop together.
-  const bool shared = dist::IsShared(options_.group);
+  const bool shared = dist::IsShared(group());
   const auto stop_together = [&](bool stop) {
-    if (options_.group->Largest(stop ? 1 : 0) > 0) throw Stopped();
+    if (group()->Largest(stop ? 1 : 0) > 0) throw Stopped();
   };
   if (shared) {
     stop_together(!stage.Done(0));
@@ -158,16 +112,16 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   }
   size_t done = 0;
   search::CacheOptions options{.folder = folder,
-                               .encode = {.precision = options_.precision,
-                                          .threads = options_.threads,
-                                          .group = options_.group},
+                               .encode = {.precision = inputs_.run.precision,
+                                          .threads = inputs_.run.threads,
+                                          .group = group()},
                                .between_blocks =
                                    [&] {  // also where another process is waited for
                                      if (!shared) stage.StopIfAsked(done);
                                    },
                                .between_shared_blocks = [&] { stop_together(!stage.Done(done)); },
                                .progress = [&](size_t count) { done = count; }};
-  const search::PromptSource prompt = options_.prompts.Of(kind).Unless(model.prompt(kind));
+  const search::PromptSource prompt = inputs_.prompts.Of(kind).Unless(model.prompt(kind));
   if (prompt) options.encode.prompt = [&](size_t i) { return prompt(chosen[i]); };
   search::CachedEmbeddings embeddings = search::EmbedDistinct(
       model, kind, chosen.size(), [&](size_t i) { return texts.text(chosen[i]); }, options);
@@ -176,44 +130,45 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
 
 search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound& round,
                                     const Tell& tell) const {
-  const int64_t width = model.embedding_width();
+  const MiningMemory memory(recipe(), task(), model.embedding_width());
   std::filesystem::path folder = round.by_base ? CacheFolder() : std::filesystem::path();
-  if (folder.empty() && !InMemory(width)) folder = scratch_;
+  if (folder.empty() && !memory.AreSmall()) folder = scratch_;
   const search::SimilarityRows documents = Embed(model, TextKind::kDocument, folder, tell);
   const search::SimilarityRows queries = Embed(model, TextKind::kQuery, folder, tell);
   search::Mined own;
   bool stopped = false;
   try {
     // Only rank 0 has embeddings in files.
-    const bool in_memory = folder.empty() || !dist::Leads(options_.group);
-    own = SearchShare(queries, documents, round, SearchMemory(width, in_memory), tell);
+    const bool in_memory = folder.empty() || !dist::Leads(group());
+    own = SearchShare(queries, documents, round, memory.ForSearch(in_memory), tell);
   } catch (const Stopped&) {
     stopped = true;
   }
-  if (dist::IsShared(options_.group)) stopped = options_.group->Largest(stopped ? 1 : 0) > 0;
+  if (dist::IsShared(group())) stopped = group()->Largest(stopped ? 1 : 0) > 0;
   if (stopped) throw Stopped();
-  return search::GatherMined(task_, std::move(own), options_.group);
+  return search::GatherMined(task(), std::move(own), group());
 }
 
 search::Mined NegativeMiner::SearchShare(const search::SimilarityRows& queries,
                                          const search::SimilarityRows& documents,
                                          const MiningRound& round, uint64_t memory,
                                          const Tell& tell) const {
-  const dist::Share share = search::MiningShareOf(task_, options_.group);
-  const bool shared = dist::IsShared(options_.group);
+  const dist::Share share = search::MiningShareOf(task(), group());
+  const bool shared = dist::IsShared(group());
   const Stage stage("searching", static_cast<size_t>(share.size()), tell);
   stage.StopIfAsked(0);
   size_t done = 0;
-  const search::TiledSearchOptions options{.precision = tensor::HostPrecision(options_.precision),
-                                           .memory = memory,
-                                           .progress = [&](size_t count) { done = count; },
-                                           .stop =
-                                               [&] {
-                                                 stage.StopIfAsked(done);
-                                                 if (shared) options_.group->CheckPeers();
-                                                 return 0;
-                                               }};
-  return search::MineShare(set_, task_, MiningRulesOf(loaded_.recipe, round.number), queries,
+  const search::TiledSearchOptions options{
+      .precision = tensor::HostPrecision(inputs_.run.precision),
+      .memory = memory,
+      .progress = [&](size_t count) { done = count; },
+      .stop =
+          [&] {
+            stage.StopIfAsked(done);
+            if (shared) group()->CheckPeers();
+            return 0;
+          }};
+  return search::MineShare(inputs_.data.set, task(), MiningRulesOf(recipe(), round.number), queries,
                            documents, options, share);
 }
 
@@ -224,7 +179,7 @@ std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const M
     const search::Mined mined = Search(model, round, tell);
     RemoveScratch();
     MiningReport report{.round = round.number};
-    report.sums = search::Summarize(MiningRulesOf(loaded_.recipe, round.number), mined);
+    report.sums = search::Summarize(MiningRulesOf(recipe(), round.number), mined);
     report.seconds = SecondsSince(start);
     return MinedRound{PoolOf(mined), report};
   } catch (const Stopped&) {
@@ -233,11 +188,11 @@ std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const M
 }
 
 sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
-  PoolMaker pool(*examples_, loaded_.recipe.data.masks.query_text);
-  for (const uint32_t row : task_.row_of_example) {
+  PoolMaker pool(inputs_.texts.examples, recipe().data.masks.query_text);
+  for (const uint32_t row : task().row_of_example) {
     pool.BeginQuery();
     for (const search::Hit& hit : mined.queries[row].negatives) {
-      pool.Add(task_.document_of[hit.document]);
+      pool.Add(task().document_of[hit.document]);
     }
     pool.EndQuery();
   }
@@ -246,15 +201,15 @@ sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
 
 // Steps at even distances from a random first document: no document comes twice.
 sampling::FurtherPool NegativeMiner::StandIn() const {
-  PoolMaker pool(*examples_, loaded_.recipe.data.masks.query_text);
-  RandomStream random({static_cast<uint64_t>(loaded_.recipe.seed), "mining stand-in"});
-  const size_t all = task_.document_of.size();
-  const size_t count = std::min(all, static_cast<size_t>(loaded_.recipe.mining.negatives));
-  for (size_t query = 0; query < which_.size(); ++query) {
+  PoolMaker pool(inputs_.texts.examples, recipe().data.masks.query_text);
+  RandomStream random({static_cast<uint64_t>(recipe().seed), "mining stand-in"});
+  const size_t all = task().document_of.size();
+  const size_t count = std::min(all, static_cast<size_t>(recipe().mining.negatives));
+  for (size_t query = 0; query < inputs_.data.training.size(); ++query) {
     pool.BeginQuery();
     const size_t first = random.Below(all);
     for (size_t i = 0; i < count; ++i) {
-      pool.Add(task_.document_of[(first + i * (all / count)) % all]);
+      pool.Add(task().document_of[(first + i * (all / count)) % all]);
     }
     pool.EndQuery();
   }

@@ -14,17 +14,12 @@
 #include <span>
 #include <vector>
 
-#include "config/recipe/recipe_parse.h"
-#include "data/training_set.h"
-#include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "sampling/further_pool.h"
 #include "search/mining/mined.h"
-#include "search/mining/mining_task.h"
 #include "search/retrieval/similarity_rows.h"
-#include "tensor/machine/precision.h"
-#include "train/inputs/run_prompts.h"
 #include "train/observers/observer.h"
+#include "train/setup/run_inputs.h"
 
 namespace tandem::train {
 
@@ -38,39 +33,25 @@ struct MinedRound {
   MiningReport report;
 };
 
-struct MinerOptions {
-  tensor::Precision precision = tensor::Precision::kFp32;
-  int threads = 1;                      // of the tokenizer
-  RunPrompts prompts;                   // of the texts of the set
-  dist::ProcessGroup* group = nullptr;  // that mines together; null: this process alone
-};
-
 class NegativeMiner {
  public:
   // Told where the round stands; returns false to interrupt it.
   using Tell = std::function<bool(const MiningStage& stage)>;
 
-  // Mines for the examples `which` of `set`, in that order, by the recipe's [mining], which has
-  // been checked (train/mining/mining_rules.h). All of it must outlive the miner. Throws
-  // RecipeError for a range that begins beyond the corpus, and DataError for a corpus of one text.
-  NegativeMiner(const config::LoadedRecipe& loaded, const data::TrainingSet& set,
-                std::span<const uint32_t> which, const MinerOptions& options);
+  // Mines for the training queries of `inputs`, in their order, by the recipe's [mining], which has
+  // been checked (train/mining/mining_keys.h, mining_memory.h). `inputs` must outlive the miner.
+  explicit NegativeMiner(const RunInputs& inputs) : inputs_(inputs) {}
 
   // The documents that may be mined: the first of each text.
-  std::span<const uint32_t> documents() const { return task_.document_of; }
-  size_t queries() const { return task_.query_of.size(); }  // different texts
+  std::span<const uint32_t> documents() const { return task().document_of; }
+  size_t queries() const { return task().query_of.size(); }  // different texts
 
-  // `examples` are those of `which`. A round that needs a file for its embeddings makes it in
-  // `scratch`, goes on with what an interrupted one left there, and removes the folder when it is
-  // done; without the call embeddings are always in memory. The base model's are in the cache.
-  void set_examples(const sampling::Examples& examples) { examples_ = &examples; }
+  // A round that needs a file for its embeddings makes it in `scratch`, goes on with what an
+  // interrupted one left there, and removes the folder when it is done; without the call embeddings
+  // are always in memory. The base model's are in the cache.
   void set_scratch(std::filesystem::path folder) { scratch_ = std::move(folder); }
   // Bytes that a round puts into `scratch` with embeddings of `width` numbers; 0: it stays empty.
   uint64_t ScratchBytes(int64_t width) const;
-
-  // Throws RecipeError where mining.memory is below what a round by embeddings of `width` numbers
-  // needs on this process's threads.
-  void CheckMemory(int64_t width) const;
 
   // Nothing where `tell` interrupts it; it asks between blocks of texts and of the search. Of a
   // group all are interrupted where one is (from the search on: when they have searched for their
@@ -90,21 +71,14 @@ class NegativeMiner {
   search::Mined SearchShare(const search::SimilarityRows& queries,
                             const search::SimilarityRows& documents, const MiningRound& round,
                             uint64_t memory, const Tell& tell) const;
-  // Whether the embeddings fit half of mining.memory.
-  bool AreSmall(int64_t width) const;
-  bool InMemory(int64_t width) const;
-  // What mining.memory leaves for the search.
-  uint64_t SearchMemory(int64_t width, bool in_memory) const;
-  uint64_t EmbeddingBytes(int64_t width) const;
   sampling::FurtherPool PoolOf(const search::Mined& mined) const;
   void RemoveScratch() const;
 
-  const config::LoadedRecipe& loaded_;
-  const data::TrainingSet& set_;
-  std::span<const uint32_t> which_;
-  MinerOptions options_;
-  search::MiningTask task_;
-  const sampling::Examples* examples_ = nullptr;
+  const search::MiningTask& task() const { return *inputs_.mining; }
+  const config::Recipe& recipe() const { return inputs_.recipe(); }
+  dist::ProcessGroup* group() const { return inputs_.run.group; }
+
+  const RunInputs& inputs_;
   std::filesystem::path scratch_;
 };
 

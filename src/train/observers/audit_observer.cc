@@ -83,26 +83,25 @@ Next AuditObserver::Begin(const Loop& /*loop*/) {
   return Next::kGoOn;
 }
 
-void AuditObserver::Save(Json& state) const {
-  if (file_) {
-    file_->Sync();
-    state["record"] = {{"pass", pass_}, {"bytes", file_->bytes()}};
-  } else if (restored_) {
-    state["record"] = {{"pass", pass_}, {"bytes", nullptr}};  // lost
-  }
+void AuditObserver::VisitState(StateVisitor visit) {
+  if (!visit.reads() && !file_ && !restored_) return;  // there is no pass yet
+  if (!visit.reads() && file_) file_->Sync();
+  std::optional<uint64_t> bytes;  // none: the record is lost
+  if (file_) bytes = file_->bytes();
+  const StateVisitor record = visit.Part("record");
+  record.Member("pass", pass_);
+  record.NullableMember("bytes", bytes);
+  if (visit.reads()) Reopen(bytes);
 }
 
-void AuditObserver::Restore(const Json& state) {
-  const Json& record = state.at("record");
-  pass_ = record.at("pass").get<uint64_t>();
+void AuditObserver::Reopen(std::optional<uint64_t> bytes) {
   restored_ = true;
   file_.reset();
   RemoveFrom(pass_ + 1);
-  if (record.at("bytes").is_null()) return;
-  const auto bytes = record.at("bytes").get<uint64_t>();
-  const std::string problem = ProblemOf(PathOf(pass_), pass_, bytes);
+  if (!bytes) return;
+  const std::string problem = ProblemOf(PathOf(pass_), pass_, *bytes);
   if (problem.empty()) {
-    file_.emplace(PathOf(pass_), bytes);
+    file_.emplace(PathOf(pass_), *bytes);
   } else {
     Warn(
         fmt::format("{}: {}; the run goes on without it, and has records again from the next pass "

@@ -28,18 +28,19 @@ class AuditObserver final : public LoopObserver, public sampling::PassAudit {
 
   // Makes the folder; a run that starts from its beginning removes records of an earlier start.
   Next Begin(const Loop& loop) override;
-  // Flushes the record to the disk.
-  void Save(Json& state) const override;
-  void Restore(const Json& state) override;
+  // Flushes the record to the disk where its length is written.
+  void VisitState(StateVisitor visit) override;
 
  private:
   std::filesystem::path PathOf(uint64_t pass) const;
   void RemoveFrom(uint64_t pass) const;
+  // Goes on with the record of pass_, which has so many bytes; none: it was lost.
+  void Reopen(std::optional<uint64_t> bytes);
 
   std::filesystem::path folder_;
   uint64_t pass_ = 0;
   bool restored_ = false;
-  mutable std::optional<LineLog> file_;  // of pass_; none before the first, and where it was lost
+  std::optional<LineLog> file_;  // of pass_; none before the first, and where it was lost
 };
 
 }  // namespace tandem::train

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/json/json_reader.h"
-#include "train/mining/broadcast_arrays.h"
+#include "train/run/broadcast_arrays.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
 
@@ -44,14 +43,11 @@ void CheckpointObserver::SaveNow(const Loop& loop) {
   const int64_t step = loop.state().step;
   Json state = loop.State();
   state["format"] = 1;
-  state["data_fingerprint"] = fingerprints_.data;
-  state["base_fingerprint"] = fingerprints_.base;
-  if (fingerprints_.adapter != 0) state["adapter_fingerprint"] = fingerprints_.adapter;
+  fingerprints_.VisitState(StateVisitor::Writer(state));
   if (loop.group() != nullptr) state["ranks"] = loop.group()->ranks();
   SaveCheckpoint(folder_.Checkpoint(step), loop.SavedParameters(), loop.StateTensors(), state,
                  loop.SamplerArrays());
-  // A run without validation has no best step.
-  folder_.Prune(plan_, step, state.value({"loop", "best_step"}, int64_t{0}));
+  folder_.Prune(plan_, step, FactsOf(state).best_step);
 }
 
 namespace {

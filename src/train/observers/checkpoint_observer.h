@@ -2,20 +2,12 @@
 // them.
 #pragma once
 
-#include <cstdint>
-
+#include "train/inputs/input_fingerprints.h"
 #include "train/observers/observer.h"
 #include "train/run/run_folder.h"
 #include "train/setup/plan.h"
 
 namespace tandem::train {
-
-// What a run was started with; a resumed run compares (train/run/run.cc).
-struct InputFingerprints {
-  uint64_t data = 0;
-  uint64_t base = 0;
-  uint64_t adapter = 0;  // of the adapters of model.adapter; 0: there are none
-};
 
 class CheckpointObserver final : public LoopObserver {
  public:

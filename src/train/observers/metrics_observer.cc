@@ -84,20 +84,15 @@ void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& found) {
   timing_.Write(report::ToJson(report::MiningTimeRow{{step, found.seconds}}));
 }
 
-void MetricsObserver::Save(Json& state) const {
-  metrics_.Sync();
-  state["metrics_bytes"] = metrics_.bytes();
-  state["loss_sum"] = loss_sum_;
-  state["loss_steps"] = loss_steps_;
-  state["false_negatives"] = false_negatives_;
-  if (skipped_ > 0) state["skipped_steps"] = skipped_;
-}
-
-void MetricsObserver::Restore(const Json& state) {
-  loss_sum_ = state.at("loss_sum").get<double>();
-  loss_steps_ = state.at("loss_steps").get<int64_t>();
-  false_negatives_ = state.at("false_negatives").get<int64_t>();
-  skipped_ = state.value("skipped_steps", int64_t{0});
+void MetricsObserver::VisitState(StateVisitor visit) {
+  if (!visit.reads()) metrics_.Sync();
+  // A resumed run has cut the file back to this before there is an observer of it.
+  uint64_t bytes = metrics_.bytes();
+  visit.Member("metrics_bytes", bytes, 0);
+  visit.Member("loss_sum", loss_sum_);
+  visit.Member("loss_steps", loss_steps_);
+  visit.Member("false_negatives", false_negatives_);
+  visit.Member("skipped_steps", skipped_, 0, /*kept=*/skipped_ > 0);
 }
 
 }  // namespace tandem::train

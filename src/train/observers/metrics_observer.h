@@ -18,9 +18,8 @@ class MetricsObserver final : public LoopObserver {
   Next AfterStep(const Loop& loop, const StepReport& made) override;
   void AfterMining(const Loop& loop, const MiningReport& found) override;
   void AfterValidation(const Loop& loop, const ValidationReport& found) override;
-  // Flushes metrics.jsonl: a checkpoint says how long the file is.
-  void Save(Json& state) const override;
-  void Restore(const Json& state) override;
+  // Flushes metrics.jsonl where it is written: a checkpoint says how long the file is.
+  void VisitState(StateVisitor visit) override;
 
  private:
   void WriteLines(const Loop& loop, const StepReport& made);

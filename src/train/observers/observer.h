@@ -11,6 +11,7 @@
 #include "base/json/json.h"
 #include "search/mining/mined.h"
 #include "train/run/loop_state.h"
+#include "train/run/state_visitor.h"
 #include "train/validation/measured_value.h"
 
 namespace tandem::train {
@@ -91,9 +92,8 @@ class LoopObserver {
   virtual void Interrupt(const Loop& /*loop*/) {}
 
   // What a resumed run needs of this observer: members of the object "loop" in a checkpoint's
-  // state.json. Restore throws JsonError for a state that it cannot read.
-  virtual void Save(Json& /*state*/) const {}
-  virtual void Restore(const Json& /*state*/) {}
+  // state.json.
+  virtual void VisitState(StateVisitor /*visit*/) {}
 };
 
 }  // namespace tandem::train

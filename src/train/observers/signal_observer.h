@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "base/process/interrupt.h"
 #include "train/observers/observer.h"
-#include "train/run/interrupt.h"
 
 namespace tandem::train {
 

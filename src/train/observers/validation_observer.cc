@@ -30,12 +30,6 @@ double Agreed(const Loop& loop, double value) {
   return number.item<double>();
 }
 
-std::optional<double> NumberAt(const Json& state, const char* key) {
-  const Json* const found = state.Find(key);
-  if (found == nullptr) return std::nullopt;
-  return found->get<double>();
-}
-
 }  // namespace
 
 Next ValidationObserver::Begin(const Loop& loop) {
@@ -115,32 +109,23 @@ void ValidationObserver::End(const Loop& loop) {
                    measure_, patience_));
 }
 
-void ValidationObserver::Save(Json& state) const {
-  state["validated_step"] = state_.validated_step;
-  state["best_step"] = state_.best_step;
-  state["best_value"] = state_.best_value.value_or(0);
-  state["validations_without_improvement"] = state_.validations_without_improvement;
-  if (state_.base_value) state["base_value"] = *state_.base_value;
-  if (!state_.best_trained_value) return;
-  state["best_trained_step"] = state_.best_trained_step;
-  state["best_trained_value"] = *state_.best_trained_value;
-}
-
 // A checkpoint of an earlier version has no base_value, and best_step 0 where nothing was
 // validated.
-void ValidationObserver::Restore(const Json& state) {
-  state_ = {};
-  state_.validated_step = state.at("validated_step").get<int64_t>();
-  state_.best_step = state.at("best_step").get<int64_t>();
-  state_.validations_without_improvement =
-      state.at("validations_without_improvement").get<int64_t>();
-  state_.base_value = NumberAt(state, "base_value");
-  if (state_.base_value || state_.best_step > 0) state_.best_value = NumberAt(state, "best_value");
-  state_.best_trained_step = state.value("best_trained_step", state_.best_step);
-  state_.best_trained_value = NumberAt(state, "best_trained_value");
-  if (!state_.base_value && !state_.best_trained_value) {
-    state_.best_trained_value = state_.best_value;
-  }
+void ValidationObserver::VisitState(StateVisitor visit) {
+  ValidationState& state = state_;
+  visit.Member("validated_step", state.validated_step);
+  visit.Member("best_step", state.best_step);
+  visit.Member("validations_without_improvement", state.validations_without_improvement);
+  visit.Member("base_value", state.base_value);
+  std::optional<double> best = state.best_value.value_or(0);
+  visit.Member("best_value", best);
+  visit.Member("best_trained_value", state.best_trained_value);
+  visit.Member("best_trained_step", state.best_trained_step, state.best_step,
+               /*kept=*/state.best_trained_value.has_value());
+  if (!visit.reads()) return;
+  const bool has_best = state.base_value || state.best_step > 0;
+  state.best_value = has_best ? best : std::nullopt;
+  if (!state.base_value && !state.best_trained_value) state.best_trained_value = state.best_value;
 }
 
 }  // namespace tandem::train

@@ -45,8 +45,7 @@ class ValidationObserver final : public LoopObserver {
   Next Begin(const Loop& loop) override;
   Next AfterStep(const Loop& loop, const StepReport& report) override;
   void End(const Loop& loop) override;
-  void Save(Json& state) const override;
-  void Restore(const Json& state) override;
+  void VisitState(StateVisitor visit) override;
 
   const ValidationState& state() const { return state_; }
 

@@ -138,6 +138,13 @@ sampling::StateArray ArrayOf(const weights::TensorView& tensor) {
 
 }  // namespace
 
+std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
+                                                   const ObjectiveStates& states) {
+  std::vector<model::NamedParameter> saved = model::TrainedOf(model.Parameters());
+  for (model::NamedParameter& number : states.Numbers()) saved.push_back(std::move(number));
+  return saved;
+}
+
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
                     std::span<const optim::StateTensor> tensors, const Json& state,
@@ -170,6 +177,27 @@ Json ReadState(const std::filesystem::path& folder) {
                      "is not the JSON that a run writes; remove this checkpoint's folder to go on "
                      "from the one before");
   }
+}
+
+CheckpointFacts FactsOf(const Json& state) {
+  CheckpointFacts facts;
+  const StateVisitor visit = StateVisitor::Reader(state);
+  facts.inputs.VisitState(visit);
+  visit.Member("ranks", facts.ranks, 1);
+  const Json* const found = state.Find("loop");
+  if (found == nullptr) return facts;
+  const StateVisitor loop = StateVisitor::Reader(*found);
+  loop.Member("metrics_bytes", facts.metrics_bytes, 0);
+  loop.Member("best_step", facts.best_step, 0);
+  loop.Member("base_value", facts.base_value);
+  loop.Member("stopped_early", facts.stopped_early, false);
+  loop.Member("progress", facts.progress, 0);
+  loop.Member("progress_before", facts.progress_before, 0);
+  return facts;
+}
+
+CheckpointFacts ReadFacts(const std::filesystem::path& folder) {
+  return FactsOf(ReadState(folder));
 }
 
 void LoadWeights(const std::filesystem::path& folder,

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "tensor/profile/profile.h"
 #include "train/checks/out_of_memory.h"
-#include "train/step/shared_step.h"
+#include "train/run/checkpoint.h"
 
 namespace tandem::train {
 namespace {
@@ -21,12 +21,11 @@ sampling::Batch NextBatch(sampling::Sampler& sampler) {
   return sampler.Next();
 }
 
-// With masks of those queries that this process judges.
+// With masks of those queries that this process scores.
 TrainingBatch MakeBatch(const LoopParts& parts, const sampling::Batch& plan) {
   const tensor::ProfileScope scope("assemble batch");
-  if (!dist::IsShared(parts.group)) return parts.batches.Make(plan);
   return parts.batches.Make(
-      plan, JudgedQueries(static_cast<int64_t>(plan.rows()), parts.objective, *parts.group));
+      plan, parts.step.ScoredQueries(static_cast<int64_t>(plan.rows()), parts.objective));
 }
 
 }  // namespace
@@ -177,19 +176,17 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
                   .training = true,
                   .seed = options_.seed,
                   .step = static_cast<uint64_t>(state_.step * options_.accumulate + part)},
-      .chunk_tokens = options_.chunk_tokens,
       .weight = weight * parts_.updater.loss_scale().value(),
       .with_equal_scores_loss = (state_.step + 1) % kEqualScoresEvery == 0,
       .weights_stay = options_.accumulate > 1,
-      .group = parts_.group,
       .reducer = sums.complete ? parts_.reducer : nullptr};
   StepOutcome outcome;
   WithMemoryAdvice(
       options_.device,
       {.queries = batch.queries, .tokens = batch.tokens(), .chunk_tokens = options_.chunk_tokens},
       [&] {
-        outcome =
-            ForwardBackward(parts_.model, batch, parts_.objective, std::move(parts_.states), step);
+        outcome = parts_.step.ForwardBackward(parts_.model, batch, parts_.objective,
+                                              std::move(parts_.states), step);
       });
   parts_.states = std::move(outcome.states);
   parts_.sampler.AddFeedback(
@@ -233,50 +230,44 @@ std::vector<sampling::StateArray> Loop::SamplerArrays() const {
 }
 
 Json Loop::State() const {
-  Json loop = {{"step", state_.step},
-               {"queries", state_.queries},
-               {"tokens", state_.tokens},
-               {"stopped_early", state_.stopped_early}};
-  if (options_.accumulate > 1) loop["batches"] = state_.batches;
-  if (parts_.miner != nullptr) loop["mining_rounds"] = state_.mining_rounds;
-  if (by_progress()) {
-    loop["progress_before"] = state_.progress_before;
-    loop["progress"] = state_.progress;
-  }
-  const LossScale& loss_scale = parts_.updater.loss_scale();
-  if (loss_scale.on()) loop["loss_scale"] = loss_scale.State();
-  for (const LoopObserver* observer : observers_) observer->Save(loop);
-  Json state = {{"loop", std::move(loop)},
-                {"sampler", parts_.sampler.State().values},
-                {"optimizer_steps", parts_.updater.model_steps()}};
-  if (!parts_.states.empty()) {
-    state["objective"] = parts_.states.State();
-    state["objective"]["optimizer_steps"] = parts_.updater.objective_steps();
-  }
+  Json state = Json::object();
+  LoopState loop = state_;  // it stays as it is
+  VisitState(StateVisitor::Writer(state), loop, {});
   return state;
 }
 
 void Loop::RestoreState(const Json& state, std::vector<sampling::StateArray> arrays) {
-  const Json& loop = state.at("loop");
-  state_.step = loop.at("step").get<int64_t>();
-  state_.batches = loop.value("batches", state_.step * options_.accumulate);
-  state_.queries = loop.at("queries").get<int64_t>();
-  state_.tokens = loop.at("tokens").get<int64_t>();
-  state_.stopped_early = loop.at("stopped_early").get<bool>();
-  state_.mining_rounds = loop.value("mining_rounds", int64_t{0});
-  state_.progress_before = loop.value("progress_before", 0.0);
-  if (parts_.updater.loss_scale().on()) {
-    parts_.updater.loss_scale().Restore(loop.at("loss_scale"));
-  }
-  for (LoopObserver* observer : observers_) observer->Restore(loop);
-  parts_.sampler.Restore({state.at("sampler"), std::move(arrays)});
+  VisitState(StateVisitor::Reader(state), state_, std::move(arrays));
   CountProgress();
-  int64_t objective_steps = 0;
+}
+
+void Loop::VisitState(StateVisitor visit, LoopState& state,
+                      std::vector<sampling::StateArray> arrays) const {
+  const StateVisitor loop = visit.Part("loop");
+  loop.Member("step", state.step);
+  loop.Member("batches", state.batches, state.step * options_.accumulate,
+              /*kept=*/options_.accumulate > 1);
+  loop.Member("queries", state.queries);
+  loop.Member("tokens", state.tokens);
+  loop.Member("stopped_early", state.stopped_early);
+  loop.Member("mining_rounds", state.mining_rounds, 0, /*kept=*/parts_.miner != nullptr);
+  loop.Member("progress_before", state.progress_before, 0, /*kept=*/by_progress());
+  loop.Member("progress", state.progress, 0, /*kept=*/by_progress());
+  LossScale& loss_scale = parts_.updater.loss_scale();
+  if (loss_scale.on()) loss_scale.VisitState(loop.Part("loss_scale"));
+  for (LoopObserver* observer : observers_) observer->VisitState(loop);
+  Json sampler;
+  if (!visit.reads()) sampler = parts_.sampler.State().values;
+  visit.Member("sampler", sampler);
+  if (visit.reads()) parts_.sampler.Restore({std::move(sampler), std::move(arrays)});
+  int64_t steps = parts_.updater.model_steps(), objective_steps = parts_.updater.objective_steps();
+  visit.Member("optimizer_steps", steps);
   if (!parts_.states.empty()) {
-    parts_.states.Restore(state.at("objective"));
-    objective_steps = state.at("objective").at("optimizer_steps").get<int64_t>();
+    const StateVisitor objective = visit.Part("objective");
+    parts_.states.VisitState(objective);
+    objective.Member("optimizer_steps", objective_steps);
   }
-  parts_.updater.SetSteps(state.at("optimizer_steps").get<int64_t>(), objective_steps);
+  if (visit.reads()) parts_.updater.SetSteps(steps, objective_steps);
 }
 
 }  // namespace tandem::train

@@ -15,11 +15,12 @@
 #include "sampling/sampler.h"
 #include "tensor/machine/precision.h"
 #include "train/mining/negative_miner.h"
+#include "train/objective/objective_states.h"
 #include "train/observers/observer.h"
 #include "train/run/loop_state.h"
+#include "train/run/state_visitor.h"
 #include "train/setup/plan.h"
 #include "train/step/batch.h"
-#include "train/step/objective_states.h"
 #include "train/step/step.h"
 #include "train/step/updater.h"
 
@@ -34,6 +35,7 @@ struct LoopParts {
   const BatchMaker& batches;
   sampling::Sampler& sampler;
   Updater& updater;
+  const train::Step& step;
   NegativeMiner* miner = nullptr;  // null: nothing is mined
   // The processes that run the loop together (train/step/shared_step.h), and what adds up their
   // gradients. All of them make the same batches and come to the same weights. Null: this one
@@ -49,7 +51,7 @@ struct LoopOptions {
   int64_t batch = 1;       // queries of a full batch, or of a usual one where tokens limit it
   int64_t accumulate = 1;  // batches of a step, but for the last one of a run by epochs
   std::optional<int64_t> batches = std::nullopt;  // RunPlan::batches
-  int64_t chunk_tokens = 0;
+  int64_t chunk_tokens = 0;                       // of `LoopParts::step`, for its advice
   uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
   c10::Device device = c10::Device(c10::DeviceType::CPU);  // where the model is
@@ -91,9 +93,8 @@ class Loop {
   void TellAfterValidation(const ValidationReport& report) const;
 
   // A checkpoint of the loop: the parameters that it saves, the tensors that optimizers and
-  // objective keep, the sampler's arrays, and everything else as JSON ("loop", "sampler",
-  // "optimizer_steps", "objective"). RestoreState comes before the tensors are overwritten: it
-  // makes room for them.
+  // objective keep, the sampler's arrays, and everything else as JSON (VisitState). RestoreState
+  // comes before the tensors are overwritten: it makes room for them.
   std::vector<model::NamedParameter> SavedParameters() const;
   std::vector<optim::StateTensor> StateTensors() const;
   std::vector<sampling::StateArray> SamplerArrays() const;
@@ -108,6 +109,10 @@ class Loop {
   // and its step, so that a checkpoint of this step never holds the round.
   Next MineIfDue();
   void CountProgress();  // from the sampler and the number of steps
+  // The members of state.json: "loop" with those of `state` and of the observers, "sampler" (whose
+  // arrays are given where it reads), "optimizer_steps", "objective".
+  void VisitState(StateVisitor visit, LoopState& state,
+                  std::vector<sampling::StateArray> arrays) const;
   BatchSums RunBatches();
   void RunBatch(int64_t part, BatchSums& sums);
   // Whether the step's batch `part` is its last one.

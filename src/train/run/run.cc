@@ -17,22 +17,16 @@
 #include "tensor/memory/page_arena.h"
 #include "train/checks/extension.h"
 #include "train/checks/resources.h"
-#include "train/observers/audit_observer.h"
 #include "train/observers/checkpoint_observer.h"
-#include "train/observers/metrics_observer.h"
 #include "train/observers/profile_observer.h"
-#include "train/observers/progress_observer.h"
-#include "train/observers/signal_observer.h"
-#include "train/observers/validation_observer.h"
-#include "train/observers/warning_observer.h"
 #include "train/run/checkpoint.h"
-#include "train/run/interrupt.h"
 #include "train/run/loop.h"
 #include "train/run/run_end.h"
 #include "train/run/run_folder.h"
 #include "train/run/run_lock.h"
+#include "train/run/run_observers.h"
 #include "train/run/run_records.h"
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 namespace {
@@ -73,97 +67,29 @@ void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const st
 // Throws where data or model differ from those of the checkpoint of `step`, from which the run
 // resumes. Data are compared first: they do not depend on the tokenizer, while the base's
 // fingerprint depends on both.
-void CheckSameInputs(const Setup& setup, const RunFolder& folder, int64_t step) {
-  const Json state = ReadState(folder.Checkpoint(step));
-  if (state.value("data_fingerprint", uint64_t{0}) != setup.data.fingerprint) {
-    throw DataError(fmt::format("{}", fmt::join(setup.recipe().data.paths(), ", ")), 0, "",
+void CheckInputsAreThoseOf(const RunInputs& inputs, const RunFolder& folder, int64_t step) {
+  const InputFingerprints begun = ReadFacts(folder.Checkpoint(step)).inputs;
+  if (begun.data != inputs.fingerprints.data) {
+    throw DataError(fmt::format("{}", fmt::join(inputs.recipe().data.paths(), ", ")), 0, "",
                     fmt::format("its documents, queries or judgements are not those that the run "
                                 "in {} was started with; give the same data, or start a new run",
                                 folder.path().native()));
   }
-  if (state.value("adapter_fingerprint", uint64_t{0}) != setup.adapter_fingerprint) {
-    throw setup.loaded.ErrorAt(
+  if (begun.adapter != inputs.fingerprints.adapter) {
+    throw inputs.run.loaded.ErrorAt(
         "model.adapter",
         fmt::format("holds other adapters, or adapters of another rank, scale or dropout, than the "
                     "run in {} was started with; give the same folder, or start a new run",
                     folder.path().native()));
   }
-  if (state.value("base_fingerprint", uint64_t{0}) != setup.base_fingerprint) {
-    throw ModelError(setup.recipe().model.base, "",
+  if (begun.base != inputs.fingerprints.base) {
+    throw ModelError(inputs.recipe().model.base, "",
                      fmt::format("its weights, settings or tokenizer are not those of the model "
                                  "that the run in {} was started with; give the same model, or "
                                  "start a new run",
                                  folder.path().native()));
   }
 }
-
-uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& checkpoint) {
-  if (!checkpoint) return 0;
-  const Json state = ReadState(folder.Checkpoint(*checkpoint));
-  return state.value({"loop", "metrics_bytes"}, uint64_t{0});
-}
-
-// The files that a run appends lines to.
-struct RunLogs {
-  RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoint)
-      : metrics(folder.metrics(), MetricsBytes(folder, checkpoint)),
-        timing(folder.timing(), std::nullopt) {}
-
-  LineLog metrics;
-  LineLog timing;
-};
-
-// The observers of a run, in the order in which the loop calls them. Those that write are rank 0's
-// alone.
-class RunObservers {
- public:
-  // `logs` are rank 0's.
-  RunObservers(Setup& setup, const RunFolder& folder, RunLogs* logs, const StopRequest& stop)
-      : signals_(stop) {
-    if (logs != nullptr) {
-      metrics_.emplace(logs->metrics, logs->timing, setup.recipe().logging.every);
-      progress_.emplace(setup.recipe().logging.every);
-      warnings_.emplace();
-      checkpoints_.emplace(folder, setup.plan,
-                           InputFingerprints{.data = setup.data.fingerprint,
-                                             .base = setup.base_fingerprint,
-                                             .adapter = setup.adapter_fingerprint});
-      if (setup.sampler->Prunes()) {
-        audit_.emplace(folder.sampling());
-        setup.sampler->set_audit(&*audit_);
-      }
-    }
-    if (setup.validator == nullptr) return;
-    validation_.emplace(*setup.validator, folder, setup.plan, setup.recipe().validation.patience);
-  }
-
-  // The checkpoint observer follows all observers whose state it saves.
-  std::vector<LoopObserver*> List() {
-    std::vector<LoopObserver*> list = {&signals_};
-    const auto add = [&list](auto& observer) {
-      if (observer) list.push_back(&*observer);
-    };
-    add(metrics_);
-    add(progress_);
-    add(warnings_);
-    add(audit_);
-    add(validation_);
-    add(checkpoints_);
-    return list;
-  }
-  const ValidationState* validation() const {
-    return validation_ ? &validation_->state() : nullptr;
-  }
-
- private:
-  SignalObserver signals_;
-  std::optional<MetricsObserver> metrics_;
-  std::optional<ProgressObserver> progress_;
-  std::optional<WarningObserver> warnings_;
-  std::optional<AuditObserver> audit_;
-  std::optional<ValidationObserver> validation_;
-  std::optional<CheckpointObserver> checkpoints_;
-};
 
 // Runs the loop to its end. A run that diverges says which checkpoint is left.
 void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
@@ -189,30 +115,32 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
                              : "interrupted before the first step; start again with --resume");
 }
 
-void WriteRecords(const RunFolder& folder, const Setup& setup, const RunOptions& options,
-                  bool extended) {
-  if (extended || !std::filesystem::exists(folder.recipe())) {
+void WriteRecords(const RunFolder& folder, const ResolvedRun& run, const RunOptions& options,
+                  const Continuation& continuation) {
+  if (continuation.extended || !std::filesystem::exists(folder.recipe())) {
     WriteFileAtomically(
         folder.recipe(),
-        ResolvedRecipeText(setup.loaded, {.version = options.version,
-                                          .isa = tensor::IsaName(),
-                                          .learning_rate_note = setup.learning_rate_note}));
+        ResolvedRecipeText(continuation.loaded, {.version = options.version,
+                                                 .isa = tensor::IsaName(),
+                                                 .learning_rate_note = run.learning_rate_note}));
   }
   WriteFileAtomically(folder.given_recipe(),
-                      GivenRecipeText(setup.loaded, options.version, options.flags));
+                      GivenRecipeText(run.loaded, options.version, options.flags));
 }
 
 // The first line of timing.jsonl that a process writes.
-report::StartRow StartOf(const Setup& setup, const std::optional<int64_t>& checkpoint,
+report::StartRow StartOf(const Trainer& trainer, const std::optional<int64_t>& checkpoint,
                          const RunOptions& options) {
+  const ResolvedRun& run = trainer.inputs.run;
+  const InputSeconds& seconds = trainer.inputs.seconds;
   report::StartRow start{.version = options.version,
-                         .threads = setup.threads,
-                         .precision = std::string(tensor::PrecisionName(setup.precision)),
+                         .threads = run.threads,
+                         .precision = std::string(tensor::PrecisionName(run.precision)),
                          .isa = std::string(tensor::IsaName()),
                          .resumed_from = checkpoint.value_or(0),
-                         .read_seconds = setup.read_seconds,
-                         .tokenise_seconds = setup.tokenise_seconds};
-  const RankedCorpus ranked = setup.validator ? setup.validator->ranked() : RankedCorpus();
+                         .read_seconds = seconds.reading,
+                         .tokenise_seconds = seconds.tokenising};
+  const RankedCorpus ranked = trainer.validator ? trainer.validator->ranked() : RankedCorpus();
   if (ranked.documents > 0) {
     start.validation_documents = static_cast<int64_t>(ranked.documents);
     start.validation_corpus = static_cast<int64_t>(ranked.corpus);
@@ -221,43 +149,45 @@ report::StartRow StartOf(const Setup& setup, const std::optional<int64_t>& check
 }
 
 // Makes or takes over the files of the run folder, as rank 0.
-std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, Setup& setup,
+std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, const Trainer& trainer,
                                     const Continuation& continuation, const RunOptions& options) {
   folder.Prepare();
   if (continuation.extended) ForgetEnd(folder, continuation);
-  WriteRecords(folder, setup, options, continuation.extended);
+  WriteRecords(folder, trainer.inputs.run, options, continuation);
   auto logs = std::make_unique<RunLogs>(folder, continuation.checkpoint);
-  logs->timing.Write(report::ToJson(StartOf(setup, continuation.checkpoint, options)));
+  logs->timing.Write(report::ToJson(StartOf(trainer, continuation.checkpoint, options)));
   return logs;
 }
 
 // `profilers`: a ProfileObserver, or none.
-void TrainIn(const RunFolder& folder, Setup& setup, const Continuation& continuation,
+void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& continuation,
              const RunOptions& options, dist::ProcessGroup& group,
              std::vector<LoopObserver*> profilers) {
   const std::optional<int64_t> checkpoint = continuation.checkpoint;
   std::unique_ptr<RunLogs> logs;  // rank 0's
   group.Agree([&] {
-    if (group.leads()) logs = OpenFolder(folder, setup, continuation, options);
+    if (group.leads()) logs = OpenFolder(folder, trainer, continuation, options);
   });
-  RunObservers observers(setup, folder, logs.get(), options.stop);
-  if (setup.miner && group.leads()) setup.miner->set_scratch(folder.mining());
+  const RunPlan& plan = continuation.plan;
+  RunObservers observers(trainer, plan, folder, logs.get(), options.stop);
+  if (trainer.miner && group.leads()) trainer.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);
-  Loop loop(PartsOf(setup), LoopOptionsOf(setup), list);
+  Updater updater = MakeUpdater(trainer, plan);
+  Loop loop(PartsOf(trainer, updater), LoopOptionsOf(trainer, plan), list);
   if (checkpoint) {
     RestoreCheckpoint(loop, folder, *checkpoint);
     const ValidationState* validation = observers.validation();
     // A kill may have cut the pruning short.
     if (group.leads()) {
-      folder.Prune(setup.plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
+      folder.Prune(plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
     }
   }
   RunLoop(loop, folder, options.stop);
   if (!group.leads()) return;
   folder.RemoveMining();      // what a round left there that this process did not have to repeat
   tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
-  SaveModel(setup, folder, loop.state(), observers.validation(), logs->metrics);
+  SaveModel(trainer, folder, loop.state(), observers.validation(), logs->metrics);
   logs->timing.Write(report::ToJson(report::EndRow{
       .step = loop.state().step, .most_memory_bytes = static_cast<int64_t>(MostResidentMemory())}));
 }
@@ -290,25 +220,27 @@ class UsedFolder {
 };
 
 // Throws where memory or disk are sure to be too little for the run.
-void CheckRoom(Setup& setup, const RunFolder& folder, const RunOptions& options,
-               dist::ProcessGroup& group) {
+void CheckRoom(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
+               const RunOptions& options, dist::ProcessGroup& group) {
   const Shortage shortage = options.ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
-  group.Agree([&] { CheckMemory(LeastMemoryOf(setup), ReadMemoryLimits(), shortage); });
+  group.Agree([&] { CheckMemory(LeastMemoryOf(trainer, plan), ReadMemoryLimits(), shortage); });
   group.Agree([&] {
     if (!group.leads()) return;
     const std::optional<DiskRoom> room = RoomOf(folder);
-    if (room) CheckDisk(DiskNeedOf(setup), *room, folder.path(), shortage);
+    if (room) CheckDisk(DiskNeedOf(trainer, plan), *room, folder.path(), shortage);
   });
 }
 
 // What a resumed run goes on from, agreed upon; `finished` where there is nothing left to do.
-Continuation Continue(Setup& setup, const RunFolder& folder, dist::ProcessGroup& group,
+Continuation Continue(const Trainer& trainer, const RunFolder& folder, dist::ProcessGroup& group,
                       const std::optional<std::string>& record, bool* finished) {
   Continuation continuation;
   group.Agree([&] {
-    continuation = CompareWithRecord(setup, folder, record);
+    continuation = CompareWithRecord(trainer, folder, record);
     if (!group.leads()) return;
-    if (continuation.checkpoint) CheckSameInputs(setup, folder, *continuation.checkpoint);
+    if (continuation.checkpoint) {
+      CheckInputsAreThoseOf(trainer.inputs, folder, *continuation.checkpoint);
+    }
     *finished = !continuation.extended && IsFinished(folder);
   });
   const std::string told =
@@ -318,6 +250,23 @@ Continuation Continue(Setup& setup, const RunFolder& folder, dist::ProcessGroup&
   if (checkpoint >= 0) continuation.checkpoint = checkpoint;
   *finished = facts.at(1).get<bool>();
   return continuation;
+}
+
+// Returns the profile of the steps, "" where nobody asked for one.
+std::string TrainAndProfile(const RunFolder& folder, Trainer& trainer,
+                            const Continuation& continuation, const RunOptions& options,
+                            dist::ProcessGroup& group) {
+  if (options.profile_format.empty()) {
+    TrainIn(folder, trainer, continuation, options, group, {});
+    return "";
+  }
+  StepProfile profile;
+  ProfileObserver profiler(profile);
+  TrainIn(folder, trainer, continuation, options, group, {&profiler});
+  return FormatProfile(
+      profile,
+      MeasureSetting(profile, trainer.inputs.run.precision, 3 * trainer.model().flops_per_token()),
+      options.profile_format, options.profile_style);
 }
 
 std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const RunOptions& options,
@@ -330,34 +279,26 @@ std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const Ru
   std::optional<std::string> record;
   if (resume) record = RecordedRecipe(folder, group);
   if (record) group.Agree([&] { KeepChoices(loaded, folder, *record); });
-  const std::unique_ptr<Setup> setup =
-      MakeSetup(std::move(loaded),
-                {.stop = options.stop, .group = options.group, .version = options.version});
-  if (!resume) CheckRoom(*setup, folder, options, group);  // before there is a folder
+  const auto [made, plan] =
+      MakeTrainer(std::move(loaded),
+                  {.stop = options.stop, .group = options.group, .version = options.version});
+  Trainer& trainer = *made;
+  if (!resume) CheckRoom(trainer, plan, folder, options, group);  // before there is a folder
   group.Agree([&] {
     if (used) used->Take();
   });
-  Continuation continuation;
+  Continuation continuation{.loaded = trainer.inputs.run.loaded, .plan = plan};
   if (resume) {
     bool finished = false;
-    continuation = Continue(*setup, folder, group, record, &finished);
+    continuation = Continue(trainer, folder, group, record, &finished);
     if (finished) {
       Note(fmt::format("{}: this run is finished; its model is {}", folder.path().native(),
                        folder.model().native()));
       return "";
     }
-    CheckRoom(*setup, folder, options, group);
+    CheckRoom(trainer, continuation.plan, folder, options, group);
   }
-  if (options.profile_format.empty()) {
-    TrainIn(folder, *setup, continuation, options, group, {});
-    return "";
-  }
-  StepProfile profile;
-  ProfileObserver profiler(profile);
-  TrainIn(folder, *setup, continuation, options, group, {&profiler});
-  return FormatProfile(
-      profile, MeasureSetting(profile, setup->precision, 3 * setup->model->flops_per_token()),
-      options.profile_format, options.profile_style);
+  return TrainAndProfile(folder, trainer, continuation, options, group);
 }
 
 }  // namespace

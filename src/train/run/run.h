@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/process/interrupt.h"
 #include "config/recipe/recipe_parse.h"
 #include "dist/process_group.h"
 #include "report/tables/table.h"
-#include "train/run/interrupt.h"
 
 namespace tandem::train {
 

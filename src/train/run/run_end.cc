@@ -21,19 +21,19 @@ namespace {
 
 // The scale and bias that the objective learned; none where it learns none. Those of the base are
 // not written then, because they do not fit the trained model's scores.
-std::optional<weights::Calibration> CalibrationOf(const Setup& setup) {
-  std::optional<weights::Calibration> calibration = setup.states.Calibration();
+std::optional<weights::Calibration> CalibrationOf(const Trainer& trainer) {
+  std::optional<weights::Calibration> calibration = trainer.states.Calibration();
   if (!calibration) return std::nullopt;
-  calibration->objective = setup.recipe().objective.name;
-  calibration->similarity = setup.objective.similarity;
+  calibration->objective = trainer.recipe().objective.name;
+  calibration->similarity = trainer.objective.similarity;
   return calibration;
 }
 
 // `validation` is what the run's validations found; null: it has none. `saved_step` is the step
 // whose weights are saved.
-weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
+weights::ModelCard CardOf(const Trainer& trainer, const ValidationState* validation,
                           int64_t saved_step) {
-  const config::Recipe& recipe = setup.recipe();
+  const config::Recipe& recipe = trainer.recipe();
   weights::ModelCard card{.base_model = PortablePath(recipe.model.base),
                           .objective = recipe.objective.name,
                           .steps = saved_step};
@@ -44,7 +44,7 @@ weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
       {"optimizer", recipe.optimizer.name},
       {"learning rate", fmt::format("{}", recipe.optimizer.learning_rate)},
       {"schedule", recipe.schedule.name},
-      {"training queries", fmt::format("{}", setup.data.training.size())},
+      {"training queries", fmt::format("{}", trainer.inputs.data.training.size())},
       {"precision", recipe.precision},
       {"seed", fmt::format("{}", recipe.seed)}};
   if (validation != nullptr) {
@@ -55,7 +55,7 @@ weights::ModelCard CardOf(const Setup& setup, const ValidationState* validation,
     const std::string name = fmt::format("{}", fmt::join(names, ", "));
     card.measured_on = own ? fmt::format("{}, split {}", name, recipe.validation.split)
                            : fmt::format("held-out queries of {}", name);
-    card.measures = {{.name = setup.validator->name(),
+    card.measures = {{.name = trainer.validator->name(),
                       .before = validation->base_value,
                       .after = *validation->best_value}};
   }
@@ -86,32 +86,32 @@ std::optional<report::MetricsRow> LastRow(const RunFolder& folder) {
 
 }  // namespace
 
-void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
+void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics) {
   const int64_t step = validation != nullptr ? validation->best_step : state.step;
   report::FinishedRow row{.step = state.step, .model_step = step};
   std::string value;
   if (validation != nullptr) {
-    const std::string measure = setup.validator->name();
-    LoadWeights(folder.Best(step), SavedParameters(*setup.model, setup.states));
+    const std::string measure = trainer.validator->name();
+    LoadWeights(folder.Best(step), SavedParameters(trainer.model(), trainer.states));
     row.best = {{measure, *validation->best_value}};
     value = fmt::format(", {} {:.4f}", measure, *validation->best_value);
   }
-  setup.model->set_calibration(CalibrationOf(setup));
-  setup.model->Save(folder.model(), CardOf(setup, validation, step));
-  if (setup.model->adapted()) {
-    const config::ModelRecipe& recipe = setup.recipe().model;
-    setup.model->SaveAdapter(
+  trainer.model().set_calibration(CalibrationOf(trainer));
+  trainer.model().Save(folder.model(), CardOf(trainer, validation, step));
+  if (trainer.model().adapted()) {
+    const config::ModelRecipe& recipe = trainer.recipe().model;
+    trainer.model().SaveAdapter(
         folder.adapter(),
         {PortablePath(recipe.base), PortablePath(recipe.document_base.value_or(recipe.base))});
   }
   metrics.Write(report::ToJson(row));
   metrics.Sync();
   Note(fmt::format("{}: the model of step {}{}{}", folder.model().native(), step, value,
-                   setup.model->adapted()
+                   trainer.model().adapted()
                        ? fmt::format("; its adapters are in {}", folder.adapter().native())
                        : ""));
-  if (validation != nullptr) WarnOfNoImprovement(setup.validator->name(), *validation);
+  if (validation != nullptr) WarnOfNoImprovement(trainer.validator->name(), *validation);
 }
 
 bool IsFinished(const RunFolder& folder) {

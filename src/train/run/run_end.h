@@ -5,7 +5,7 @@
 #include "train/observers/validation_observer.h"
 #include "train/run/loop_state.h"
 #include "train/run/run_folder.h"
-#include "train/setup/setup.h"
+#include "train/setup/trainer.h"
 
 namespace tandem::train {
 
@@ -13,7 +13,7 @@ namespace tandem::train {
 // of metrics.jsonl. So where a run ends with this line, the saved model is that of this end, not of
 // an earlier end after which the run became longer. `validation` is what the run's validations
 // found; null: it has none.
-void SaveModel(Setup& setup, const RunFolder& folder, const LoopState& state,
+void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics);
 
 // Whether the run has come to its end at its last checkpoint and its model is written.

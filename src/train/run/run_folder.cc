@@ -96,11 +96,9 @@ void CheckAncestors(const std::filesystem::path& path) {
 // Whether the run saves the checkpoint of `folder` even where nothing interrupts it.
 bool IsPlanned(const RunPlan& plan, int64_t step, const std::filesystem::path& folder) {
   if (!plan.by_progress) return plan.CheckpointDue(step);
-  const Json state = ReadState(folder);
-  return plan.CheckpointDue(
-      LoopState{.step = step,
-                .progress = state.value({"loop", "progress"}, 0.0),
-                .progress_before = state.value({"loop", "progress_before"}, 0.0)});
+  const CheckpointFacts facts = ReadFacts(folder);
+  return plan.CheckpointDue(LoopState{
+      .step = step, .progress = facts.progress, .progress_before = facts.progress_before});
 }
 
 }  // namespace
@@ -195,8 +193,7 @@ void RunFolder::RemoveMining() const { Remove(mining()); }
 void RunFolder::KeepBests(int64_t best_step) const {
   std::vector<int64_t> kept = {best_step};
   for (const int64_t step : Checkpoints()) {
-    const Json state = ReadState(Checkpoint(step));
-    kept.push_back(state.value({"loop", "best_step"}, int64_t{0}));
+    kept.push_back(ReadFacts(Checkpoint(step)).best_step);
   }
   for (const int64_t number : NumbersIn(checkpoints(), kBest)) {
     if (std::find(kept.begin(), kept.end(), number) == kept.end()) Remove(Best(number));

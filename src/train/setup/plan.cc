@@ -39,6 +39,17 @@ bool RunPlan::ValidationDue(const LoopState& state) const {
   return validate_every > 0 && (state.progress >= 1 || state.step % validate_every == 0);
 }
 
+uint64_t LargestBatch(const sampling::Sampler& sampler) {
+  const uint64_t batches = sampler.BatchesIn(1);
+  return (sampler.QueriesIn(0) + batches - 1) / batches;
+}
+
+RunPlan WithSteps(RunPlan plan, int64_t steps) {
+  if (steps != plan.steps) plan.batches.reset();  // those of another length
+  plan.steps = steps;
+  return plan;
+}
+
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler) {
   RunPlan plan{.keep_checkpoints = recipe.train.keep_checkpoints,
                .by_progress = !recipe.train.steps && !sampler.KnowsBatches()};

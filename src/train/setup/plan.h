@@ -52,8 +52,15 @@ struct RunPlan {
   bool ValidationDue(const LoopState& state) const;
 };
 
+// Queries of the first pass's batches: where their number alone limits them, some have one less;
+// else it is their mean, rounded up.
+uint64_t LargestBatch(const sampling::Sampler& sampler);
+
 // Turns the recipe's epochs into steps, and its shares of the run ("10%") into numbers of steps, at
 // least one for a cadence.
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler);
+
+// The plan of a run that is cut to so many steps; everything else in it stays.
+RunPlan WithSteps(RunPlan plan, int64_t steps);
 
 }  // namespace tandem::train

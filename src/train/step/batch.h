@@ -61,7 +61,9 @@ class BatchMaker {
   TrainingBatch Make(const sampling::Batch& batch) const;
   // With the masks of queries `masked` alone: of a large batch they take more memory than all else.
   TrainingBatch Make(const sampling::Batch& batch, dist::Share masked) const;
+  const sampling::Examples& examples() const { return texts_.examples; }
   const sampling::MaskRules& rules() const { return rules_; }
+  const objective::Needs& needs() const { return needs_; }
   // All training queries.
   size_t queries() const { return texts_.examples.size(); }
 

@@ -18,9 +18,9 @@ at::Tensor NoEmbeddings(const model::DualEncoder& model) {
 
 }  // namespace
 
-void Prepare(model::DualEncoder& model, const StepOptions& options, tensor::Passes passes) {
+void Prepare(model::DualEncoder& model, tensor::Precision precision, tensor::Passes passes) {
   for (const model::TextKind kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
-    model.Prepare(kind, options.forward.precision, passes);
+    model.Prepare(kind, precision, passes);
   }
 }
 
@@ -52,13 +52,13 @@ void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, i
   }
 }
 
-at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
-                          const StepOptions& options) {
+at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
+                          const model::ForwardOptions& options) {
   const at::NoGradGuard no_gradient;
   if (batch.texts() == 0) return NoEmbeddings(model);
   std::vector<at::Tensor> chunks;
-  ForEachChunk(model, batch, options.chunk_tokens, [&](int64_t begin, int64_t end) {
-    chunks.push_back(EncodeRange(model, batch, begin, end, options.forward));
+  ForEachChunk(model, batch, limit, [&](int64_t begin, int64_t end) {
+    chunks.push_back(EncodeRange(model, batch, begin, end, options));
   });
   return at::cat(chunks);
 }

@@ -1,5 +1,5 @@
-// A batch's texts to embeddings, in one forward pass or in chunks. How the embeddings are judged is
-// not seen here (train/step/judge.h).
+// A batch's texts to embeddings, in one forward pass or in chunks. How the embeddings are scored is
+// not seen here (train/step/batch_loss.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,14 +8,14 @@
 #include <functional>
 
 #include "model/dual_encoder.h"
+#include "tensor/machine/precision.h"
 #include "tensor/passes.h"
 #include "train/step/batch.h"
-#include "train/step/step.h"
 
 namespace tandem::train {
 
 // Packs the weights of both towers.
-void Prepare(model::DualEncoder& model, const StepOptions& options, tensor::Passes passes);
+void Prepare(model::DualEncoder& model, tensor::Precision precision, tensor::Passes passes);
 
 // Embeddings of texts [begin, end). With two encoders these must be of one kind.
 at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
@@ -30,9 +30,9 @@ at::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
 void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
                   const std::function<void(int64_t begin, int64_t end)>& body);
 
-// As EncodeWhole without gradient, chunk by chunk.
-at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
-                          const StepOptions& options);
+// As EncodeWhole without gradient, in chunks of `limit` tokens (ForEachChunk).
+at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
+                          const model::ForwardOptions& options);
 
 // Goes back through the graph of `value`, whose gradient is `gradient` (undefined: 1).
 void BackPropagate(const at::Tensor& value, const at::Tensor& gradient = {});

@@ -19,11 +19,9 @@ void LossScale::Count(bool finite) {
   finite_steps_ = 0;
 }
 
-Json LossScale::State() const { return {{"value", value_}, {"finite_steps", finite_steps_}}; }
-
-void LossScale::Restore(const Json& state) {
-  value_ = state.at("value").get<double>();
-  finite_steps_ = state.at("finite_steps").get<int64_t>();
+void LossScale::VisitState(StateVisitor visit) {
+  visit.Member("value", value_);
+  visit.Member("finite_steps", finite_steps_);
 }
 
 }  // namespace tandem::train

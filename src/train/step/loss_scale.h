@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "base/json/json.h"
+#include "train/run/state_visitor.h"
 
 namespace tandem::train {
 
@@ -31,9 +31,7 @@ class LossScale {
   // are not and no smaller scale could help: it is not on, or at 1.
   void Count(bool finite);
 
-  Json State() const;
-  // Throws JsonError.
-  void Restore(const Json& state);
+  void VisitState(StateVisitor visit);
 
  private:
   LossScaleOptions options_;

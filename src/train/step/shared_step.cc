@@ -16,7 +16,6 @@
 #include "dist/gather.h"
 #include "tensor/profile/profile.h"
 #include "train/step/encode_batch.h"
-#include "train/step/judge.h"
 
 namespace tandem::train {
 namespace {
@@ -51,7 +50,7 @@ at::Tensor Gather(const OwnPart& own, const at::Tensor& embeddings) {
   return own.exchange.Gather(embeddings);
 }
 
-// What one process tells the others, as numbers: of the queries that it judged, and then the losses
+// What one process tells the others, as numbers: of the queries that it scored, and then the losses
 // and the cosines of its share of all queries, [kFacts + 2 rows].
 enum Fact {
   kLoss,
@@ -64,29 +63,36 @@ enum Fact {
   kFacts
 };
 
-// The judgement of a share of the queries.
+// The loss of a share of the queries.
 struct ShareLoss {
   at::Tensor value;  // undefined where the share has no query
   BatchOutcome outcome;
   std::exception_ptr failure;
 };
 
-class ShareJudge {
+dist::Share ScoredBy(const dist::ProcessGroup& group, int64_t queries,
+                     const TrainingObjective& objective) {
+  return objective.needs.separable_by_row ? dist::ShareOf(queries, group.rank(), group.ranks())
+                                          : dist::Share{0, queries};
+}
+
+class SharedLoss {
  public:
-  ShareJudge(const at::Tensor& embeddings, const TrainingBatch& batch,
-             const TrainingObjective& objective, const StepOptions& options)
+  SharedLoss(const at::Tensor& embeddings, const TrainingBatch& batch,
+             const TrainingObjective& objective, const StepOptions& options,
+             dist::ProcessGroup& group)
       : embeddings_(embeddings),
         batch_(batch),
         objective_(objective),
         options_(options),
-        group_(*options.group),
-        rows_(JudgedQueries(batch.queries, objective, group_)) {}
+        group_(group),
+        rows_(ScoredBy(group, batch.queries, objective)) {}
 
   // The loss of all queries, and a value whose gradients add up to that of all over the processes
   // (separable by row), or have it on each.
-  TrainingLoss Judge(ObjectiveStates states) {
+  TrainingLoss Of(ObjectiveStates states) {
     const tensor::ProfileScope scope("scores and loss");
-    ShareLoss share = JudgeOwn(states);
+    ShareLoss share = LossOfOwn(states);
     const at::Tensor facts = group_.AllGather(FactsOf(share));
     if (share.failure) std::rethrow_exception(share.failure);
     CheckFailures(facts);
@@ -101,7 +107,7 @@ class ShareJudge {
   }
 
  private:
-  ShareLoss JudgeOwn(ObjectiveStates& states) {
+  ShareLoss LossOfOwn(ObjectiveStates& states) {
     ShareLoss share;
     std::optional<ScoredBatch> scored;
     if (rows_.size() > 0) {
@@ -152,7 +158,7 @@ class ShareJudge {
     fact[kFailed] = share.failure ? 1 : 0;
     if (share.failure) return facts;
     const dist::Share own = ShareOf(group_.rank());
-    // A process that judges all queries has the losses of all, else those of its own.
+    // A process that scores all queries has the losses of all, else those of its own.
     const int64_t first = objective_.needs.separable_by_row ? 0 : own.begin;
     for (int64_t i = 0; i < own.size(); ++i) {
       fact[kFacts + i] = outcome.losses[static_cast<size_t>(first + i)];
@@ -200,7 +206,8 @@ class ShareJudge {
   static TrainingLoss Result(ShareLoss share, ObjectiveStates states, double factor) {
     at::Tensor value = share.value;
     if (value.defined() && factor != 1) value = value.mul(factor);
-    return {value, {std::move(share.outcome), std::move(states)}};
+    return {
+        .value = value, .gradient = {}, .outcome = {std::move(share.outcome), std::move(states)}};
   }
 
   const at::Tensor& embeddings_;
@@ -208,10 +215,10 @@ class ShareJudge {
   const TrainingObjective& objective_;
   const StepOptions& options_;
   dist::ProcessGroup& group_;
-  dist::Share rows_;  // of the queries that this process judges
+  dist::Share rows_;  // of the queries that this process scores
 };
 
-// Where every process judges everything, each has the whole gradient of what the objective learns;
+// Where every process scores everything, each has the whole gradient of what the objective learns;
 // one of them is enough.
 void KeepLearnedGradientOnce(const ObjectiveStates& states, const TrainingObjective& objective,
                              const dist::ProcessGroup& group) {
@@ -262,56 +269,43 @@ TextShares ShareTexts(const TrainingBatch& batch, int ranks) {
   return shares;
 }
 
-dist::Share JudgedQueries(int64_t queries, const TrainingObjective& objective,
-                          const dist::ProcessGroup& group) {
-  return objective.needs.separable_by_row ? dist::ShareOf(queries, group.rank(), group.ranks())
-                                          : dist::Share{0, queries};
+dist::Share SharedStep::ScoredQueries(int64_t queries, const TrainingObjective& objective) const {
+  return ScoredBy(group_, queries, objective);
 }
 
-at::Tensor SharedEmbeddings(model::DualEncoder& model, const TrainingBatch& batch,
-                            const StepOptions& options) {
-  const at::NoGradGuard no_gradient;
-  const OwnPart own(batch, *options.group);
-  Prepare(model, options, tensor::Passes::kForward);
-  return Gather(own, options.chunk_tokens > 0 ? EncodeInChunks(model, own.texts, options)
-                                              : EncodeWhole(model, own.texts, options.forward));
+at::Tensor SharedStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                              const model::ForwardOptions& options) const {
+  const OwnPart own(batch, group_);
+  return Gather(own, local_->Encode(model, own.texts, options));
 }
 
-StepOutcome SharedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
-                                  const TrainingObjective& objective, ObjectiveStates states,
-                                  const StepOptions& options) {
-  const bool in_chunks = options.chunk_tokens > 0;
-  const OwnPart own(batch, *options.group);
-  const bool both = in_chunks || options.weights_stay;
-  Prepare(model, options, both ? tensor::Passes::kBoth : tensor::Passes::kForward);
-  at::Tensor encoded = in_chunks ? EncodeInChunks(model, own.texts, options)
-                                 : EncodeWhole(model, own.texts, options.forward);
-  const at::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
-  TrainingLoss loss = ShareJudge(embeddings, batch, objective, options).Judge(std::move(states));
-  if (!both) Prepare(model, options, tensor::Passes::kBackward);
-  if (loss.value.defined()) BackPropagate(loss.value);
-  KeepLearnedGradientOnce(loss.outcome.states, objective, *options.group);
-  const at::Tensor gradient = OwnGradient(own, embeddings, objective);
-  const auto begin_last = [&options](bool last) {
-    if (last && options.reducer != nullptr) options.reducer->BeginLastPass();
+StepOutcome SharedStep::ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
+                                        const TrainingObjective& objective, ObjectiveStates states,
+                                        const StepOptions& options) const {
+  const OwnPart own(batch, group_);
+  const auto begin_last = [&options] {
+    if (options.reducer != nullptr) options.reducer->BeginLastPass();
   };
-  if (own.texts.texts() == 0) {
-    begin_last(true);
-  } else if (in_chunks) {
-    ForEachChunk(model, own.texts, options.chunk_tokens, [&](int64_t begin, int64_t end) {
-      const at::Tensor chunk = EncodeRange(model, own.texts, begin, end, options.forward);
-      begin_last(end == own.texts.texts());
-      BackPropagate(chunk, gradient.narrow(0, begin, end - begin));
-    });
-  } else {
-    begin_last(true);
-    BackPropagate(encoded, gradient);
-  }
+  // The passes back through the encoder begin with the gradient of the process's own embeddings,
+  // to which all processes have added.
+  const auto loss_of = [&](const at::Tensor& encoded) {
+    const at::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
+    TrainingLoss loss =
+        SharedLoss(embeddings, batch, objective, options, group_).Of(std::move(states));
+    if (loss.value.defined()) BackPropagate(loss.value);
+    KeepLearnedGradientOnce(loss.outcome.states, objective, group_);
+    loss.gradient = OwnGradient(own, embeddings, objective);
+    loss.value = own.texts.texts() > 0 ? encoded : at::Tensor();
+    if (own.texts.texts() == 0) begin_last();
+    return loss;
+  };
+  StepOutcome outcome =
+      local_->Pass(model, own.texts, {.loss = loss_of, .before_last_pass = begin_last}, options);
   if (options.reducer != nullptr) {
     const tensor::ProfileScope scope("exchange of gradients");
     options.reducer->Finish();
   }
-  return std::move(loss.outcome);
+  return outcome;
 }
 
 }  // namespace tandem::train

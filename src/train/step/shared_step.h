@@ -2,18 +2,17 @@
 //
 // Every process has the same plan of the batch. It encodes its share of the texts, about the same
 // number of tokens as the others, and all get all embeddings. Where the objective is separable by
-// row each process judges its share of the queries against all documents, else all of them, whose
+// row each process scores its share of the queries against all documents, else all of them, whose
 // cost is small beside the encoder's. The gradients of the embeddings go back to the process that
 // encoded the text, which goes back through its own part of the graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <vector>
 
-#include "model/dual_encoder.h"
-#include "train/step/batch.h"
-#include "train/step/step.h"
+#include "train/step/local_step.h"
 
 namespace tandem::train {
 
@@ -27,20 +26,28 @@ struct TextShares {
 // batch with few texts some processes have none.
 TextShares ShareTexts(const TrainingBatch& batch, int ranks);
 
-// The queries that this process judges: its share where the objective is separable by row, else
-// all.
-dist::Share JudgedQueries(int64_t queries, const TrainingObjective& objective,
-                          const dist::ProcessGroup& group);
+// The outcome is that of the whole batch, the same on every process: all come to the same loss,
+// feedback and states. Gradients are those of the process's own texts, until the reducer adds them
+// up. Where one process finds a score that is not finite, all throw NumericError.
+class SharedStep final : public Step {
+ public:
+  // `local` takes this process's part of the texts forward and back. The group has several
+  // processes and outlives the step.
+  SharedStep(std::unique_ptr<const LocalStep> local, dist::ProcessGroup& group)
+      : local_(std::move(local)), group_(group) {}
 
-// The embeddings of the whole batch on every process, [Q + D, E], without gradient.
-at::Tensor SharedEmbeddings(model::DualEncoder& model, const TrainingBatch& batch,
-                            const StepOptions& options);
+  StepOutcome ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
+                              const TrainingObjective& objective, ObjectiveStates states,
+                              const StepOptions& options) const override;
+  // On every process.
+  at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                    const model::ForwardOptions& options) const override;
+  // The process's share where the objective is separable by row, else all.
+  dist::Share ScoredQueries(int64_t queries, const TrainingObjective& objective) const override;
 
-// ForwardBackward (train/step/step.h) of a group: the outcome is that of the whole batch, the same
-// on every process. Gradients are those of the process's own texts, until the reducer adds them up.
-// Where one process finds a score that is not finite, all throw NumericError.
-StepOutcome SharedForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
-                                  const TrainingObjective& objective, ObjectiveStates states,
-                                  const StepOptions& options);
+ private:
+  std::unique_ptr<const LocalStep> local_;
+  dist::ProcessGroup& group_;
+};
 
 }  // namespace tandem::train

@@ -5,10 +5,11 @@
 #include "data/studies/label_study.h"
 #include "data/training_set.h"
 #include "sampling/catalogue.h"
+#include "train/inputs/batch_figures.h"
 #include "train/inputs/example_texts.h"
 #include "train/inputs/label_keys.h"
 #include "train/inputs/own_text.h"
-#include "train/setup/batch_figures.h"
+#include "train/step/step.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {
@@ -24,9 +25,8 @@ class LossValidator final : public Validator {
         objective_(objective),
         sampler_options_(SamplerOptionsOf(recipe, objective.needs)),
         maker_(texts_, MaskRulesOf(recipe), objective.needs),
-        step_{.forward = {.precision = options.precision},
-              .chunk_tokens = recipe.train.chunk_tokens,
-              .group = options.group} {
+        step_(MakeStep(recipe.train.chunk_tokens, options.group)),
+        forward_{.precision = options.precision} {
     figures_.AddTo(sampler_options_);
   }
 
@@ -49,7 +49,7 @@ class LossValidator final : public Validator {
       if (!progress(static_cast<double>(b) / static_cast<double>(batches))) return std::nullopt;
       const TrainingBatch batch = maker_.Make(sampler->Next());
       const auto count = static_cast<double>(batch.queries);
-      sum += Forward(model, batch, objective_, states, step_).loss * count;
+      sum += step_->Forward(model, batch, objective_, states, forward_).loss * count;
       queries += count;
     }
     return Validated{.value = sum / queries};
@@ -64,7 +64,8 @@ class LossValidator final : public Validator {
   const TrainingObjective& objective_;
   sampling::SamplerOptions sampler_options_;
   BatchMaker maker_;
-  StepOptions step_;
+  std::unique_ptr<const Step> step_;
+  model::ForwardOptions forward_;
 };
 
 // The validation data set as training sees one; it shares the texts of `dataset`.

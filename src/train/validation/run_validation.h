@@ -3,18 +3,15 @@
 
 #include <memory>
 
-#include "config/recipe/recipe_parse.h"
-#include "train/setup/setup.h"
+#include "train/objective/training_objective.h"
+#include "train/setup/run_inputs.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {
 
-// Throws RecipeError where `validation.measure` or `validation.report` names no measure of
-// eval/measure.h, or one twice.
-void CheckValidation(const config::LoadedRecipe& loaded);
-
-// For the data and the model of `setup`, which must outlive the validator; null where the recipe
-// has no validation.
-std::unique_ptr<Validator> MakeValidator(const Setup& setup);
+// For a run's data and model. `inputs` and `objective` must outlive the validator; null where the
+// recipe has no validation.
+std::unique_ptr<Validator> MakeValidator(const RunInputs& inputs,
+                                         const TrainingObjective& objective);
 
 }  // namespace tandem::train

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "config/recipe/recipe.h"
+#include "dist/process_group.h"
 #include "model/dual_encoder.h"
 #include "sampling/masks.h"
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
-#include "train/step/step.h"
+#include "train/objective/training_objective.h"
 #include "train/validation/measured_value.h"
 
 namespace tandem::train {

@@ -46,13 +46,18 @@ class LeastMemoryTest : public testing::Test {
     WriteTinyData(folder_.path() / "data", TinyWords(), {.documents = 150, .words = 50});
   }
 
-  std::unique_ptr<train::Setup> SetupOf(const std::string& more = "") const {
+  PlannedTrainer TrainerOf(const std::string& more = "") const {
     static const std::vector<config::Catalogue> catalogues = {
         sampling::SamplerCatalogue(), objective::ObjectiveCatalogue(), optim::OptimizerCatalogue(),
         optim::ScheduleCatalogue(), eval::MeasureCatalogue()};
-    return MakeSetup(
+    return MakeTrainer(
         config::ParseRecipe(fmt::format(fmt::runtime(kRecipe), folder_.path().native(), more),
                             "r.toml", {}, catalogues));
+  }
+
+  LeastMemory LeastOf(const std::string& more) const {
+    const auto [trainer, plan] = TrainerOf(more);
+    return LeastMemoryOf(*trainer, plan);
   }
 
   TemporaryFolder folder_;
@@ -61,9 +66,9 @@ class LeastMemoryTest : public testing::Test {
 // A part goes forward and is scaled up: it must come to what a forward pass of the whole keeps, and
 // not to more than a step takes.
 TEST_F(LeastMemoryTest, IsBelowWhatStepsTakeAndNotFarBelow) {
-  const std::unique_ptr<train::Setup> setup = SetupOf();
-  const LeastMemory least = LeastMemoryOf(*setup);
-  const MemoryNeed need = MeasureMemoryNeed(*setup);
+  const auto [trainer, plan] = TrainerOf();
+  const LeastMemory least = LeastMemoryOf(*trainer, plan);
+  const MemoryNeed need = MeasureMemoryNeed(*trainer, plan);
   EXPECT_EQ(least.tokens, need.largest_batch_tokens);
   EXPECT_EQ(least.queries, 16);
   EXPECT_GT(least.tokens, 768);  // or nothing is scaled
@@ -76,22 +81,23 @@ TEST_F(LeastMemoryTest, IsBelowWhatStepsTakeAndNotFarBelow) {
 }
 
 TEST_F(LeastMemoryTest, ChunksBoundThePass) {
-  const LeastMemory whole = LeastMemoryOf(*SetupOf());
-  const LeastMemory chunked = LeastMemoryOf(*SetupOf("chunk_tokens = 256"));
+  const LeastMemory whole = LeastOf("");
+  const LeastMemory chunked = LeastOf("chunk_tokens = 256");
   EXPECT_EQ(chunked.tokens, whole.tokens);
   EXPECT_LT(chunked.pass, whole.pass / 4);
   EXPECT_NEAR(chunked.per_token, whole.per_token, 0.05 * whole.per_token);
 }
 
 TEST_F(LeastMemoryTest, LeavesTheRunAsItWas) {
-  const std::unique_ptr<train::Setup> setup = SetupOf(), untouched = SetupOf();
-  LeastMemoryOf(*setup);
+  const auto [trainer, plan] = TrainerOf();
+  const std::unique_ptr<Trainer> untouched = TrainerOf().trainer;
+  LeastMemoryOf(*trainer, plan);
   for (int step = 0; step < 4; ++step) {
-    const sampling::Batch got = setup->sampler->Next(), want = untouched->sampler->Next();
+    const sampling::Batch got = trainer->sampler->Next(), want = untouched->sampler->Next();
     EXPECT_EQ(got.queries, want.queries);
     EXPECT_EQ(got.documents, want.documents);
   }
-  for (const auto& parameter : setup->model->Parameters()) {
+  for (const auto& parameter : trainer->model().Parameters()) {
     EXPECT_FALSE(parameter.value.grad().defined()) << parameter.name;
   }
 }

@@ -15,12 +15,12 @@
 #include "support/error_matching.h"
 #include "support/temporary_folder.h"
 #include "train/bag_encoder.h"
+#include "train/inputs/batch_figures.h"
 #include "train/inputs/example_texts.h"
 #include "train/inputs/label_keys.h"
 #include "train/inputs/read_sources.h"
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
-#include "train/setup/batch_figures.h"
 #include "train/step/batch.h"
 #include "train/tiny_data.h"
 

@@ -25,6 +25,7 @@
 #include "train/observers/metrics_observer.h"
 #include "train/observers/progress_observer.h"
 #include "train/observers/warning_observer.h"
+#include "train/step/plain_step.h"
 
 namespace tandem::train {
 namespace {
@@ -77,7 +78,8 @@ class LoopTest : public testing::Test {
                .states = states,
                .batches = *batches_,
                .sampler = *sampler,
-               .updater = updater},
+               .updater = updater,
+               .step = step_},
               {.steps = steps,
                .batch = *recipe_.train.batch,
                .accumulate = recipe_.train.accumulate,
@@ -101,6 +103,7 @@ class LoopTest : public testing::Test {
   std::unique_ptr<ExampleTexts> texts_;
   std::unique_ptr<BatchMaker> batches_;
   TrainingObjective objective_;
+  PlainStep step_;
   bool complete_ = false;  // what Loop::Run returned
   LossScaleOptions loss_scale_;
 };
@@ -117,7 +120,7 @@ TEST_F(LoopTest, AStepIsTheMeanOverItsBatchesClippedAndScheduled) {
     std::vector<at::Tensor> mean;
     for (int part = 0; part < 2; ++part) {
       optim::ClearGradients(twin.Parameters());
-      ForwardBackward(twin, batches_->Make(sampler->Next()), objective_, {}, {});
+      step_.ForwardBackward(twin, batches_->Make(sampler->Next()), objective_, {}, {});
       for (size_t p = 0; p < 3; ++p) {
         const at::Tensor half = twin.Parameters()[p].value.grad() * 0.5;
         if (part == 0)
@@ -262,7 +265,7 @@ class AccumulationTest : public LoopTest {
     for (int part = 0; part < 2; ++part) {
       const TrainingBatch batch = batches_->Make(sampler->Next());
       optim::ClearGradients(twin.Parameters());
-      ForwardBackward(twin, batch, objective_, {}, {});
+      step_.ForwardBackward(twin, batch, objective_, {}, {});
       pass.queries.push_back(batch.queries);
       pass.of_batches.emplace_back();
       for (const auto& parameter : twin.Parameters()) {

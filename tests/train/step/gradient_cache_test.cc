@@ -18,7 +18,7 @@
 #include "support/tiny_model.h"
 #include "train/graded_data.h"
 #include "train/inputs/example_texts.h"
-#include "train/step/step.h"
+#include "train/step/plain_step.h"
 
 namespace tandem::train {
 namespace {
@@ -36,10 +36,11 @@ class GradientCacheSetting {
   std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch,
                                                        const TrainingObjective& objective,
                                                        int64_t chunk_tokens, uint64_t step) {
-    const double loss = ForwardBackward(*model_, batch, objective, states_,
-                                        {.forward = {.training = true, .seed = 3, .step = step},
-                                         .chunk_tokens = chunk_tokens})
-                            .loss;
+    const double loss =
+        MakeStep(chunk_tokens)
+            ->ForwardBackward(*model_, batch, objective, states_,
+                              {.forward = {.training = true, .seed = 3, .step = step}})
+            .loss;
     std::vector<at::Tensor> gradients;
     for (const auto& parameter : model_->Parameters()) {
       const at::Tensor& gradient = parameter.value.grad();
@@ -160,8 +161,8 @@ TEST_F(HeadedStep, PacksOfAllBatchesSayWherePromptsEnd) {
   const ExampleTexts texts = MakeExampleTexts(set_, 1, all, *included, ModelPrompts(*included), 1);
   EXPECT_FALSE(Batch(texts).Pack(0, 3).prompt_tokens.defined());
   const TrainingBatch with_prompts = Batch(texts);
-  EXPECT_GT(std::abs(Forward(*included, with_prompts, Objective(), states_, {}).loss -
-                     Forward(*model_, batch, Objective(), states_, {}).loss),
+  EXPECT_GT(std::abs(PlainStep().Forward(*included, with_prompts, Objective(), states_, {}).loss -
+                     PlainStep().Forward(*model_, batch, Objective(), states_, {}).loss),
             1e-3);
 }
 
@@ -171,17 +172,18 @@ TEST_F(HeadedStep, WidthsLeaveCosinesAndValidationAlone) {
   TrainingObjective objective = Objective();
   const TrainingBatch batch = Batch(texts_);
   const StepOptions options{.with_equal_scores_loss = true};
-  const StepOutcome whole = ForwardBackward(*model_, batch, objective, states_, options);
-  const double validated = Forward(*model_, batch, objective, states_, {}).loss;
+  const StepOutcome whole =
+      PlainStep().ForwardBackward(*model_, batch, objective, states_, options);
+  const double validated = PlainStep().Forward(*model_, batch, objective, states_, {}).loss;
   objective.widths = {{8, 1}, {4, 1}};
-  const StepOutcome cut = ForwardBackward(*model_, batch, objective, states_, options);
+  const StepOutcome cut = PlainStep().ForwardBackward(*model_, batch, objective, states_, options);
   EXPECT_EQ(cut.cosines, whole.cosines);
   EXPECT_NE(cut.losses, whole.losses);
   EXPECT_EQ(cut.count, whole.count);
   EXPECT_NEAR(cut.equal_scores_loss, 2 * whole.equal_scores_loss, 1e-9);
-  EXPECT_EQ(Forward(*model_, batch, objective, states_, {}).loss, validated);
+  EXPECT_EQ(PlainStep().Forward(*model_, batch, objective, states_, {}).loss, validated);
   objective.widths = {{32, 1}};
-  const StepOutcome same = ForwardBackward(*model_, batch, objective, states_, options);
+  const StepOutcome same = PlainStep().ForwardBackward(*model_, batch, objective, states_, options);
   EXPECT_EQ(same.loss, whole.loss);
   EXPECT_EQ(same.losses, whole.losses);
 }
@@ -220,7 +222,8 @@ TEST_P(TwoTowerStep, EachKindGoesThroughItsTowerAndTheCacheGivesTheDirectGradien
         model_->Encode(batch.Pack(0, batch.queries), model::TextKind::kQuery, {});
     const at::Tensor documents =
         model_->Encode(batch.Pack(batch.queries, batch.texts()), model::TextKind::kDocument, {});
-    const BatchOutcome outcome = Forward(*model_, batch, objective, ObjectiveStates(), {});
+    const BatchOutcome outcome =
+        PlainStep().Forward(*model_, batch, objective, ObjectiveStates(), {});
     for (int64_t i = 0; i < batch.queries; ++i) {
       EXPECT_NEAR(outcome.cosines[i], (queries[i] * documents[i]).sum().item<double>(), 1e-5);
     }

@@ -54,7 +54,9 @@ TEST(LossScale, GoesOnFromItsState) {
   for (int step = 0; step < 3; ++step) scale.Count(true);
   scale.Count(false);
   for (int step = 0; step < 3; ++step) scale.Count(true);
-  other.Restore(scale.State());
+  nlohmann::json state;
+  scale.VisitState(StateVisitor::Writer(state));
+  other.VisitState(StateVisitor::Reader(state));
   for (int step = 0; step < 2; ++step) {
     EXPECT_EQ(other.value(), 8);
     other.Count(true);

@@ -74,21 +74,19 @@ class Process {
   StepOutcome Step(uint64_t step, dist::ProcessGroup* group, dist::GradientReducer* reducer) {
     const BatchMaker batches(texts_, {}, objective_.needs);
     const sampling::Batch plan = sampler_->Next();
+    const std::unique_ptr<const train::Step> kind = MakeStep(how_.chunk_tokens, group);
     TrainingBatch batch =
-        group == nullptr
-            ? batches.Make(plan)
-            : batches.Make(plan, JudgedQueries(std::ssize(plan.queries), objective_, *group));
+        batches.Make(plan, kind->ScoredQueries(std::ssize(plan.queries), objective_));
     for (int64_t q = 0; q < batch.queries; ++q) {
       batch.labels.weights.push_back(0.25 * static_cast<double>(q % 5));
     }
     optim::ClearGradients(Trained());
-    StepOutcome outcome = ForwardBackward(*model_, batch, objective_, states_,
-                                          {.forward = {.training = true, .seed = 3, .step = step},
-                                           .chunk_tokens = how_.chunk_tokens,
-                                           .weight = 0.5,
-                                           .with_equal_scores_loss = how_.equal_scores,
-                                           .group = group,
-                                           .reducer = reducer});
+    StepOutcome outcome =
+        kind->ForwardBackward(*model_, batch, objective_, states_,
+                              {.forward = {.training = true, .seed = 3, .step = step},
+                               .weight = 0.5,
+                               .with_equal_scores_loss = how_.equal_scores,
+                               .reducer = reducer});
     states_ = outcome.states;
     return outcome;
   }
@@ -172,6 +170,8 @@ void ExpectSameForRanks(const StepCase& how, int ranks) {
     }
   }
   const auto errors = dist::RunRanks(ranks, [&](dist::ProcessGroup& group) {
+    EXPECT_NE(dynamic_cast<const train::SharedStep*>(MakeStep(how.chunk_tokens, &group).get()),
+              nullptr);
     Process process(folder.path(), how);
     ExpectSameSteps(process, group, outcomes, gradients);
   });
@@ -224,6 +224,15 @@ TEST(SharedStepTest, EqualsThatOfOneProcessWithAScoreBank) {
 TEST(SharedStepTest, SomeProcessesMayHaveNoQueryOfABatch) {
   StepCase how = CaseOf(objective::kInfoNce);
   how.batch = 2;
+  ExpectSameForRanks(how, 5);
+}
+
+// A query with three documents is four texts.
+TEST(SharedStepTest, SomeProcessesMayHaveNoTextOfABatch) {
+  StepCase how = CaseOf(objective::kInfoNce);
+  how.batch = 1;
+  ExpectSameForRanks(how, 5);
+  how.chunk_tokens = 40;
   ExpectSameForRanks(how, 5);
 }
 

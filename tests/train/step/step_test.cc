@@ -22,6 +22,8 @@
 #include "sampling/catalogue.h"
 #include "train/bag_encoder.h"
 #include "train/inputs/example_texts.h"
+#include "train/step/cached_step.h"
+#include "train/step/plain_step.h"
 
 namespace tandem::train {
 namespace {
@@ -79,7 +81,8 @@ class Step : public testing::Test {
   ObjectiveStates StartedStates(const config::ObjectiveRecipe& recipe, const TrainingBatch& batch) {
     ObjectiveStates states = StartingStates(recipe);
     if (states.bias_is_open()) {
-      states.StartBias(StartingBias(model_, batch, MakeTrainingObjective(recipe), states, {}));
+      states.StartBias(
+          PlainStep().StartingBias(model_, batch, MakeTrainingObjective(recipe), states, {}));
     }
     return states;
   }
@@ -96,8 +99,8 @@ TEST_F(Step, EncodesQueriesAndDocumentsInOnePassWithKeysOfTheBatch) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   EXPECT_EQ(batch.queries, 8);
   EXPECT_EQ(batch.documents, 16);
-  ForwardBackward(model_, batch, MakeTrainingObjective(Objective("infonce")), {},
-                  {.forward = {.training = true, .seed = 5, .step = 7}});
+  PlainStep().ForwardBackward(model_, batch, MakeTrainingObjective(Objective("infonce")), {},
+                              {.forward = {.training = true, .seed = 5, .step = 7}});
   ASSERT_EQ(model_.seen_options.size(), 1);
   EXPECT_TRUE(model_.seen_options[0].training);
   EXPECT_EQ(model_.seen_options[0].seed, 5);
@@ -137,12 +140,12 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
     batch.labels.weights = kWeights;
     const ObjectiveStates states = StartedStates(Objective(info->name), batch);
     optim::ClearGradients(states.Learned());
-    const StepOutcome direct = ForwardBackward(model_, batch, objective, states, {});
+    const StepOutcome direct = PlainStep().ForwardBackward(model_, batch, objective, states, {});
     const std::vector<at::Tensor> want = Gradients();
     for (const int64_t chunk : {1, 7, 40, 100000}) {
       model_.seen_keys.clear();
       const StepOutcome cached =
-          ForwardBackward(model_, batch, objective, states, {.chunk_tokens = chunk});
+          CachedStep(chunk).ForwardBackward(model_, batch, objective, states, {});
       EXPECT_NEAR(cached.loss, direct.loss, 1e-5 * std::max(1.0, direct.loss));
       for (size_t i = 0; i < 8; ++i) {
         EXPECT_NEAR(cached.losses[i], direct.losses[i], 1e-5 * std::max(1.0F, direct.losses[i]));
@@ -174,7 +177,7 @@ TEST_F(Step, EveryQueryHasItsLossOfTheObjective) {
     TrainingBatch batch = LabelledBatch();
     batch.labels.weights = kWeights;
     const ObjectiveStates states = StartedStates(Objective(info->name), batch);
-    const StepOutcome outcome = ForwardBackward(model_, batch, objective, states, {});
+    const StepOutcome outcome = PlainStep().ForwardBackward(model_, batch, objective, states, {});
     optim::ClearGradients(model_.Parameters());
     const at::Tensor rows =
         model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {});
@@ -192,11 +195,11 @@ TEST_F(Step, EveryQueryHasItsLossOfTheObjective) {
 TEST_F(Step, WeightsOfQueriesCountInTrainingOnly) {
   const TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
   TrainingBatch batch = maker_->Make(sampler_->Next());
-  const StepOutcome plain = ForwardBackward(model_, batch, objective, {}, {});
+  const StepOutcome plain = PlainStep().ForwardBackward(model_, batch, objective, {}, {});
   const std::vector<at::Tensor> want = Gradients();
   batch.labels.weights.assign(8, 2);
   const StepOutcome doubled =
-      ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true});
+      PlainStep().ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true});
   EXPECT_EQ(doubled.loss, 2 * plain.loss);
   EXPECT_EQ(doubled.count, plain.count);
   EXPECT_EQ(doubled.losses, plain.losses);
@@ -207,13 +210,15 @@ TEST_F(Step, WeightsOfQueriesCountInTrainingOnly) {
   }
   // What equal scores would lose is comparable with the loss: it weighs queries alike.
   batch.labels.weights.clear();
-  EXPECT_NEAR(doubled.equal_scores_loss,
-              2 * ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true})
-                      .equal_scores_loss,
-              1e-12);
+  EXPECT_NEAR(
+      doubled.equal_scores_loss,
+      2 * PlainStep()
+              .ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true})
+              .equal_scores_loss,
+      1e-12);
   batch.labels.weights = kWeights;
-  EXPECT_EQ(Forward(model_, batch, objective, {}, {}).loss, plain.loss);
-  EXPECT_EQ(Forward(model_, batch, objective, {}, {}).losses, plain.losses);
+  EXPECT_EQ(PlainStep().Forward(model_, batch, objective, {}, {}).loss, plain.loss);
+  EXPECT_EQ(PlainStep().Forward(model_, batch, objective, {}, {}).losses, plain.losses);
 }
 
 TEST_F(Step, ABatchHasTheWeightsOfItsPlan) {
@@ -226,18 +231,18 @@ TEST_F(Step, ABatchHasTheWeightsOfItsPlan) {
 TEST_F(Step, ForwardHasNoDropoutAndNoGradient) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   const TrainingObjective objective = MakeTrainingObjective(Objective("mann_whitney"));
-  const double loss = Forward(model_, batch, objective, {}, {.forward = {.training = true}}).loss;
+  const double loss = PlainStep().Forward(model_, batch, objective, {}, {.training = true}).loss;
   EXPECT_FALSE(model_.seen_options[0].training);
   for (const auto& parameter : model_.Parameters()) {
     EXPECT_FALSE(parameter.value.grad().defined());
   }
-  EXPECT_EQ(loss, ForwardBackward(model_, batch, objective, {}, {}).loss);
+  EXPECT_EQ(loss, PlainStep().ForwardBackward(model_, batch, objective, {}, {}).loss);
 }
 
 TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   const BatchOutcome outcome =
-      Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
+      PlainStep().Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
   const at::Tensor rows =
       model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {}).detach();
   ASSERT_EQ(outcome.cosines.size(), 8);
@@ -258,7 +263,7 @@ TEST_F(Step, EveryObjectiveLearnsTheTopics) {
     for (int step = 0; step < 60; ++step) {
       optim::ClearGradients(model.Parameters());
       StepOutcome outcome =
-          ForwardBackward(model, LabelledBatch(), objective, std::move(states), {});
+          PlainStep().ForwardBackward(model, LabelledBatch(), objective, std::move(states), {});
       states = std::move(outcome.states);
       last = outcome.loss;
       if (step == 0) first = last;
@@ -276,10 +281,11 @@ TEST_F(Step, TheScoreBankGoesInAndComesOut) {
   ObjectiveStates states = StartingStates(recipe);
   states.BeginStep(1);
   const TrainingBatch batch = maker_->Make(sampler_->Next());
-  const StepOutcome first = ForwardBackward(model_, batch, objective, states, {});
+  const StepOutcome first = PlainStep().ForwardBackward(model_, batch, objective, states, {});
   EXPECT_FALSE(states.View(/*with_bank=*/true).bank_positives.defined());
   EXPECT_EQ(first.states.View(/*with_bank=*/true).bank_positives.size(0), batch.queries);
-  const StepOutcome second = ForwardBackward(model_, batch, objective, first.states, {});
+  const StepOutcome second =
+      PlainStep().ForwardBackward(model_, batch, objective, first.states, {});
   EXPECT_EQ(second.states.View(/*with_bank=*/true).bank_positives.size(0), 2 * batch.queries);
 }
 
@@ -288,11 +294,10 @@ TEST_F(Step, TheWeightScalesTheGradientAlone) {
   const TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   for (const int64_t chunk : {0, 40}) {
-    const double loss = ForwardBackward(model_, batch, objective, {}, {.chunk_tokens = chunk}).loss;
+    const double loss = MakeStep(chunk)->ForwardBackward(model_, batch, objective, {}, {}).loss;
     const std::vector<at::Tensor> want = Gradients();
-    EXPECT_EQ(
-        ForwardBackward(model_, batch, objective, {}, {.chunk_tokens = chunk, .weight = 3}).loss,
-        loss);
+    EXPECT_EQ(MakeStep(chunk)->ForwardBackward(model_, batch, objective, {}, {.weight = 3}).loss,
+              loss);
     const std::vector<at::Tensor> got = Gradients();
     for (size_t p = 0; p < got.size(); ++p) {
       const double size = want[p].abs().max().item<double>();
@@ -308,12 +313,12 @@ TEST_F(Step, TheFalseNegativeFilterIsOffOutsideTraining) {
   objective.false_negative_rules.score = -2;  // above it is every cosine
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   const BatchOutcome plain =
-      Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
+      PlainStep().Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
   EXPECT_GT(plain.loss, 0);
-  const BatchOutcome validated = Forward(model_, batch, objective, {}, {});
+  const BatchOutcome validated = PlainStep().Forward(model_, batch, objective, {}, {});
   EXPECT_EQ(validated.loss, plain.loss);
   EXPECT_EQ(validated.false_negatives, 0);
-  const StepOutcome trained = ForwardBackward(model_, batch, objective, {}, {});
+  const StepOutcome trained = PlainStep().ForwardBackward(model_, batch, objective, {}, {});
   EXPECT_EQ(trained.loss, 0);
   EXPECT_EQ(trained.negatives, batch.labels.negative.sum().item<int64_t>());
   EXPECT_EQ(trained.false_negatives, trained.negatives);
@@ -328,19 +333,32 @@ TEST_F(Step, KnowsTheLossOfEqualScores) {
     want += std::log(1 + batch.labels.negative[row].sum().item<double>());
   }
   want /= static_cast<double>(batch.queries);
-  EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true})
+  EXPECT_NEAR(PlainStep()
+                  .ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true})
                   .equal_scores_loss,
               want, 1e-9);
   // A model whose embeddings are all the same has exactly this loss.
   for (const auto& parameter : model_.Parameters()) parameter.value.detach().fill_(0.5);
-  EXPECT_NEAR(ForwardBackward(model_, batch, objective, {}, {}).loss, want, 1e-5);
+  EXPECT_NEAR(PlainStep().ForwardBackward(model_, batch, objective, {}, {}).loss, want, 1e-5);
 }
 
 TEST_F(Step, AWeightThatIsNotFiniteIsANumericError) {
   model_.Parameters()[2].value.detach().fill_(std::numeric_limits<float>::infinity());
   const TrainingBatch batch = maker_->Make(sampler_->Next());
-  EXPECT_THROW(ForwardBackward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {}),
+  EXPECT_THROW(PlainStep().ForwardBackward(model_, batch,
+                                           MakeTrainingObjective(Objective("infonce")), {}, {}),
                NumericError);
+}
+
+TEST(MakeStepTest, ChoosesTheKindOfStep) {
+  const auto is_plain = [](const std::unique_ptr<const Step>& step) {
+    return dynamic_cast<const PlainStep*>(step.get()) != nullptr;
+  };
+  const std::unique_ptr<dist::ProcessGroup> alone = dist::ProcessGroup::Alone();
+  EXPECT_TRUE(is_plain(MakeStep()));
+  EXPECT_TRUE(is_plain(MakeStep(0, alone.get())));
+  EXPECT_NE(dynamic_cast<const CachedStep*>(MakeStep(1).get()), nullptr);
+  EXPECT_NE(dynamic_cast<const CachedStep*>(MakeStep(1, alone.get()).get()), nullptr);
 }
 
 }  // namespace

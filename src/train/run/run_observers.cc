@@ -1,0 +1,50 @@
+#include "train/run/run_observers.h"
+
+#include "train/run/checkpoint.h"
+
+namespace tandem::train {
+namespace {
+
+uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& checkpoint) {
+  return checkpoint ? ReadFacts(folder.Checkpoint(*checkpoint)).metrics_bytes : 0;
+}
+
+}  // namespace
+
+RunLogs::RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoint)
+    : metrics(folder.metrics(), MetricsBytes(folder, checkpoint)),
+      timing(folder.timing(), std::nullopt) {}
+
+RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
+                           RunLogs* logs, const StopRequest& stop)
+    : signals_(stop) {
+  const config::Recipe& recipe = trainer.recipe();
+  if (logs != nullptr) {
+    metrics_.emplace(logs->metrics, logs->timing, recipe.logging.every);
+    progress_.emplace(recipe.logging.every);
+    warnings_.emplace();
+    checkpoints_.emplace(folder, plan, trainer.inputs.fingerprints);
+    if (trainer.sampler->Prunes()) {
+      audit_.emplace(folder.sampling());
+      trainer.sampler->set_audit(&*audit_);
+    }
+  }
+  if (trainer.validator == nullptr) return;
+  validation_.emplace(*trainer.validator, folder, plan, recipe.validation.patience);
+}
+
+std::vector<LoopObserver*> RunObservers::List() {
+  std::vector<LoopObserver*> list = {&signals_};
+  const auto add = [&list](auto& observer) {
+    if (observer) list.push_back(&*observer);
+  };
+  add(metrics_);
+  add(progress_);
+  add(warnings_);
+  add(audit_);
+  add(validation_);
+  add(checkpoints_);
+  return list;
+}
+
+}  // namespace tandem::train

@@ -1,0 +1,33 @@
+#include "train/step/cached_step.h"
+
+#include <utility>
+
+#include "train/step/encode_batch.h"
+
+namespace tandem::train {
+
+StepOutcome CachedStep::Pass(model::DualEncoder& model, const TrainingBatch& batch,
+                             const Between& between, const StepOptions& options) const {
+  Prepare(model, options.forward.precision, tensor::Passes::kBoth);
+  const at::Tensor embeddings =
+      EncodeInChunks(model, batch, chunk_tokens_, options.forward).requires_grad_(true);
+  TrainingLoss loss = between.loss(embeddings);
+  if (loss.value.defined()) {
+    BackPropagate(loss.value, loss.gradient);
+    const at::Tensor gradient = embeddings.grad();
+    ForEachChunk(model, batch, chunk_tokens_, [&](int64_t begin, int64_t end) {
+      const at::Tensor chunk = EncodeRange(model, batch, begin, end, options.forward);
+      if (end == batch.texts()) between.before_last_pass();
+      BackPropagate(chunk, gradient.narrow(0, begin, end - begin));
+    });
+  }
+  return std::move(loss.outcome);
+}
+
+at::Tensor CachedStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                              const model::ForwardOptions& options) const {
+  Prepare(model, options.precision, tensor::Passes::kForward);
+  return EncodeInChunks(model, batch, chunk_tokens_, options);
+}
+
+}  // namespace tandem::train

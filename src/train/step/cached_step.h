@@ -1,0 +1,26 @@
+// The step with a gradient cache (Gao et al. 2021): it encodes texts in chunks, first without a
+// graph and then again for the gradient, so that memory holds the activations of one chunk. The
+// result is that of a plain step up to rounding; the price is a second forward pass.
+#pragma once
+
+#include <cstdint>
+
+#include "train/step/local_step.h"
+
+namespace tandem::train {
+
+class CachedStep final : public LocalStep {
+ public:
+  // A chunk has at most `chunk_tokens` tokens, or is a single text.
+  explicit CachedStep(int64_t chunk_tokens) : chunk_tokens_(chunk_tokens) {}
+
+  StepOutcome Pass(model::DualEncoder& model, const TrainingBatch& batch, const Between& between,
+                   const StepOptions& options) const override;
+  at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                    const model::ForwardOptions& options) const override;
+
+ private:
+  int64_t chunk_tokens_;
+};
+
+}  // namespace tandem::train

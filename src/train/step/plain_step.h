@@ -1,0 +1,16 @@
+// The step without gradient cache: the batch's texts go forward and back once, in one pass.
+#pragma once
+
+#include "train/step/local_step.h"
+
+namespace tandem::train {
+
+class PlainStep final : public LocalStep {
+ public:
+  StepOutcome Pass(model::DualEncoder& model, const TrainingBatch& batch, const Between& between,
+                   const StepOptions& options) const override;
+  at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                    const model::ForwardOptions& options) const override;
+};
+
+}  // namespace tandem::train
