@@ -132,7 +132,9 @@ void RestoreNumbers(Json* value) {
 // order mark.
 Json ParseNumbersToo(std::string_view text, std::string_view json, const JsonReading& reading) {
   JsonScanner scanner(json, reading.python_numbers);
-  if (scanner.Scan() || scanner.numbers().empty()) throw JsonTextError(JsonProblem(text));
+  const auto fault = scanner.Scan();
+  if (scanner.levels() > reading.most_levels) throw JsonLevelsError(reading.most_levels);
+  if (fault || scanner.numbers().empty()) throw JsonTextError(JsonProblem(text));
   const bool all_fit = std::all_of(
       scanner.numbers().begin(), scanner.numbers().end(),
       [](const JsonNumber& number) { return std::isfinite(FloatOf(std::string(number.text))); });

@@ -200,6 +200,7 @@ void JsonScanner::FailBehind() const {
 }
 
 void JsonScanner::Value() {
+  levels_ = std::max(levels_, path_.size());
   if (path_.size() >= kMaxLevels) Fail(fmt::format("more than {} levels are nested", kMaxLevels));
   switch (Peek()) {
     case '{':

@@ -61,6 +61,8 @@ class JsonScanner {
 
   // Behind Scan: in the order of the text.
   const std::vector<JsonNumber>& numbers() const { return numbers_; }
+  // How many arrays and objects lie around the innermost value, up to the fault.
+  size_t levels() const { return levels_; }
 
  private:
   using Step = std::variant<std::string_view, size_t>;  // a key, or an index
@@ -98,6 +100,7 @@ class JsonScanner {
   size_t at_ = 0;
   std::vector<Step> path_;
   std::vector<JsonNumber> numbers_;
+  size_t levels_ = 0;
 };
 
 // How many bytes the character at the start of `text` has; 0 where it is no UTF-8.

@@ -76,6 +76,8 @@ TEST(ParseJson, CountsLevelsAroundValues) {
   EXPECT_EQ(ErrorOf(R"([{"a": [1]}])", two), "is nested deeper than 2 levels");
   EXPECT_EQ(ErrorOf(std::string(100'000, '[') + std::string(100'000, ']'), two),
             "is nested deeper than 2 levels");
+  // Also where a fault follows.
+  EXPECT_EQ(ErrorOf(std::string(100, '['), two), "is nested deeper than 2 levels");
   EXPECT_EQ(ErrorOf(std::string(600, '[') + "1" + std::string(600, ']')),
             "is nested deeper than 512 levels");
 }
