@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                      .embed = [](auto) { return std::vector<float>(); },
                      .milliseconds = [] { return 1.0; }});
   } catch (const ApiError&) {
-  } catch (const tandem::UsageError&) {  // FakeBackend knows a field that is not there
+  } catch (const tandem::UsageError&) {  // of a filter, which FakeBackend refuses
   }
   return 0;
 }

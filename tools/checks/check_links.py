@@ -80,7 +80,8 @@ class Page:
     def paths(self):
         for number, line in enumerate(self.lines, 1):
             for match in PATH.finditer(line):
-                if not PLACEHOLDER.search(match[1]):
+                written = line[:match.start()].endswith("Write ")  # by the reader
+                if not written and not PLACEHOLDER.search(match[1]):
                     yield number, match[1]
 
     def long_lines(self):

@@ -177,6 +177,13 @@ run_pages() {
   python3 tools/checks/check_search_page.py --pictures build/pages/pictures
 }
 
+# --- how to add an entry -------------------------------------------------------------------------
+
+# What docs/architecture.md says about adding a measure, word for word, in a copy of the sources.
+run_entries() {
+  python3 tools/checks/check_entries.py
+}
+
 # --- meanings ------------------------------------------------------------------------------------
 
 # Inputs that can be misread in silence; with PEER_PYTHON beside the peers whose formats they have.
@@ -226,14 +233,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links headers portable meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  [ $# -gt 0 ] || set -- links headers portable entries meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | headers | portable | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      links | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, headers, portable, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
   setup
@@ -244,6 +251,7 @@ check() {
       links) part links 1 "where the documentation's links and paths lead" run_links ;;
       headers) part headers 300 "every installed header compiles by itself" run_headers ;;
       portable) part portable 2400 "what a GPU runs, on the CPU, over all tests" run_portable ;;
+      entries) part entries 300 "a measure is added as docs/architecture.md says" run_entries ;;
       meanings) part meanings 900 "files that can be misread, beside their peers" run_meanings ;;
       kills) part kills 3000 "kill -9 at random moments, then --resume" run_kills ;;
       launchers)

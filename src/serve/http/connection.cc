@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "serve/http/client_network.h"
 #include "serve/bodies/api_error.h"
+#include "serve/http/client_network.h"
 
 namespace tandem::serve {
 namespace {
