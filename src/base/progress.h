@@ -23,7 +23,7 @@ struct ProgressOptions {
 };
 
 // Writes to the message sink that is installed when the Progress is made, which must outlive it;
-// silent where there is none. Not thread-safe: one thread reports.
+// it is silent where there is none. Not thread-safe: one thread reports.
 //
 // A bar fills one row. Where the row is too narrow, the bar shrinks, then the rate goes, then the
 // details from the last to the first, then the bar; counts and the time left stay.

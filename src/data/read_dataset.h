@@ -27,7 +27,7 @@ void RefuseParquet(const std::filesystem::path& path);
 // throw, and UsageError for an unknown format.
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings = nullptr);
-// The same with what a user says of a file's lines; a folder has none.
+// Reads by what a user says of a file's lines; a folder has none.
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, const LineRules& rules, Warnings* warnings = nullptr);
 

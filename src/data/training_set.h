@@ -14,13 +14,14 @@
 namespace tandem::data {
 
 // A query with its judged documents. Every one of them is in exactly one of the lists, each in file
-// order. Below 0 is "not judged", as in trec_eval.
+// order. A grade below 0 means "not judged", as in trec_eval.
 struct TrainingQuery {
   uint32_t query = 0;                // into TrainingSet::queries
   uint32_t source = 0;               // JudgedQuery::source
   std::vector<Judgement> positives;  // grade >= positive_grade
-  // Judged below positive_grade. Those with grade > 0 are relevant to some degree: they are no
-  // negatives of this query, in the batch or mined. Grade 0 is a judged (hard) negative.
+  // The documents judged below positive_grade. Those with grade > 0 are relevant to some degree:
+  // they are no negatives of this query, in the batch or mined. Grade 0 is a judged (hard)
+  // negative.
   std::vector<Judgement> others;
   // Left out of training (data/studies/label_study.h). Masks still know them: where they are
   // relevant, they are no negatives.
@@ -31,7 +32,7 @@ struct TrainingQuery {
 // 0 < grade < positive_grade. Documents with the same text are not compared here.
 bool IsRelevant(const TrainingQuery& query, uint32_t document);
 
-// Which documents can be a query's own one, which stands for it in a batch.
+// Says which documents can be the one that a query is paired with in a batch.
 enum class OwnDocument { kPositive, kAnyGrade };
 
 // Copies share their texts.
@@ -48,8 +49,8 @@ struct TrainingSet {
   std::string file;                     // with the judgements; for messages
 };
 
-// Splits the judgements of `dataset` at `positive_grade` (docs/training.md). Judged queries that
-// have no document to be their own are left out and counted in `warnings` (stderr where null): for
+// Splits the judgements of `dataset` at `positive_grade` (docs/training.md). Judged queries without
+// a document to be paired with are left out and counted in `warnings` (stderr where null): for
 // kPositive those without a positive, for kAnyGrade those with nothing judged 0 or above. Throws
 // UsageError for a positive_grade that is not a positive number, DataError when no query is left.
 TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument own,

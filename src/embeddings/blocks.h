@@ -18,7 +18,7 @@
 
 namespace tandem::embeddings {
 
-// Where rows of float32 stand in a file, one after the other; little-endian.
+// The place where rows of float32 stand in a file, one after the other; little-endian.
 struct RowPlace {
   uint64_t start = 0;  // the byte at which row 0 begins
   size_t columns = 0;  // E

@@ -17,8 +17,8 @@ namespace tandem::eval {
 
 struct EvaluationOptions {
   RankingOptions ranking;
-  // Whether judged queries that the run lacks count, with 0 (trec_eval's -c). For `auc` all their
-  // positives are missing.
+  // Says whether judged queries that the run lacks count, with 0 (trec_eval's -c). For `auc` all
+  // their positives are missing.
   bool complete = false;
   int threads = 1;
   // Score samples by query for the AUC measures, where the run does not hold the score of every

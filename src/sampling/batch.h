@@ -7,9 +7,9 @@
 
 namespace tandem::sampling {
 
-// Rows are queries, columns are documents: own documents first (column i for row i), then the
-// further labelled documents of row 0, of row 1, ... A document may be a column twice only where
-// the sampler allows copies.
+// Rows are queries, columns are documents: paired documents first (column i for row i), then the
+// extra labelled documents of row 0, of row 1, ... A document may be a column twice only where the
+// sampler allows copies.
 struct Batch {
   uint64_t epoch = 0;                    // the pass that its queries belong to, from 0
   std::vector<uint32_t> queries;         // [Q] queries of the Examples

@@ -37,7 +37,7 @@ struct SamplerInfo : config::EntryInfo {
 
 // Every sampler, in the order of docs and `tandem list samplers`.
 std::span<const SamplerInfo* const> Samplers();
-// The same for recipes, `tandem list` and `tandem explain`.
+// The catalogue of samplers for recipes, `tandem list` and `tandem explain`.
 config::Catalogue SamplerCatalogue();
 
 // Each is defined in its own file. Validation uses kUniform, whatever the recipe's is.

@@ -1,5 +1,6 @@
-// Which queries come next, each with one of its own documents and the weight of its loss. How they
-// become batches is the composition's affair (sampling/composition/passes.h).
+// An order says which queries come next, each with one of its documents, its paired one, and the
+// weight of its loss. How they become batches is the composition's affair
+// (sampling/composition/passes.h).
 //
 // A run is a row of passes; an epoch is one pass, however many draws it has. An order of the first
 // kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes
@@ -22,12 +23,12 @@
 
 namespace tandem::sampling {
 
-// A query with its own document.
+// A query with its paired document.
 struct Draw {
   uint32_t query = 0;
   uint32_t document = 0;
-  // Tells draws of one query in one pass apart: 0 where a query comes at most once. Further
-  // documents are drawn anew for each.
+  // Tells draws of one query in one pass apart: 0 where a query comes at most once. Extra documents
+  // are drawn anew for each.
   uint32_t repeat = 0;
 
   bool operator==(const Draw&) const = default;
@@ -36,7 +37,7 @@ struct Draw {
 // What a training step computed for a batch.
 struct Feedback {
   const Batch* batch = nullptr;
-  std::span<const float> cosines;  // [Q] of each query and its own document
+  std::span<const float> cosines;  // [Q] of each query and its paired document
   std::span<const float> losses;   // [Q] of each query, whatever it weighs (objective::Evaluation)
 };
 
@@ -84,14 +85,15 @@ class Order {
   virtual void Begin(uint64_t /*pass*/, double /*progress*/) {}
   // How many draws the pass has that has begun.
   virtual size_t draws() const = 0;
-  // The same of any pass; an estimate where passes follow from feedback.
+  // The number of draws of any pass; an estimate where passes follow from feedback.
   virtual size_t DrawsIn(uint64_t pass) const = 0;
 
   // What the loss of a draw of the pass under way weighs.
   virtual double weight(const Draw& /*draw*/) const { return 1; }
 
-  // Of each pair [pairs], before the first draw of the pass that has begun: with which probability
-  // the pass draws it. Where draws exclude each other (equal texts in a batch) that is left aside.
+  // Gives for each pair [pairs], before the first draw of the pass that has begun, the probability
+  // with which the pass draws it. Where draws exclude each other (equal texts in a batch) that is
+  // left aside.
   virtual std::vector<float> Probabilities() const = 0;
   // The queries that the pass has not drawn, ascending; after its last draw.
   virtual std::vector<LeftOut> NotDrawn() const { return {}; }
@@ -101,7 +103,7 @@ class Order {
   // Comes after each batch; an order that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& /*feedback*/) {}
 
-  // Adds to `state` what Begin and feedback have left behind; nothing where the options and the
+  // Adds to `state` what Begin and feedback have left there; nothing where the options and the
   // number of the pass decide everything. `values` gets members of its own.
   virtual void Save(SamplerState& /*state*/) const {}
   // Takes back what Save added; Begin is not called for the pass that it belongs to.
@@ -123,19 +125,19 @@ class PlannedOrder : public Order {
   virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
   // Whether Plan gives any pass, begun or not. Passes have one length then.
   virtual bool known_ahead() const { return true; }
-  // Of how many passes of `content` one pass of this order may have draws of a query.
+  // One pass of this order may have draws of a query for this many passes of `content`.
   virtual size_t most_passes(uint32_t /*query*/) const { return 1; }
 };
 
 class SteppedOrder : public Order {
  public:
-  // Before the draws of a batch. `rank_anew`: an update interval is over, so that the feedback that
-  // has come since the last one counts from here on.
+  // Called before the draws of a batch. `rank_anew`: an update interval is over, so that the
+  // feedback that has come since the last one counts from here on.
   virtual void BeginBatch(double progress, bool rank_anew) = 0;
   virtual int64_t update_interval() const = 0;  // steps
 
-  // The next draw, which becomes one by Take. The same until Take or Skip is called. None: the pass
-  // has all its draws, or everything that is left has been skipped for this batch.
+  // Proposes the next draw, which becomes one by Take. It is the same until Take or Skip is called.
+  // None says that the pass has all its draws, or that all others have been skipped for this batch.
   virtual std::optional<Draw> Propose() = 0;
   // Whether the proposed draw has to be in the pass: it may wait for a later batch, and no other
   // one comes in its place.

@@ -20,9 +20,9 @@ std::unique_ptr<Order> MakeOrderFor(Pairs& pairs, const SamplerOptions& options,
   return make(pairs);
 }
 
-// How passes are made, as saved states name it. Version 1 (states without a number) put duplicates
-// off to later batches and drew hard negatives from all documents below the positive grade. In
-// version 2 copies never met.
+// Numbers the way in which passes are made, as saved states name it. Version 1 (states without a
+// number) put duplicates off to later batches and drew hard negatives from all documents below the
+// positive grade. In version 2 copies never met.
 constexpr int kPlanVersion = 3;
 constexpr int kCopiesNeverMet = 2;
 
@@ -70,8 +70,8 @@ std::unique_ptr<Pass> OrderedSampler::Compose() const {
   return std::make_unique<PooledPass>(*stepped_, composer_, options_.seed, epoch_);
 }
 
-// Of the first pass: the number of its batches, or, where it is not known, that of its draws with
-// as many tokens as queries have on average.
+// The number of the first pass's batches, or, where it is not known, that of its draws with as many
+// tokens as queries have on average.
 uint64_t OrderedSampler::EstimateBatches() const {
   if (const auto* planned = dynamic_cast<const PlannedPass*>(pass_.get())) {
     return planned->planned();
@@ -242,7 +242,7 @@ bool OrderedSampler::CopiesMeet() const {
   return false;
 }
 
-// From here on batches are those of version 2.
+// After this call batches are those of version 2.
 void OrderedSampler::ForbidCopies() {
   copies_forbidden_ = true;
   options_.copies_meet = false;

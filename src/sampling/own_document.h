@@ -1,4 +1,4 @@
-// The own document of a query that comes once a pass: uniform among its kept pairs.
+// Draws the paired document of a query that comes once a pass: uniform among its kept pairs.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ size_t Pairs::kept_count(size_t query) const {
   return kept;
 }
 
-// Of the numbers of the pairs that are left out, mixed as splitmix64 does.
+// Hashes the numbers of the pairs that are left out, mixed as splitmix64 does.
 uint64_t Pairs::kept_hash() const {
   if (kept_size() == size()) return 0;
   uint64_t hash = size();

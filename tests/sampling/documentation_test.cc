@@ -1,4 +1,4 @@
-// The pencil examples of docs/sampling.md, sampler by sampler. Those of batches are in
+// The pencil examples of docs/sampling.md, sampler by sampler. Examples of batches are in
 // batch_composer_test.cc, that of several data sets in mixed_order_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

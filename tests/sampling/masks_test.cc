@@ -178,7 +178,7 @@ TEST(Masks, ADocumentWithTheQuerysTextIsNoNegative) {
             (Cells{0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 0, 1}));
 }
 
-// Rows 0 and 1 ask the same; row 0's own document is judged irrelevant, row 1's is relevant.
+// Rows 0 and 1 ask the same; row 0's paired document is judged irrelevant, row 1's is relevant.
 TEST(Masks, AnIrrelevantOwnDocumentIsANegativeOfOthersWithItsQuery) {
   Examples examples(1, {10, 11, 12});
   examples.Add(100, std::vector<Judged>{{0, 0}});

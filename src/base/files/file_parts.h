@@ -32,7 +32,7 @@ bool ReadPart(int descriptor, uint64_t offset, void* to, size_t size);
 // Writes them all. False, with errno, where they cannot be written.
 bool WritePart(int descriptor, uint64_t offset, const void* from, size_t size);
 
-// The same where the file stands, or at its end if it was opened for appending.
+// Writes where the file stands, or at its end if it was opened for appending.
 bool WriteAll(int descriptor, std::string_view bytes);
 
 // Whether both mean the same file, which is not so once another process has put one in its place.

@@ -29,7 +29,7 @@ int AffinityThreads() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-// Reads the CPU quota of a cgroup, version 2 or 1, in threads. Without a quota: a large number.
+// Reads the CPU quota of a cgroup, version 2 or 1, in threads. It is large where there is none.
 double CgroupQuota() {
   constexpr double kNone = 1e9;
   double period = 0;

@@ -34,7 +34,7 @@ struct FieldInfo {
   FieldCondition condition;
 };
 
-// For visits of a struct or of a constant one.
+// Serves visits of a struct and of a constant one.
 template <typename T, typename Struct>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
 

@@ -101,7 +101,7 @@ class RecipeReader {
     for (size_t layer = 0; layer < layers_.size(); ++layer) Walk(layer, layers_[layer].table, "");
   }
 
-  // For two keys of which a recipe may give one. Where the file and a `--set` give one each,
+  // Serves two keys of which a recipe may give one. Where the file and a `--set` give one each,
   // returns the file's, which the caller drops. Where the same layer gives both, complains.
   // Otherwise returns "".
   std::string_view Exclude(std::string_view first, std::string_view second) {
@@ -148,7 +148,7 @@ class RecipeReader {
                       first.problem);
   }
 
-  // Where each key that was given stands.
+  // The place of each key that was given.
   RecipePositions Positions() const {
     RecipePositions positions;
     for (const std::string& key : keys_) {

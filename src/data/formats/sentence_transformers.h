@@ -46,7 +46,7 @@ namespace tandem::data {
 // `warnings`, or to stderr where null.
 Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
-// The same from an open reader.
+// Reads the same columns from an open reader.
 Dataset ReadColumns(LineReader& reader);
 
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner

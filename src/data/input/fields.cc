@@ -41,7 +41,7 @@ uint64_t ValueOf(uint64_t digits) {
          32;
 }
 
-// Where the first point is among 16 bytes; 16 where there is none.
+// Finds the first point among 16 bytes; 16 where there is none.
 size_t FindPoint(Word16 bytes) {
   for (const size_t half : {0, 1}) {
     const uint64_t word = static_cast<uint64_t>(bytes >> (64 * half)) ^ (kOnes * '.');
@@ -71,7 +71,7 @@ bool ParsePlain(std::string_view field, double* value) {
   const size_t behind = point < size ? size - point - 1 : 0;
   const size_t count = point + behind;
   if (count == 0) return false;
-  // The digits without the point, then moved to the end, behind zeros.
+  // The digits without the point are moved to the end, after zeros.
   bytes = (bytes & LowBytes(point)) | ((bytes >> 8) & ~LowBytes(point));
   const Word16 zeros = ((Word16{kOnes} << 64) | kOnes) * '0';
   bytes = (bytes << (8 * (16 - count))) | (zeros & LowBytes(16 - count));

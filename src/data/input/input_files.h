@@ -12,7 +12,7 @@
 namespace tandem::data {
 
 enum class TextFormat { kJsonLines, kTsv, kLines };
-// As spelled in flags: "jsonl", "tsv", "lines".
+// Gives the name that flags use: "jsonl", "tsv", "lines".
 std::string_view TextFormatName(TextFormat format);
 
 struct InputFile {

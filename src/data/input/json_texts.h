@@ -11,7 +11,7 @@
 
 namespace tandem::data {
 
-// Where a line has its text and its id.
+// The keys of a line's text and id.
 struct TextKeys {
   TextRole role = TextRole::kDocument;
   std::string id = "_id";  // "": lines have no id

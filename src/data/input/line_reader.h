@@ -37,7 +37,7 @@ class LineReader {
   // bytes. False at the end. Throws DataError for a broken gzip stream, for lines above 256 MiB,
   // and for a file whose first bytes are those of another kind (NoTextProblem).
   bool Next(std::string_view* line);
-  // The same, but a blank line counts as any other.
+  // Does what Next does, but a blank line counts as any other.
   bool NextWithBlank(std::string_view* line);
 
   int64_t line_number() const { return line_number_; }  // of the line that Next gave, from 1

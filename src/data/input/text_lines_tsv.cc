@@ -13,7 +13,7 @@
 namespace tandem::data {
 namespace {
 
-// As many as a JSON line may have keys.
+// A row may have as many columns as a JSON line may have keys.
 constexpr size_t kMaxColumns = 1000;
 
 class TsvLines final : public TextLines {

@@ -15,7 +15,7 @@ struct LabelNumber {
   double number = 0;
 };
 
-// In recipes `data.labels`, `data.ignore_columns` and `data.ids`; flags of commands
+// Recipes set them as `data.labels`, `data.ignore_columns` and `data.ids`, commands by flags
 // (commands/line_flags.h).
 struct LineRules {
   // Where there are any, every label and score of the lines must be one of them.

@@ -19,7 +19,7 @@ namespace tandem::data {
 double ExpectedGrade(const LineReader& reader, std::string_view key,
                      std::span<const double> probabilities);
 
-// The same from a list of probabilities for each of `count` documents; kNoScore for a null. Throws
+// Reads a list of probabilities for each of `count` documents; kNoScore for a null. Throws
 // DataError for anything else.
 std::vector<double> ExpectedGradeList(const LineReader& reader, const JsonField& field,
                                       size_t count);

@@ -35,7 +35,7 @@ class ScoreTally {
   // The score of a document of that line; not a number: it has none.
   void Add(double score);
 
-  // Of all lines so far. Lists beside margins count as margins: both are a teacher's.
+  // The kind of all lines so far. Lists beside margins count as margins: both are a teacher's.
   ScoreKind kind() const { return kind_; }
   // Whether a document of that line with this score and this grade, which its list gives it, would
   // be in the wrong list if the score is a label.

@@ -45,7 +45,7 @@ struct CalibrationFigures {
 };
 
 // e of the log loss, 2^-52: a probability of 0 for a positive, which isotonic regression can give,
-// costs 36 and not infinity. As scikit-learn does for double precision.
+// costs 36 and not infinity. scikit-learn does the same for double precision.
 inline constexpr double kLeastProbability = 0x1p-52;
 
 // Throws DataError where there is no forecast.

@@ -20,7 +20,7 @@ namespace tandem::eval {
 // Partial areas end at this false-positive rate (METHODS §4).
 inline constexpr double kPartialFalsePositiveRate = 0.1;
 
-// No value where there is no positive, and for both areas also where there is no other document.
+// The figures have no value without a positive, both areas also none without another document.
 //
 // auc: P(s+ > s-) + 1/2 P(s+ = s-), the area under the ROC curve.
 // partial_auc: the area under the ROC curve up to a false-positive rate of 0.1, divided by 0.1, so
@@ -37,7 +37,7 @@ struct PoolFigures {
 };
 PoolFigures FiguresOf(const ScoreLevels& levels);
 
-// The same from samples.
+// Computes the partial area from samples.
 std::optional<double> PartialAuc(std::span<const QuerySamples> samples);
 std::optional<double> PoolAveragePrecision(std::span<const QuerySamples> samples);
 

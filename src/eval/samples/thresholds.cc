@@ -127,7 +127,7 @@ bool EndsAtDepth(const ScoreLevels& pool, const CorpusLevels& corpus, const Wish
                  size_t level) {
   if (ReadsPool(wish) || corpus.unknown_from == kNoFloor) return false;
   if (pool.size() == 0 || pool.scores.back() > corpus.unknown_from) return false;
-  // More results can be asked for only where the last level that is known still meets the wish.
+  // More results can be asked for only where the last level that is known still meets the target.
   return wish.kind == WishKind::kPrecision || level == kNoLevel ||
          level + 1 == corpus.levels.size();
 }

@@ -1,4 +1,5 @@
-// The threshold for a wish: at which score to cut results so that, say, nine of ten are right.
+// Chooses the threshold for a target: the score at which to cut results so that, say, nine of ten
+// are right.
 //
 //   const std::vector<Wish> wishes = ParseWishes("precision=0.9,results=5");
 //   const std::vector<ChosenThreshold> chosen =
@@ -43,7 +44,7 @@ struct Wish {
 };
 
 // "precision=0.9,recall=0.8,fpr=0.01,results=5". Throws UsageError for an unknown name, a value
-// outside (0, 1] (results: not above 0), an empty list, and a wish that is given twice.
+// outside (0, 1] (results: not above 0), an empty list, and a target that is given twice.
 std::vector<Wish> ParseWishes(std::string_view list);
 
 // What a threshold shows. Values that need the whole corpus are missing where the samples end
@@ -66,15 +67,15 @@ struct ThresholdIntervals {
 struct ChosenThreshold {
   Wish wish;
   bool met = false;
-  // A score of the samples; where the wish is not met, the one that comes nearest to it (of
-  // thresholds whose values are known). None where there is no threshold at all.
+  // A score of the samples; where the target is not met, the one that comes nearest to it (of
+  // thresholds whose values are known). It is none where there is no threshold at all.
   std::optional<double> threshold;
   ThresholdValues values;        // at the threshold
   ThresholdIntervals intervals;  // of these values
-  // Where the threshold lies when it is chosen anew in every resample, of those that meet the wish.
+  // The interval of thresholds chosen anew in every resample, from those that meet the target.
   std::optional<Interval> threshold_interval;
-  double met_share = 0;  // of resamples in which the wish can be met
-  // Lower thresholds might meet the wish as well, but are unknown: the run ends there.
+  double met_share = 0;  // share of resamples in which the target can be met
+  // Lower thresholds might meet the target as well, but are unknown: the run ends there.
   bool ends_at_depth = false;
 };
 
@@ -85,7 +86,7 @@ std::vector<ChosenThreshold> ChooseThresholds(const ScoreLevels& pool, const Cor
                                               std::span<const Wish> wishes,
                                               const BootstrapOptions& options);
 
-// The thresholds of the wishes that `pool` alone decides, to be counted in a corpus
+// The thresholds of the targets that `pool` alone decides, to be counted in a corpus
 // (CandidateThresholds).
 std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Wish> wishes);
 

@@ -1,4 +1,4 @@
-// Reading wishes of eval/samples/thresholds.h.
+// Reads the targets of eval/samples/thresholds.h.
 #include <fmt/format.h>
 
 #include <algorithm>

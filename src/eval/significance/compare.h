@@ -20,7 +20,7 @@ namespace tandem::eval {
 struct System {
   std::string name;
   Evaluation evaluation;
-  // Of the evaluation's queries, in any order: needed where a measure pools its queries.
+  // Samples of the evaluation's queries, in any order: needed where a measure pools its queries.
   std::vector<QuerySamples> samples;
 };
 

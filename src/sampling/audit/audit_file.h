@@ -1,6 +1,6 @@
-// The record of one pass: which pairs it could draw, which it drew, which queries it left out.
+// Records one pass: which pairs it could draw, which it drew, which queries it left out.
 //
-// All numbers are little-endian. A file that ends before the mark is that of a pass under way.
+// All numbers are little-endian. A file that ends before the mark belongs to a pass under way.
 //
 //   8 bytes         "TDMPASS1"
 //   uint64          the pass, from 0

@@ -55,7 +55,7 @@ class CellTable {
 
   static uint64_t Key(uint32_t node, uint32_t batch) { return uint64_t{node} << 32 | batch; }
 
-  // Where the key is, or would go.
+  // Finds the place where the key is, or would go.
   size_t Place(uint64_t key) const {
     size_t at = ((key * 0x9e3779b97f4a7c15) >> 20) & mask_;  // spreads both halves
     while (slots_[at].key != kFree && slots_[at].key != key) at = (at + 1) & mask_;

@@ -51,11 +51,11 @@ class BatchComposer {
   Copies copies() const { return copies_; }
   void set_copies(Copies copies) { copies_ = copies; }
 
-  // Where batches are limited by tokens: how many batches so many draws are, if they have as many
-  // tokens as queries have on average.
+  // Estimates, where batches are limited by tokens, how many batches so many draws are, if they
+  // have as many tokens as queries have on average.
   size_t EstimateBatches(size_t draws) const;
 
-  // As transformers' group_by_length has it.
+  // transformers' group_by_length uses as many.
   static constexpr size_t kWindowBatches = 50;
 
  private:

@@ -217,7 +217,7 @@ class KeySplitter {
     }
   }
 
-  // Of the key's next query.
+  // The part that the key's next query gets.
   uint32_t PartOf(uint32_t key) {
     if (key == kNoKey) return key;
     const uint32_t part = seen_[key]++ % parts_[key];

@@ -13,34 +13,35 @@ namespace tandem::sampling {
 // A key that no other query shares.
 inline constexpr uint32_t kNoKey = UINT32_MAX;
 
-// What a query must not share with another one of its batch: equal `text` keys are the same query
-// text, equal `document` keys the same own document. Keys are small numbers: arrays are indexed by
-// them.
+// Keys of what a query must not share with another one of its batch: equal `text` keys are the same
+// query text, equal `document` keys the same paired document. Keys are small numbers: arrays are
+// indexed by them.
 struct BatchKeys {
   uint32_t text = kNoKey;
   uint32_t document = kNoKey;
 };
 
-// Where a query goes whose own batch cannot take it, while there is a choice: to any other batch,
-// or to one that is near, where its neighbours are (batches of similar lengths).
+// Says where a query goes whose own batch cannot take it, while there is a choice: to any other
+// batch, or to one that is near, where its neighbours are (batches of similar lengths).
 enum class Refuge { kAnywhere, kNear };
 
 // Whether queries with one key may ever meet in a batch.
 enum class Copies {
   kNever,
-  // Where one key is so frequent that HaveToMeet says so: it is spread over all batches then.
+  // Applies where one key is so frequent that HaveToMeet says so: it is spread over all batches
+  // then.
   kWhereTheyMust,
 };
 
-// Of a pass of `queries` that would be `full` batches, whether the `most` queries that share one
-// key have to meet. A few more batches keep them apart at little cost: up to a quarter more, and
+// True where the `most` queries that share one key have to meet, in a pass of `queries` that would
+// be `full` batches. A few more batches keep them apart at little cost: up to a quarter more, and
 // one more in any case, but none of a single query, which could learn from nothing. One frequent
 // answer (two of five queries, say) would cut all batches of 64 down to two or three queries.
 bool HaveToMeet(size_t most, size_t queries, size_t full);
 
-// The same pass, in which a key that more queries share than there are `batches` has become several
-// keys, ceil(count / batches) of them: its queries get them by turns, so that each is in a batch
-// once and all batches have about as many of the old key.
+// Returns the pass with each key that more queries share than there are `batches` split into
+// several keys, ceil(count / batches) of them: its queries get them by turns, so that each is in a
+// batch once and all batches have about as many of the old key.
 std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t batches);
 
 // How many batches of at most `batch` queries the pass needs: ceil(n / batch), or, where that is

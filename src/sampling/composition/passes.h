@@ -61,7 +61,7 @@ class PlannedPass final : public Pass {
   uint64_t batches() const override { return next_; }
   size_t placed() const override { return batches_.starts[next_]; }
   size_t planned() const { return batches_.size(); }
-  // Of the whole pass.
+  // The batches of the whole pass.
   const DrawBatches& all() const { return batches_; }
   void Save(SamplerState& state) const override;
   void Restore(const SamplerState& state) override;

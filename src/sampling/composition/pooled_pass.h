@@ -18,7 +18,8 @@ namespace tandem::sampling {
 // order learns from a batch decides about the draws of the next pool, not of this one.
 //
 // A task whose draws are fewer than two batches (three, where tokens are counted) stays in the pool
-// until it has more, and of any other task as many as one batch stays. At the pass's end, where
+// until it has more, and every other task keeps as many as one batch there. At the pass's end,
+// where
 // everything is composed, no task has a rest for a tiny batch then.
 class PooledPass final : public Pass {
  public:

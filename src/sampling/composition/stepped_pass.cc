@@ -71,7 +71,7 @@ std::vector<Draw> SteppedPass::Next(double progress, bool rank_anew) {
   return batch;
 }
 
-// As many of each queue as fit: the others of it have the same key.
+// Takes as many of each queue as fit: the others of it have the same key.
 void SteppedPass::TakeWaiting(size_t size, std::vector<Draw>& batch) {
   bool any_empty = false;
   for (Queue& queue : waiting_) {

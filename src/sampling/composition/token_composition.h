@@ -16,7 +16,8 @@ struct TokenOptions {
   Copies copies = Copies::kNever;
 };
 
-// The number of the batch of each query of a pass: no batch has more than `limit` tokens or a key
+// Gives each query of a pass the number of its batch: no batch has more than `limit` tokens or a
+// key
 // twice, none is empty, and they are numbered from 0. `tokens[i]` is what query i of the pass
 // brings, its documents included: from 1 to `limit`, or std::invalid_argument is thrown. Where the
 // queries of a key have to meet, in as many batches as the tokens fill at least, they are spread as

@@ -15,7 +15,7 @@ enum class Mixture {
   kRoundRobin,  // the same of each
 };
 
-// Of S sources, the share of an epoch's draws that each has; the sum is 1. `weights` [S] are finite
+// The share of an epoch's draws that each of S sources has; the sum is 1. `weights` [S] are finite
 // and not negative, and one of them is positive: std::invalid_argument otherwise.
 std::vector<double> SharesOf(std::span<const double> weights);
 

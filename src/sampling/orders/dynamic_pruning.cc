@@ -1,5 +1,5 @@
-// Fewer queries a pass, those that the model scores highest for sure; their better documents more
-// often.
+// Draws fewer queries a pass, those that the model scores highest for sure; their better documents
+// come more often.
 //
 // Every pair has a score: the base model's cosine, then the cosine of the last training step that
 // had the pair. A query's score is the mean over its pairs. With n queries, t the share of the run
@@ -153,7 +153,8 @@ class DynamicPruning final : public SteppedOrder {
     return probabilities;
   }
 
-  // With the scores by which they were ranked; those whose pairs are all left out with their mean.
+  // They come with the scores by which they were ranked; those whose pairs are all left out with
+  // their mean.
   std::vector<LeftOut> NotDrawn() const override {
     std::vector<LeftOut> left_out;
     for (uint32_t query = 0; query < pairs_.queries(); ++query) {

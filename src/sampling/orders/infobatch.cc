@@ -6,8 +6,8 @@
 // query that was never seen stays, weighs 1, and is not in the mean. Nothing is dropped in the
 // first pass, nor in one that begins at `drop_until` of the run or later.
 //
-// Whether query q is dropped in pass e is number q of stream (seed, "infobatch", e). Own documents
-// are drawn as by `uniform`.
+// Whether query q is dropped in pass e is number q of stream (seed, "infobatch", e). Paired
+// documents are drawn as by `uniform`.
 // Source: InfoBatch (Qin et al., ICLR 2024). The paper prints "loss below the mean"; its delta is
 // `drop_until`.
 #include <cmath>
@@ -76,7 +76,7 @@ class InfoBatch final : public PlannedOrder {
     return draws;
   }
 
-  // Before the dice of this pass.
+  // The probabilities before the dice of this pass.
   std::vector<float> Probabilities() const override {
     std::vector<float> probabilities(pairs_.size());
     for (size_t query = 0; query < pairs_.queries(); ++query) {
@@ -88,7 +88,7 @@ class InfoBatch final : public PlannedOrder {
     return probabilities;
   }
 
-  // With the losses that they had when the pass began.
+  // They come with the losses that they had when the pass began.
   std::vector<LeftOut> NotDrawn() const override {
     std::vector<LeftOut> left_out;
     for (uint32_t query = 0; query < fates_.size(); ++query) {
@@ -125,7 +125,7 @@ class InfoBatch final : public PlannedOrder {
   }
 
  private:
-  // Of the queries that have been seen; below every loss where none has.
+  // The mean over the queries that have been seen; below every loss where none has.
   double MeanLoss() const {
     double sum = 0;
     size_t count = 0;

@@ -1,6 +1,7 @@
-// Every query once per pass, in random order.
+// Draws every query once per pass, in random order.
 //
-// The own document of a query is uniform among its positives, or with `graded_own` among all that
+// The paired document of a query is uniform among its positives, or with `graded_own` among all
+// that
 // are judged for it. The order of pass e is the shuffle of stream (seed, "sampling order", e), and
 // what is drawn for query q comes from its own stretch of stream (seed, "sampling documents", e)
 // (sampling/further.h).

@@ -11,9 +11,9 @@
 
 namespace tandem::sampling {
 
-// Which of two pairs is better: the one with the higher score, of equal ones that with the higher
-// `second`, which may be empty (the cosines beside reciprocal ranks, most of which are 1), else the
-// earlier one.
+// Says which of two pairs is better: the one with the higher score, of equal ones that with the
+// higher `second`, which may be empty (the cosines beside reciprocal ranks, most of which are 1),
+// else the earlier one.
 struct PairRanking {
   std::span<const float> scores;
   std::span<const float> second = {};

@@ -5,7 +5,7 @@
 // that the pass began with: it is sorted once, and the best undrawn one moves along it. A drawn
 // query's new score only asks between which of the pass's first scores it lies; that place is
 // counted. The rank of the best undrawn query is then the number of drawn queries whose place is
-// not behind its own, a running sum. Nothing but a new place (a binary search) takes more than
+// not after its own, a running sum. Nothing but a new place (a binary search) takes more than
 // constant time.
 #pragma once
 

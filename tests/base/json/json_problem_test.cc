@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Of a line in the middle of f.jsonl.
+// Describes a line in the middle of f.jsonl.
 std::string OfLine(std::string_view line) { return JsonLineProblem(line, {.file = "f.jsonl"}); }
 
 void ExpectFault(std::string_view json, const std::string& fault) {

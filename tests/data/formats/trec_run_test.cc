@@ -59,7 +59,7 @@ TEST(ReadTrecRun, BrokenLinesAreNamed) {
   EXPECT_EQ(ErrorOf(""), "f.run: holds no results");
 }
 
-// Of results that do not stand in lines one after the other, too.
+// Results that do not stand in lines one after the other are compared, too.
 TEST(ReadTrecRun, CopiesAreFoundWhereverTheyStand) {
   std::string text;
   for (int line = 1; line <= 3000; ++line) {

@@ -28,7 +28,7 @@ class JournalTest : public testing::Test {
  protected:
   JournalTest() : path_(folder_.path() / "journal") {}
 
-  // With two blocks.
+  // The journal has two blocks.
   std::string WriteJournal() const {
     JournalWriter writer(
         path_, {.provenance = Provenance("block 4 5\nmodel 1f\n"), .blocks = {BlockOf(1)}});

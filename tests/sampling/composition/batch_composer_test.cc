@@ -114,7 +114,7 @@ double TrendOf(const std::vector<double>& values) {
   return both / std::sqrt(place_squares * rank_squares);
 }
 
-// Tokens of query and own document of each draw of a pass, batch after batch.
+// The tokens of query and paired document of each draw of a pass, batch after batch.
 std::vector<std::vector<double>> LengthsOf(Sampler& sampler, const Figures& figures,
                                            uint64_t pass) {
   std::vector<std::vector<double>> lengths;
@@ -206,7 +206,7 @@ TEST_P(EveryComposition, WhatComesFirstIsUniform) {
   EXPECT_LT(ChiSquare(quarter), 95.5);
 }
 
-// Of 40 queries 25 are drawn: the 10 best for sure, of the others all alike.
+// 25 of 40 queries are drawn: the 10 best for sure, all others with one probability.
 TEST_P(EveryComposition, DynamicPruningDrawsAsItPromises) {
   if (&info() != &kDynamicPruning) return;
   const Examples examples = PlainExamples(40, 1);

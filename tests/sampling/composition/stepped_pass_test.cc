@@ -60,7 +60,7 @@ TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
   }
 }
 
-// The same two where copies may meet: batches are full, and no query is alone.
+// The two frequent documents may meet here: batches are full, and no query is alone.
 TEST(DynamicPruning, FrequentDocumentsLeaveNoQueryAlone) {
   constexpr uint32_t kQueries = 1000;
   std::vector<uint64_t> hashes(kQueries);

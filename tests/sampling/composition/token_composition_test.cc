@@ -141,8 +141,8 @@ TEST(TokenComposition, OneKeyForHalfOfALargePass) {
   for (const Contents& batch : batches) ASSERT_FALSE(batch.twice);
 }
 
-// The same pass where copies may meet: no more batches than its tokens fill, and few more copies of
-// a key in one than an even share.
+// Copies may meet here: there are no more batches than the tokens fill, and few more copies of a
+// key in one than an even share.
 TEST(TokenComposition, AFrequentKeyIsSpreadWhereCopiesMayMeet) {
   AnyPass pass{.limit = 640};
   for (uint32_t i = 0; i < 40000; ++i) {

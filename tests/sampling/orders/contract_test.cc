@@ -67,7 +67,7 @@ Case With(Case one, const Composition& composition, bool no_duplicates, bool gra
   return one;
 }
 
-// With copies that meet where they must.
+// Copies may meet where they must.
 Case WithFrequent(Case one) {
   one.name += "_frequent";
   one.options.copies_meet = true;
@@ -97,8 +97,8 @@ std::vector<Case> Cases() {
 
 class EverySampler : public testing::TestWithParam<Case> {
  protected:
-  // The sampler with what the case does not say. Where batches are limited by tokens, they have as
-  // many as `batch` queries usually have.
+  // Makes the sampler with what the case does not say. Where batches are limited by tokens, they
+  // have as many as `batch` queries usually have.
   std::unique_ptr<Sampler> Make(const Examples& examples, uint64_t seed, size_t batch,
                                 size_t negatives) {
     SamplerOptions options = GetParam().options;
@@ -135,7 +135,7 @@ class EverySampler : public testing::TestWithParam<Case> {
     return hashes;
   }
 
-  // At least as many as any query brings.
+  // At least as many tokens as any query brings.
   static size_t TokensOf(size_t batch, size_t negatives) {
     return std::max<size_t>(batch * (1 + negatives) * kUsualTokens, 128 + 83 * negatives);
   }
@@ -176,7 +176,7 @@ TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
   }
 }
 
-// Between a batch and what came of it.
+// The state is saved between a batch and what came of it.
 TEST_P(EverySampler, ResumedBeforeItsFeedbackContinuesAsUninterrupted) {
   const Examples examples = World(90);
   for (int stop = 1; stop < 30; stop += 4) {

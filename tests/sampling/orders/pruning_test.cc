@@ -132,7 +132,7 @@ TEST(Pruning, WhatIsLeftOutIsKnownToMasksAndNeverAFurtherDocument) {
   EXPECT_EQ(MakeMasks(examples, pruned, {}).negative, (std::vector<uint8_t>{0, 0, 1, 0}));
 }
 
-// As on a processor whose products differ in the last digit.
+// This is what a processor computes whose products differ in the last digit.
 TEST(StaticPruning, ACheckpointKnowsWhichPairsWereLeftOut) {
   const Examples examples = PlainExamples(6, 1);
   const std::vector<float> scores = {0.9F, 0.2F, 0.7F, 0.5F, 0.1F, 0.4999999F};
