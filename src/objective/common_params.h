@@ -36,7 +36,7 @@ constexpr config::ParamInfo SimilarityKind() {
                                 kSimilarityKinds)
       .Elsewhere(kSimilarityElsewhere);
 }
-// For an objective that has a similarity of its own.
+// Serves an objective that has a similarity of its own.
 constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
   return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds)
       .Elsewhere(kSimilarityElsewhere);

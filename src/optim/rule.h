@@ -21,7 +21,7 @@ struct ParameterView {
 // The gradient of one parameter.
 struct GradientView {
   const float* values = nullptr;  // contiguous
-  // With a value: `values` holds only these rows of the parameter, in increasing order, and the
+  // Where it is set, `values` holds only these rows of the parameter, in increasing order, and the
   // gradient of all other rows is zero. A row belongs to one index of the first dimension.
   std::optional<std::span<const int64_t>> rows = std::nullopt;
 

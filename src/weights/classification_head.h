@@ -35,8 +35,8 @@ struct ClassificationHead {
   // The classes of transformers that it reads: "RobertaForSequenceClassification".
   std::span<const std::string_view> class_names;
   ClassificationSpec (*read)(const Settings& config, const EncoderSpec& encoder);
-  // The architecture whose embeddings may have this head, without the last map, behind their
-  // pooling (weights/modules/prediction_head.h); empty: none.
+  // The architecture whose embeddings may have this head, without the last map, after their pooling
+  // (weights/modules/prediction_head.h); empty: none.
   std::string_view pooler_of = {};
 };
 

@@ -18,7 +18,7 @@ struct EncoderPart {
   std::vector<std::string> tensors;
 };
 
-// In the order of the computation; parts that this encoder lacks are left out.
+// Lists the parts in the order of the computation; those that this encoder lacks are left out.
 std::vector<EncoderPart> PartsOf(const EncoderSpec& spec);
 
 // Whether `pattern` names the part: its name, or "layers.A-B" for layers A to B.

@@ -73,14 +73,15 @@ struct AttentionSpec {
 };
 
 struct LayerSpec {
-  // Post-norm: behind the residual sum of attention. Pre-norm: before attention; may be missing.
+  // In post-norm layers it comes after the residual sum of attention; in pre-norm layers before
+  // attention, and may be missing.
   NormSpec attention_norm;
   LinearSpec query_key_value;
   NormSpec query_norm, key_norm;  // of each head's row, before positions; usually missing
   AttentionSpec attention;
   LinearSpec attention_output;
   NormSpec attention_output_norm;  // pre-norm only: of what is added to the residual
-  // As for attention.
+  // It is placed as attention_norm is for attention.
   NormSpec feed_forward_norm;
   LinearSpec up;  // gated: [2F, H], the half that is activated first
   LinearSpec down;

@@ -226,7 +226,7 @@ TEST(WeightsOfEveryObjective, EnterLinearly) {
   });
 }
 
-// Nothing goes through the own document of a query that weighs nothing. Where the loss is a mean
+// Nothing goes through the paired document of a query that weighs nothing. Where the loss is a mean
 // over queries of what each says alone, nothing goes through its rows.
 TEST(WeightsOfEveryObjective, AQueryThatWeighsNothingHasNoGradient) {
   ForEveryVariant([](const Variant& variant, const Formula& formula) {

@@ -183,7 +183,7 @@ TEST_F(ArchitectureTest, TextsAreCutAtThePositionsThatAreLeft) {
             "config.json; sentence_bert_config.json says 23, for which there are no positions");
 }
 
-// As sentence-transformers 6.2 pools a folder without modules.json.
+// sentence-transformers 6.2 pools a folder without modules.json like this.
 TEST_F(ArchitectureTest, PlainCausalLanguageModelsArePooledByTheLastToken) {
   const std::filesystem::path folder = folder_.path() / "m";
   const auto pooling = [&](const json& config, const std::optional<bool>& is_causal = {}) {

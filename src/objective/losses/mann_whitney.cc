@@ -4,7 +4,8 @@
 // "sum" leaves out 1/N. Masked cells (copies, known positives) are not negatives. The score bank is
 // ours: with it the loss is nearer to the AUC of the whole data than to the batch's. A pair weighs
 // as the query of its positive; pairs of banked positives weigh 1. The loss of a query is the mean
-// over the pairs whose positive is its own document ("sum": the sum). A batch without negatives has
+// over the pairs whose positive is its paired document ("sum": the sum). A batch without negatives
+// has
 // loss 0.
 #include <algorithm>
 #include <utility>
@@ -62,7 +63,7 @@ class MannWhitney final : public Formula {
   }
 
  private:
-  // The scores of the batch's own documents, then the banked positives.
+  // The scores of the batch's paired documents, then the banked positives.
   static std::vector<double> Positives(const Batch& batch) {
     std::vector<double> positives;
     for (int64_t i = 0; i < batch.queries; ++i) positives.push_back(batch.PositiveScore(i));

@@ -1,7 +1,7 @@
-// Margin-MSE: the model's margin between own and other labelled documents follows the teacher's.
+// Margin-MSE: the model's margin between paired and other labelled documents follows the teacher's.
 //
-// No in-batch negatives. Source: BiXSE section 5, baseline (Hofstaetter et al. 2020). A batch
-// without labelled non-own documents has loss 0.
+// It uses no in-batch negatives. Source: BiXSE section 5, baseline (Hofstaetter et al. 2020). A
+// batch whose only labelled documents are the paired ones has loss 0.
 #include <algorithm>
 #include <numeric>
 #include <span>

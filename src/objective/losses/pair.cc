@@ -1,4 +1,4 @@
-// PAIR: InfoNCE mixed with a document-centred term, own documents against own documents.
+// PAIR: InfoNCE mixed with a document-centred term, paired documents against each other.
 //
 // Source: SamToNe eq. 3, after PAIR (Ren et al. 2021). SamToNe prints the second term without the
 // positive in its denominator; PAIR has it: `include_positive` = false gives the printed form. A

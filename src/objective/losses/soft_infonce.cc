@@ -1,4 +1,4 @@
-// InfoNCE with a soft target: the own document's grade instead of 1.
+// InfoNCE with a soft target: the paired document's grade instead of 1.
 //
 // Source: BiXSE section 5, the baseline of Cheng et al. 2023; without `spread_negatives` what its
 // authors' script runs. A row without negatives contributes 0.

@@ -252,7 +252,7 @@ std::string UpName(const std::string& linear) {
 
 namespace {
 
-// Where the name goes on behind its `components` last components.
+// The place where the name goes on after all but its `components` last components.
 size_t SuffixStart(std::string_view name, int components) {
   size_t at = name.size();
   for (int i = 0; i < components; ++i) {

@@ -52,8 +52,8 @@ const ClassificationHead& HeadOf(const Settings& config) {
                                name.empty() ? "missing" : name, fmt::join(known, ", ")));
 }
 
-// "torch.nn.modules.activation.Sigmoid" is "Sigmoid". As sentence-transformers, one that is not
-// torch's own is not taken, and the default stands in for it.
+// "torch.nn.modules.activation.Sigmoid" is "Sigmoid". An activation that is not torch's own is not
+// taken, as in sentence-transformers, and the default stands in for it.
 std::optional<std::string> ActivationNamed(const std::string& path, const std::string& file) {
   if (path.starts_with("torch.")) return path.substr(path.rfind('.') + 1);
   Warn(
@@ -63,7 +63,7 @@ std::optional<std::string> ActivationNamed(const std::string& path, const std::s
   return std::nullopt;
 }
 
-// In sentence-transformers' order.
+// Looks in the order in which sentence-transformers does.
 std::string ReadActivation(const Settings& settings, const Settings& config, size_t labels) {
   if (const auto path = settings.String("activation_fn")) {
     if (const auto name = ActivationNamed(*path, settings.file())) return *name;

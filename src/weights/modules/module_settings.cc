@@ -25,8 +25,8 @@ constexpr std::string_view kKnown[] = {
     "tokenizer_args",    "processor_kwargs",      "config_args",      "config_kwargs",
     "backend",           "tokenizer_name_or_path"};
 
-// Arguments that Python's loaders get. Those of the second list change no embedding beyond its
-// precision: where code and weights come from, in which type and by which kernel it is computed.
+// Arguments that Python's loaders get. The second list's change no embedding beyond its precision:
+// where code and weights come from, in which type and by which kernel it is computed.
 constexpr std::string_view kArguments[] = {"model_args",       "model_kwargs", "tokenizer_args",
                                            "processor_kwargs", "config_args",  "config_kwargs"};
 constexpr std::string_view kHarmless[] = {"trust_remote_code",

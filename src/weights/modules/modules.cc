@@ -73,7 +73,7 @@ std::string FileOf(std::string_view kind) {
   return file;
 }
 
-// Where sentence-transformers has kept its module classes, over its releases.
+// Knows the places where sentence-transformers has kept its module classes, over its releases.
 bool IsSpellingOf(std::string_view type, std::string_view kind) {
   const std::string file = FileOf(kind);
   for (const std::string& place :

@@ -99,7 +99,7 @@ LayerNorm NormOf(const ClassificationSpec& spec, const Settings& config, int64_t
   return norm;
 }
 
-// Whether the modules behind pooling begin with this head.
+// Says whether the modules after pooling begin with this head.
 bool HasHead(const ModelFolder& folder, const ClassificationSpec& spec, const Settings& config) {
   if (folder.head.size() < 3) return false;
   const auto* dense = std::get_if<Dense>(&folder.head[1]);
@@ -108,7 +108,7 @@ bool HasHead(const ModelFolder& folder, const ClassificationSpec& spec, const Se
          dense->activation == ActivationOf(spec, config);
 }
 
-// As the classifiers pool.
+// Makes the folder pool as the classifiers do.
 void PoolAsClassifier(ModelFolder* folder, const ClassificationSpec& spec) {
   if (folder->has_modules) return;
   auto& pooling = std::get<Pooling>(folder->head.front());

@@ -17,11 +17,12 @@ bool IsRouterFolder(const ModelFiles& files);
 
 struct Routes {
   std::string file;  // that says so: "model/router_config.json"
-  // Of texts with the task "query" and "document", from the Transformer to the last module behind
-  // the router; folders are relative to the model's.
+  // The modules for texts with the task "query", then "document", from the Transformer to the last
+  // module after the router; folders are relative to the model's.
   std::vector<ListedModule> query;
   std::vector<ListedModule> document;
-  // Shared: both routes are the same modules. With one Dense module that is the last one of both:
+  // kShared says that both routes are the same modules. With one Dense module that is the last one
+  // of both:
   // kSeparateSharedProjection.
   Towers towers = Towers::kSeparate;
 };

@@ -35,7 +35,7 @@ enum class Dtype {
   kU64,
 };
 
-// As spelled in a file: "F32", "BF16", ...
+// Gives the name that a file uses: "F32", "BF16", ...
 std::string_view DtypeName(Dtype dtype);
 // Nothing for a name that the format does not have.
 std::optional<Dtype> DtypeFromName(std::string_view name);

@@ -87,7 +87,7 @@ class SafetensorsFile {
 
 // The elements of an F32, F16 or BF16 tensor, exactly. Throws ModelError for another type.
 std::vector<float> ToFloat32(const TensorView& tensor);
-// The same into `out`, which must hold tensor.elements() values.
+// Copies into `out`, which must hold tensor.elements() values.
 void CopyAsFloat32(const TensorView& tensor, std::span<float> out);
 
 }  // namespace tandem::weights

@@ -53,7 +53,7 @@ class Settings {
   std::optional<bool> Boolean(std::string_view key) const;
   std::optional<int64_t> Integer(std::string_view key, int64_t least, int64_t most) const;
   std::optional<double> Number(std::string_view key, double least, double most) const;
-  // The same for a key that must be there.
+  // Reads a key that must be there.
   int64_t RequiredInteger(std::string_view key, int64_t least, int64_t most) const;
   std::string RequiredString(std::string_view key) const;
 

@@ -67,7 +67,7 @@ struct EncoderLength {
   size_t usual = 0;
 };
 
-// By the encoder's architecture; of one that is not known, the rows of its position table.
+// Goes by the encoder's architecture; where that is not known, by the rows of its position table.
 EncoderLength LengthOfEncoder(const ModelFiles& files) {
   const Settings& config = files.ReadIfThere("config.json");
   const Architecture* known = FindArchitecture(config.String("model_type").value_or(""));
@@ -113,7 +113,7 @@ void RefuseProcessingSettings(const Settings& sentence_config) {
   }
 }
 
-// From the folder of the tokenizer's files.
+// Reads the settings from the folder of the tokenizer's files.
 TokenizerSettings SettingsIn(const ModelFiles& files, bool plain) {
   TokenizerSettings settings{.folder = files.path(), .files = files};
   const Settings sentence_config = ReadSentenceConfig(files, plain);

@@ -23,15 +23,15 @@ struct TokenLimit {
 };
 
 struct TokenizerSettings {
-  // Where the tokenizer's files are: the model folder, or the folder below it that modules.json
+  // The folder of the tokenizer's files: the model folder, or the folder below it that modules.json
   // names. Give this one to text::LoadTokenizer.
   std::filesystem::path folder;
   ModelFiles files;
   // The first of these that is set: `max_seq_length` of sentence_bert_config.json,
   // `model_max_length` of tokenizer_config.json (or `max_len`, its older name), what the encoder of
   // config.json can read (its default length, where it has one, as T5 does). Never more than that
-  // encoder can read: RoBERTa's position table has two rows more than a text may have tokens. Of an
-  // architecture that is not known, `max_position_embeddings` counts.
+  // encoder can read: RoBERTa's position table has two rows more than a text may have tokens. For
+  // an architecture that is not known, `max_position_embeddings` counts.
   TokenLimit max_tokens;
   // `query_length` and `document_length` of sentence_bert_config.json, which texts of a kind go by
   // in place of max_tokens; never more than the encoder can read. None where the file has none.
