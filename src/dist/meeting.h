@@ -1,4 +1,4 @@
-// Where the processes of a launch find each other: a store that rank 0's process keeps.
+// A rendezvous lets the processes of a launch find each other: a store that rank 0's process keeps.
 #pragma once
 
 #include <chrono>

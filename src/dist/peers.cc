@@ -96,7 +96,7 @@ struct Peers::State {
     return {report.substr(space + 1), std::stoi(report.substr(0, space))};
   }
 
-  // Of rank 0: looks at everybody's beats, and leaves word of the first that has been silent.
+  // Rank 0 looks at everybody's beats, and leaves word of the first that has been silent.
   void LookAtAll() {
     const bool suspicious = store->Add("suspicions", 0) > 0;
     std::vector<std::string> all;

@@ -57,7 +57,7 @@ class Peers {
   // Leaves the error that ends this process for the others, and waits for some beats until they can
   // have read it.
   void Report(int exit_code, const std::string& message);
-  // From now on nobody is missed: the processes end.
+  // After this call nobody is missed: the processes end.
   void Leave();
 
  private:

@@ -59,7 +59,8 @@ class ProcessGroup {
   virtual at::Tensor AllGather(const at::Tensor& tensor) = 0;
   // tensor [ranks, ...]: row r goes to rank r. Row r of the result came from rank r.
   at::Tensor AllToAll(const at::Tensor& tensor);
-  // The same, under way; `to` has the shape of `from`. Both must stay as they are meanwhile.
+  // Starts AllToAll and returns; `to` has the shape of `from`. Both must stay as they are
+  // meanwhile.
   virtual std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) = 0;
   // Adds up the tensors of all processes in place, in an order that is the same in every run.
   virtual std::unique_ptr<Pending> AddUp(at::Tensor tensor) = 0;
@@ -75,20 +76,20 @@ class ProcessGroup {
 
   // Calls `body` on every process. Where it throws on one, all processes throw: those where it did
   // not fail an error of the same exit code that names the rank. So nobody waits for a process that
-  // has ended. `body` must not use the group, unless either all processes fail behind that use or
+  // has ended. `body` must not use the group, unless either all processes fail after that use or
   // those that fail do so before it.
   void Agree(const std::function<void()>& body);
   // Whether Agree has thrown: all processes end, and need not be told.
   bool agreed_to_end() const { return agreed_to_end_; }
 
   // Throws what a wait for another process would throw, where one is lost or has ended with an
-  // error; never waits. For long work between exchanges, which nobody would need any more.
+  // error; never waits. It serves long work between exchanges, which nobody would need any more.
   virtual void CheckPeers() = 0;
-  // Tells the others that this process ends with an error, as far as they can still be told. To be
-  // called before the program ends with it.
+  // Tells the others that this process ends with an error, as far as they can still be told. It
+  // must be called before the program ends with it.
   virtual void Report(int exit_code, std::string_view message) = 0;
-  // Waits for all others and takes the group apart. Without it a destructor lets the others believe
-  // that this process was lost.
+  // Waits for all others and takes the group apart. A destructor that runs without it lets the
+  // others believe that this process was lost.
   virtual void Leave() = 0;
 
  private:

@@ -37,8 +37,8 @@ size_t ProductCodeBytes(size_t width, size_t wanted);
 // Lists that a query reads at this recall.
 double ListsRead(size_t lists, double recall);
 
-// Resident: centroids as float32 and int8, a start and a scale each. On disk: rows' numbers, codes
-// and the former.
+// In memory it holds centroids as float32 and int8, a start and a scale each; on disk the rows'
+// numbers, the codes and the former.
 // `seconds_of_code`: of scoring one code. A query compares itself with all centroids, then scores
 // the codes of the lists that it reads.
 KindCost ListsCost(const VectorRows& shape, size_t lists, double code_bytes, double seconds_of_code,

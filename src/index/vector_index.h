@@ -23,7 +23,7 @@ struct RowHit {
   float score = 0;  // the dot product with the float32 row
 };
 
-// Which rows may be found: bit (row % 64) of word row / 64.
+// Says which rows may be found: bit (row % 64) of word row / 64.
 struct RowMask {
   std::span<const uint64_t> words;
   bool operator[](size_t row) const { return (words[row / 64] >> (row % 64)) & 1; }

@@ -15,7 +15,7 @@ namespace {
 
 using weights::Towers;
 
-// A tower of two gets texts of one kind. For both kinds it is given its own kind's length; the
+// One of two towers gets texts of one kind. It is given its own kind's length for both kinds; the
 // other kind's prompt is left as its folder has it.
 Tower QueryTower(weights::TowerFolders& folders, LoadOptions options) {
   weights::TandemFile file = folders.file;

@@ -20,7 +20,7 @@ struct AddedToken {
   int32_t id = 0;
   bool single_word = false;  // matches only where no word character touches it
   bool lstrip = false;       // the match includes white space before it
-  bool rstrip = false;       // the match includes white space behind it
+  bool rstrip = false;       // the match includes white space after it
   bool normalized = false;   // its normal form is looked for in the text's normal form
   bool special = false;      // special tokens are looked for before the others
 };

@@ -1,4 +1,4 @@
-// Models of two encoders, and new projections behind one or two.
+// Models of two encoders, and new projections after one or two.
 #include "model/two_towers.h"
 
 #include <ATen/TensorOperators.h>

@@ -25,7 +25,7 @@ class RemovalMarks {
     size_t segment = 0;
     uint32_t row = 0;
   };
-  // Where a document is that is not removed, here or before.
+  // Finds a document that is not removed, here or before.
   std::optional<Row> Find(std::string_view id) const;
   // Whether there was one of this id, and it has been removed, and is still in the files.
   bool WasRemoved(std::string_view id) const;

@@ -22,7 +22,7 @@
 
 namespace tandem::index {
 
-// As data::TextInput::Next.
+// Gives the next document as data::TextInput::Next does.
 using NextDocument = std::function<bool(data::InputText*)>;
 
 struct StageOptions {

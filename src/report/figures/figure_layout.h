@@ -1,4 +1,4 @@
-// Where the parts of a figure lie on its canvas, in the canvas' units from the left and the top.
+// Places the parts of a figure on its canvas, in the canvas' units from the left and the top.
 #pragma once
 
 #include <optional>

@@ -218,7 +218,7 @@ Markup InlineSvg(const Figure& figure) { return {SvgWriter(figure, Colours::kOfP
 std::string SvgFile(const Figure& figure) {
   constexpr std::string_view kTag = "<svg";
   const std::string svg = SvgWriter(figure, Colours::kLight).Write();
-  // In a page, the element needs no namespace.
+  // The element needs no namespace in a page.
   return fmt::format("{} xmlns=\"http://www.w3.org/2000/svg\"{}\n", kTag, svg.substr(kTag.size()));
 }
 

@@ -127,7 +127,7 @@ std::vector<Point> Outline(const Histogram& histogram) {
 }
 
 void AddScoreFigures(const EvaluationGroup& group, Page& page) {
-  // The same axis for all, so that a reader sees what moved.
+  // All figures have the same axis, so that a reader sees what moved.
   std::vector<Figure> figures;
   AxisRange range{HUGE_VAL, -HUGE_VAL};
   double highest = 0;

@@ -17,7 +17,7 @@ struct PassRow {
   int64_t pass = 0;  // from 0
   int64_t batches = 0;
   int64_t queries = 0;  // that were drawn
-  // Of a pass that is complete.
+  // Only a complete pass has these.
   std::optional<int64_t> left_out;  // queries
   std::optional<double> mean_score_left_out;
 
@@ -37,8 +37,8 @@ struct PassFile {
   std::optional<PassRow> row;
 };
 
-// The records in `sampling`, by pass; none where there is no such folder. At most `most` of them:
-// the first and the newest.
+// Reads the records in `sampling`, by pass; none where there is no such folder. At most `most` of
+// them: the first and the newest.
 std::vector<PassFile> ReadPasses(const std::filesystem::path& sampling, size_t most);
 
 }  // namespace tandem::report

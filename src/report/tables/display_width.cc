@@ -35,7 +35,7 @@ bool IsRegionalIndicator(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
 
 char32_t First(const char* p) { return text::NextCodePoint(p); }
 
-// Where the cluster that starts at `p` ends, in valid UTF-8. A flag is one cluster here.
+// The end of the cluster that starts at `p`, in valid UTF-8. A flag is one cluster here.
 const char* NextCluster(const char* p, const char* end) {
   const char* next = text::ClusterEnd(p, end);
   const bool half_flag =

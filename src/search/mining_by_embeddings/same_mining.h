@@ -11,9 +11,9 @@
 namespace tandem::search {
 
 // Compares texts, judgements and rules of all processes of `group`, and the precision of their
-// searches. Where something differs all of them throw an Error that names the rank: of exit code 2
-// for a rule, with its flag of `tandem mine`, 3 for the data. Does nothing in a group of one or
-// none.
+// searches. Where something differs all of them throw an Error that names the rank; its exit code
+// is 2 for a rule, which it names by its flag of `tandem mine`, and 3 for the data. Does nothing in
+// a group of one or none.
 void CheckSameMining(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
                      std::string_view precision, dist::ProcessGroup* group);
 

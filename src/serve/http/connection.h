@@ -1,4 +1,4 @@
-// One connection: reads requests, one after the other, and writes their answers. For server.cc.
+// One connection: reads requests, one after the other, and writes their answers, for server.cc.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Start();
   // Called several times a second: does what is due when a deadline has passed.
   void CheckDeadline(Clock::time_point now);
-  // No further request: an idle connection closes soon, the others after their answer.
+  // Takes no further request: an idle connection closes soon, the others after their answer.
   void Drain(Clock::time_point now);
   void Close();
 

@@ -1,4 +1,4 @@
-// Where texts wait for the encoder, and who comes next.
+// Texts wait here for the encoder; the queue says who comes next.
 //
 // Clients take turns, each for about as many tokens, and the requests of a client take turns text
 // by text. So a client with a thousand texts cannot delay another's single query by more than a few

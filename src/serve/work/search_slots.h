@@ -24,8 +24,7 @@ class SearchSlots {
     SearchSlots& slots_;
   };
 
-  // Of a search that has a slot: leaves it to others as long as it lives, and waits for one at its
-  // end.
+  // Leaves a search's slot to others as long as it lives, and waits for one at its end.
   class Pause {
    public:
     explicit Pause(SearchSlots& slots) : slots_(slots) { slots_.Give(); }

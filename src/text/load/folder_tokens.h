@@ -1,5 +1,5 @@
-// The tokens that transformers adds to a tokenizer of a folder, and those around its texts. For
-// source files of this room only.
+// The tokens that transformers adds to a tokenizer of a folder, and those around its texts. Only
+// source files of this room include it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace tandem::text {
 
-// Which class reads a folder, and what the folder's files tell it.
+// The class that reads a folder, and what the folder's files tell it.
 struct FolderClass {
   ChosenClass chosen;
   TokenizerArguments arguments;

@@ -1,4 +1,4 @@
-// The small JSON files of settings that lie beside a tokenizer. For source files of this room only.
+// The small JSON files of settings beside a tokenizer. Only source files of this room include it.
 #pragma once
 
 #include <filesystem>

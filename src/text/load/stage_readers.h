@@ -1,6 +1,6 @@
 // Makes the stages of a tokenizer from the components of tokenizer.json, with one table for each
 // kind of component (read_*.cc). A further component is a file of its own and one line in its
-// table. For source files of this room only.
+// table. Only source files of this room include it.
 #pragma once
 
 #include <memory>

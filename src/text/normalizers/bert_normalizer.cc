@@ -169,9 +169,9 @@ bool BertNormalizer::ContinuesMarks(char32_t code_point) const {
   return PropertyOf(Decompose(code_point).code_points[0]).combining != 0;
 }
 
-// Normalises the character at `p` and the marks behind it in canonical order; returns where it
+// Normalises the character at `p` and the marks after it in canonical order; returns where it
 // stopped. A nonspacing mark with a combining class is dropped without ending the run. Starters
-// come first: no decomposition has one behind a mark (the generator of the tables checks that).
+// come first: no decomposition has one after a mark (the generator of the tables checks that).
 const char* BertNormalizer::NormalizeMarks(const char* p, const char* end, std::string* out) const {
   std::vector<std::pair<uint8_t, char32_t>> marks;
   const auto take = [&](char32_t code_point) {

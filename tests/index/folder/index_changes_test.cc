@@ -25,7 +25,7 @@ TEST_F(IndexChangesTest, WhatIsStoppedGoesOnToTheSameBytes) {
   Build(documents);
   const auto whole = FilesOf(Index());
   std::filesystem::remove_all(Index());
-  // Stops while documents are read, then behind the first block, then behind the second.
+  // Stops while documents are read, then after the first block, then after the second.
   for (const int asked_before : {3, 9, 0}) {
     int asked = 0;
     EXPECT_THROW(Build(documents, {.stop = [&] { return ++asked > asked_before ? 15 : 0; }}),

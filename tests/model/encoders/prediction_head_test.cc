@@ -262,7 +262,7 @@ TEST_F(PredictionHead, ClassifiersAreBasesForItAlone) {
   WriteBase(classifier);
   ExpectError([&] { Load("base", {}); }, ExitCode::kModel, {"is a cross-encoder"});
   const at::Tensor want = Rows(*Load(), {3, 9});
-  // As sentence-transformers' CrossEncoder saves it.
+  // sentence-transformers' CrossEncoder saves it like this.
   WriteFileAtomically(Path("base/config_sentence_transformers.json"),
                       R"({"model_type": "CrossEncoder", "prompts": {"query": "Q: "}})");
   WriteFileAtomically(Path("base/modules.json"), R"([{"idx": 0, "name": "0", "path": "",

@@ -60,7 +60,7 @@ TEST_F(ViewRowsTest, QueriesTheirNearestDocumentsAndTheirPositives) {
   ExpectRow(found.nearest[0], TextKind::kDocument, "music");
   ExpectRow(found.nearest[1], TextKind::kDocument, "alpha red");
   ExpectRow(found.nearest[2], TextKind::kDocument, "game zebra");
-  // Of q1 the positive of the highest grade that comes first in the corpus; q0 has none.
+  // q1's is the positive of the highest grade that comes first in the corpus; q0 has none.
   EXPECT_EQ(found.positive_queries, (std::vector<uint32_t>{0, 2}));
   ASSERT_EQ(found.positives.size(0), 2);
   ExpectRow(found.positives[0], TextKind::kDocument, "alpha red");

@@ -32,7 +32,7 @@ std::vector<std::string> Matches(std::string_view pattern, std::string_view text
   return matches;
 }
 
-// Every code point, each behind a line end, which starts a new match.
+// Tries every code point, each after a line end, which starts a new match.
 CodePointSet Members(std::string_view pattern) {
   std::string text;
   CodePointSet members;
