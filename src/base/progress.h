@@ -34,7 +34,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // `done` units so far, those of an earlier process among them. `detail` is shown behind them; its
+  // `done` units so far, those of an earlier process among them. `detail` is shown after them; its
   // parts are separated by ", ", the most important first ("loss 0.123, 512 tokens/s").
   void Update(uint64_t done, std::string_view detail = {});
   // Rate and time left count from now: what the job did before was preparation.

@@ -82,7 +82,7 @@ struct ParamInfo {
   std::string_view elsewhere;
   ParamCondition condition;
 
-  // Copies with `elsewhere` or `condition` set, to be written behind Number(...) and the like.
+  // Copies with `elsewhere` or `condition` set, to be written after Number(...) and the like.
   constexpr ParamInfo Elsewhere(std::string_view text) const {
     ParamInfo info = *this;
     info.elsewhere = text;

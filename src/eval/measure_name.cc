@@ -33,8 +33,8 @@ struct Spelling {
   std::string_view whole;
   std::string_view base;
   std::vector<Argument> arguments;
-  std::optional<std::string_view> at;  // behind `@`
-  std::string_view suffix;             // all behind `base`
+  std::optional<std::string_view> at;  // after `@`
+  std::string_view suffix;             // all after `base`
 };
 
 // Thrown with what is wrong while a name is read; never leaves this file.

@@ -183,7 +183,7 @@ class Encoding {
     }
   }
 
-  // Of each text; empty where pooling takes prompts in.
+  // The prompt tokens of each text; empty where pooling takes prompts in.
   std::vector<int32_t> PromptTokens(size_t first, size_t size) {
     std::vector<int32_t> tokens;
     if (model_.include_prompt(kind_)) return tokens;

@@ -172,7 +172,7 @@ struct Linear::State {
     return low_rank && (type == cpu::Type::kFloat || multiplier == cpu::Multiplier::kInt8) &&
            low_rank->adapter().dropout == 0;
   }
-  // Of all that a packed copy is made from.
+  // The version of all that a packed copy is made from.
   uint64_t Version(cpu::Type type) const {
     return VersionOf(weights) + (Merges(type) ? low_rank->version() : 0);
   }

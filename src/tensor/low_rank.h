@@ -36,7 +36,7 @@ class LowRank {
 
   // Takes the parameters into `down` and `up`, and packs these; as Linear::Prepare.
   void Prepare(cpu::Type type, Passes passes);
-  // After Prepare.
+  // Must be called after Prepare.
   const Linear& down() const { return *down_; }
   const Linear& up() const { return *up_; }
   // Appends the gradients of parameters() from those of `down` and `up`.

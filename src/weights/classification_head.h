@@ -22,7 +22,7 @@ struct ClassificationSpec {
   bool mean = false;       // the mean of a text's rows; otherwise its first row
   LinearSpec dense;        // [H, H]
   std::string activation;  // of it: "tanh", "relu", "gelu", "gelu_tanh", "silu"
-  NormSpec norm;           // LayerNorm behind the activation; an empty name: none
+  NormSpec norm;           // LayerNorm after the activation; an empty name: none
   double norm_epsilon = 0;
   LinearSpec classifier;               // [labels, H]
   std::vector<std::string> labels;     // their names, in order

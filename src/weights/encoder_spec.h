@@ -93,7 +93,7 @@ struct EmbeddingSpec {
   std::string position, type;   // tables of positions and token types; empty: none
   int64_t position_offset = 0;  // row of position 0 in the position table
   // The id of a token that takes no position: it reads the row before that of position 0, and the
-  // tokens behind it go on counting as if it were not there.
+  // tokens after it go on counting as if it were not there.
   std::optional<int32_t> unplaced_id;
   NormSpec norm;
   double scale = 1;  // of the sum

@@ -19,7 +19,7 @@ std::string JsonFaultText(std::string_view text);
 // The file and the line in it that a line of JSON lines comes from.
 struct JsonLinePlace {
   std::string_view file;  // for commands that a message names
-  bool has_end = true;    // a line end stands behind it
+  bool has_end = true;    // a line end comes after it
   bool is_first = false;  // of the file
 };
 

@@ -17,7 +17,7 @@ struct JsonFault {
     kOther,
     kEnd,          // the text ends inside a value
     kEndInString,  // and inside a string
-    kBehind,       // something stands behind the value
+    kBehind,       // something comes after the value
     kNoUtf8
   };
   Kind kind = Kind::kOther;

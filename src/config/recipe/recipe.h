@@ -77,7 +77,7 @@ struct DataRecipe {
   std::string format = "auto";
   std::string split = "train";
   double positive_grade = 1;
-  std::optional<int64_t> negatives;  // further labelled documents per query; none: by the data
+  std::optional<int64_t> negatives;  // extra labelled documents per query; none: by the data
   std::string scores = "auto";
   std::optional<Range> grade_scale;     // none: grades are in [0, 1] where it matters
   std::optional<double> binarize_at;    // a grade of the data; positive_grade is the same then

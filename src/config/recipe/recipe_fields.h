@@ -9,7 +9,7 @@
 // Table begins a table; the fields that follow belong to it. Field is one key; T as in recipe.h.
 // List is a list of tables, [[path]] in the file: the visitor calls Visit(item, path of the item)
 // for each of them, which begins the item's table. Entry is the key `name`, which names an entry of
-// the table's catalogue and which the FieldInfo describes, and behind it one key for each of that
+// the table's catalogue and which the FieldInfo describes, and after it one key for each of that
 // entry's parameters.
 #pragma once
 

@@ -22,7 +22,7 @@ struct RecipeKey {
   bool required = false;
   OnResume on_resume = OnResume::kMustStay;
   bool names_entry = false;    // its value names an entry of the table's catalogue
-  std::string_view condition;  // when it does something, behind "needs"; "" where always
+  std::string_view condition;  // when it does something, after "needs"; "" where always
   // The reason why it does nothing in this recipe, after "does nothing here: "; "" otherwise.
   std::string idle = {};
 

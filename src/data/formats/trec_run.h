@@ -11,7 +11,7 @@
 
 namespace tandem::data {
 
-// Reads a run, plain or gzip. Iteration, rank and tag are ignored, as in trec_eval; fields behind
+// Reads a run, plain or gzip. Iteration, rank and tag are ignored, as in trec_eval; fields after
 // the tag are ignored and counted. Throws DataError naming file, line and query for a line with
 // fewer fields, a score that is not a finite number, a document that a query has twice (naming both
 // lines), and a file without results. What is counted goes to `warnings`, or to stderr where null.

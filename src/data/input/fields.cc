@@ -59,7 +59,7 @@ constexpr double kPowers[kExactDigits + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  
 
 // The number that most files hold: up to 15 digits with a point, or none, and no exponent. The
 // digits and the power of ten are then exact, so that their quotient is the nearest double. False
-// for all other fields, which may be numbers too. 16 bytes behind the field must be readable.
+// for all other fields, which may be numbers too. 16 bytes after the field must be readable.
 bool ParsePlain(std::string_view field, double* value) {
   const bool negative = field.starts_with('-');
   if (negative) field.remove_prefix(1);

@@ -61,7 +61,7 @@ class BlankFields {
     return blanks;
   }
 
-  // Looks at 64 bytes; what is behind the line counts as blanks.
+  // Looks at 64 bytes; what is after the line counts as blanks.
   void Load(const char* bytes) {
     window_ = bytes;
     offset_ = 0;

@@ -47,7 +47,7 @@ class TsvLines final : public TextLines {
   }
 
  private:
-  // The next line behind the header.
+  // The next line after the header.
   bool NextRow(LineReader& reader, std::string_view* line) {
     if (names_.empty()) {
       if (!reader.Next(line)) return false;

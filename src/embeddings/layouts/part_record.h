@@ -22,7 +22,7 @@
 namespace tandem::embeddings {
 
 inline constexpr uint32_t kMostShards = 99'999;
-inline constexpr const char* kPartRows = ".npy";  // behind Shard::Name
+inline constexpr const char* kPartRows = ".npy";  // after Shard::Name
 inline constexpr const char* kPartIds = ".ids.txt";
 
 // The part's place: shard `index`, from 0, of `count`.

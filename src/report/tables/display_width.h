@@ -26,7 +26,7 @@ std::string Printable(std::string_view text);
 // most `columns` columns.
 std::string_view Head(std::string_view text, size_t columns);
 
-// Printable text of at most `columns` columns; what is longer ends in "…" behind a whole cluster.
+// Printable text of at most `columns` columns; what is longer ends in "…" after a whole cluster.
 // "" for 0 columns.
 std::string CutToWidth(std::string_view text, size_t columns);
 

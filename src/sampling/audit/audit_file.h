@@ -5,12 +5,12 @@
 //   8 bytes         "TDMPASS1"
 //   uint64          the pass, from 0
 //   uint64          n, queries
-//   uint64          P, pairs: each query's own documents, query after query, in the data's order
+//   uint64          P, pairs: each query's documents that may be its paired one, query after query, in the data's order
 //   uint32 [n]      how many pairs each query has
 //   float32 [P]     each pair's probability to be drawn in this pass, as the pass began
 //   then for each batch
 //     uint32        Q, its queries
-//     uint32 [2 Q]  query, own document, query, own document, ...
+//     uint32 [2 Q]  query, paired document, query, paired document, ...
 //   uint32          the mark, 4294967295
 //   uint32          L, queries that were not drawn
 //   (uint32, float32) [L]  query and score, ascending by query; the score is NaN where there is
@@ -42,7 +42,7 @@ struct PassRecord {
   uint64_t pass = 0;
   std::vector<uint32_t> pair_counts;                                // [n]
   std::vector<float> probabilities;                                 // [P]
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> batches;  // query, own document
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> batches;  // query, paired document
   bool complete = false;
   std::vector<LeftOut> left_out;
 };

@@ -37,7 +37,7 @@ class BatchComposer {
   // The batches of `draws`, in random order:
   //  - Where batches are of one task, each task's draws are composed apart from the others'.
   //  - For similar lengths, windows of kWindowBatches batches are sorted by the tokens of query and
-  //    own document, and neighbours become batches.
+  //    paired document, and neighbours become batches.
   //  - Batches of a task are of even size: ComposeEvenly's, or ComposeByTokens's.
   //  - Copies meet where they must, if the options allow it.
   // With similar lengths the order of batches is a BalancedOrder. Where sources come in turns

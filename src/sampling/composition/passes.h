@@ -1,7 +1,7 @@
 // How the draws of a pass become batches: at once, at its beginning (PlannedPass), or while it goes
 // on, for an order that learns meanwhile (SteppedPass, and PooledPass of
-// sampling/composition/pooled_pass.h). In each no two equal query texts or own documents meet in a
-// batch, unless copies are allowed or there are so many that they have to
+// sampling/composition/pooled_pass.h). In each no two equal query texts or paired documents meet in
+// a batch, unless copies are allowed or there are so many that they have to
 // (sampling/composition/composition.h).
 #pragma once
 

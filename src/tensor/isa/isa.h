@@ -34,7 +34,8 @@ std::string_view Bf16Instructions(Isa isa);
 std::string_view Int8Instructions(Isa isa, const Int8Features& machine);
 
 // Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(), for the whole process. Part of
-// SetUpProcess (process.h). In the half that needs libtorch; the rest of this file needs nothing.
+// SetUpProcess (process.h). It is in the half that needs libtorch; the rest of this file needs
+// nothing.
 void ApplyIsa();
 
 }  // namespace tandem::tensor

@@ -1,4 +1,4 @@
-// Where tensors are computed: the processor, or a GPU through libtorch's CUDA.
+// A device computes tensors: the processor, or a GPU through libtorch's CUDA.
 #pragma once
 
 #include <ATen/core/Tensor.h>

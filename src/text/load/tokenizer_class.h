@@ -1,4 +1,4 @@
-// Decides which of transformers' classes reads a folder's tokenizer. For this room's sources only.
+// Decides which of transformers' classes reads a folder's tokenizer. For sources of this room.
 #pragma once
 
 #include <filesystem>

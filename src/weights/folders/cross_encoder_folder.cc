@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kSettings = "config_sentence_transformers.json";
 constexpr std::string_view kClassifier = "ForSequenceClassification";
 
-// Throws for modules behind the Transformer: they would change its scores.
+// Throws for modules after the Transformer: they would change its scores.
 void RefuseFurtherModules(const ModelFiles& files) {
   if (!files.Has(kModulesFile)) return;
   const std::vector<ListedModule>& modules = files.Modules();

@@ -18,7 +18,7 @@ inline constexpr const char* kTandemFile = "tandem.json";
 enum class Towers {
   kShared,                    // one encoder for both
   kSeparate,                  // one each
-  kSeparateSharedProjection,  // one each, and one Dense module behind both
+  kSeparateSharedProjection,  // one each, and one Dense module after both
 };
 
 // Gives the name in recipes and tandem.json: "shared", "separate", "separate_shared_projection".

@@ -1,4 +1,4 @@
-// The modules behind an encoder, as a sentence-transformers folder lists them in modules.json.
+// The modules after an encoder, as a sentence-transformers folder lists them in modules.json.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct Routes {
 // Reads the routes of texts with the tasks "query" and "document", found as sentence-transformers
 // finds them: by `route_mappings` ((task, "text"), (task, any), (any, "text"), (any, any)), then by
 // the route's name. Throws ModelError for a broken file, where a task has no route, and where two
-// routes share a Transformer but not what is behind it.
+// routes share a Transformer but not what follows it.
 Routes ReadRoutes(const ModelFiles& files);
 
 // Writes modules.json, router_config.json and config_sentence_transformers.json into `folder`,

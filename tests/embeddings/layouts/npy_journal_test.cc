@@ -52,7 +52,7 @@ TEST_F(JournalTest, IsReadAsItWasWritten) {
   EXPECT_TRUE(journal->complete);
 }
 
-// A process may end within a line; whatever is behind it does not count.
+// A process may end within a line; whatever comes after it does not count.
 TEST_F(JournalTest, CutAnywhereItHasTheBlocksOfWholeLines) {
   const std::string whole = WriteJournal();
   const size_t start = whole.find("\nblocks\n") + 8;

@@ -39,7 +39,7 @@ void Spend(int milliseconds) {
   }
 }
 
-// Where threads wait until so many of them have come.
+// Threads wait here until so many of them have come.
 class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}

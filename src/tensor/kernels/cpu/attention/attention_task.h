@@ -13,7 +13,7 @@ namespace tandem::tensor::cpu {
 inline constexpr size_t kForwardBlock = 12;
 inline constexpr size_t kBackwardBlock = 36;
 // The block on AMX, in both passes: two tiles of rows, so that each tile that is loaded is
-// multiplied twice. As the depth of a product it is one whole tile.
+// multiplied twice. It is one whole tile where it is the depth of a product.
 inline constexpr size_t kTileBlock = 32;
 
 // The inputs of the task that this thread probably runs next, for prefetches. The fields have the

@@ -18,8 +18,8 @@ struct ScoreUnits {
   float cap_out = 0;  // the cap in units of exponents
 };
 
-// Where the rows begin that this thread's next task probably reads first, for prefetches. The
-// fields have the same meanings as in GeneralTask.
+// The rows that this thread's next task probably reads first, for prefetches. The fields have the
+// same meanings as in GeneralTask.
 template <typename A>
 struct UpcomingTask {
   const A* queries;

@@ -1,6 +1,6 @@
-// Normalisation of rows that a layer reads, and sums of a layer's branch with its residual. As
-// rows.h: one thread works on `rows` rows of `width` channels, a multiple of 16 and at most
-// kMaxWidth.
+// Normalisation of rows that a layer reads, and sums of a layer's branch with its residual. One
+// thread works on `rows` rows of `width` channels, a multiple of 16 and at most kMaxWidth, as in
+// rows.h.
 #pragma once
 
 #include <cstddef>
