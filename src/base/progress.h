@@ -1,5 +1,5 @@
-// How far a long job is: a bar with rate and time left that is drawn again and again, or one line
-// per period. The message sink decides which.
+// Shows how far a long job is: a bar with rate and time left that is drawn again and again, or one
+// line per period. The message sink decides which.
 #pragma once
 
 #include <chrono>

@@ -30,7 +30,7 @@ class Params {
 
   // Checks the value and sets it. Returns "", or the problem as CheckValue words it.
   std::string Set(std::string_view name, const Value& value);
-  // Whether there is a parameter of this name.
+  // Says whether there is a parameter of this name.
   bool Knows(std::string_view name) const;
 
   std::span<const ParamInfo> infos() const { return infos_; }

@@ -18,7 +18,7 @@ uint32_t AppendTexts(const Texts& part, size_t number, Texts& all) {
   return first;
 }
 
-// Whether `count` texts of `all` from `first` on are those of `part`.
+// Says whether `count` texts of `all` from `first` on are those of `part`.
 bool AreTexts(const Texts& all, size_t first, size_t count, const Texts& part) {
   if (part.size() != count) return false;
   for (size_t i = 0; i < count; ++i) {

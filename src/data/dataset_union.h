@@ -31,7 +31,7 @@ class DatasetUnion {
 
   // The parts so far. A part that shares the texts of an earlier one has that one's place.
   const std::vector<UnionPart>& parts() const { return parts_; }
-  // Whether part `number` shares the texts of an earlier one.
+  // Says whether part `number` shares the texts of an earlier one.
   bool shares(size_t number) const { return shares_[number]; }
 
   // All of them. `file` names the first; it has grades where one of them has, and a query prompt
@@ -40,7 +40,7 @@ class DatasetUnion {
 
  private:
   UnionPart Append(const Dataset& part);
-  // Whether part `number` of the union has exactly the texts of `part`, in their order.
+  // Says whether part `number` of the union has exactly the texts of `part`, in their order.
   bool HasTextsOf(size_t number, const Dataset& part) const;
 
   Dataset all_;

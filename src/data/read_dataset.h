@@ -12,7 +12,7 @@
 
 namespace tandem::data {
 
-// How data.format spells the format of a file of training lines, by the keys of its first line
+// Says how data.format spells the format of a file of training lines, by the keys of its first line
 // (`positive_passages`: tevatron; `pos`: flag_embedding; else sentence_transformers). Throws
 // DataError for a file that cannot be read or has no line.
 std::string_view FormatOfLines(const std::filesystem::path& path);

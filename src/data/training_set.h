@@ -28,8 +28,8 @@ struct TrainingQuery {
   std::vector<Judgement> unused;
 };
 
-// Whether the judgement of `document` forbids it as a negative of `query`: it is a positive, or has
-// 0 < grade < positive_grade. Documents with the same text are not compared here.
+// Says whether the judgement of `document` forbids it as a negative of `query`: it is a positive,
+// or has 0 < grade < positive_grade. Documents with the same text are not compared here.
 bool IsRelevant(const TrainingQuery& query, uint32_t document);
 
 // Says which documents can be the one that a query is paired with in a batch.
@@ -59,7 +59,7 @@ TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, Warnings* w
 
 // Splits a query's positives and others anew, after grades have changed.
 void SplitAgain(TrainingQuery& query, double positive_grade);
-// Whether it has a document that can be its own one.
+// Says whether it has a document that can be its own one.
 bool HasOwnDocument(const TrainingQuery& query, OwnDocument own);
 
 }  // namespace tandem::data

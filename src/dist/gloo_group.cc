@@ -36,17 +36,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long a wait for other processes goes on before it asks whether they are still there.
+// Says how long a wait for other processes goes on before it asks whether they are still there.
 constexpr milliseconds kLook{500};
 
-// How often a process says that it is there, where the timeout leaves room for that.
+// Says how often a process says that it is there, where the timeout leaves room for that.
 constexpr milliseconds kBeat{1000};
 
 // No limit of libtorch's own: a process that is late, since it mines or waits for a disk, is not
 // lost. Peers tells the two apart.
 constexpr milliseconds kNoLimit = std::chrono::hours(24 * 365);
 
-// How long a wait for a GPU sleeps before it looks again, at first and at most.
+// Says how long a wait for a GPU sleeps before it looks again, at first and at most.
 constexpr std::chrono::microseconds kShortestPause{10};
 constexpr std::chrono::microseconds kLongestPause{1000};
 

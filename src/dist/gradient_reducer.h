@@ -16,7 +16,7 @@
 
 namespace tandem::dist {
 
-// How numbers travel.
+// Says how numbers travel.
 enum class ReduceType {
   kFp32,
   // Half the bytes: each process rounds its gradients to bf16, they are added up in float, and the

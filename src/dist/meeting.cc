@@ -38,7 +38,7 @@ StorePointer OpenStore(const Launch& launch, bool server, milliseconds timeout) 
   return c10::make_intrusive<c10d::PrefixStore>(fmt::format("tandem/{}", launch.job), store);
 }
 
-// Whether somebody else listens on the port: bind says so before a store is made of it.
+// Says whether somebody else listens on the port: bind says so before a store is made of it.
 bool PortIsTaken(int port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   if (descriptor < 0) return false;

@@ -75,7 +75,7 @@ struct Peers::State {
     return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, host);
   }
 
-  // Under the mutex: of a process that is not rank 0, whether that one does not answer.
+  // Says, under the mutex, in a process that is not rank 0, whether rank 0 does not answer.
   std::optional<LostPeer> SilentStore(Clock::duration limit) const {
     const Clock::duration silence = Clock::now() - answered;
     if (leads() || silence <= limit) return std::nullopt;

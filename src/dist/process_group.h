@@ -26,7 +26,7 @@
 namespace tandem::dist {
 
 struct GroupOptions {
-  // How long the others may take to come, to answer, or to be as far as this process.
+  // Says how long the others may take to come, to answer, or to be as far as this process.
   std::chrono::milliseconds timeout{300'000};
 };
 
@@ -52,7 +52,7 @@ class ProcessGroup {
   bool alone() const { return ranks() == 1; }
   bool leads() const { return rank() == 0; }
 
-  // Whether the functions below take tensors that are there. Gloo takes the host's.
+  // Says whether the functions below take tensors that are there. Gloo takes the host's.
   virtual bool Takes(at::Device device) const { return device.is_cpu(); }
 
   // The tensors of all processes, [ranks, ...]; all must have one shape and dtype.
@@ -79,7 +79,7 @@ class ProcessGroup {
   // has ended. `body` must not use the group, unless either all processes fail after that use or
   // those that fail do so before it.
   void Agree(const std::function<void()>& body);
-  // Whether Agree has thrown: all processes end, and need not be told.
+  // Says whether Agree has thrown: all processes end, and need not be told.
   bool agreed_to_end() const { return agreed_to_end_; }
 
   // Throws what a wait for another process would throw, where one is lost or has ended with an
@@ -96,10 +96,11 @@ class ProcessGroup {
   bool agreed_to_end_ = false;
 };
 
-// Whether several processes share the work: there is a group, and it has more than one.
+// Says whether several processes share the work: there is a group, and it has more than one.
 inline bool IsShared(const ProcessGroup* group) { return group != nullptr && !group->alone(); }
 
-// Whether this process is the one that works where one is enough: rank 0, or there is no group.
+// Says whether this process is the one that works where one is enough: rank 0, or there is no
+// group.
 inline bool Leads(const ProcessGroup* group) { return group == nullptr || group->leads(); }
 
 // This process's even share of `count` things: [begin, end) of those of all ranks, in their order.

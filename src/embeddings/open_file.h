@@ -15,7 +15,7 @@ namespace tandem::embeddings {
 // and errno says why, where the file cannot be.
 FileDescriptor OpenLocked(const std::filesystem::path& path, const std::function<void()>& busy);
 
-// Whether an error says that there is no room for a file.
+// Says whether an error says that there is no room for a file.
 bool IsFull(int error);
 
 // Gives a file this size, with room for all of it where the file system takes room ahead. Returns

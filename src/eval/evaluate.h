@@ -46,7 +46,7 @@ struct Evaluation {
   std::optional<SampleCounts> samples;  // where an AUC measure was asked for
 };
 
-// Whether one of them is an area of score samples, and no function of a ranking.
+// Says whether one of them is an area of score samples, and no function of a ranking.
 bool NeedsSamples(std::span<const Measure> measures);
 
 // Evaluates the queries that are judged and in the run. Means are sums in the order of `queries`

@@ -89,8 +89,8 @@ struct Measure {
   // Our spelling, with what is not the default: "ndcg@10", "map(rel=2)", "rbp(p=0.9,rel=2)@20". It
   // reads back to the same measure.
   std::string name() const;
-  // Whether a judgement of this grade can raise the measure; `level` is the relevance level where
-  // the measure has none of its own.
+  // Says whether a judgement of this grade can raise the measure; `level` is the relevance level
+  // where the measure has none of its own.
   bool Counts(double grade, double level) const;
 };
 

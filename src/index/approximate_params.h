@@ -26,8 +26,8 @@ inline constexpr config::ParamInfo kListsParam =
                     0, {0, 1 << 20})
         .Elsewhere("FAISS: `nlist`");
 
-// How many lists rows get. `wanted` 0: 4 sqrt(N), as FAISS's guidelines advise, at least 16 rows to
-// a list, at most 16,384 lists; otherwise at most N.
+// Says how many lists rows get. `wanted` 0: 4 sqrt(N), as FAISS's guidelines advise, at least 16
+// rows to a list, at most 16,384 lists; otherwise at most N.
 size_t ListCount(size_t rows, size_t wanted);
 
 // Bytes of a product code where their user does not say: the most that divide E and are at most

@@ -40,7 +40,7 @@ struct LoadOptions {
   // Serves a model that training starts from a folder of one encoder.
   std::optional<weights::Towers> towers;  // none: what the folder holds
   std::filesystem::path document_folder;  // the document tower's; empty: the same folder
-  // Whether the prediction head of the encoder's classifiers follows pooling
+  // Says whether the prediction head of the encoder's classifiers follows pooling
   // (weights/modules/prediction_head.h); a classifier's folder may then be the base.
   bool head = false;
   std::optional<int64_t> projection;  // width of a new Dense module; none: no new module
@@ -93,15 +93,15 @@ class DualEncoder {
   // the model.
   virtual at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
                             const ForwardOptions& options) const = 0;
-  // Whether both towers are one encoder.
+  // Says whether both towers are one encoder.
   virtual bool shared() const = 0;
 
   virtual int64_t embedding_width() const = 0;  // E, of what Encode returns
   // The parameters in a fixed order, each under a name of its own; the same tensors at every call.
   // What two towers share is there once.
   virtual std::vector<NamedParameter> Parameters() = 0;
-  // Whether its linear maps have low-rank adapters, and whether copies of frozen weights are packed
-  // where they are used.
+  // Says whether its linear maps have low-rank adapters, and whether copies of frozen weights are
+  // packed where they are used.
   virtual bool adapted() const { return false; }
   virtual bool packs_on_use() const { return false; }
   virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
@@ -111,8 +111,8 @@ class DualEncoder {
   // how many these are (PackedTokens::prompt_tokens, PromptLengths).
   virtual bool include_prompt(TextKind /*kind*/) const { return true; }
 
-  // How two embeddings are compared, "cosine" or "dot": as the folder says (cosine where it says
-  // nothing), until training by another similarity sets it. Save writes it.
+  // Says how two embeddings are compared, "cosine" or "dot": as the folder says (cosine where it
+  // says nothing), until training by another similarity sets it. Save writes it.
   const std::string& similarity() const { return similarity_; }
   void set_similarity(std::string similarity) { similarity_ = std::move(similarity); }
   // Turns this model's scores into probabilities: the folder's, until training sets what it learned

@@ -1,4 +1,4 @@
-// How a forward pass is run, and what an optimizer sees of a model.
+// Says how a forward pass is run, and what an optimizer sees of a model.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -50,9 +50,9 @@ class Tower {
   const weights::ModelFolder& folder() const { return folder_; }
   Head& head() { return head_; }
   const Head& head() const { return head_; }
-  // How the folder that is written differs from the one that was read: in `changes`, and in what
-  // this tower has. Points into the parameters. Frozen tensors are carried through; adapters are
-  // merged into their maps, in float32.
+  // Says how the folder that is written differs from the one that was read: in `changes`, and in
+  // what this tower has. Points into the parameters. Frozen tensors are carried through; adapters
+  // are merged into their maps, in float32.
   weights::FolderChanges Changes(weights::FolderChanges changes) const;
   // Writes the adapters as PEFT does, and the modules after the encoder and the settings, in
   // `changes` and in what this tower has, as sentence-transformers does; `base` is what they are

@@ -1,4 +1,4 @@
-// Which texts a batch consists of.
+// Says which texts a batch consists of.
 #pragma once
 
 #include <cstddef>

@@ -27,11 +27,11 @@ struct Masks {
 };
 
 // docs/training.md, "A step". `negative[i][j]` is 0 where j is
-// - the paired document of i (always),
+//  - the paired document of i (always),
 //  - judged for i with a grade above 0 or a positive (`known_positives`): a document of a lower
 //    grade than a positive is neither a positive nor a negative,
-//  - a paired document with a grade above 0 or, under `known_positives`, judged relevant for another
-//    row with the text of query i (`same_query`),
+//  - a paired document with a grade above 0 or, under `known_positives`, judged relevant for
+//    another row with the text of query i (`same_query`),
 //  - a copy, by document or text, of any of these (`copies`). The papers do not mask them;
 //    but a copy of another positive is as relevant,
 //  - a document with the text of query i (`query_text`): data of duplicates and corpora that hold

@@ -83,7 +83,7 @@ class Order {
 
   // Begins pass `pass`, from 0, where the run has got to `progress`, in [0, 1].
   virtual void Begin(uint64_t /*pass*/, double /*progress*/) {}
-  // How many draws the pass has that has begun.
+  // Says how many draws the pass has that has begun.
   virtual size_t draws() const = 0;
   // The number of draws of any pass; an estimate where passes follow from feedback.
   virtual size_t DrawsIn(uint64_t pass) const = 0;
@@ -97,7 +97,7 @@ class Order {
   virtual std::vector<float> Probabilities() const = 0;
   // The queries that the pass has not drawn, ascending; after its last draw.
   virtual std::vector<LeftOut> NotDrawn() const { return {}; }
-  // Whether there is anything in these two that the options do not say.
+  // Says whether there is anything in these two that the options do not say.
   virtual bool prunes() const { return true; }
 
   // Comes after each batch; an order that does not learn from batches ignores it.
@@ -108,7 +108,7 @@ class Order {
   virtual void Save(SamplerState& /*state*/) const {}
   // Takes back what Save added; Begin is not called for the pass that it belongs to.
   virtual void Restore(const SamplerState& /*state*/, uint64_t /*pass*/) {}
-  // Whether Save adds anything.
+  // Says whether Save adds anything.
   virtual bool has_state() const { return false; }
 };
 
@@ -123,7 +123,7 @@ class PlannedOrder : public Order {
   virtual PassContent content() const { return PassContent::kEachQuery; }
   // All draws of a pass. Where passes are not known ahead, it must be the one that has begun.
   virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
-  // Whether Plan gives any pass, begun or not. Passes have one length then.
+  // Says whether Plan gives any pass, begun or not. Passes have one length then.
   virtual bool known_ahead() const { return true; }
   // One pass of this order may have draws of a query for this many passes of `content`.
   virtual size_t most_passes(uint32_t /*query*/) const { return 1; }
@@ -139,8 +139,8 @@ class SteppedOrder : public Order {
   // Proposes the next draw, which becomes one by Take. It is the same until Take or Skip is called.
   // None says that the pass has all its draws, or that all others have been skipped for this batch.
   virtual std::optional<Draw> Propose() = 0;
-  // Whether the proposed draw has to be in the pass: it may wait for a later batch, and no other
-  // one comes in its place.
+  // Says whether the proposed draw has to be in the pass: it may wait for a later batch, and no
+  // other one comes in its place.
   virtual bool is_sure() const = 0;
   virtual void Take() = 0;
   // Another one is proposed for this batch; the skipped query may come in the next.

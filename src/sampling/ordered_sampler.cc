@@ -229,7 +229,7 @@ size_t OrderedSampler::MostCopies() const {
   return most;
 }
 
-// Whether copies meet in a pass of the run; passes are known ahead.
+// Says whether copies meet in a pass of the run; passes are known ahead.
 bool OrderedSampler::CopiesMeet() const {
   const auto passes = static_cast<uint64_t>(std::ceil(options_.length.epochs));
   for (uint64_t pass = 0; pass < passes; ++pass) {

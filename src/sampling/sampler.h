@@ -22,8 +22,8 @@
 
 namespace tandem::sampling {
 
-// How long the run is: so many passes, or where `batches` is given, so many batches. Orders that
-// change over the run follow it.
+// Says how long the run is: so many passes, or where `batches` is given, so many batches. Orders
+// that change over the run follow it.
 struct RunLength {
   double epochs = 1;
   std::optional<uint64_t> batches;
@@ -78,14 +78,15 @@ class Sampler {
 
   // The next batch: at least one row, at most `batch` of them, or at most `batch_tokens` tokens.
   virtual Batch Next() = 0;
-  // How many queries pass `pass` draws, with repetition; an estimate where that is not known ahead.
+  // Says how many queries pass `pass` draws, with repetition; an estimate where that is not known
+  // ahead.
   virtual uint64_t QueriesIn(uint64_t pass) const = 0;
   // Passes done and the share of the one under way.
   virtual double Passes() const = 0;
-  // How many batches the first `epochs` passes have, counted from the start of training; a part of
-  // a pass counts rounded up. An estimate where they are not known ahead.
+  // Says how many batches the first `epochs` passes have, counted from the start of training; a
+  // part of a pass counts rounded up. An estimate where they are not known ahead.
   virtual uint64_t BatchesIn(double epochs) const = 0;
-  // Whether BatchesIn is exact: nothing that is only known later decides how long a pass is.
+  // Says whether BatchesIn is exact: nothing that is only known later decides how long a pass is.
   virtual bool KnowsBatches() const { return true; }
   // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
@@ -94,7 +95,7 @@ class Sampler {
   // as that is known ahead. More than 1 only where copies meet.
   virtual size_t MostCopies() const { return 1; }
 
-  // Whether it draws other queries or pairs in one pass than in another, or leaves some out.
+  // Says whether it draws other queries or pairs in one pass than in another, or leaves some out.
   virtual bool Prunes() const { return false; }
   // From now on `audit` hears of its passes, if it prunes; it must outlive the sampler's last Next.
   virtual void set_audit(PassAudit* /*audit*/) {}

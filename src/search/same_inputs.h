@@ -1,4 +1,4 @@
-// Whether the processes of a group are about to encode the same.
+// Says whether the processes of a group are about to encode the same.
 #pragma once
 
 #include <cstddef>

@@ -70,8 +70,8 @@ class Service {
   std::shared_ptr<PendingRequest> Handle(const RequestHead& head, std::string body,
                                          const std::string& client, Responder respond);
 
-  // Who asks: "token 2" where there are several tokens, "header X" where the proxy names clients,
-  // else the address, of IPv6 the /64 network.
+  // Says who asks: "token 2" where there are several tokens, "header X" where the proxy names
+  // clients, else the address, of IPv6 the /64 network.
   std::string ClientOf(const RequestHead& head, const std::string& address) const;
 
   // Opens the backend again; requests that come from now on get the new one, those before keep

@@ -33,7 +33,7 @@ void MoveToOneBlock(const std::vector<at::Tensor>& parts) {
   }
 }
 
-// Whether the tensors follow each other in one block of memory.
+// Says whether the tensors follow each other in one block of memory.
 bool AreInOneBlock(const std::vector<at::Tensor>& parts) {
   int64_t offset = parts.front().storage_offset();
   for (const at::Tensor& part : parts) {
@@ -56,7 +56,7 @@ std::vector<at::Tensor> OfOneType(std::vector<at::Tensor> parts) {
   return parts;
 }
 
-// Whether kernels pack weights straight from this memory.
+// Says whether kernels pack weights straight from this memory.
 bool IsStored(const at::Tensor& weight) {
   return weight.is_contiguous() &&
          (weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16);

@@ -72,7 +72,7 @@ class Linear {
   // All weights, then all biases, then the adapter's A_i and its B_i: the inputs of an operation's
   // gradient.
   std::vector<at::Tensor> parameters() const;
-  // Whether parameters() needs the gradient of the stacked weight, and of the stacked bias.
+  // Says whether parameters() needs the gradient of the stacked weight, and of the stacked bias.
   bool WantsWeightGradient() const;
   bool WantsBiasGradient() const;
   // Appends the gradients of parameters(), from those of the stacked weight and bias; undefined

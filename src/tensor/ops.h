@@ -119,9 +119,9 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout);
 
-// How the columns of qkv [T, (heads + 2 key_value_heads) head_width] are heads: queries, then keys,
-// then values. Query head h reads keys and values of head h / (heads / key_value_heads) (Ainslie et
-// al. 2023). `heads` is a multiple of `key_value_heads`.
+// Says how the columns of qkv [T, (heads + 2 key_value_heads) head_width] are heads: queries, then
+// keys, then values. Query head h reads keys and values of head h / (heads / key_value_heads)
+// (Ainslie et al. 2023). `heads` is a multiple of `key_value_heads`.
 struct HeadShape {
   int64_t heads = 0;
   int64_t key_value_heads = 0;

@@ -42,8 +42,8 @@ class AddedTokenMatcher {
                     bool split_special = false);
 
   bool empty() const { return tokens_.empty(); }
-  // Whether a text may be cut before any U+0020 and its parts searched one by one: no match holds
-  // what is on both sides.
+  // Says whether a text may be cut before any U+0020 and its parts searched one by one: no match
+  // holds what is on both sides.
   bool CutsAtSpaces() const { return cuts_at_spaces_; }
 
   // Appends the pieces of `text` (valid UTF-8) in order, without empty ones.

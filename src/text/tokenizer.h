@@ -64,7 +64,7 @@ class Tokenizer {
   EncodedPairs EncodeAllPairs(std::span<const TextPair> pairs, size_t max_length,
                               int threads) const;
 
-  // How many special tokens the post-processor puts around a text.
+  // Says how many special tokens the post-processor puts around a text.
   virtual size_t special_tokens() const = 0;
 
   // Number of ids: every id is in [0, vocabulary_size()).
@@ -74,7 +74,7 @@ class Tokenizer {
   // A hash of the settings that decide the ids: tokenizers with the same one make the same ids of
   // the same text. It is the same on every machine.
   virtual uint64_t fingerprint() const = 0;
-  // Whether texts that are too long lose their beginning, not their end.
+  // Says whether texts that are too long lose their beginning, not their end.
   virtual bool cuts_left() const { return false; }
   // transformers' class by whose rules the tokenizer's parts are made; empty where they are those
   // of tokenizer.json.

@@ -1,7 +1,7 @@
 // The catalogue of encoders. An entry reads config.json into an EncoderSpec; everything else
 // (errors, loading, saving, `inspect`, LoRA, documentation, tests) runs over the table.
 //
-// To add an architecture: one file in weights/architectures and one line in CMakeLists.txt.
+// A new architecture is one file in weights/architectures and one line in CMakeLists.txt.
 #pragma once
 
 #include <filesystem>

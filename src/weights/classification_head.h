@@ -2,7 +2,7 @@
 // beside that of encoders. A head takes one row for each text, maps and activates it, and a linear
 // map gives a number for each label.
 //
-// To add a head: one file in weights/classification_heads and one line in CMakeLists.txt.
+// A new head is one file in weights/classification_heads and one line in CMakeLists.txt.
 #pragma once
 
 #include <cstdint>

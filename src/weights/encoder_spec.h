@@ -118,7 +118,7 @@ struct EncoderSpec {
   int64_t heads = 0, key_value_heads = 0, head_width = 0;
   int64_t max_positions = 0;   // a text has at most this many tokens
   int64_t default_tokens = 0;  // where no file says where texts are cut; 0: at max_positions
-  // Whether layers normalise what they read; otherwise the sum of what they read and add.
+  // Says whether layers normalise what they read; otherwise the sum of what they read and add.
   bool pre_norm = false;
   NormKind norm = NormKind::kLayerNorm;
   double norm_epsilon = 1e-12;

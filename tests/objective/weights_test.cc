@@ -63,7 +63,7 @@ RandomBatch RowAlone(const RandomBatch& batch, size_t row) {
   return alone;
 }
 
-// Whether a query's loss needs nothing of a batch but its own row of query_document.
+// Says whether a query's loss needs nothing of a batch but its own row of query_document.
 bool SeesItsRowOnly(const Variant& variant) {
   const Needs needs = variant.needs();
   const bool both =
@@ -71,7 +71,7 @@ bool SeesItsRowOnly(const Variant& variant) {
   return variant.info != &kMannWhitney && !both && !needs.query_query && !needs.document_document;
 }
 
-// How many terms each query has in a loss with `count` of them.
+// Says how many terms each query has in a loss with `count` of them.
 std::vector<double> TermsOf(const Formula& formula, const RandomBatch& batch, double count) {
   const auto queries = static_cast<double>(batch.q);
   std::vector<double> terms(batch.q, count / queries);

@@ -48,7 +48,7 @@ World AnyWorld() {
   return world;
 }
 
-// Whether the column's document is `document` or (where copies count) reads the same.
+// Says whether the column's document is `document` or (where copies count) reads the same.
 bool Same(const World& w, const MaskRules& rules, uint32_t document, size_t column) {
   const uint32_t other = w.batch.documents[column];
   return document == other ||

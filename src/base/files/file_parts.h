@@ -35,7 +35,8 @@ bool WritePart(int descriptor, uint64_t offset, const void* from, size_t size);
 // Writes where the file stands, or at its end if it was opened for appending.
 bool WriteAll(int descriptor, std::string_view bytes);
 
-// Whether both mean the same file, which is not so once another process has put one in its place.
+// Says whether both mean the same file, which is not so once another process has put one in its
+// place.
 bool IsStillAt(int descriptor, const std::filesystem::path& path);
 
 }  // namespace tandem

@@ -21,7 +21,7 @@ std::string Shown(std::string_view word) {
   return fmt::format("{}{}", word.substr(0, kShownBytes), word.size() > kShownBytes ? "..." : "");
 }
 
-// Whether 64 bits, or for fractions a double, hold the number.
+// Says whether 64 bits, or for fractions a double, hold the number.
 bool Fits(std::string_view number, bool is_integer) {
   const char* const end = number.data() + number.size();
   if (is_integer) {

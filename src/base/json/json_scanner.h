@@ -100,7 +100,7 @@ class JsonScanner {
   std::vector<JsonNumber> numbers_;
 };
 
-// How many bytes the character at the start of `text` has; 0 where it is no UTF-8.
+// Says how many bytes the character at the start of `text` has; 0 where it is no UTF-8.
 size_t Utf8CharacterBytes(std::string_view text);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Which of several processes this one is, as the launcher that started it says.
+// Says which of several processes this one is, as the launcher that started it says.
 //
 // torchrun, srun, mpirun and Kubernetes tell a process its rank in environment variables. This file
 // reads them and asks nobody: it opens no connection (dist/process_group.h does).
@@ -21,7 +21,7 @@ struct Launch {
   // "torchrun", "srun", "mpirun", "Kubernetes", "environment" (set by hand); "": none
   std::string launcher;
   std::string job;  // tells one job from another on the same port
-  // How often launchers have started this process again. torchrun counts for each machine.
+  // Says how often launchers have started this process again. torchrun counts for each machine.
   int restarts = 0;
 
   bool alone() const { return ranks == 1; }
@@ -55,8 +55,8 @@ Launch CurrentPlace();
 // The first name of a Slurm list of machines: "node07" of "node[07-09,12],login1".
 std::string FirstSlurmNode(const std::string& list);
 
-// How many tasks a Slurm list such as "2(x3),1" gives the machine with this index; 0 where the list
-// does not reach it or cannot be read.
+// Says how many tasks a Slurm list such as "2(x3),1" gives the machine with this index; 0 where the
+// list does not reach it or cannot be read.
 int SlurmTasksOn(const std::string& list, int node);
 
 }  // namespace tandem

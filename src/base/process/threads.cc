@@ -55,8 +55,8 @@ int ProcessorsOfAll(const Launch& launch) {
   return given == nullptr ? 0 : std::atoi(given);
 }
 
-// How many processes share what this one may use. A launch that does not make sense is for those to
-// report that need it.
+// Says how many processes share what this one may use. A launch that does not make sense is for
+// those to report that need it.
 int Sharing(int affinity) {
   try {
     const Launch launch = CurrentPlace();

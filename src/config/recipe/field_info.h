@@ -11,11 +11,11 @@
 
 namespace tandem::config {
 
-// Whether a run may be resumed under another value.
+// Says whether a run may be resumed under another value.
 enum class OnResume { kMustStay, kMayChange };
 
-// When a field does something. Setting one that does nothing is an error, and the recipe that a run
-// keeps leaves it out.
+// Says when a field does something. Setting one that does nothing is an error, and the recipe that
+// a run keeps leaves it out.
 struct FieldCondition {
   // What it needs, in words that stand after "needs": "data.minimum_grade".
   std::string_view text;

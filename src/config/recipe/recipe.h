@@ -46,7 +46,7 @@ struct LoraRecipe {
   bool operator==(const LoraRecipe&) const = default;
 };
 
-// Which cells are kept out of the negatives (docs/training.md, "A step").
+// Says which cells are kept out of the negatives (docs/training.md, "A step").
 struct MaskRecipe {
   bool copies = true;
   bool known_positives = true;

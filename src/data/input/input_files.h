@@ -18,7 +18,7 @@ std::string_view TextFormatName(TextFormat format);
 struct InputFile {
   std::filesystem::path path;  // "-": standard input
   TextFormat format = TextFormat::kJsonLines;
-  // Whether it can be read again from its start: no pipe, no standard input.
+  // Says whether it can be read again from its start: no pipe, no standard input.
   bool is_regular = false;
   uint64_t bytes = 0;       // of a regular file
   int64_t modified_ns = 0;  // its time of change

@@ -16,7 +16,8 @@ struct TextKeys {
   TextRole role = TextRole::kDocument;
   std::string id = "_id";  // "": lines have no id
   std::string text = "text";
-  // Whether a user chooses the keys with --id-field and --text-field; messages then name these.
+  // Says whether a user chooses the keys with --id-field and --text-field; messages then name
+  // these.
   bool chosen_by_flags = false;
 };
 

@@ -10,8 +10,8 @@
 
 namespace tandem::data {
 
-// Which judged documents stay: those from the minimum grade on, or as many drawn at random, which
-// is the study's control.
+// Says which judged documents stay: those from the minimum grade on, or as many drawn at random,
+// which is the study's control.
 enum class CutOff { kBest, kRandom };
 
 // Moves the judged documents below `minimum_grade` (in the set's grades) of the examples `which` to

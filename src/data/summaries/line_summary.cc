@@ -112,7 +112,7 @@ class CountingSink final : public ExampleSink {
   }
 
  private:
-  // How often something was found, and where first.
+  // Says how often something was found, and where first.
   struct Count {
     uint64_t count = 0;
     int64_t first_line = 0;

@@ -27,7 +27,7 @@ class TextStream {
   // False at the end. The views are valid until the next call. Throws DataError, also at the end of
   // a file without any text.
   bool Next(std::string_view* id, std::string_view* text);
-  // How many of the last text's first bytes are its title.
+  // Says how many of the last text's first bytes are its title.
   size_t title_bytes() const { return title_bytes_; }
 
  private:

@@ -36,8 +36,8 @@ struct CacheLayout {
 std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
                                         const CacheLayout& layout);
 
-// How many rows of the file are in whole blocks: 0 where there is none, or one of another layout.
-// Reads every block that has been written.
+// Says how many rows of the file are in whole blocks: 0 where there is none, or one of another
+// layout. Reads every block that has been written.
 size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout);
 
 // Throws OutputError where a CacheFileWriter could not make the file: its folder, or the one in

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether an earlier process has left embeddings; makes the folder first, where there is one.
+// Says whether an earlier process has left embeddings; makes the folder first, where there is one.
 bool HasPart(const NpyPaths& paths) {
   if (paths.in_folder) MakeFolder(paths.folder());
   std::error_code error;

@@ -1,5 +1,5 @@
-// How far probabilities are from what happens: calibration error, Brier score, log loss, and the
-// reliability table.
+// Says how far probabilities are from what happens: calibration error, Brier score, log loss, and
+// the reliability table.
 //
 //   std::vector<QueryForecasts> forecasts;
 //   for (const QuerySamples& query : samples) forecasts.push_back(ForecastsOf(query, map));
@@ -58,7 +58,7 @@ using QueryForecasts = std::vector<Forecast>;  // of one query, by score, best f
 QueryForecasts ForecastsOf(const QuerySamples& samples,
                            const std::function<double(double score)>& probability);
 
-// How many of a query's best documents count in CalibrationReport::errors_at.
+// Says how many of a query's best documents count in CalibrationReport::errors_at.
 inline constexpr std::array<size_t, 3> kCalibrationDepths = {1, 10, 100};
 
 struct CalibrationReport {

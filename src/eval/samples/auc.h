@@ -21,8 +21,8 @@
 
 namespace tandem::eval {
 
-// How many of a query's best-scoring documents that are no positives are its negative samples (MW
-// paper §5.1).
+// Says how many of a query's best-scoring documents that are no positives are its negative samples
+// (MW paper §5.1).
 inline constexpr size_t kNegativesPerQuery = 500;
 
 struct QuerySamples {

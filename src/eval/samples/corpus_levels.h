@@ -38,7 +38,7 @@ double BorderOf(std::span<const double> floors);
 std::vector<double> CandidateThresholds(std::span<const QuerySamples> samples, double border,
                                         std::span<const double> further);
 
-// How many documents of the corpus, positives included, score at least a threshold.
+// Says how many documents of the corpus, positives included, score at least a threshold.
 struct CorpusCounts {
   std::vector<double> thresholds;  // [T], descending
   std::vector<uint32_t> counts;    // [Q, T]

@@ -122,7 +122,7 @@ void ResampleChoice(const ScoreLevels& levels, const BootstrapOptions& options,
   chosen.threshold_interval = IntervalOfValues(thresholds, options.confidence);
 }
 
-// Whether lower thresholds, which are unknown, might do as well.
+// Says whether lower thresholds, which are unknown, might do as well.
 bool EndsAtDepth(const ScoreLevels& pool, const CorpusLevels& corpus, const Wish& wish,
                  size_t level) {
   if (ReadsPool(wish) || corpus.unknown_from == kNoFloor) return false;

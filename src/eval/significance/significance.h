@@ -1,4 +1,4 @@
-// Whether two systems differ by more than chance, from one value of each query and system.
+// Says whether two systems differ by more than chance, from one value of each query and system.
 //
 //   const SignFlipResult test = SignFlipTest(differences, {.seed = 1, .threads = 8});
 //   const std::optional<double> effect = CohensDz(differences);

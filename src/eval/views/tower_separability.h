@@ -1,4 +1,4 @@
-// Whether a plane tells queries from documents: 0.5 where the towers share a region of the
+// Says whether a plane tells queries from documents: 0.5 where the towers share a region of the
 // embedding space, 1 where each has one of its own.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How far computed scores can be from each other.
+// Says how far computed scores can be from each other.
 #pragma once
 
 #include <cstddef>

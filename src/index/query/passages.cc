@@ -176,7 +176,7 @@ class SentenceScanner {
     return at == text_.size() || IsBlank(CharacterAt(text_, at).code_point);
   }
 
-  // Whether a lower-case letter is the next that is not blank, in the same paragraph.
+  // Says whether a lower-case letter is the next that is not blank, in the same paragraph.
   bool GoesOn(size_t at) const {
     const size_t next = Skip(text_, at, IsBlank);
     return next < text_.size() && IsLowerCase(CharacterAt(text_, next).code_point);

@@ -41,7 +41,7 @@ class CrossEncoder {
 
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   size_t max_tokens() const { return max_tokens_; }
-  // Whether packs need token types.
+  // Says whether packs need token types.
   bool token_types() const { return folder_.token_types; }
   const std::string& prompt() const { return folder_.prompt; }  // before the first text
   const std::vector<std::string>& labels() const { return folder_.head.labels; }

@@ -191,7 +191,8 @@ class SvgWriter {
     }
   }
 
-  // How the series looks. A dot is larger than those of the data, so that its colour can be seen.
+  // Says how the series looks. A dot is larger than those of the data, so that its colour can be
+  // seen.
   void AddSample(const Series& series, double y) {
     const std::string colour = ColourOf(series);
     if (series.mark == Mark::kBars) {

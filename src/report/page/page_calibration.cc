@@ -1,4 +1,4 @@
-// Whether scores are probabilities.
+// Says whether scores are probabilities.
 #include <fmt/format.h>
 
 #include <algorithm>

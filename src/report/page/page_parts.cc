@@ -27,7 +27,7 @@ std::vector<size_t> Spread(size_t n, size_t most) {
   return chosen;
 }
 
-// Whether a place on the x axis has values to show: bars and clouds of dots have none.
+// Says whether a place on the x axis has values to show: bars and clouds of dots have none.
 std::string KindOf(const Figure& figure) {
   for (const Series& series : figure.series) {
     if (series.mark == Mark::kBars || series.mark == Mark::kPoints) return "still";

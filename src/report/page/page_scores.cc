@@ -1,4 +1,5 @@
-// Whether scores tell positives from the rest: ROC, precision and recall, thresholds, histograms.
+// Says whether scores tell positives from the rest: ROC, precision and recall, thresholds,
+// histograms.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -80,7 +80,7 @@ class InputReader {
     bool fresh = false;  // measured just now
   };
 
-  // Whether there was something to say.
+  // Says whether there was something to say.
   bool SayWhatWasNotMeasured(const fs::path& folder, const std::vector<fs::path>& files,
                              const std::string& run) {
     bool said = false;

@@ -11,7 +11,7 @@
 
 namespace tandem::report {
 
-// Whether it is the folder of a training run, finished or not.
+// Says whether it is the folder of a training run, finished or not.
 bool IsRunFolder(const std::filesystem::path& path);
 
 // Why an evaluation of a run was not measured.

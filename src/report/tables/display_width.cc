@@ -57,7 +57,7 @@ size_t ClusterWidth(const char* p, const char* end) {
   return is_pictograph ? std::min<size_t>(2, width) : width;
 }
 
-// Whether each byte is a printable character of ASCII, which takes one column.
+// Says whether each byte is a printable character of ASCII, which takes one column.
 bool IsPlain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }

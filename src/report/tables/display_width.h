@@ -1,4 +1,4 @@
-// How many columns of a terminal a text takes, and texts that are cut to fit.
+// Says how many columns of a terminal a text takes, and texts that are cut to fit.
 //
 // Texts here are UTF-8. What is no UTF-8 counts and is printed as U+FFFD, one for each maximal
 // invalid subpart (text/unicode/utf8.h), as terminals show it.

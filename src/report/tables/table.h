@@ -65,7 +65,7 @@ struct Column {
   LongText when_long = LongText::kCut;
 };
 
-// How text is printed; a program asks its terminal.
+// Says how text is printed; a program asks its terminal.
 struct TextStyle {
   size_t columns = 80;
   bool bold = false;

@@ -5,7 +5,8 @@
 //   8 bytes         "TDMPASS1"
 //   uint64          the pass, from 0
 //   uint64          n, queries
-//   uint64          P, pairs: each query's documents that may be its paired one, query after query, in the data's order
+//   uint64          P, pairs of a query and a document of its own, query after query, in the data's
+//                   order
 //   uint32 [n]      how many pairs each query has
 //   float32 [P]     each pair's probability to be drawn in this pass, as the pass began
 //   then for each batch

@@ -85,7 +85,7 @@ class CellTable {
   size_t used_ = 0;
 };
 
-// How often each key occurs on each side.
+// Says how often each key occurs on each side.
 struct KeyCounts {
   explicit KeyCounts(std::span<const BatchKeys> pass) {
     for (const BatchKeys& keys : pass) {

@@ -23,8 +23,8 @@ class BatchComposer {
   // tasks or lengths are not as many as queries and documents, and DrawTooLong.
   BatchComposer(const Pairs& pairs, const SamplerOptions& options);
 
-  // Whether batches are made of any draws by number alone (sampling/composition/passes.h); Compose
-  // is not meant for them then.
+  // Says whether batches are made of any draws by number alone (sampling/composition/passes.h);
+  // Compose is not meant for them then.
   bool plain() const { return !by_task_ && !similar_lengths_ && !by_tokens(); }
   bool by_tokens() const { return batch_tokens_ > 0; }
 
@@ -44,7 +44,7 @@ class BatchComposer {
   // (Mixture::kRoundRobin), so do the batches of tasks. `random` decides the rest.
   DrawBatches Compose(std::span<const Draw> draws, RandomStream random) const;
 
-  // How many batches Compose makes of `draws`, where batches are limited by queries.
+  // Says how many batches Compose makes of `draws`, where batches are limited by queries.
   size_t Count(std::span<const Draw> draws) const { return Count(draws, copies_); }
   size_t Count(std::span<const Draw> draws, Copies copies) const;
 

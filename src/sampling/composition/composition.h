@@ -1,4 +1,4 @@
-// How the queries of a pass become batches, whatever order they come in.
+// Says how the queries of a pass become batches, whatever order they come in.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct BatchKeys {
 // batch, or to one that is near, where its neighbours are (batches of similar lengths).
 enum class Refuge { kAnywhere, kNear };
 
-// Whether queries with one key may ever meet in a batch.
+// Says whether queries with one key may ever meet in a batch.
 enum class Copies {
   kNever,
   // Applies where one key is so frequent that HaveToMeet says so: it is spread over all batches
@@ -44,8 +44,8 @@ bool HaveToMeet(size_t most, size_t queries, size_t full);
 // batch once and all batches have about as many of the old key.
 std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t batches);
 
-// How many batches of at most `batch` queries the pass needs: ceil(n / batch), or, where that is
-// more and queries with one key need not meet, as many as there are queries with one text or one
+// Says how many batches of at most `batch` queries the pass needs: ceil(n / batch), or, where that
+// is more and queries with one key need not meet, as many as there are queries with one text or one
 // document, since each of those needs a batch of its own.
 size_t CountBatches(std::span<const BatchKeys> pass, size_t batch, Copies copies = Copies::kNever);
 

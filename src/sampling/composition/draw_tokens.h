@@ -1,4 +1,4 @@
-// How many tokens a query brings into its batch.
+// Says how many tokens a query brings into its batch.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// How the draws of a pass become batches: at once, at its beginning (PlannedPass), or while it goes
-// on, for an order that learns meanwhile (SteppedPass, and PooledPass of
+// Says how the draws of a pass become batches: at once, at its beginning (PlannedPass), or while it
+// goes on, for an order that learns meanwhile (SteppedPass, and PooledPass of
 // sampling/composition/pooled_pass.h). In each no two equal query texts or paired documents meet in
 // a batch, unless copies are allowed or there are so many that they have to
 // (sampling/composition/composition.h).
@@ -74,7 +74,7 @@ class PlannedPass final : public Pass {
 struct SteppedOptions {
   size_t batch = 64;          // draws, at most
   bool no_duplicates = true;  // no text and no document twice in a batch
-  // How many copies may meet; null: none ever do. Must outlive the pass.
+  // Says how many copies may meet; null: none ever do. Must outlive the pass.
   const CopyLimits* limits = nullptr;
 };
 
@@ -110,7 +110,7 @@ class SteppedPass final : public Pass {
 
   size_t Planned() const;  // batches
   size_t Size() const;     // of the next batch
-  // Whether the batch under way may take any copies.
+  // Says whether the batch under way may take any copies.
   bool TakesAll() const;
   bool Fits(const Draw& draw) const;
   void Put(const Draw& draw, std::vector<Draw>& batch);
@@ -124,7 +124,7 @@ class SteppedPass final : public Pass {
   uint64_t batches_ = 0;
   size_t placed_ = 0;
   std::vector<Queue> waiting_;  // by the time at which a key's first draw had to wait
-  // How often the batch under way has each hash.
+  // Says how often the batch under way has each hash.
   std::unordered_map<uint64_t, uint32_t> texts_, documents_;
 };
 

@@ -41,7 +41,7 @@ class PooledPass final : public Pass {
   bool DrawAhead();
   // Takes from the pool what becomes batches now.
   std::vector<Draw> TakeReady(bool all);
-  // How many of a task's draws, given by their sizes, become batches now: the first so many.
+  // Says how many of a task's draws, given by their sizes, become batches now: the first so many.
   size_t ReadyOf(const std::vector<uint32_t>& sizes) const;
 
   SteppedOrder& order_;

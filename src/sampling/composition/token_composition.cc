@@ -76,7 +76,7 @@ class TokenPlacer {
         first_free_(pass.node_count),
         table_(pass.entries) {}
 
-  // Whether all fit.
+  // Says whether all fit.
   bool Place() { return PlaceBound() && PlaceOthers(); }
 
   // The batch of each query; batches that nobody came into have no number.
@@ -102,7 +102,7 @@ class TokenPlacer {
     return loads_[batch] + pass_.tokens[query] <= pass_.limit &&
            IsFree(pass_.nodes[query][0], batch) && IsFree(pass_.nodes[query][1], batch);
   }
-  // Whether the batch has still less than the mean when half of the query is in it.
+  // Says whether the batch has still less than the mean when half of the query is in it.
   bool Needs(uint32_t query, uint32_t batch) const {
     return static_cast<double>(loads_[batch]) + pass_.tokens[query] / 2.0 <= Mean();
   }

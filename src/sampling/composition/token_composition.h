@@ -1,4 +1,4 @@
-// How the queries of a pass become batches of a limited number of tokens.
+// Says how the queries of a pass become batches of a limited number of tokens.
 #pragma once
 
 #include <cstddef>

@@ -255,7 +255,7 @@ class DynamicPruning final : public SteppedOrder {
     return Mean(query, [this](size_t pair) { return pairs_.kept(pair); });
   }
 
-  // Over those of the query's pairs that count.
+  // Goes over those of the query's pairs that count.
   template <typename Counts>
   float Mean(uint32_t query, const Counts& counts) const {
     double sum = 0;

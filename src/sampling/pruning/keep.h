@@ -21,8 +21,8 @@ struct PairRanking {
   bool operator()(uint32_t a, uint32_t b) const;
 };
 
-// How many of `pairs` a share of them is, rounded down; a product that rounding has made a little
-// less than a whole number counts as that. 0 where the share is too small for a pair.
+// Says how many of `pairs` a share of them is, rounded down; a product that rounding has made a
+// little less than a whole number counts as that. 0 where the share is too small for a pair.
 size_t KeptCount(size_t pairs, double share);
 
 // True for the `count` best pairs.

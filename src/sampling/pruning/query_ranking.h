@@ -52,7 +52,7 @@ class QueryRanking {
   // Gives drawn queries other scores. All places are looked for side by side, so that the processor
   // waits for memory once for many of them.
   void Move(std::span<const uint32_t> queries, std::span<const float> scores);
-  // How many of the pass's first scores are better than the query's.
+  // Says how many of the pass's first scores are better than the query's.
   uint32_t place(uint32_t query) const { return places_[query]; }
   // The score by which a query that has not moved is ranked.
   float score(uint32_t query) const { return ScoreOf(keys_[places_[query]]); }
@@ -67,7 +67,7 @@ class QueryRanking {
   static uint64_t Key(float score, uint32_t query);
   static uint32_t QueryOf(uint64_t key) { return static_cast<uint32_t>(key); }
   static float ScoreOf(uint64_t key);
-  // How many of keys_ are below each of `keys`.
+  // Says how many of keys_ are below each of `keys`.
   std::vector<uint32_t> PlacesOf(std::span<const uint64_t> keys) const;
   void MoveTo(uint32_t query, uint32_t place);
   void Start();

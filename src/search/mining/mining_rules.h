@@ -50,8 +50,8 @@ struct MiningRules {
 // the range has ranks or none, and for margins that are not finite or outside their bounds.
 void CheckRules(const MiningRules& rules);
 
-// Whether a document of this score keeps the margins. `lowest_positive` is the lowest score of the
-// query's positives; -infinity where one has no score: then no document keeps a margin.
+// Says whether a document of this score keeps the margins. `lowest_positive` is the lowest score of
+// the query's positives; -infinity where one has no score: then no document keeps a margin.
 bool KeepsMargins(const MiningRules& rules, float score, float lowest_positive);
 
 // The highest score that keeps the margins, but for rounding; infinity without margins.

@@ -1,4 +1,4 @@
-// Whether the processes of a group are about to mine the same.
+// Says whether the processes of a group are about to mine the same.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// How a tiled search uses its memory.
+// Says how a tiled search uses its memory.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Who a client is by its address.
+// Says who a client is by its address.
 #pragma once
 
 #include <string>

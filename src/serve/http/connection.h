@@ -38,7 +38,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Close();
 
   bool closed() const { return phase_ == Phase::kClosed; }
-  // Whether it keeps the server waiting, so that it may be closed to make room, and since when.
+  // Says whether it keeps the server waiting, so that it may be closed to make room, and since
+  // when.
   bool evictable() const;
   bool idle() const { return phase_ == Phase::kIdle; }
   const std::string& network() const { return network_; }  // of its client (client_network.h)

@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Clock = Connection::Clock;
 
-// How often deadlines are looked at.
+// Says how often deadlines are looked at.
 constexpr std::chrono::milliseconds kSweep{100};
 
 tcp::endpoint Resolve(asio::io_context& io, std::string host, uint16_t port) {

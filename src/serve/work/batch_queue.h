@@ -31,9 +31,9 @@ struct Batch {
 
 class BatchQueue {
  public:
-  // Whether a request of so many tokens may wait here. A queue with less than `limit` tokens takes
-  // it; a full one takes those of clients that have less than their share, up to twice `limit`. An
-  // empty one takes any.
+  // Says whether a request of so many tokens may wait here. A queue with less than `limit` tokens
+  // takes it; a full one takes those of clients that have less than their share, up to twice
+  // `limit`. An empty one takes any.
   bool Takes(const std::string& client, size_t tokens, size_t limit) const;
 
   // False, and nothing is queued, where it does not take the job or is closed.

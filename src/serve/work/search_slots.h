@@ -1,5 +1,5 @@
-// How many searches look for documents at a time: each uses all threads, and more at once would
-// only take them from each other and from the encoder.
+// Says how many searches look for documents at a time: each uses all threads, and more at once
+// would only take them from each other and from the encoder.
 #pragma once
 
 #include <condition_variable>

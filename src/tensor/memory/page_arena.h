@@ -29,7 +29,7 @@ class PageArena {
   // Returns the pages between blocks to the system.
   void Trim() noexcept;
 
-  // Whether an address belongs to the arena.
+  // Says whether an address belongs to the arena.
   bool Contains(const void* address) const {
     const auto* byte = static_cast<const std::byte*>(address);
     return byte >= base_ && byte < base_ + capacity_;

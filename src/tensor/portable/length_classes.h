@@ -36,7 +36,7 @@ class LengthClasses {
   // among the padded rows, int64 [T].
   const at::Tensor& rows() const { return rows_; }
   const at::Tensor& places() const { return places_; }
-  // Whether a padded row is padding, bool [P].
+  // Says whether a padded row is padding, bool [P].
   const at::Tensor& padding() const { return padding_; }
   // The pack's texts in the order of classes, int64 [B], and where each of the pack's texts stands
   // in that order, int64 [B].

@@ -37,11 +37,11 @@ void NeedInModel(const ClassFrame& frame, const SubwordModel& model, const std::
 SpecialTokens TokensAround(const ClassFrame& frame, const AddedVocabulary& vocabulary,
                            const std::string& file);
 
-// Whether texts are cut at their beginning: `truncation_side` of the files, or else `of_json`,
+// Says whether texts are cut at their beginning: `truncation_side` of the files, or else `of_json`,
 // truncation.direction of tokenizer.json.
 bool CutsLeft(const TokenizerArguments& arguments, bool of_json);
 
-// Whether the encoder is given token types of pairs. Otherwise they are all 0.
+// Says whether the encoder is given token types of pairs. Otherwise they are all 0.
 bool GivesTokenTypes(const FolderClass& folder);
 
 }  // namespace tandem::text

@@ -25,7 +25,7 @@ std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& 
 // `keep_bytes`: what ByteLevel would write last in byte-level characters stays as it is.
 std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view,
                                                      bool keep_bytes);
-// Whether the last pre-tokenizer is ByteLevel.
+// Says whether the last pre-tokenizer is ByteLevel.
 bool EndsWithByteLevel(const std::optional<JsonView>& view);
 // A model's vocabulary and merges are in `model`, and what else it needs in `options`: mostly the
 // same object.

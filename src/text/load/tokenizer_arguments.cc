@@ -101,7 +101,7 @@ void TokenizerArguments::RefuseWhatIsNotFollowed() const {
   }
 }
 
-// Under a name such as "image_token".
+// Takes strings under names such as "image_token".
 void TokenizerArguments::TakeStringsOfOtherNames() {
   std::erase_if(values_.items(), [this](const JsonMember& setting) {
     const auto& [key, value] = setting;

@@ -56,7 +56,7 @@ class TokenizerArguments {
   // The tokens that are added first, in this order.
   const std::map<int64_t, GivenToken>& decoder() const { return decoder_; }
 
-  // Whether a file has this setting, be it null.
+  // Says whether a file has this setting, be it null.
   bool Has(const std::string& key) const { return values_.contains(key); }
   // Each throws ModelError for a value of another type.
   bool Flag(const std::string& key, bool otherwise) const;
@@ -67,7 +67,7 @@ class TokenizerArguments {
   std::optional<std::string> Text(const std::string& key) const;
   std::optional<std::vector<std::string>> Texts(const std::string& key) const;
 
-  // Whether `auto_map` names a class of the folder's own code, which nobody runs.
+  // Says whether `auto_map` names a class of the folder's own code, which nobody runs.
   bool NamesCode() const;
 
   // Throws the ModelError about a setting that is there.

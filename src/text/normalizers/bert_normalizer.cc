@@ -159,8 +159,8 @@ void BertNormalizer::Apply(uint32_t action, const char* begin, const char* end,
   }
 }
 
-// Whether the character goes on with the run of marks before it: cleaned away, or decomposed into
-// something that starts with a mark.
+// Says whether the character goes on with the run of marks before it: cleaned away, or decomposed
+// into something that starts with a mark.
 bool BertNormalizer::ContinuesMarks(char32_t code_point) const {
   const Property property = PropertyOf(code_point);
   if (options_.clean_text && (property.flags & kRemoved) != 0) return true;

@@ -43,7 +43,7 @@ std::vector<ConfigKey> Keys() {
   return all;
 }
 
-// How far away the tokens are that a sliding layer reads, as transformers computes it.
+// Says how far away the tokens are that a sliding layer reads, as transformers computes it.
 int64_t Distance(int64_t window, bool halved, bool is_causal) {
   if (halved) return window / 2 + (is_causal ? 0 : 1);
   return is_causal ? window - 1 : window;

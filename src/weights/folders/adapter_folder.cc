@@ -137,7 +137,7 @@ struct Sorting {
   std::string file() const { return (folder.path / kAdapterWeights).native(); }
 };
 
-// Whether a tensor that is no adapter is a copy of the base's word table, as PEFT saves beside
+// Says whether a tensor that is no adapter is a copy of the base's word table, as PEFT saves beside
 // adapters of a language model's head.
 bool IsCopyOfWordTable(const Sorting& sorting, const TensorView& view) {
   std::string_view name = view.name;

@@ -89,7 +89,7 @@ std::string ReadPrompt(const Settings& settings) {
   return prompt.is_string() ? prompt.get<std::string>() : "";
 }
 
-// Whether the encoder has rows for two types, and its tokenizer makes them.
+// Says whether the encoder has rows for two types, and its tokenizer makes them.
 bool HasTokenTypes(const EncoderSpec& encoder, const Settings& tokenizer) {
   const auto table = std::find_if(
       encoder.tensors.begin(), encoder.tensors.end(),

@@ -96,7 +96,7 @@ struct ModuleListing {
   std::string file;
 };
 
-// Whether config.json names a causal language model first, as "LlamaForCausalLM".
+// Says whether config.json names a causal language model first, as "LlamaForCausalLM".
 bool IsCausalLanguageModel(const Settings& config) {
   const Json* names = config.Find("architectures");
   return names != nullptr && names->is_array() && !names->empty() && names->front().is_string() &&
@@ -117,7 +117,7 @@ std::string PlainPoolingText(PoolingMode mode) {
                                       "language model";
 }
 
-// Whether transformers finds a template there that turns conversations into text.
+// Says whether transformers finds a template there that turns conversations into text.
 bool HasChatTemplate(const ModelFiles& files) {
   return files.Has("chat_template.jinja") || files.Has("chat_template.json") ||
          files.ReadIfThere("tokenizer_config.json").Has("chat_template");

@@ -14,7 +14,7 @@ namespace tandem::weights {
 
 inline constexpr const char* kTandemFile = "tandem.json";
 
-// How queries and documents share encoders.
+// Says how queries and documents share encoders.
 enum class Towers {
   kShared,                    // one encoder for both
   kSeparate,                  // one each

@@ -12,7 +12,7 @@
 
 namespace tandem::weights {
 
-// Whether modules.json of the folder begins with a router.
+// Says whether modules.json of the folder begins with a router.
 bool IsRouterFolder(const ModelFiles& files);
 
 struct Routes {

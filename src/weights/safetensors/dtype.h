@@ -41,7 +41,7 @@ std::string_view DtypeName(Dtype dtype);
 std::optional<Dtype> DtypeFromName(std::string_view name);
 // Size of one element; a whole tensor always fills whole bytes.
 size_t DtypeBits(Dtype dtype);
-// Whether Tandem computes with it: F32, F16 or BF16.
+// Says whether Tandem computes with it: F32, F16 or BF16.
 bool IsComputable(Dtype dtype);
 
 // One IEEE half-precision (bfloat16) number as float; exact, NaN payloads kept.

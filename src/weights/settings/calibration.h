@@ -1,4 +1,4 @@
-// How a model's scores become probabilities: what tandem.json says of it.
+// Says how a model's scores become probabilities: what tandem.json says of it.
 #pragma once
 
 #include <optional>

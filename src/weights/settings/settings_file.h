@@ -42,7 +42,7 @@ class Settings {
   const std::string& file() const { return file_; }
   bool Has(std::string_view key) const;
   std::vector<std::string> Keys() const;
-  // Whether the key is there and null, where that is not the same as absent.
+  // Says whether the key is there and null, where that is not the same as absent.
   bool IsNull(std::string_view key) const;
   void Set(std::string_view key, Json value);
   // Null where absent.

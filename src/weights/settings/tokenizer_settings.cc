@@ -29,7 +29,7 @@ constexpr const char* kSentenceConfigs[] = {
     "sentence_xlnet_config.json",
 };
 
-// Whether it is a Hugging Face folder without sentence-transformers' files.
+// Says whether it is a Hugging Face folder without sentence-transformers' files.
 bool IsPlain(const ModelFiles& files) {
   return !files.Has(kModulesFile) && files.Has("config.json");
 }
@@ -61,7 +61,8 @@ TokenLimit StatedLimit(const ModelFiles& files, const Settings& sentence_config)
   return {};
 }
 
-// How many tokens the encoder of config.json can read, and where texts are cut if no file says it.
+// Says how many tokens the encoder of config.json can read, and where texts are cut if no file says
+// it.
 struct EncoderLength {
   size_t most = 0;  // 0: not known
   size_t usual = 0;

@@ -1,4 +1,4 @@
-// How a model folder wants texts lower-cased and cut on their way to token ids.
+// Says how a model folder wants texts lower-cased and cut on their way to token ids.
 //
 // Several files of a folder speak about this and contradict each other. This is the one reader of
 // them: training, `encode`, `search`, `evaluate` and `tokenize` all go by it.
@@ -16,7 +16,7 @@ namespace tandem::weights {
 
 struct TandemFile;
 
-// How many tokens a text may have, special tokens counted, and which file said so.
+// Says how many tokens a text may have, special tokens counted, and which file said so.
 struct TokenLimit {
   size_t tokens = 0;   // 0: no file sets a limit
   std::string source;  // "sentence_bert_config.json", ...; for messages

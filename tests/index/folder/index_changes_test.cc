@@ -1,4 +1,4 @@
-// How a folder with an index changes: what is stopped, what is left, and what is not touched.
+// Says how a folder with an index changes: what is stopped, what is left, and what is not touched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -24,8 +24,8 @@
 namespace tandem::index {
 namespace {
 
-// Whether a system call changes files or their names. Writing is left out: what has been written
-// has no name yet.
+// Says whether a system call changes files or their names. Writing is left out: what has been
+// written has no name yet.
 bool ChangesFiles(uint64_t call) {
   switch (call) {
 #ifdef SYS_rename  // not on every processor, as those below

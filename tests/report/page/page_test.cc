@@ -25,7 +25,7 @@ using testing::Not;
 
 std::string PageOf(const ReportInput& input) { return MakeReport(input).front().bytes; }
 
-// Whether the page holds a text; the message of a failure does not print the page.
+// Says whether the page holds a text; the message of a failure does not print the page.
 testing::AssertionResult Holds(const std::string& page, const std::string& text) {
   if (page.find(text) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the page lacks " << text;

@@ -38,7 +38,7 @@ class ViewRowsTest : public testing::Test {
     texts.Add("text", text);
     return EncodeAll(*model_, kind, texts, {})[0];
   }
-  // Whether the row is the embedding of the text, which other texts of its batch change by
+  // Expects the row to be the embedding of the text, which other texts of its batch change by
   // rounding only.
   void ExpectRow(const at::Tensor& row, model::TextKind kind, const std::string& text) {
     EXPECT_LT((row - Encoded(kind, text)).abs().max().item<float>(), 1e-6) << text;

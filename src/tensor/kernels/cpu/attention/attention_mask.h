@@ -38,7 +38,7 @@ struct AttentionMask {
   }
 
  private:
-  // How many tokens away a key of a text may be.
+  // Says how many tokens away a key of a text may be.
   size_t Reach(size_t length) const { return window == 0 ? length : std::min(window, length); }
 };
 

@@ -6,7 +6,7 @@
 
 namespace tandem::tensor::cpu {
 
-// How many queries a kernel handles together, a multiple of kProductRows at every target. The
+// Says how many queries a kernel handles together, a multiple of kProductRows at every target. The
 // forward pass takes few, so that their scores stay in the first-level cache beside keys and
 // values. The backward pass takes more, because every block reads and writes the gradients of all
 // keys and values.

@@ -219,7 +219,7 @@ HWY_INLINE float AddUnshifted(const SpanRow& row, const ScoreUnits& units,
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// Whether exponents of values of these magnitudes times `factor` may stay unshifted.
+// Says whether exponents of values of these magnitudes times `factor` may stay unshifted.
 HWY_INLINE bool FitsUnshifted(WordVec largest, float factor) {
   return MayStayUnshifted(largest, factor / kLog2E);
 }

@@ -11,7 +11,7 @@
 
 namespace tandem::tensor::cpu {
 
-// How exponents of the softmax (base 2) come from products of queries and keys.
+// Says how exponents of the softmax (base 2) come from products of queries and keys.
 struct ScoreUnits {
   float factor = 1;   // what products are multiplied by; with a cap, after it: 1
   float cap_in = 0;   // capped scores are cap_out tanh(cap_in product); 0: they are not capped

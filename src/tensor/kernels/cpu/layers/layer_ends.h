@@ -1,4 +1,4 @@
-// How a layer that normalises what it reads begins, norm(x), and how it ends, residual +
+// Says how a layer that normalises what it reads begins, norm(x), and how it ends, residual +
 // dropout(norm(branch)). A thread calls these functions for its own tiles.
 #pragma once
 
@@ -31,7 +31,7 @@ struct LayerEndBackward {
   const A* branch;  // [rows, H], as the forward pass wrote it; read with a norm
   NormGradient norm_gradient;
 
-  // Whether the gradient of the branch is grad_out itself.
+  // Says whether the gradient of the branch is grad_out itself.
   bool plain() const { return norm.gamma == nullptr && !dropout.dropout.active(); }
 };
 

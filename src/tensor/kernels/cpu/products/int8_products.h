@@ -29,7 +29,7 @@ inline constexpr Int8Kernel kInt8Kernels[] = {Int8Kernel::kWiden, Int8Kernel::kV
                                               Int8Kernel::kTiles};
 const char* NameOf(Int8Kernel kernel);  // "16-bit products", "VNNI", "AMX-INT8"
 
-// Whether this processor and the kernel of the system offer it, whatever TANDEM_ISA says.
+// Says whether this processor and the kernel of the system offer it, whatever TANDEM_ISA says.
 bool IsAvailable(Int8Kernel kernel);
 // The fastest one that is available and within CurrentIsa().
 Int8Kernel FastestInt8Kernel();

@@ -33,7 +33,7 @@ struct WordRows {
   }
 };
 
-// How many of the 16 rows from `first` on there are.
+// Says how many of the 16 rows from `first` on there are.
 HWY_INLINE size_t RowsOfBlock(const WordRows& from, size_t first) {
   return first < from.rows ? std::min<size_t>(16, from.rows - first) : 0;
 }
