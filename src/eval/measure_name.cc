@@ -105,7 +105,7 @@ Spelling Split(std::string_view whole) {
   }
   if (!rest.empty()) {
     throw Problem{
-        fmt::format("measure {}: expected @ or nothing behind the parentheses, found "
+        fmt::format("measure {}: expected @ or nothing after the parentheses, found "
                     "\"{}\"",
                     whole, rest)};
   }
@@ -211,7 +211,7 @@ std::string_view WhyRefused(std::string_view key) {
       {"judged_only",
        "results that nobody judged cannot be left out; bpref does not count them, and judged@k "
        "tells how many there are"},
-      {"cutoff", "the cut-off is written behind the name, as in ndcg@10"}};
+      {"cutoff", "the cut-off is written after the name, as in ndcg@10"}};
   for (const auto& [known, reason] : kReasons) {
     if (key == known) return reason;
   }

@@ -66,7 +66,7 @@ void ShareProjection(Tower& query, Tower& document) {
   throw ModelError(
       document.folder().path.native(), "",
       fmt::format("its last Dense module is not that of {} (shape, bias, activation or weights); "
-                  "two towers can share only equal ones, behind encoders of one hidden size",
+                  "two towers can share only equal ones, after encoders of one hidden size",
                   query.folder().path.native()));
 }
 

@@ -52,7 +52,7 @@ inline constexpr std::string_view kSimilarityWithoutModel = "cosine";
 
 inline constexpr config::ChoiceInfo kDirections[] = {
     {"query_to_document", "each query against documents"},
-    {"both", "the same plus each own document against queries; the two are added"}};
+    {"both", "the same plus each paired document against queries; the two are added"}};
 
 constexpr config::ParamInfo Directions() {
   return config::Choice("directions", "which sides compete", "query_to_document", kDirections)

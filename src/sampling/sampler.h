@@ -103,7 +103,7 @@ class Sampler {
   // From now on extra documents are drawn from these too, in place of those of an earlier call;
   // they are part of the sampler's state. Throws std::logic_error in a sampler that draws none.
   virtual void set_mined(FurtherPool /*mined*/) {
-    throw std::logic_error("this sampler draws no further documents");
+    throw std::logic_error("this sampler draws no extra documents");
   }
 
   // Everything that Next depends on besides examples and options. A sampler that restores another

@@ -281,7 +281,7 @@ TEST_F(TowerFoldersTest, BasesThatDoNotGoTogether) {
   ExpectError(ExitCode::kModel, "makes embeddings of 48 numbers", [&] {
     DualEncoder::Load(Path("a"), {.towers = Towers::kSeparate, .document_folder = Path("wide")});
   });
-  ExpectError(ExitCode::kModel, "behind encoders of one hidden size", [&] {
+  ExpectError(ExitCode::kModel, "after encoders of one hidden size", [&] {
     DualEncoder::Load(Path("a"), {.towers = Towers::kSeparateSharedProjection,
                                   .document_folder = Path("wide"),
                                   .projection = 8});

@@ -224,7 +224,7 @@ TEST_F(CrossEncoderTest, FurtherModulesAreRefused) {
   };
   Write("config_sentence_transformers.json", {{"model_type", "CrossEncoder"}});
   Write("modules.json", json::array({entry(0, "Transformer", ""), entry(1, "Dense", "1_Dense")}));
-  ExpectRefused("modules.json: lists sentence_transformers.models.Dense behind the Transformer");
+  ExpectRefused("modules.json: lists sentence_transformers.models.Dense after the Transformer");
 }
 
 TEST_F(CrossEncoderTest, ThePromptStandsBeforeTheQuery) {

@@ -160,8 +160,8 @@ std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place) {
           "{}: {}: {}; expected one object per line, which `jq -c . {} > NEW` writes", kInvalid,
           PlaceText(line, fault->offset),
           line[fault->offset] == '{'   ? "a second object begins on the line"
-          : line[fault->offset] == ',' ? "a comma stands behind the object"
-                                       : "something stands behind the object",
+          : line[fault->offset] == ',' ? "a comma stands after the object"
+                                       : "something stands after the object",
           place.file);
     case JsonFault::Kind::kOther:
     case JsonFault::Kind::kNoUtf8:

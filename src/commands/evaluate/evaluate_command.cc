@@ -95,7 +95,7 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .ShowDefault();
   flags.Add(
       "--thresholds", options.thresholds,
-      "Scores to cut results at, for wishes separated by commas: precision=P, recall=R, fpr=F "
+      "Scores to cut results at, for targets separated by commas: precision=P, recall=R, fpr=F "
       "(false-positive rate), results=N (per query)");
   flags.Add("--format", options.format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})

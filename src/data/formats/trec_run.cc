@@ -39,7 +39,7 @@ RunLine ParseLine(LineReader& reader, std::string_view line) {
                                    SplitAtBlanks(line, {})));
   }
   if (!fields.Next().empty()) {
-    reader.warnings().Count(reader.file(), "lines with fields behind the tag, ignored",
+    reader.warnings().Count(reader.file(), "lines with fields after the tag, ignored",
                             reader.line_number(), query);
   }
   const std::optional<double> score = ParsePaddedNumber(score_field);

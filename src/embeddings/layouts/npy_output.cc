@@ -61,8 +61,8 @@ NpyOutput::~NpyOutput() {
 
 std::string NpyOutput::WhatIsLeft() const {
   if (rows_ == 0) return "nothing was encoded yet";
-  return fmt::format("{} texts are in {}; the same command with --resume goes on behind them",
-                     rows_, PartFile::PartOf(paths_.embeddings).native());
+  return fmt::format("{} texts are in {}; the same command with --resume goes on after them", rows_,
+                     PartFile::PartOf(paths_.embeddings).native());
 }
 
 void NpyOutput::Begin(std::optional<uint64_t> total) {

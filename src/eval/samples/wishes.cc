@@ -71,7 +71,7 @@ std::vector<Wish> ParseWishes(std::string_view list) {
     const Wish wish = ReadWish(Trim(list.substr(0, comma)));
     for (const Wish& other : wishes) {
       if (other.name() == wish.name()) {
-        throw UsageError(fmt::format("threshold {} is wished for twice", wish.name()));
+        throw UsageError(fmt::format("threshold {} is asked for twice", wish.name()));
       }
     }
     wishes.push_back(wish);

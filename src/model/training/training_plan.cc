@@ -134,7 +134,7 @@ void CheckSomethingIsTrained(const ModelFolder& folder, const TrainingOptions& o
   }
   if (options.what == Trained::kHead && TrainableModules(folder).empty()) {
     throw TrainingProblem("model.train",
-                          fmt::format("is \"head\", but {} has no module with parameters behind "
+                          fmt::format("is \"head\", but {} has no module with parameters after "
                                       "its encoder; model.projection makes one",
                                       folder.path.native()));
   }

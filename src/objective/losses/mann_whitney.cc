@@ -28,8 +28,8 @@ constexpr std::string_view kFormula =
     R"(L = 1/(P N) sum over positives i and negatives (k, j) of ANY query of
     softplus( (s_kj - s_i+) / t ),  softplus(x) = log(1 + e^x)
 
-t = temperature; P own documents, N allowed negatives of all queries together. With a bank, scores
-kept from earlier steps are positives and negatives too; they carry no gradient.)";
+t = temperature; P paired documents, N allowed negatives of all queries together. With a bank,
+scores kept from earlier steps are positives and negatives too; they carry no gradient.)";
 
 class MannWhitney final : public Formula {
  public:
@@ -113,7 +113,7 @@ StatePlan StatesOf(const config::Params& params) {
 
 extern const ObjectiveInfo kMannWhitney{
     {.name = "mann_whitney",
-     .summary = "smooth 1 - AUC: every own document above every query's negatives",
+     .summary = "smooth 1 - AUC: every paired document above every query's negatives",
      .source = "MW paper eq. 2 and 3, with temperature and 1/N",
      .params = kParams},
     kPurpose,

@@ -19,7 +19,7 @@ constexpr std::string_view kPurpose =
 its differences of scores are reproduced.)";
 
 constexpr std::string_view kFormula =
-    R"(L = mean over queries i and their labelled non-own documents j of
+    R"(L = mean over queries i and their other labelled documents j of
     ( a (s_i+ - s_ij) - (t_i+ - t_ij) )^2
 
 a = scale, t = the teacher's scores.)";

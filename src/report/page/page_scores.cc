@@ -89,7 +89,7 @@ PageCell ShareCell(std::optional<double> share) {
 
 PageTable ThresholdTable(const LabelledEvaluation& one) {
   PageTable table{.caption = "Thresholds of " + one.label,
-                  .columns = {{"Wish"},
+                  .columns = {{"Target"},
                               {"Score", true},
                               {"Precision", true},
                               {"Recall", true},

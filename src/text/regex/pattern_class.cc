@@ -67,11 +67,11 @@ CodePointSet Property(std::string_view name) {
 
 // Reads what follows "\p" or "\P": "{L}" or "{^L}".
 PatternClass ReadProperty(PatternCursor* in, bool negated) {
-  if (!in->Take("{")) throw PatternError("expected \"{\" behind \\p");
+  if (!in->Take("{")) throw PatternError("expected \"{\" after \\p");
   if (in->Take("^")) negated = !negated;
   std::string name;
   while (!in->AtEnd() && in->Peek() != U'}') AppendUtf8(in->Next(), &name);
-  if (!in->Take("}")) throw PatternError("expected \"}\" behind \\p{");
+  if (!in->Take("}")) throw PatternError("expected \"}\" after \\p{");
   return {Property(name), negated};
 }
 
@@ -133,7 +133,7 @@ char32_t ReadEscape(PatternCursor* in) {
   if (c == U'x') {
     const bool braces = in->Take("{");
     const char32_t value = ReadHex(in, braces ? 0 : 2);
-    if (braces && !in->Take("}")) throw PatternError("expected \"}\" behind \\x{");
+    if (braces && !in->Take("}")) throw PatternError("expected \"}\" after \\x{");
     // Oniguruma reads a byte where there are no braces.
     if (!braces && value >= 0x80) throw PatternError("\\x80 to \\xFF are not supported");
     return value;

@@ -156,7 +156,7 @@ class Translator {
     const char32_t next = in_.Peek();
     if (interval && (next == U'?' || next == U'+')) {
       throw PatternError(
-          fmt::format("\"{}\" behind an interval is not supported", static_cast<char>(next)));
+          fmt::format("\"{}\" after an interval is not supported", static_cast<char>(next)));
     }
     if (in_.Take("?")) {
       out_ += '?';

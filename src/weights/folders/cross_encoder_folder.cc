@@ -25,10 +25,9 @@ void RefuseFurtherModules(const ModelFiles& files) {
   if (!files.Has(kModulesFile)) return;
   const std::vector<ListedModule>& modules = files.Modules();
   if (modules.size() == 1) return;
-  throw ModelError(
-      files.PathOf(kModulesFile).native(), "",
-      fmt::format("lists {} behind the Transformer of a cross-encoder; supported: none",
-                  modules[1].type));
+  throw ModelError(files.PathOf(kModulesFile).native(), "",
+                   fmt::format("lists {} after the Transformer of a cross-encoder; supported: none",
+                               modules[1].type));
 }
 
 // The first of config.json's "architectures"; empty: none.

@@ -107,7 +107,7 @@ void CheckTransformerSettings(const Settings& settings) {
   CheckArguments(settings);
   CheckModality(settings);
   if (settings.Has("query_expansion")) {
-    settings.Fail("query_expansion", "null (mask tokens behind queries are not supported)");
+    settings.Fail("query_expansion", "null (mask tokens after queries are not supported)");
   }
   if (settings.Has("tokenizer_name_or_path")) {
     settings.Fail("tokenizer_name_or_path", "null: the tokenizer's files in the folder itself");

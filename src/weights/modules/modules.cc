@@ -212,7 +212,7 @@ void CheckOrder(const std::vector<ListedModule>& modules, const std::string& fil
                                  i, modules[i].type));
   }
   if (modules.size() == 1) {
-    throw ModelError(file, "", "lists no Pooling module behind the Transformer");
+    throw ModelError(file, "", "lists no Pooling module after the Transformer");
   }
 }
 

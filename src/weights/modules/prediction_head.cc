@@ -137,7 +137,7 @@ void AddPredictionHead(ModelFolder* folder) {
     const ModuleSource* source = SourceOf(module);
     if (source == nullptr) continue;
     throw UsageError(
-        fmt::format("{}: has the module {} behind its pooling, where the prediction "
+        fmt::format("{}: has the module {} after its pooling, where the prediction "
                     "head would stand; leave model.head out, or give a base without "
                     "such modules",
                     folder->path.native(), source->folder));

@@ -315,7 +315,7 @@ TEST(ParseWishes, SaysWhatIsWrong) {
   wrong("fpr=", "the value is empty;");
   wrong("", "threshold \"\" is unknown");
   wrong("fpr=0.1,", "threshold \"\" is unknown");
-  wrong("fpr=0.1,fpr=0.10", "threshold fpr=0.1 is wished for twice");
+  wrong("fpr=0.1,fpr=0.10", "threshold fpr=0.1 is asked for twice");
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST(Regex, WhatIsNotSupportedIsSaid) {
   EXPECT_THAT(error_of("a**"), HasSubstr("quantifier"));
   EXPECT_THAT(error_of("*a"), HasSubstr("quantifier"));
   EXPECT_THAT(error_of("a{2}{3}"), HasSubstr("quantifier"));
-  EXPECT_THAT(error_of("a{2}+"), HasSubstr("\"+\" behind an interval"));
+  EXPECT_THAT(error_of("a{2}+"), HasSubstr("\"+\" after an interval"));
   EXPECT_THAT(error_of("a{3,2}"), HasSubstr("n > m"));
   EXPECT_THAT(error_of("a{99999}"), HasSubstr("too large"));
   EXPECT_THAT(error_of("(?x)a"), HasSubstr("the group \"(?x)\" is not supported"));
