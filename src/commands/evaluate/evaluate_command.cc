@@ -176,7 +176,7 @@ void CheckInputs(const EvaluateOptions& options) {
 void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
-  if (!options.thresholds.empty()) eval::ParseWishes(options.thresholds);
+  if (!options.thresholds.empty()) eval::ParseTargets(options.thresholds);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
@@ -204,12 +204,12 @@ void RunEvaluateRun(const EvaluateOptions& options) {
   std::vector<FurtherFigures> further;
   if (!options.thresholds.empty()) {
     thresholds = ThresholdsOfRun(run, qrels, found, evaluation.ranking,
-                                 eval::ParseWishes(options.thresholds));
+                                 eval::ParseTargets(options.thresholds));
     WarnOfUnknown(*thresholds);
     further.push_back(ThresholdFigures(*thresholds, OutputStyle()));
   }
   std::cout << FormatEvaluation(found, options.format, OutputStyle(), options.per_query, further);
-  if (thresholds) CheckWishesMet(*thresholds);
+  if (thresholds) CheckTargetsMet(*thresholds);
 }
 
 void RunEvaluate(EvaluateOptions options) {

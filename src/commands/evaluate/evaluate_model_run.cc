@@ -182,7 +182,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (!options.thresholds.empty()) {
     result.thresholds =
-        ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds));
+        ThresholdsOfModel(retrieved.samples, rows, eval::ParseTargets(options.thresholds));
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
   if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
@@ -196,7 +196,7 @@ void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
   if (found.thresholds) WarnOfUnknown(*found.thresholds);
   std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
                                 found.further);
-  if (found.thresholds) CheckWishesMet(*found.thresholds);
+  if (found.thresholds) CheckTargetsMet(*found.thresholds);
 }
 
 }  // namespace

@@ -29,15 +29,15 @@ eval::CorpusCounts CountCorpus(const search::SearchedRows& rows, std::vector<dou
 
 ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
                                   const search::SearchedRows& rows,
-                                  std::span<const eval::Wish> wishes) {
+                                  std::span<const eval::Target> targets) {
   const std::vector<double> floors = eval::FloorsOf(samples);
   const eval::ScoreLevels pool = eval::PoolLevels(samples);
   const eval::CorpusCounts counted =
       CountCorpus(rows,
                   eval::CandidateThresholds(samples, eval::BorderOf(floors),
-                                            eval::PoolThresholds(pool, wishes)),
+                                            eval::PoolThresholds(pool, targets)),
                   samples.size());
-  return MakeThresholdReport(samples, eval::LevelsOfCorpus(samples, floors, &counted), wishes);
+  return MakeThresholdReport(samples, eval::LevelsOfCorpus(samples, floors, &counted), targets);
 }
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// `tandem evaluate --thresholds`: the thresholds for wishes, and the areas of the pool that they
+// `tandem evaluate --thresholds`: the thresholds for targets, and the areas of the pool that they
 // are chosen from, each with its interval.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace tandem::app {
 
 struct ThresholdReport {
-  std::vector<eval::ChosenThreshold> thresholds;  // as wished for
+  std::vector<eval::ChosenThreshold> thresholds;  // as asked for
   eval::PoolFigures figures;
   eval::PoolIntervals intervals;
   double confidence = 0.95;
@@ -34,14 +34,14 @@ struct ThresholdReport {
 // are at 95 %, of 2,000 resamples (eval::Repetitions) by the global --seed, on the global threads.
 ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
                                     const eval::CorpusLevels& corpus,
-                                    std::span<const eval::Wish> wishes);
+                                    std::span<const eval::Target> targets);
 
 // The same of the queries that `evaluation` evaluated of a run. What lies below the depth of the
 // run is unknown.
 ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
                                 const eval::Evaluation& evaluation,
                                 const eval::RankingOptions& ranking,
-                                std::span<const eval::Wish> wishes);
+                                std::span<const eval::Target> targets);
 
 // The report behind an evaluation's measures: as two tables (text), as further lines
 // "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "pool", "thresholds",
@@ -51,8 +51,8 @@ FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::Tex
 // Warns of thresholds about which too little is known.
 void WarnOfUnknown(const ThresholdReport& report);
 
-// Throws CheckFailed (exit 6) for the first wish that is not met, saying the best possible: to be
+// Throws CheckFailed (exit 6) for the first target that is not met, saying the best possible: to be
 // called when everything is printed.
-void CheckWishesMet(const ThresholdReport& report);
+void CheckTargetsMet(const ThresholdReport& report);
 
 }  // namespace tandem::app

@@ -19,7 +19,7 @@ struct ChosenLevels {
 
 // Levels of the pool for recall and false-positive rate, of the corpus for precision and results. A
 // lane whose weights leave nothing to count has kNoLevel.
-ChosenLevels ChooseLevels(const ScoreLevels& levels, const Wish& wish,
+ChosenLevels ChooseLevels(const ScoreLevels& levels, const Target& target,
                           std::span<const Lanes> weights);
 
 }  // namespace tandem::eval

@@ -1,9 +1,9 @@
 // Chooses the threshold for a target: the score at which to cut results so that, say, nine of ten
 // are right.
 //
-//   const std::vector<Wish> wishes = ParseWishes("precision=0.9,results=5");
+//   const std::vector<Target> targets = ParseTargets("precision=0.9,results=5");
 //   const std::vector<ChosenThreshold> chosen =
-//       ChooseThresholds(PoolLevels(samples), corpus, wishes, {.seed = 1, .threads = 8});
+//       ChooseThresholds(PoolLevels(samples), corpus, targets, {.seed = 1, .threads = 8});
 //
 // A threshold shows the documents that score at least it. Over all queries together:
 //   precision            positives shown / documents shown; a document without judgement is wrong
@@ -27,7 +27,7 @@
 
 namespace tandem::eval {
 
-enum class WishKind {
+enum class TargetKind {
   // The lowest score of a positive at which the precision is at least the value. (Scores below it,
   // down to the next positive, may have that precision too, but show wrong documents only.)
   kPrecision,
@@ -36,8 +36,8 @@ enum class WishKind {
   kResults             // the lowest threshold that shows at most so many documents per query
 };
 
-struct Wish {
-  WishKind kind = WishKind::kPrecision;
+struct Target {
+  TargetKind kind = TargetKind::kPrecision;
   double value = 0;
 
   std::string name() const;  // "precision=0.9"
@@ -45,7 +45,7 @@ struct Wish {
 
 // "precision=0.9,recall=0.8,fpr=0.01,results=5". Throws UsageError for an unknown name, a value
 // outside (0, 1] (results: not above 0), an empty list, and a target that is given twice.
-std::vector<Wish> ParseWishes(std::string_view list);
+std::vector<Target> ParseTargets(std::string_view list);
 
 // What a threshold shows. Values that need the whole corpus are missing where the samples end
 // (eval/samples/corpus_levels.h).
@@ -65,7 +65,7 @@ struct ThresholdIntervals {
 };
 
 struct ChosenThreshold {
-  Wish wish;
+  Target target;
   bool met = false;
   // A score of the samples; where the target is not met, the one that comes nearest to it (of
   // thresholds whose values are known). It is none where there is no threshold at all.
@@ -83,11 +83,11 @@ struct ChosenThreshold {
 // precision and results from `corpus`. Intervals are from Repetitions(options.resamples, ...)
 // resamples.
 std::vector<ChosenThreshold> ChooseThresholds(const ScoreLevels& pool, const CorpusLevels& corpus,
-                                              std::span<const Wish> wishes,
+                                              std::span<const Target> targets,
                                               const BootstrapOptions& options);
 
 // The thresholds of the targets that `pool` alone decides, to be counted in a corpus
 // (CandidateThresholds).
-std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Wish> wishes);
+std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Target> targets);
 
 }  // namespace tandem::eval

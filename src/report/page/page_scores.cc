@@ -104,7 +104,7 @@ PageTable ThresholdTable(const LabelledEvaluation& one) {
     PageCell rate = {
         .text = row.false_positive_rate ? fmt::format("{:.2g}", *row.false_positive_rate) : "-",
         .sort_value = row.false_positive_rate};
-    table.rows.push_back({ForeignCell(row.wish), std::move(score), ShareCell(row.precision),
+    table.rows.push_back({ForeignCell(row.target), std::move(score), ShareCell(row.precision),
                           ShareCell(row.recall), std::move(rate), NumberCell(row.results, 1)});
   }
   return table;

@@ -80,7 +80,7 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
     return fmt::format(
         "With the threshold {} ({}: {}), {} of the results are {} and {} of the right documents "
         "are found.",
-        Fixed(row.score, 3), one.label, row.wish, Percent(row.precision, 0), right,
+        Fixed(row.score, 3), one.label, row.target, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }
   return "";

@@ -52,7 +52,7 @@ struct MeasureResult {
 
 // The threshold that meets a target best. The numbers are absent where no threshold meets it.
 struct ThresholdRow {
-  std::string wish;  // "precision >= 0.9"
+  std::string target;  // "precision >= 0.9"
   std::optional<double> score;
   std::optional<double> low;  // of the score's 95 % bootstrap interval over queries
   std::optional<double> high;

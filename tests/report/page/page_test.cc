@@ -271,7 +271,7 @@ TEST_F(PageTest, EscapesEveryTextOfTheData) {
   record.model = {bad, bad, 1, bad};
   record.dataset.name = record.dataset.split = bad;
   for (MeasureResult& measure : record.measures) measure.name = bad;
-  record.roc->thresholds[0].wish = bad;
+  record.roc->thresholds[0].target = bad;
   record.calibration[0].method = bad;
   for (std::vector<QueryCase>* list : {&record.cases->best, &record.cases->worst}) {
     for (QueryCase& query : *list) {
