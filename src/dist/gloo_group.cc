@@ -25,10 +25,10 @@
 
 #include "base/error.h"
 #include "dist/c10d_versions.h"
-#include "dist/meeting.h"
 #include "dist/nccl_group.h"
 #include "dist/one_gpu_each.h"
 #include "dist/peers.h"
+#include "dist/rendezvous.h"
 
 namespace tandem::dist {
 namespace {
@@ -92,7 +92,7 @@ class GlooGroup final : public ProcessGroup {
  public:
   GlooGroup(const Launch& launch, const GroupOptions& options)
       : rank_(launch.rank), ranks_(launch.ranks) {
-    store_ = MeetingStore(launch, options.timeout);
+    store_ = RendezvousStore(launch, options.timeout);
     try {
       Meet(launch, *store_, options.timeout);
       peers_ = std::make_unique<Peers>(StoreForPeers(launch, options.timeout),

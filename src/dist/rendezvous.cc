@@ -1,4 +1,4 @@
-#include "dist/meeting.h"
+#include "dist/rendezvous.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,7 +86,7 @@ std::string FirstLine(const std::exception& error) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-StorePointer MeetingStore(const Launch& launch, milliseconds timeout) {
+StorePointer RendezvousStore(const Launch& launch, milliseconds timeout) {
   const bool leads = launch.rank == 0;
   if (leads && PortIsTaken(launch.port)) {
     throw UsageError(fmt::format(
