@@ -33,7 +33,7 @@ struct TrainingQuery {
 bool IsRelevant(const TrainingQuery& query, uint32_t document);
 
 // Says which documents can be the one that a query is paired with in a batch.
-enum class OwnDocument { kPositive, kAnyGrade };
+enum class PairedDocument { kPositive, kAnyGrade };
 
 // Copies share their texts.
 struct TrainingSet {
@@ -43,7 +43,7 @@ struct TrainingSet {
   std::span<const uint64_t> query_hashes;     // queries.hashes()
   std::span<const uint64_t> document_hashes;  // documents.hashes()
   double positive_grade = 1;
-  OwnDocument own = OwnDocument::kPositive;
+  PairedDocument own = PairedDocument::kPositive;
   size_t queries_without_positive = 0;  // judged queries that were left out
   size_t pair_count = 0;                // positives of all examples together
   std::string file;                     // with the judgements; for messages
@@ -53,13 +53,13 @@ struct TrainingSet {
 // a document to be paired with are left out and counted in `warnings` (stderr where null): for
 // kPositive those without a positive, for kAnyGrade those with nothing judged 0 or above. Throws
 // UsageError for a positive_grade that is not a positive number, DataError when no query is left.
-TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument own,
+TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, PairedDocument own,
                              Warnings* warnings = nullptr);
 TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, Warnings* warnings = nullptr);
 
 // Splits a query's positives and others anew, after grades have changed.
 void SplitAgain(TrainingQuery& query, double positive_grade);
-// Says whether it has a document that can be its own one.
-bool HasOwnDocument(const TrainingQuery& query, OwnDocument own);
+// Says whether it has a document that it can be paired with.
+bool HasPairedDocument(const TrainingQuery& query, PairedDocument own);
 
 }  // namespace tandem::data

@@ -280,7 +280,7 @@ TEST(LossesByHand, OfASoftmaxAreOfTheQueriesRow) {
 }
 
 // Document 1, the own one of query 1, competes for query 0 too, whose row allows it.
-TEST(LossesByHand, OfBothDirectionsAreOfTheQueryAndOfItsOwnDocument) {
+TEST(LossesByHand, OfBothDirectionsAreOfTheQueryAndOfItsPairedDocument) {
   const RandomBatch batch = ByHand();
   config::Params params(kInfoNce.params);
   EXPECT_EQ(params.Set("temperature", 0.5) + params.Set("directions", std::string("both")), "");
@@ -293,7 +293,7 @@ TEST(LossesByHand, OfBothDirectionsAreOfTheQueryAndOfItsOwnDocument) {
   EXPECT_NEAR(LossOf(*formula, Weighted(batch, {0, 2})), second, 1e-15);
 }
 
-TEST(LossesByHand, OfMannWhitneyAreOfThePairsOfTheOwnDocument) {
+TEST(LossesByHand, OfMannWhitneyAreOfThePairsOfThePairedDocument) {
   RandomBatch batch = ByHand();
   batch.bank_positives = {0.9};
   batch.bank_negatives = {0.8};

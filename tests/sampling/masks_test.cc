@@ -179,7 +179,7 @@ TEST(Masks, ADocumentWithTheQuerysTextIsNoNegative) {
 }
 
 // Rows 0 and 1 ask the same; row 0's paired document is judged irrelevant, row 1's is relevant.
-TEST(Masks, AnIrrelevantOwnDocumentIsANegativeOfOthersWithItsQuery) {
+TEST(Masks, AnIrrelevantPairedDocumentIsANegativeOfOthersWithItsQuery) {
   Examples examples(1, {10, 11, 12});
   examples.Add(100, std::vector<Judged>{{0, 0}});
   examples.Add(100, std::vector<Judged>{{1, 1}});

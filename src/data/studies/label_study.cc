@@ -76,7 +76,7 @@ std::vector<uint32_t> CutGrades(TrainingSet& set, std::span<const uint32_t> whic
     TrainingQuery& example = set.examples[e];
     Cut(example.positives, staying, next, example.unused);
     Cut(example.others, staying, next, example.unused);
-    if (HasOwnDocument(example, set.own)) left.push_back(e);
+    if (HasPairedDocument(example, set.own)) left.push_back(e);
   }
   return left;
 }

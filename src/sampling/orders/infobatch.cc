@@ -20,7 +20,7 @@
 
 #include "base/random.h"
 #include "sampling/catalogue.h"
-#include "sampling/own_document.h"
+#include "sampling/paired_document.h"
 
 namespace tandem::sampling {
 namespace {
@@ -70,7 +70,7 @@ class InfoBatch final : public PlannedOrder {
     draws.reserve(draws_);
     for (uint32_t query = 0; query < fates_.size(); ++query) {
       if (fates_[query] == kDropped) continue;
-      draws.push_back({.query = query, .document = OwnDocument(pairs_, query, documents)});
+      draws.push_back({.query = query, .document = DrawPairedDocument(pairs_, query, documents)});
     }
     RandomStream({seed_, "sampling order", pass}).Shuffle(std::span(draws));
     return draws;

@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "sampling/catalogue.h"
-#include "sampling/own_document.h"
+#include "sampling/paired_document.h"
 
 namespace tandem::sampling {
 namespace {
@@ -44,7 +44,7 @@ class Uniform final : public PlannedOrder {
     std::vector<Draw> draws;
     draws.reserve(queries.size());
     for (const uint32_t query : queries) {
-      draws.push_back({.query = query, .document = OwnDocument(pairs_, query, documents)});
+      draws.push_back({.query = query, .document = DrawPairedDocument(pairs_, query, documents)});
     }
     return draws;
   }

@@ -132,7 +132,7 @@ Examples GradedExamples(uint32_t queries) {
   return examples;
 }
 
-TEST(Uniform, OwnDocumentsOfAnyGradeAndTheRestBehindThem) {
+TEST(Uniform, PairedDocumentsOfAnyGradeAndTheRestAfterThem) {
   const Examples examples = GradedExamples(400);
   for (const bool no_duplicates : {true, false}) {
     const auto sampler = kUniform.make(

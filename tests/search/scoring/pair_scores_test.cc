@@ -124,7 +124,7 @@ TEST_F(PairScores, ARankCountsTheNearerPositivesOfOtherQueries) {
               ElementsAre(0.5F, 0.5F, 1.0F, 0.5F, 0.5F));
 }
 
-TEST_F(PairScores, OwnDocumentsAreNoCandidates) {
+TEST_F(PairScores, PairedDocumentsAreNoCandidates) {
   const at::Tensor queries = Matrix({{1, 0}, {0, 1}});
   const at::Tensor documents = Matrix({{1, 1}, {3, 1}, {4, 1}, {0, 1}});
   const std::vector<uint32_t> query_row = {0, 1};

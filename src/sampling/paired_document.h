@@ -10,7 +10,7 @@
 namespace tandem::sampling {
 
 // `random` is the DocumentStream of the pass; the query has a kept pair.
-inline uint32_t OwnDocument(const Pairs& pairs, uint32_t query, RandomStream& random) {
+inline uint32_t DrawPairedDocument(const Pairs& pairs, uint32_t query, RandomStream& random) {
   random.Seek(uint64_t{query} << kDrawBits);
   size_t chosen = random.Below(pairs.kept_count(query));
   const JudgedList pool = pairs.pool(query);
