@@ -44,7 +44,7 @@ struct EncodeOptions {
   // The processes that encode together, all of them the same texts: each encodes its share of a
   // window, and all get all embeddings. Null, or a group of one: this one alone.
   dist::ProcessGroup* group = nullptr;
-  // Says whether the processes of the group first compare what they encode (same_inputs.h).
+  // Says whether the processes of the group first compare what they encode (agree_on_inputs.h).
   bool compare_inputs = false;
 };
 

@@ -17,10 +17,10 @@
 #include "base/hashes/text_hash.h"
 #include "base/log.h"
 #include "embeddings/layouts/cache_file.h"
+#include "search/agree_on_inputs.h"
 #include "search/encoding/distinct_texts.h"
 #include "search/encoding/encoding_source.h"
 #include "search/encoding/mapped_tensor.h"
-#include "search/same_inputs.h"
 
 namespace tandem::search {
 namespace {
@@ -218,7 +218,7 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
     RunningHash texts;
     texts.Add(distinct.hash);
     for (const uint32_t row : distinct.row_of) texts.Add(uint64_t{row});
-    CheckSameInputs(model, kind, count, texts.value(), options.encode);
+    AgreeOnInputs(model, kind, count, texts.value(), options.encode);
   }
   const int64_t width = model.embedding_width();
   BlockEncoder encoder(model, kind, text, distinct, options);

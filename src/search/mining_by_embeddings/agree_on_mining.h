@@ -1,4 +1,4 @@
-// Says whether the processes of a group are about to mine the same.
+// Makes sure that the processes of a group are about to mine the same.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace tandem::search {
 // searches. Where something differs all of them throw an Error that names the rank; its exit code
 // is 2 for a rule, which it names by its flag of `tandem mine`, and 3 for the data. Does nothing in
 // a group of one or none.
-void CheckSameMining(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
-                     std::string_view precision, dist::ProcessGroup* group);
+void AgreeOnMining(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
+                   std::string_view precision, dist::ProcessGroup* group);
 
 }  // namespace tandem::search

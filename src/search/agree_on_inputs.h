@@ -1,4 +1,4 @@
-// Says whether the processes of a group are about to encode the same.
+// Makes sure that the processes of a group are about to encode the same.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tandem::search {
 // `texts`, model, tokenizer, prompt, length and precision. Where something differs all of them
 // throw an Error that names the rank; its exit code is 3 for texts, 4 for the model, 2 for
 // settings. Does nothing in a group of one.
-void CheckSameInputs(model::DualEncoder& model, model::TextKind kind, size_t count, uint64_t texts,
-                     const EncodeOptions& options);
+void AgreeOnInputs(model::DualEncoder& model, model::TextKind kind, size_t count, uint64_t texts,
+                   const EncodeOptions& options);
 
 }  // namespace tandem::search
