@@ -6,8 +6,8 @@
 
 namespace tandem::config {
 
-// What `info` has in the other half, whose structs name their entry as `info`. Null where it has
-// nothing there.
+// What `info` has in the other half, whose structs name their entry as `info`. It is null where it
+// has nothing there.
 template <typename Half, typename Info>
 const Half* FindHalf(std::span<const Half* const> halves, const Info& info) {
   for (const Half* half : halves) {

@@ -24,7 +24,7 @@ class Params {
   int64_t Integer(std::string_view name) const;
   bool Boolean(std::string_view name) const;
   const std::string& String(std::string_view name) const;  // strings and choices
-  // Nothing where a parameter without a default has no value.
+  // Returns nothing where a parameter without a default has no value.
   std::optional<double> OptionalNumber(std::string_view name) const;
   std::optional<std::string> OptionalString(std::string_view name) const;
 

@@ -73,7 +73,7 @@ std::span<const MeasureInfo* const> Measures();
 // The catalogue of measures for `tandem list` and `tandem explain`.
 config::Catalogue MeasureCatalogue();
 // Finds the entry that `name` means: our name or that of ir_measures, in small or capital letters;
-// what is in parentheses or after `@` does not matter. Null where there is none.
+// what is in parentheses or after `@` does not matter. It is null where there is none.
 const MeasureInfo* FindMeasure(std::string_view name);
 
 // Says how the measure is written, with what may follow it: "ndcg, ndcg@k", "f1@SCORE".

@@ -87,7 +87,7 @@ inline constexpr std::string_view kAnyObject = R"({"type":"object"})";
 // Every route, in the order of openapi.json. The table is written from CMakeLists.txt.
 std::span<const Route* const> Routes();
 
-// Null where there is no such path.
+// Returns null where there is no such path.
 const Route* FindRoute(std::string_view path);
 
 // The value of the header Allow: "GET, HEAD, OPTIONS" or "POST, OPTIONS".

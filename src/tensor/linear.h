@@ -51,7 +51,7 @@ class Linear {
   // weights in bf16 would lose what training adds: a change below half a unit in the last place of
   // a weight vanishes. Where there is dropout the adapter reads other values than the weights.
   bool AdaptsBeside(const at::Tensor& x) const;
-  // Null where the map has none. It is as Prepare left it.
+  // Returns null where the map has none. It is as Prepare left it.
   const LowRank* low_rank() const;
   // The map without its adapter. Shares everything with it; packed copies fit it where the adapter
   // is not merged.

@@ -132,7 +132,7 @@ struct HeadShape {
 };
 
 // Rotary positions (Su et al. 2021): channels c and c + head_width / 2 of a head are turned by the
-// angle of their position. Undefined tables: nothing is turned.
+// angle of their position. Where the tables are undefined, nothing is turned.
 struct Rotary {
   at::Tensor cosines;  // float32 [P, head_width / 2], P above every position
   at::Tensor sines;

@@ -74,7 +74,7 @@ bool HasQueryText(const World& w, size_t row, size_t column) {
          w.examples.document_hash(w.batch.documents[column]);
 }
 
-// True where the row brought the column's document as an extra one.
+// Returns true where the row brought the column's document as an extra one.
 bool IsFurther(const World& w, size_t row, size_t column) {
   return column >= w.batch.further_starts[row] && column < w.batch.further_starts[row + 1];
 }

@@ -11,8 +11,8 @@ namespace tandem {
 inline constexpr size_t kFileKindBytes = 1024;
 
 // Says why a file cannot be text in UTF-8, judged by its first bytes: "is a Git LFS pointer, not
-// the file itself: fetch it with `git lfs pull`". Empty where they may be such text. `path` only
-// serves the commands that the sentence names.
+// the file itself: fetch it with `git lfs pull`". It is empty where they may be such text. `path`
+// only serves the commands that the sentence names.
 std::string NoTextProblem(std::string_view first_bytes, std::string_view path);
 
 // Refuses pages and markup too, which are texts but neither JSON, columns nor weights.

@@ -26,7 +26,8 @@ class FileDescriptor {
   int number_;
 };
 
-// Reads exactly `size` bytes from `offset`. False where the file ends before, or cannot be read.
+// Reads exactly `size` bytes from `offset`. It is false where the file ends before, or cannot be
+// read.
 bool ReadPart(int descriptor, uint64_t offset, void* to, size_t size);
 
 // Writes them all. False, with errno, where they cannot be written.

@@ -13,7 +13,7 @@ namespace tandem {
 std::string JsonProblem(std::string_view text);
 
 // JsonProblem without its start: "line 3, column 5, in `input[1]`: ...". A text of one line gets no
-// line number. Empty where no fault is found.
+// line number. It is empty where no fault is found.
 std::string JsonFaultText(std::string_view text);
 
 // The file and the line in it that a line of JSON lines comes from.
@@ -28,13 +28,13 @@ struct JsonLinePlace {
 std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place);
 
 // Says where a text is not valid UTF-8: "is not valid UTF-8: the byte 0xE9 at column 12; ...".
-// Empty where the text is valid.
+// It is empty where the text is valid.
 std::string Utf8Problem(std::string_view text);
 
 // `json`, which a parser has refused for its numbers, with each that 64 bits or a double do not
 // hold replaced by something of the same length: an integer by one whose last two digits are an
 // exponent, what a double does not hold by {}, which is no number to any reader. Members that
-// nobody reads then do no harm. Nothing where numbers are not at fault.
+// nobody reads then do no harm. Gives nothing where numbers are not at fault.
 std::optional<std::string> WithNumbersThatFit(std::string_view json);
 
 }  // namespace tandem

@@ -60,7 +60,7 @@ size_t NegativesOfLines(const Shapes& shapes, const std::string& file,
   return shapes.fewest_negatives;
 }
 
-// True where every judged document is written with its grade.
+// Returns true where every judged document is written with its grade.
 bool WritesGrades(const LineExamples& examples, const WriteOptions& options) {
   return (examples.has_grades() || examples.are_scored_pairs()) && !options.negatives;
 }

@@ -32,7 +32,7 @@ class Run {
  public:
   // The queries in order of first mention.
   const std::vector<QueryResults>& queries() const { return queries_; }
-  // Null where the query has no results.
+  // Returns null where the query has no results.
   const QueryResults* Find(std::string_view query) const;
 
   // The results of `query`, added (with a copy of the id) where it is new. The reference is valid

@@ -31,8 +31,8 @@ struct CacheLayout {
   int threads = 1;     // that check blocks
 };
 
-// The rows of a complete file. Reads every block once and compares its hash. Nothing where there is
-// no such file, where it has another layout, or where a block is missing or altered.
+// The rows of a complete file. Reads every block once and compares its hash. Gives nothing where
+// there is no such file, where it has another layout, or where a block is missing or altered.
 std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
                                         const CacheLayout& layout);
 

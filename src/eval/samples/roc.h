@@ -81,13 +81,13 @@ struct CurvePoint {
 
 // The ROC curve from (0, 0) to (1, 1), thinned to about `points` points that are evenly spread over
 // the logarithm of the false-positive rate, and all points of the curve where there are fewer.
-// Every point is a point of the curve, both ends are there. Empty where there is no positive or no
-// other.
+// Every point is a point of the curve, both ends are there. It is empty where there is no positive
+// or no other.
 std::vector<CurvePoint> RocCurve(const ScoreLevels& levels, size_t points = 400);
 
 // The precision-recall curve in ascending recall, thinned to about `points` points evenly spread
 // over recall: of levels whose recall lies in the same step the highest is taken. The first level
-// and the last one are there. Empty where there is no positive.
+// and the last one are there. It is empty where there is no positive.
 std::vector<CurvePoint> PrecisionRecallCurve(const ScoreLevels& levels, size_t points = 400);
 
 }  // namespace tandem::eval

@@ -28,7 +28,7 @@ struct SimilarityRatios {
   std::vector<double> ratios;  // in the order of the pairs; those that were left out are not here
   size_t left_out = 0;         // |sim(q_i, p_j)| < kLeastRatioDenominator
   // Means over all pairs, left out or not: where the denominators lie around zero, the quotient of
-  // these says more than the ratios. Nothing where there is no pair.
+  // these says more than the ratios. They are unset where there is no pair.
   std::optional<double> mean_query_query;
   std::optional<double> mean_query_positive;
 };

@@ -34,7 +34,7 @@ bool IsOneOf(char32_t c, std::u32string_view characters) {
 bool IsStop(char32_t c) { return IsOneOf(c, U".!?…‼⁇⁈⁉؟۔।॥։።။។༎"); }
 // Ends a sentence whatever follows: these scripts put no blanks between sentences.
 bool IsWideStop(char32_t c) { return IsOneOf(c, U"。｡！？．"); }
-// True for what may follow a stop and belongs to its sentence.
+// Returns true for what may follow a stop and belongs to its sentence.
 bool IsCloser(char32_t c) { return IsOneOf(c, U")]}\"'”’“»›」』）］】》〉"); }
 bool IsOpener(char32_t c) { return IsOneOf(c, U"([{\"'“‘„«‹"); }
 bool IsComma(char32_t c) { return IsOneOf(c, U",;:،؛"); }
@@ -182,7 +182,7 @@ class SentenceScanner {
     return next < text_.size() && IsLowerCase(CharacterAt(text_, next).code_point);
   }
 
-  // True where a full stop after this word ends no sentence.
+  // Returns true where a full stop after this word ends no sentence.
   bool EndsNone(std::string_view word) const {
     if (word.empty()) return true;
     const Character first = CharacterAt(word, 0);

@@ -96,7 +96,7 @@ class ParameterReader {
     parameters_.push_back({name, value, decay});
     return value;
   }
-  // Undefined for an empty name.
+  // Returns undefined for an empty name.
   at::Tensor ReadTable(const std::string& name) {
     return name.empty() ? at::Tensor() : Read(name, true);
   }

@@ -27,7 +27,8 @@ struct AdapterPlan {
 };
 
 // The adapters of one map by the plan; their parameters, "NAME.lora_A.weight" and
-// "NAME.lora_B.weight", are appended to `parameters`. None where no part of the map has one.
+// "NAME.lora_B.weight", are appended to `parameters`. Gives nothing where no part of the map has
+// one.
 std::optional<tensor::Adapter> MakeAdapter(const weights::LinearSpec& spec,
                                            const tensor::Linear& linear, const AdapterPlan& plan,
                                            std::vector<NamedParameter>* parameters);

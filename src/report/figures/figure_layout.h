@@ -38,7 +38,7 @@ class Places {
   explicit Places(const Figure& figure);
 
   const PlotArea& area() const { return area_; }
-  // Nothing for a value that is not finite, or not above 0 on a logarithmic axis.
+  // Returns nothing for a value that is not finite, or not above 0 on a logarithmic axis.
   std::optional<double> X(double value) const;
   std::optional<double> Y(double value) const;
   bool x_logarithmic() const { return x_logarithmic_; }

@@ -40,8 +40,8 @@ std::string WithSpaces(std::string text) {
   return text;
 }
 
-// True for the same data as each of the group, because a record without ids of queries is like
-// several that are not like each other.
+// Returns true for the same data as each of the group, because a record without ids of queries is
+// like several that are not like each other.
 bool IsOfGroup(const LabelledEvaluation& one, const EvaluationGroup& group) {
   return std::all_of(
       group.evaluations.begin(), group.evaluations.end(),

@@ -33,10 +33,11 @@ enum class Copies {
   kWhereTheyMust,
 };
 
-// True where the `most` queries that share one key have to meet, in a pass of `queries` that would
-// be `full` batches. A few more batches keep them apart at little cost: up to a quarter more, and
-// one more in any case, but none of a single query, which could learn from nothing. One frequent
-// answer (two of five queries, say) would cut all batches of 64 down to two or three queries.
+// Returns true where the `most` queries that share one key have to meet, in a pass of `queries`
+// that would be `full` batches. A few more batches keep them apart at little cost: up to a quarter
+// more, and one more in any case, but none of a single query, which could learn from nothing. One
+// frequent answer (two of five queries, say) would cut all batches of 64 down to two or three
+// queries.
 bool HaveToMeet(size_t most, size_t queries, size_t full);
 
 // Returns the pass with each key that more queries share than there are `batches` split into

@@ -25,7 +25,7 @@ struct PairRanking {
 // little less than a whole number counts as that. 0 where the share is too small for a pair.
 size_t KeptCount(size_t pairs, double share);
 
-// True for the `count` best pairs.
+// Says which are the `count` best pairs.
 std::vector<bool> BestPairs(const PairRanking& ranking, size_t count);
 
 // Keeps floor(share * pairs) pairs, chosen from stream (seed, "random pruning"); all of them where

@@ -26,7 +26,7 @@ struct RankRange {
   size_t end = 200;  // the first rank that is not in it
 };
 
-// "10:200": two ranks with a colon between them. Nothing for all other text.
+// "10:200": two ranks with a colon between them. Gives nothing for all other text.
 std::optional<RankRange> ParseRankRange(std::string_view text);
 
 struct MiningRules {

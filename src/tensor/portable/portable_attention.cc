@@ -181,7 +181,7 @@ class PortableAttention {
     return keys.unsqueeze(0) - queries.unsqueeze(1);
   }
 
-  // True where a query must not read a key: bool, broadcast to [b, heads, Q, L]; undefined where it
+  // Says where a query must not read a key: bool, broadcast to [b, heads, Q, L]; undefined where it
   // may read all.
   at::Tensor Hidden(const Piece& piece) const {
     at::Tensor hidden;

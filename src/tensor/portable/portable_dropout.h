@@ -8,7 +8,7 @@
 
 namespace tandem::tensor::portable {
 
-// True where a channel is dropped, bool [..., width], for the keys int64 [...] of places in texts
+// Says where a channel is dropped, bool [..., width], for the keys int64 [...] of places in texts
 // (PackedTokens::row_keys).
 at::Tensor Dropped(const at::Tensor& row_keys, int64_t width, const Dropout& dropout);
 // Drops for heads of attention, whose channels are keys: bool [B, heads, Q, width] for the keys

@@ -1,4 +1,4 @@
-// Decides which of transformers' classes reads a folder's tokenizer. For sources of this room.
+// Chooses the class of transformers that reads a folder's tokenizer. Only this room includes it.
 #pragma once
 
 #include <filesystem>

@@ -114,7 +114,7 @@ class RegexPattern final : public TextPattern {
   Regex regex_;
 };
 
-// Nothing for a pattern of another kind.
+// Returns nothing for a pattern of another kind.
 std::unique_ptr<const TextPattern> MakeRunPattern(std::string_view regex) {
   std::optional<char32_t> character;
   if (regex.starts_with("\\s")) {

@@ -35,7 +35,7 @@ struct CrossEncoderFolder {
 
 // Says whether the folder holds a cross-encoder: config_sentence_transformers.json says so, or,
 // where there is no such file, modules.json neither and config.json's "architectures" names a
-// sequence classifier. False for a path that is no model folder at all.
+// sequence classifier. It is false for a path that is no model folder at all.
 bool IsCrossEncoder(const ModelFiles& files);
 
 // Throws ModelError for a folder of a cross-encoder, which makes no embeddings: says what to do.

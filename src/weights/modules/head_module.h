@@ -52,7 +52,7 @@ struct Normalize {};
 
 using HeadModule = std::variant<Pooling, Dense, LayerNorm, Normalize>;
 
-// Null for a module without parameters.
+// Returns null for a module without parameters.
 const ModuleSource* SourceOf(const HeadModule& module);
 ModuleSource* SourceOf(HeadModule& module);
 

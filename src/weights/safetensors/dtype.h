@@ -37,7 +37,7 @@ enum class Dtype {
 
 // Gives the name that a file uses: "F32", "BF16", ...
 std::string_view DtypeName(Dtype dtype);
-// Nothing for a name that the format does not have.
+// Returns nothing for a name that the format does not have.
 std::optional<Dtype> DtypeFromName(std::string_view name);
 // Size of one element; a whole tensor always fills whole bytes.
 size_t DtypeBits(Dtype dtype);

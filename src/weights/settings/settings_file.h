@@ -45,7 +45,7 @@ class Settings {
   // Says whether the key is there and null, where that is not the same as absent.
   bool IsNull(std::string_view key) const;
   void Set(std::string_view key, Json value);
-  // Null where absent.
+  // Returns null where absent.
   const Json* Find(std::string_view key) const;
 
   // Each throws ModelError for another type or, for numbers, a value outside [least, most].

@@ -40,7 +40,7 @@ TEST(DynamicPruning, CopiesAreSpreadWithoutStarvingThePass) {
   }
 }
 
-// Nothing but copies: a batch of one each, in bounded time.
+// Where there is nothing but copies, each has a batch of its own, in bounded time.
 TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
   Examples examples(1, {7});
   for (uint32_t q = 0; q < 5000; ++q) examples.Add(q, std::vector<Judged>{{0, 1}});

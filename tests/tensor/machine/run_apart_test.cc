@@ -44,7 +44,7 @@ class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}
 
-  // False where the others have not come within a minute.
+  // Returns false where the others have not come within a minute.
   bool Wait() {
     std::unique_lock lock(mutex_);
     if (++come_ == expected_) all_.notify_all();

@@ -60,7 +60,7 @@ void EndTile(const LayerEnd<A>& end, const A* x, const Affine& affine, RowRange 
   RunNorm<A>({branch, end.norm, dropout, residual, out, {}}, count, width);
 }
 
-// The same values as floats, at `to` where they are not floats already.
+// Gives the values as floats, at `to` where they are not floats already.
 inline const float* AsFloats(const float* values, float* /*to*/, size_t /*count*/) {
   return values;
 }
