@@ -1,4 +1,4 @@
-// Reads characters and character classes of regular expressions. For this room's sources only.
+// Reads characters and character classes of regular expressions. Only this room includes it.
 #pragma once
 
 #include <optional>
