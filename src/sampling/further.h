@@ -14,13 +14,13 @@
 
 namespace tandem::sampling {
 
-// Numbers that one query may draw in a pass: far more than its documents need. Query q has stretch
-// [q << kDrawBits, (q + 1) << kDrawBits) of stream (seed, "sampling documents", pass), so that what
-// is drawn for it does not depend on the queries before it. The paired document is drawn from the
-// stretch's first half, extra ones from its second.
+// Numbers that one query may draw in an epoch: far more than its documents need. Query q has
+// stretch [q << kDrawBits, (q + 1) << kDrawBits) of stream (seed, "sampling documents", epoch), so
+// that what is drawn for it does not depend on the queries before it. The paired document is drawn
+// from the stretch's first half, extra ones from its second.
 inline constexpr int kDrawBits = 24;
 
-// The stream of a pass, and of one of several draws of a query in it.
+// The stream of an epoch, and of one of several draws of a query in it.
 RandomStream DocumentStream(uint64_t seed, uint64_t pass, uint32_t repeat = 0);
 
 struct FurtherOptions {
@@ -32,7 +32,7 @@ struct FurtherOptions {
   bool in_batch = true;
 };
 
-// Adds to a batch that has `draws` as its rows, of pass batch.epoch, their extra documents: drawn
+// Adds to a batch that has `draws` as its rows, of epoch batch.epoch, their extra documents: drawn
 // without replacement, all alike, from each query's judged negatives, or where paired documents may
 // have any grade from all its kept pairs but the paired one, and in either case from what `mined`
 // has for it. Paired documents enter the batch first: of two equal texts, the paired document stays

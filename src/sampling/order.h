@@ -2,9 +2,10 @@
 // weight of its loss. How they become batches is the composition's affair
 // (sampling/composition/passes.h).
 //
-// A run is a row of passes; an epoch is one pass, however many draws it has. An order of the first
-// kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes
-// on and batches come back with their scores (SteppedOrder).
+// A run is a row of epochs, however many draws each has: one pass of the order. (In a mixture an
+// epoch is made of passes of several orders; see mixing/mixed_order.h.) An order of the first kind
+// decides an epoch at its beginning (PlannedOrder), one of the second kind while the epoch goes on
+// and batches come back with their scores (SteppedOrder). `pass` numbers the order's own epochs.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,8 @@ namespace tandem::sampling {
 struct Draw {
   uint32_t query = 0;
   uint32_t document = 0;
-  // Tells draws of one query in one pass apart: 0 where a query comes at most once. Extra documents
-  // are drawn anew for each.
+  // Tells draws of one query in one epoch apart: 0 where a query comes at most once. Extra
+  // documents are drawn anew for each.
   uint32_t repeat = 0;
 
   bool operator==(const Draw&) const = default;
@@ -60,7 +61,7 @@ struct OrderOptions {
   InitialScores scores;   // must outlive the call that makes the order, no longer
 };
 
-// A query that a pass does not draw. The score is the one that decided, NaN where none did.
+// A query that an epoch does not draw. The score is the one that decided, NaN where none did.
 struct LeftOut {
   uint32_t query = 0;
   float score = 0;
@@ -81,21 +82,21 @@ class Order {
  public:
   virtual ~Order() = default;
 
-  // Begins pass `pass`, from 0, where the run has got to `progress`, in [0, 1].
+  // Begins epoch `pass`, from 0, where the run has got to `progress`, in [0, 1].
   virtual void Begin(uint64_t /*pass*/, double /*progress*/) {}
-  // Says how many draws the pass has that has begun.
+  // Says how many draws the epoch has that has begun.
   virtual size_t draws() const = 0;
-  // The number of draws of any pass; an estimate where passes follow from feedback.
+  // The number of draws of any epoch; an estimate where epochs follow from feedback.
   virtual size_t DrawsIn(uint64_t pass) const = 0;
 
-  // What the loss of a draw of the pass under way weighs.
+  // What the loss of a draw of the epoch under way weighs.
   virtual double weight(const Draw& /*draw*/) const { return 1; }
 
-  // Gives for each pair [pairs], before the first draw of the pass that has begun, the probability
-  // with which the pass draws it. Where draws exclude each other (equal texts in a batch) that is
+  // Gives for each pair [pairs], before the first draw of the epoch that has begun, the probability
+  // with which the epoch draws it. Where draws exclude each other (equal texts in a batch) that is
   // left aside.
   virtual std::vector<float> Probabilities() const = 0;
-  // The queries that the pass has not drawn, ascending; after its last draw.
+  // The queries that the epoch has not drawn, ascending; after its last draw.
   virtual std::vector<LeftOut> NotDrawn() const { return {}; }
   // Says whether there is anything in these two that the options do not say.
   virtual bool prunes() const { return true; }
@@ -104,15 +105,15 @@ class Order {
   virtual void AddFeedback(const Feedback& /*feedback*/) {}
 
   // Adds to `state` what Begin and feedback have left there; nothing where the options and the
-  // number of the pass decide everything. `values` gets members of its own.
+  // number of the epoch decide everything. `values` gets members of its own.
   virtual void Save(SamplerState& /*state*/) const {}
-  // Takes back what Save added; Begin is not called for the pass that it belongs to.
+  // Takes back what Save added; Begin is not called for the epoch that it belongs to.
   virtual void Restore(const SamplerState& /*state*/, uint64_t /*pass*/) {}
   // Says whether Save adds anything.
   virtual bool has_state() const { return false; }
 };
 
-// What a pass of a planned order has at most.
+// What an epoch of a planned order has at most.
 enum class PassContent {
   kEachQuery,  // every query once, with any of its kept pairs
   kEachPair,   // every kept pair once
@@ -121,11 +122,11 @@ enum class PassContent {
 class PlannedOrder : public Order {
  public:
   virtual PassContent content() const { return PassContent::kEachQuery; }
-  // All draws of a pass. Where passes are not known ahead, it must be the one that has begun.
+  // All draws of an epoch. Where epochs are not known ahead, it must be the one that has begun.
   virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
-  // Says whether Plan gives any pass, begun or not. Passes have one length then.
+  // Says whether Plan gives any epoch, begun or not. Epochs have one length then.
   virtual bool known_ahead() const { return true; }
-  // One pass of this order may have draws of a query for this many passes of `content`.
+  // One epoch of this order may have draws of a query from this many passes of its source's order.
   virtual size_t most_passes(uint32_t /*query*/) const { return 1; }
 };
 
@@ -137,9 +138,10 @@ class SteppedOrder : public Order {
   virtual int64_t update_interval() const = 0;  // steps
 
   // Proposes the next draw, which becomes one by Take. It is the same until Take or Skip is called.
-  // None says that the pass has all its draws, or that all others have been skipped for this batch.
+  // None says that the epoch has all its draws, or that all others have been skipped for this
+  // batch.
   virtual std::optional<Draw> Propose() = 0;
-  // Says whether the proposed draw has to be in the pass: it may wait for a later batch, and no
+  // Says whether the proposed draw has to be in the epoch: it may wait for a later batch, and no
   // other one comes in its place.
   virtual bool is_sure() const = 0;
   virtual void Take() = 0;

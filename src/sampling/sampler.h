@@ -22,7 +22,7 @@
 
 namespace tandem::sampling {
 
-// Says how long the run is: so many passes, or where `batches` is given, so many batches. Orders
+// Says how long the run is: so many epochs, or where `batches` is given, so many batches. Orders
 // that change over the run follow it.
 struct RunLength {
   double epochs = 1;
@@ -78,26 +78,26 @@ class Sampler {
 
   // The next batch: at least one row, at most `batch` of them, or at most `batch_tokens` tokens.
   virtual Batch Next() = 0;
-  // Says how many queries pass `pass` draws, with repetition; an estimate where that is not known
+  // Says how many queries epoch `pass` draws, with repetition; an estimate where that is not known
   // ahead.
   virtual uint64_t QueriesIn(uint64_t pass) const = 0;
   // Passes done and the share of the one under way.
   virtual double Passes() const = 0;
-  // Says how many batches the first `epochs` passes have, counted from the start of training; a
-  // part of a pass counts rounded up. An estimate where they are not known ahead.
+  // Says how many batches the first `epochs` epochs have, counted from the start of training; a
+  // part of an epoch counts rounded up. An estimate where they are not known ahead.
   virtual uint64_t BatchesIn(double epochs) const = 0;
-  // Says whether BatchesIn is exact: nothing that is only known later decides how long a pass is.
+  // Says whether BatchesIn is exact: nothing that is only known later decides how long an epoch is.
   virtual bool KnowsBatches() const { return true; }
   // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
 
-  // The most queries of one batch of the first pass that share a text or a paired document, as far
+  // The most queries of one batch of the first epoch that share a text or a paired document, as far
   // as that is known ahead. More than 1 only where copies meet.
   virtual size_t MostCopies() const { return 1; }
 
-  // Says whether it draws other queries or pairs in one pass than in another, or leaves some out.
+  // Says whether it draws other queries or pairs in one epoch than in another, or leaves some out.
   virtual bool Prunes() const { return false; }
-  // From now on `audit` hears of its passes, if it prunes; it must outlive the sampler's last Next.
+  // From now on `audit` hears of its epochs, if it prunes; it must outlive the sampler's last Next.
   virtual void set_audit(PassAudit* /*audit*/) {}
 
   // From now on extra documents are drawn from these too, in place of those of an earlier call;

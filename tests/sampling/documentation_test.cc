@@ -99,7 +99,7 @@ TEST(Documentation, RandomPruningKeepsAnyThreeOfFivePairs) {
   EXPECT_EQ(kept.size(), 10);  // all ways to choose 3 of 5
 }
 
-// Says how many pairs each pass has for sure, and the probability of the others.
+// Says how many pairs each epoch has for sure, and the probability of the others.
 struct Probabilities : PassAudit {
   void BeginPass(uint64_t, const Pairs&, std::span<const float> probabilities) override {
     sure.push_back(std::count(probabilities.begin(), probabilities.end(), 1.0F));

@@ -118,7 +118,7 @@ inline std::string Text(const Batch& batch) {
   return text;
 }
 
-// The batches of pass `pass`, which is the next one; ends before the first of the pass after it.
+// The batches of epoch `pass`, which is the next one; ends before the first of the epoch after it.
 inline std::vector<Batch> TakePass(Sampler& sampler, uint64_t pass, uint64_t feedback_seed = 5) {
   std::vector<Batch> batches;
   while (sampler.Passes() < static_cast<double>(pass + 1) - 1e-9) {

@@ -23,7 +23,7 @@ inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 struct StepRow {
   static constexpr std::string_view kEvent = "step";
   int64_t step = 0;
-  double epoch = kNoNumber;  // passes of the sampler
+  double epoch = kNoNumber;  // of the sampler: 1.5 is one and a half
   int64_t queries = 0;       // since the start
   int64_t tokens = 0;        // since the start
   double loss = kNoNumber;   // mean since the row before

@@ -113,7 +113,7 @@ struct KeyCounts {
 };
 
 // The nodes of each query. Returns how many there are that forbid something: entries that a
-// CellTable of the pass will have.
+// CellTable of the epoch will have.
 inline size_t BindKeys(std::span<const BatchKeys> pass, const KeyCounts& counts,
                        std::vector<KeyNodes>& nodes) {
   const auto documents_from = static_cast<uint32_t>(counts.texts.size());

@@ -1,4 +1,4 @@
-// Decides in which order the batches of a pass come.
+// Decides in which order the batches of an epoch come.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tandem::sampling {
 // the batch of query i, lengths[i] its length in tokens.
 std::vector<uint32_t> ShuffledOrder(size_t batches, RandomStream& random);
 
-// An order in which the place of a query in the pass says nothing about its length: of up to 100
+// An order in which the place of a query in the epoch says nothing about its length: of up to 100
 // random orders the first in which Spearman's rank correlation of the two, over all queries, is at
 // most 0.02 in absolute value; where there is none, the one with the least. Queries of a batch
 // count as

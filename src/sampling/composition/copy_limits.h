@@ -1,4 +1,4 @@
-// Limits how many queries with one text or one paired document a batch of a stepped pass has: one,
+// Limits how many queries with one text or one paired document a batch of a stepped epoch has: one,
 // but for those that are so frequent that they have to meet (sampling/composition/composition.h).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tandem::sampling {
 
 class CopyLimits {
  public:
-  // Sets the limits for passes of `order` over `pairs`, in batches of `batch` queries. A pass may
+  // Sets the limits for epochs of `order` over `pairs`, in batches of `batch` queries. An epoch may
   // draw all queries with a text, and each with any of its kept documents; a batch may have an even
   // share of as many as all of these are.
   CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch);

@@ -23,7 +23,7 @@ constexpr size_t kMostWaiting = 64;
 // random ones, if any of them has room.
 constexpr size_t kFewBatches = 1024;
 
-// The queries of a pass with their keys as nodes.
+// The queries of an epoch with their keys as nodes.
 struct TokenPass {
   TokenPass(std::span<const BatchKeys> pass, std::span<const uint32_t> tokens_in, size_t limit_in)
       : tokens(tokens_in),

@@ -101,8 +101,8 @@ TEST(DynamicPruning, OneDocumentForAllFillsBatchesWhereCopiesMayMeet) {
   for (int b = 0; b < 4; ++b) EXPECT_GE(sampler->Next().rows(), 60U);
 }
 
-// A draw that a batch cannot have waits, first in line for the next batch, where the pass has every
-// query; where it leaves queries out another one comes in its place.
+// A draw that a batch cannot have waits, first in line for the next batch, where the epoch has
+// every query; where it leaves queries out another one comes in its place.
 TEST(DynamicPruning, APassOfEveryQueryLetsDrawsWait) {
   constexpr uint32_t kQueries = 40, kSame = 6;
   std::vector<uint64_t> hashes(kQueries);

@@ -113,7 +113,7 @@ TEST(TokenComposition, TheExampleOfTheDocumentation) {
             (std::vector<uint32_t>{0, 0, 1, 0, 1, 1}));
 }
 
-// The pass is cut anew with one batch more where all would not fit.
+// The epoch is cut anew with one batch more where all would not fit.
 TEST(TokenComposition, AsManyBatchesAsAreNeeded) {
   const std::vector<BatchKeys> keys(6);
   const auto cut = [&](const std::vector<uint32_t>& tokens, size_t limit) {

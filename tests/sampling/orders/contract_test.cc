@@ -157,7 +157,7 @@ TEST_P(EverySampler, SameSeedSamePlanOtherSeedOtherPlan) {
     ASSERT_EQ(text, Text(NextWithFeedback(*same)));
     differ += text != Text(NextWithFeedback(*other)) ? 1 : 0;
   }
-  EXPECT_GT(differ, 30);  // a dynamic pass begins with the best queries, whatever the seed
+  EXPECT_GT(differ, 30);  // a dynamic epoch begins with the best queries, whatever the seed
 }
 
 TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
@@ -249,7 +249,7 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
   }
 }
 
-// A pass has as many queries as the sampler says, and BatchesIn counts its batches where the
+// An epoch has as many queries as the sampler says, and BatchesIn counts its batches where the
 // sampler says that it knows.
 TEST_P(EverySampler, PassesAreAsLongAsItSays) {
   const Examples examples = World(120);

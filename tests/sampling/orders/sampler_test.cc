@@ -172,7 +172,7 @@ TEST(Uniform, HardNegativesAreNegativesUnderTheMasks) {
   EXPECT_EQ(places, (std::set<uint32_t>{2, 3}));
 }
 
-// Sizes of the batches of the first pass.
+// Sizes of the batches of the first epoch.
 std::vector<size_t> Sizes(const Examples& examples, const SamplerOptions& options) {
   const auto sampler = kUniform.make(examples, options);
   std::vector<size_t> sizes;
