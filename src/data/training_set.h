@@ -19,9 +19,8 @@ struct TrainingQuery {
   uint32_t query = 0;                // into TrainingSet::queries
   uint32_t source = 0;               // JudgedQuery::source
   std::vector<Judgement> positives;  // grade >= positive_grade
-  // The documents judged below positive_grade. Those with grade > 0 are relevant to some degree:
-  // they are no negatives of this query, in the batch or mined. Grade 0 is a judged (hard)
-  // negative.
+  // They are judged below positive_grade. Those with grade > 0 are relevant to some degree: no
+  // negatives of this query, in the batch or mined. Grade 0 is a judged (hard) negative.
   std::vector<Judgement> others;
   // Left out of training (data/studies/label_study.h). Masks still know them: where they are
   // relevant, they are no negatives.

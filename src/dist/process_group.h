@@ -59,8 +59,7 @@ class ProcessGroup {
   virtual at::Tensor AllGather(const at::Tensor& tensor) = 0;
   // tensor [ranks, ...]: row r goes to rank r. Row r of the result came from rank r.
   at::Tensor AllToAll(const at::Tensor& tensor);
-  // Starts AllToAll and returns; `to` has the shape of `from`. Both must stay as they are
-  // meanwhile.
+  // Starts AllToAll; `to` has the shape of `from`. Both must stay as they are meanwhile.
   virtual std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) = 0;
   // Adds up the tensors of all processes in place, in an order that is the same in every run.
   virtual std::unique_ptr<Pending> AddUp(at::Tensor tensor) = 0;
@@ -99,8 +98,7 @@ class ProcessGroup {
 // Says whether several processes share the work: there is a group, and it has more than one.
 inline bool IsShared(const ProcessGroup* group) { return group != nullptr && !group->alone(); }
 
-// Says whether this process is the one that works where one is enough: rank 0, or there is no
-// group.
+// Says whether this process is the one that works where one is enough: rank 0, or without a group.
 inline bool Leads(const ProcessGroup* group) { return group == nullptr || group->leads(); }
 
 // This process's even share of `count` things: [begin, end) of those of all ranks, in their order.

@@ -43,8 +43,7 @@ class Tower {
   std::string adapter_settings() const;  // "" without adapters
   double flops_per_token() const { return encoder_->flops_per_token(); }
 
-  // The width of the embeddings that Encode returns: the folder's, or fewer
-  // (LoadOptions::dimensions).
+  // The width of what Encode returns: the folder's, or less (LoadOptions::dimensions).
   int64_t embedding_width() const { return width_; }
 
   const weights::ModelFolder& folder() const { return folder_; }

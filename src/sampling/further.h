@@ -36,8 +36,7 @@ struct FurtherOptions {
 // without replacement, all alike, from each query's judged negatives, or where paired documents may
 // have any grade from all its kept pairs but the paired one, and in either case from what `mined`
 // has for it. Paired documents enter the batch first: of two equal texts, the paired document stays
-// and the
-// extra one is left out.
+// and the extra one is left out.
 void AddFurther(const Pairs& pairs, const FurtherPool& mined, const FurtherOptions& options,
                 const std::vector<Draw>& draws, Batch& batch);
 

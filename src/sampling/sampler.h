@@ -78,8 +78,7 @@ class Sampler {
 
   // The next batch: at least one row, at most `batch` of them, or at most `batch_tokens` tokens.
   virtual Batch Next() = 0;
-  // Says how many queries epoch `pass` draws, with repetition; an estimate where that is not known
-  // ahead.
+  // The queries that epoch `pass` draws, with repetition; an estimate if they are not known ahead.
   virtual uint64_t QueriesIn(uint64_t pass) const = 0;
   // Passes done and the share of the one under way.
   virtual double Passes() const = 0;

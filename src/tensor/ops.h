@@ -185,8 +185,7 @@ enum class Pooling {
 // (tokens.prompt_tokens) are left out: the first row is the first one after them, and positions
 // still count from the text's beginning. A text that has no token after its prompt gives a row of
 // zeros, or with kCls its first row, as in sentence-transformers 6.2; that one gives -inf with
-// kMax, of which no score can be made. Where the largest numbers are equal, the first gets the
-// gradient.
+// kMax, of which no score can be made. The first of equal largest numbers gets the gradient.
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
 
 // Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.

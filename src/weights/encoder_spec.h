@@ -73,8 +73,7 @@ struct AttentionSpec {
 };
 
 struct LayerSpec {
-  // In post-norm layers it comes after the residual sum of attention; in pre-norm layers before
-  // attention, and may be missing.
+  // It follows attention's residual sum (post-norm) or precedes attention (pre-norm, optional).
   NormSpec attention_norm;
   LinearSpec query_key_value;
   NormSpec query_norm, key_norm;  // of each head's row, before positions; usually missing

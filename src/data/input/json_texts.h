@@ -16,8 +16,7 @@ struct TextKeys {
   TextRole role = TextRole::kDocument;
   std::string id = "_id";  // "": lines have no id
   std::string text = "text";
-  // Says whether a user chooses the keys with --id-field and --text-field; messages then name
-  // these.
+  // Says whether a user chose the keys with --id-field and --text-field; messages then name these.
   bool chosen_by_flags = false;
 };
 

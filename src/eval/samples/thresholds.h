@@ -1,5 +1,4 @@
-// Chooses the threshold for a target: the score at which to cut results so that, say, nine of ten
-// are right.
+// Chooses thresholds for targets: scores at which to cut results so that nine of ten are right.
 //
 //   const std::vector<Target> targets = ParseTargets("precision=0.9,results=5");
 //   const std::vector<ChosenThreshold> chosen =

@@ -35,8 +35,7 @@ class CrossEncoder {
 
   // Computes what the head gives for each label, before any activation, float32 [B, labels] on the
   // CPU, for packed pairs (with `types` where token_types() holds). In bf16 the encoder computes in
-  // bf16 and the head in
-  // float. Throws UsageError for a pair longer than the encoder's positions.
+  // bf16 and the head in float. Throws UsageError for a pair longer than the encoder's positions.
   at::Tensor Logits(const tensor::PackedTokens& pairs, tensor::Precision precision) const;
 
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }

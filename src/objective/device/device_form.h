@@ -59,8 +59,7 @@ struct DeviceBatch {
   int64_t cells_at_a_time = kCellsAtATime;
 };
 
-// Zeroed matrices that a form adds to, as Gradient has them; undefined where the batch has no such
-// scores.
+// Zeroed matrices that a form adds to, as in Gradient; undefined where the batch lacks the scores.
 struct DeviceGradient {
   at::Tensor query_document, query_query, document_document;  // float64, contiguous
   double scale = 0;

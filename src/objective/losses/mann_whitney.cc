@@ -5,8 +5,7 @@
 // ours: with it the loss is nearer to the AUC of the whole data than to the batch's. A pair weighs
 // as the query of its positive; pairs of banked positives weigh 1. The loss of a query is the mean
 // over the pairs whose positive is its paired document ("sum": the sum). A batch without negatives
-// has
-// loss 0.
+// has loss 0.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -19,8 +19,7 @@ namespace tandem::sampling {
 //
 // A task whose draws are fewer than two batches (three, where tokens are counted) stays in the pool
 // until it has more, and every other task keeps as many as one batch there. At the epoch's end,
-// where
-// everything is composed, no task has a rest for a tiny batch then.
+// where everything is composed, no task has a rest for a tiny batch then.
 class PooledPass final : public Pass {
  public:
   // `order`, whose epoch number `pass` has begun, and `composer` must outlive this.

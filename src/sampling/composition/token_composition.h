@@ -17,8 +17,7 @@ struct TokenOptions {
 };
 
 // Gives each query of an epoch the number of its batch: no batch has more than `limit` tokens or a
-// key
-// twice, none is empty, and they are numbered from 0. `tokens[i]` is what query i of the epoch
+// key twice, none is empty, and they are numbered from 0. `tokens[i]` is what query i of the epoch
 // brings, its documents included: from 1 to `limit`, or std::invalid_argument is thrown. Where the
 // queries of a key have to meet, in as many batches as the tokens fill at least, they are spread as
 // SplitFrequentKeys does it.

@@ -1,10 +1,9 @@
 // Draws every query once per epoch, in random order.
 //
 // The paired document of a query is uniform among its positives, or with `graded_own` among all
-// that
-// are judged for it. The order of epoch e is the shuffle of stream (seed, "sampling order", e), and
-// what is drawn for query q comes from its own stretch of stream (seed, "sampling documents", e)
-// (sampling/further.h).
+// that are judged for it. The order of epoch e is the shuffle of stream (seed, "sampling order",
+// e), and what is drawn for query q comes from its own stretch of stream (seed, "sampling
+// documents", e) (sampling/further.h).
 // Source: common practice; the papers' "random batches".
 #include <memory>
 #include <numeric>

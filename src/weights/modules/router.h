@@ -21,9 +21,8 @@ struct Routes {
   // module after the router; folders are relative to the model's.
   std::vector<ListedModule> query;
   std::vector<ListedModule> document;
-  // kShared says that both routes are the same modules. With one Dense module that is the last one
-  // of both:
-  // kSeparateSharedProjection.
+  // kShared: both routes are the same modules. kSeparateSharedProjection: one Dense module is the
+  // last one of both.
   Towers towers = Towers::kSeparate;
 };
 

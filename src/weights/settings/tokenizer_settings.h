@@ -34,8 +34,7 @@ struct TokenizerSettings {
   // an architecture that is not known, `max_position_embeddings` counts.
   TokenLimit max_tokens;
   // `query_length` and `document_length` of sentence_bert_config.json, which texts of a kind go by
-  // in place of max_tokens; never more than the encoder can read. They are unset where the file has
-  // none.
+  // in place of max_tokens; never more than the encoder can read. Unset if the file has none.
   std::optional<size_t> max_query_tokens, max_document_tokens;
   // `do_lower_case` of sentence_bert_config.json: texts are lower-cased before the tokenizer's own
   // normalizer, as sentence-transformers does, also where that one keeps upper case.

@@ -42,7 +42,8 @@ inline constexpr size_t kMostInt8Depth = 65536;
 // The constant factor B [depth, columns]. Throws std::logic_error for shapes that are not allowed.
 class Int8Matrix {
  public:
-  // AMX's tiles need 32 columns: other matrices get kVnni, or where that is not available, kWiden.
+  // AMX's tiles need a multiple of 32 columns: other matrices get kVnni, or where that is not
+  // available, kWiden.
   Int8Matrix(size_t depth, size_t columns, Int8Kernel kernel);
 
   // What parts of B begin at: multiples of the width of every kernel's panels.

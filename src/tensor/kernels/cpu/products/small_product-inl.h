@@ -20,9 +20,8 @@
 
 #include "tensor/kernels/cpu/vector-inl.h"
 
-// Makes GCC unroll a loop of constant length early enough to keep arrays in registers. It does not
-// under AddressSanitizer: with a check of every access, unrolled loops take many minutes to
-// compile.
+// Makes GCC unroll a loop of constant length early enough to keep arrays in registers; it does not
+// under AddressSanitizer: with a check of every access, such loops take many minutes to compile.
 #undef TANDEM_UNROLL
 #undef TANDEM_PRAGMA
 #define TANDEM_PRAGMA(text) _Pragma(#text)

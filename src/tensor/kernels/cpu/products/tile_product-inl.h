@@ -52,9 +52,8 @@ enum class TileWords {
 };
 
 // The tile registers 0 to 7 of this thread, zero at first, released when the object ends. Needs
-// AMX-TILE, what its products need, and Linux's permission: the caller checks. It is assembly,
-// because compilers have intrinsics for these instructions only at targets that Highway 1.0 does
-// not know.
+// AMX-TILE, what its products need, and Linux's permission: the caller checks. It is assembly, as
+// compilers have intrinsics for these instructions only at targets that Highway 1.0 does not know.
 class AmxTiles {
  public:
   explicit HWY_INLINE AmxTiles(size_t rows = 2 * kTileSide) {
