@@ -31,7 +31,7 @@ if(TANDEM_WITH_CUDA)
   if(NOT PypiTorch_CRT_FOLDER)
     set(PypiTorch_CRT_FOLDER "${TANDEM_TORCH}/nvidia/cu13/include")
   endif()
-  list(APPEND PypiTorch_CUDA_INCLUDE_DIRS "${PypiTorch_CRT_FOLDER}") # behind the package's own
+  list(APPEND PypiTorch_CUDA_INCLUDE_DIRS "${PypiTorch_CRT_FOLDER}") # after the package's own
   list(REMOVE_DUPLICATES PypiTorch_CUDA_INCLUDE_DIRS)
   if(NOT PypiTorch_RUNTIME_LIBRARY)
     set(PypiTorch_RUNTIME_LIBRARY "${TANDEM_TORCH}/nvidia/cu13/lib/libcudart.so.13")

@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// Nothing where `encoded` is not base64 of whole bytes: a length that is no multiple of 4, another
-// character, padding that is not at the end, or bits behind the last byte that are not zero.
+// Returns nothing where `encoded` is not base64 of whole bytes: a length that is no multiple of 4,
+// another character, padding that is not at the end, or bits after the last byte that are not zero.
 std::optional<std::string> DecodeBase64(std::string_view encoded);
 
 // Appends four characters for each three bytes that have begun.

@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// How a sink shows the progress of a long job.
+// Says how a sink shows the progress of a long job.
 enum class ProgressView {
   kNone,   // not at all
   kLines,  // a line now and then, as in a log file

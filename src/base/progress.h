@@ -1,5 +1,5 @@
-// How far a long job is: a bar with rate and time left that is drawn again and again, or one line
-// per period. The message sink decides which.
+// Shows how far a long job is: a bar with rate and time left that is drawn again and again, or one
+// line per period. The message sink decides which.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct ProgressOptions {
 };
 
 // Writes to the message sink that is installed when the Progress is made, which must outlive it;
-// silent where there is none. Not thread-safe: one thread reports.
+// it is silent where there is none. Not thread-safe: one thread reports.
 //
 // A bar fills one row. Where the row is too narrow, the bar shrinks, then the rate goes, then the
 // details from the last to the first, then the bar; counts and the time left stay.
@@ -34,7 +34,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // `done` units so far, those of an earlier process among them. `detail` is shown behind them; its
+  // `done` units so far, those of an earlier process among them. `detail` is shown after them; its
   // parts are separated by ", ", the most important first ("loss 0.123, 512 tokens/s").
   void Update(uint64_t done, std::string_view detail = {});
   // Rate and time left count from now: what the job did before was preparation.

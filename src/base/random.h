@@ -36,7 +36,7 @@ class RandomStream {
   // Uniform over [0, 1), 53 bits.
   double Uniform();
 
-  // The number of values drawn so far. `Seek` makes a stream continue behind that many.
+  // The number of values drawn so far. `Seek` makes a stream continue after that many.
   uint64_t position() const { return position_; }
   void Seek(uint64_t position);
 

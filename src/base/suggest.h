@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// How many letters are inserted, deleted, replaced or swapped with their neighbour between two
+// Says how many letters are inserted, deleted, replaced or swapped with their neighbour between two
 // names; upper and lower case of ASCII letters are the same.
 size_t EditDistance(std::string_view a, std::string_view b);
 

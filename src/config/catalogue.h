@@ -50,7 +50,7 @@ struct Catalogue {
   std::string_view name;   // plural, as `tandem list` takes it: "objectives"
   std::string_view entry;  // one of them: "objective"
   // The recipe table whose key `name` names an entry, and whose further keys are that entry's
-  // parameters: "objective". Empty where recipes do not name entries.
+  // parameters: "objective". It is empty where recipes do not name entries.
   std::string_view table;
   std::string_view summary;  // what its entries are
   std::vector<const EntryInfo*> entries;

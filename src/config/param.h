@@ -61,7 +61,7 @@ struct ChoiceInfo {
 // The default of a descriptor; monostate: none, `unset_doc` says what happens then.
 using DefaultValue = std::variant<std::monostate, bool, int64_t, double, std::string_view>;
 
-// When a parameter does something. Setting one that does nothing is an error.
+// Says when a parameter does something. Setting one that does nothing is an error.
 struct ParamCondition {
   // What it needs, in words that stand after "needs": `weighting = "ndcg2++"`. Empty: nothing.
   std::string_view text;
@@ -82,7 +82,7 @@ struct ParamInfo {
   std::string_view elsewhere;
   ParamCondition condition;
 
-  // Copies with `elsewhere` or `condition` set, to be written behind Number(...) and the like.
+  // Copies with `elsewhere` or `condition` set, to be written after Number(...) and the like.
   constexpr ParamInfo Elsewhere(std::string_view text) const {
     ParamInfo info = *this;
     info.elsewhere = text;

@@ -24,13 +24,13 @@ class Params {
   int64_t Integer(std::string_view name) const;
   bool Boolean(std::string_view name) const;
   const std::string& String(std::string_view name) const;  // strings and choices
-  // Nothing where a parameter without a default has no value.
+  // Returns nothing where a parameter without a default has no value.
   std::optional<double> OptionalNumber(std::string_view name) const;
   std::optional<std::string> OptionalString(std::string_view name) const;
 
   // Checks the value and sets it. Returns "", or the problem as CheckValue words it.
   std::string Set(std::string_view name, const Value& value);
-  // Whether there is a parameter of this name.
+  // Says whether there is a parameter of this name.
   bool Knows(std::string_view name) const;
 
   std::span<const ParamInfo> infos() const { return infos_; }

@@ -17,8 +17,8 @@ struct Quantity {
   static constexpr Quantity Percent(double percent) { return {percent, true}; }
   static constexpr Quantity Count(int64_t count) { return {static_cast<double>(count), false}; }
 
-  // How many units of a whole of `total`: a share is rounded to the nearest integer, a count is
-  // taken as it is (it may exceed `total`).
+  // Says how many units of a whole of `total`: a share is rounded to the nearest integer, a count
+  // is taken as it is (it may exceed `total`).
   int64_t Of(int64_t total) const;
   bool IsZero() const { return amount == 0; }
 

@@ -53,7 +53,7 @@ struct LoadedSuite {
 // Throws RecipeError with the position as LoadRecipe does: unknown keys, wrong types, missing keys,
 // no set, `pool` beside `candidates`. A missing file is a UsageError.
 LoadedSuite LoadSuite(const std::filesystem::path& file);
-// The same from text; `name` stands for the file in messages.
+// Parses a suite from text; `name` stands for the file in messages.
 LoadedSuite ParseSuite(std::string_view text, std::string_view name);
 
 }  // namespace tandem::config

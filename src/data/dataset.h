@@ -39,8 +39,8 @@ enum class ScoreMeaning {
   kNone,    // there are none
   kLabels,  // all are 0 or 1: Judgement::grade is that label, whatever list the document stands in
   kGrades,  // of documents that nothing else tells apart: how relevant each is
-  // Of such documents too, but numbers that may be anything: a list's scores, or classes. Somebody
-  // has to say from which number on a document is a positive.
+  // Grades of such documents too, but numbers that may be anything: a list's scores, or classes.
+  // Somebody has to say from which number on a document is a positive.
   kUndecided,
   kTeacher  // beside positives and negatives, which stand
 };

@@ -9,7 +9,7 @@
 namespace tandem::data {
 namespace {
 
-// Puts the texts of `part` behind `all` and returns the number of the first one.
+// Appends the texts of `part` to `all` and returns the number of the first one.
 uint32_t AppendTexts(const Texts& part, size_t number, Texts& all) {
   const auto first = static_cast<uint32_t>(all.size());
   for (size_t i = 0; i < part.size(); ++i) {
@@ -18,7 +18,7 @@ uint32_t AppendTexts(const Texts& part, size_t number, Texts& all) {
   return first;
 }
 
-// Whether `count` texts of `all` from `first` on are those of `part`.
+// Says whether `count` texts of `all` from `first` on are those of `part`.
 bool AreTexts(const Texts& all, size_t first, size_t count, const Texts& part) {
   if (part.size() != count) return false;
   for (size_t i = 0; i < count; ++i) {

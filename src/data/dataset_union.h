@@ -11,13 +11,13 @@
 
 namespace tandem::data {
 
-// Where the texts of one of the data sets are in the union of all.
+// The place of one data set's texts in the union of all.
 struct UnionPart {
   uint32_t first_query = 0, queries = 0;
   uint32_t first_document = 0, documents = 0;
 };
 
-// Puts data sets one behind the other. Nothing of different ones is ever the same: the ids of the
+// Puts data sets one after the other. Nothing of different ones is ever the same: the ids of the
 // second get "2:" in front, since two data sets may use one id for different texts. Texts that
 // occur in several stay apart too, as copies, which masks know by their hashes. Only two splits of
 // one data set share its texts.
@@ -29,9 +29,9 @@ class DatasetUnion {
   // Throws std::length_error beyond 2^32 - 1 texts.
   void Add(Dataset part, std::optional<size_t> texts_of = std::nullopt);
 
-  // Of the parts so far. A part that shares the texts of an earlier one has that one's place.
+  // The parts so far. A part that shares the texts of an earlier one has that one's place.
   const std::vector<UnionPart>& parts() const { return parts_; }
-  // Whether part `number` shares the texts of an earlier one.
+  // Says whether part `number` shares the texts of an earlier one.
   bool shares(size_t number) const { return shares_[number]; }
 
   // All of them. `file` names the first; it has grades where one of them has, and a query prompt
@@ -40,7 +40,7 @@ class DatasetUnion {
 
  private:
   UnionPart Append(const Dataset& part);
-  // Whether part `number` of the union has exactly the texts of `part`, in their order.
+  // Says whether part `number` of the union has exactly the texts of `part`, in their order.
   bool HasTextsOf(size_t number, const Dataset& part) const;
 
   Dataset all_;

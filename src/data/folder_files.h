@@ -6,7 +6,7 @@
 
 namespace tandem::data {
 
-// "; give one of its files: dev.jsonl, train.jsonl". Empty where no file of the folder looks
+// "; give one of its files: dev.jsonl, train.jsonl". It is empty where no file of the folder looks
 // like data.
 std::string FilesInstead(const std::filesystem::path& folder);
 

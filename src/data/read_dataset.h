@@ -12,7 +12,7 @@
 
 namespace tandem::data {
 
-// How data.format spells the format of a file of training lines, by the keys of its first line
+// Says how data.format spells the format of a file of training lines, by the keys of its first line
 // (`positive_passages`: tevatron; `pos`: flag_embedding; else sentence_transformers). Throws
 // DataError for a file that cannot be read or has no line.
 std::string_view FormatOfLines(const std::filesystem::path& path);
@@ -27,7 +27,7 @@ void RefuseParquet(const std::filesystem::path& path);
 // throw, and UsageError for an unknown format.
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, Warnings* warnings = nullptr);
-// The same with what a user says of a file's lines; a folder has none.
+// Reads by what a user says of a file's lines; a folder has none.
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
                     std::string_view split, const LineRules& rules, Warnings* warnings = nullptr);
 

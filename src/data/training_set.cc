@@ -12,15 +12,15 @@
 namespace tandem::data {
 namespace {
 
-std::string WithoutOwn(double positive_grade, OwnDocument own) {
-  return own == OwnDocument::kPositive
+std::string WithoutOwn(double positive_grade, PairedDocument own) {
+  return own == PairedDocument::kPositive
              ? fmt::format("queries without a document of grade {} or more, left out",
                            positive_grade)
              : std::string("queries without a judged document, left out");
 }
 
-std::string NoneLeft(size_t judged, double positive_grade, OwnDocument own) {
-  return own == OwnDocument::kPositive
+std::string NoneLeft(size_t judged, double positive_grade, PairedDocument own) {
+  return own == PairedDocument::kPositive
              ? fmt::format(
                    "none of the {} judged queries has a document of grade {} or more "
                    "(data.positive_grade)",
@@ -43,9 +43,9 @@ bool IsRelevant(const TrainingQuery& query, uint32_t document) {
          std::any_of(query.unused.begin(), query.unused.end(), is_relevant);
 }
 
-bool HasOwnDocument(const TrainingQuery& query, OwnDocument own) {
+bool HasPairedDocument(const TrainingQuery& query, PairedDocument own) {
   if (!query.positives.empty()) return true;
-  return own == OwnDocument::kAnyGrade &&
+  return own == PairedDocument::kAnyGrade &&
          std::any_of(query.others.begin(), query.others.end(),
                      [](const Judgement& judgement) { return judgement.grade >= 0; });
 }
@@ -60,7 +60,7 @@ void SplitAgain(TrainingQuery& query, double positive_grade) {
   }
 }
 
-TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument own,
+TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, PairedDocument own,
                              Warnings* warnings) {
   if (!(positive_grade > 0) || !std::isfinite(positive_grade)) {
     throw UsageError(
@@ -72,7 +72,7 @@ TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument
     TrainingQuery query{
         .query = judged.query, .source = judged.source, .positives = std::move(judged.judgements)};
     SplitAgain(query, positive_grade);
-    if (!HasOwnDocument(query, own)) {
+    if (!HasPairedDocument(query, own)) {
       ++set.queries_without_positive;
       scope.get().Count("", WithoutOwn(positive_grade, own), 0, dataset.queries.id(judged.query));
       continue;
@@ -92,7 +92,7 @@ TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument
 }
 
 TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, Warnings* warnings) {
-  return BuildTrainingSet(std::move(dataset), positive_grade, OwnDocument::kPositive, warnings);
+  return BuildTrainingSet(std::move(dataset), positive_grade, PairedDocument::kPositive, warnings);
 }
 
 }  // namespace tandem::data

@@ -14,12 +14,12 @@
 namespace tandem::data {
 
 // A query with its judged documents. Every one of them is in exactly one of the lists, each in file
-// order. Below 0 is "not judged", as in trec_eval.
+// order. A grade below 0 means "not judged", as in trec_eval.
 struct TrainingQuery {
   uint32_t query = 0;                // into TrainingSet::queries
   uint32_t source = 0;               // JudgedQuery::source
   std::vector<Judgement> positives;  // grade >= positive_grade
-  // Judged below positive_grade. Those with grade > 0 are relevant to some degree: they are no
+  // They are judged below positive_grade. Those with grade > 0 are relevant to some degree: no
   // negatives of this query, in the batch or mined. Grade 0 is a judged (hard) negative.
   std::vector<Judgement> others;
   // Left out of training (data/studies/label_study.h). Masks still know them: where they are
@@ -27,12 +27,12 @@ struct TrainingQuery {
   std::vector<Judgement> unused;
 };
 
-// Whether the judgement of `document` forbids it as a negative of `query`: it is a positive, or has
-// 0 < grade < positive_grade. Documents with the same text are not compared here.
+// Says whether the judgement of `document` forbids it as a negative of `query`: it is a positive,
+// or has 0 < grade < positive_grade. Documents with the same text are not compared here.
 bool IsRelevant(const TrainingQuery& query, uint32_t document);
 
-// Which documents can be a query's own one, which stands for it in a batch.
-enum class OwnDocument { kPositive, kAnyGrade };
+// Says which documents can be the one that a query is paired with in a batch.
+enum class PairedDocument { kPositive, kAnyGrade };
 
 // Copies share their texts.
 struct TrainingSet {
@@ -42,23 +42,23 @@ struct TrainingSet {
   std::span<const uint64_t> query_hashes;     // queries.hashes()
   std::span<const uint64_t> document_hashes;  // documents.hashes()
   double positive_grade = 1;
-  OwnDocument own = OwnDocument::kPositive;
+  PairedDocument own = PairedDocument::kPositive;
   size_t queries_without_positive = 0;  // judged queries that were left out
   size_t pair_count = 0;                // positives of all examples together
   std::string file;                     // with the judgements; for messages
 };
 
-// Splits the judgements of `dataset` at `positive_grade` (docs/training.md). Judged queries that
-// have no document to be their own are left out and counted in `warnings` (stderr where null): for
+// Splits the judgements of `dataset` at `positive_grade` (docs/training.md). Judged queries without
+// a document to be paired with are left out and counted in `warnings` (stderr where null): for
 // kPositive those without a positive, for kAnyGrade those with nothing judged 0 or above. Throws
 // UsageError for a positive_grade that is not a positive number, DataError when no query is left.
-TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, OwnDocument own,
+TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, PairedDocument own,
                              Warnings* warnings = nullptr);
 TrainingSet BuildTrainingSet(Dataset dataset, double positive_grade, Warnings* warnings = nullptr);
 
 // Splits a query's positives and others anew, after grades have changed.
 void SplitAgain(TrainingQuery& query, double positive_grade);
-// Whether it has a document that can be its own one.
-bool HasOwnDocument(const TrainingQuery& query, OwnDocument own);
+// Says whether it has a document that it can be paired with.
+bool HasPairedDocument(const TrainingQuery& query, PairedDocument own);
 
 }  // namespace tandem::data

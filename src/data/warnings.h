@@ -16,7 +16,7 @@ class Warnings {
   void Count(std::string_view file, std::string_view kind, int64_t line, std::string_view id = {},
              uint64_t count = 1);
 
-  // Counts what `others` has, behind what is here.
+  // Adds the counts of `others`, after what is here.
   void Add(const Warnings& others);
 
   bool empty() const { return entries_.empty(); }

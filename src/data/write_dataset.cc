@@ -55,7 +55,7 @@ void CheckOutput(const DatasetWriter& writer, const std::filesystem::path& outpu
                                  output.native(), writer.is_folder ? "folder" : "file"));
   }
   std::error_code error;
-  // Also a link that points nowhere is in the way.
+  // A link that points nowhere is in the way, too.
   if (std::filesystem::exists(std::filesystem::symlink_status(output, error))) {
     throw UsageError(fmt::format("{}: exists already; give another {}, or remove it",
                                  output.native(), writer.is_folder ? "folder" : "file"));

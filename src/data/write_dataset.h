@@ -21,12 +21,12 @@ namespace tandem::data {
 struct WriteOptions {
   // BEIR: the judgements go to qrels/SPLIT.tsv.
   std::string split = "train";
-  // Formats of lines: a document of this grade or more is a positive, one of grade 0 a negative;
+  // In formats of lines a document of this grade or more is a positive, one of grade 0 a negative;
   // those between are neither and left out, and no grades are written. Without it every grade above
   // 0 is a positive, and where there are other grades than 0 and 1, they are written as scores.
   // Grades from 0 to 1 that tell nothing but positives from negatives stay as they are.
   std::optional<double> positive_grade;
-  // sentence_transformers: negatives of a line; 0 leaves all negatives out. Queries with fewer are
+  // sentence_transformers: the negatives of a line; 0 leaves all out. Queries with fewer are
   // left out. Without it a line has as many as the query with the fewest.
   std::optional<size_t> negatives;
 };

@@ -10,18 +10,18 @@
 
 namespace tandem::dist {
 
-// Which rows of a matrix [N, E] are each process's. Matrices may be on a device: what the group
-// does not take there goes over the host. Results are where the arguments are.
+// Knows which rows of a matrix [N, E] are each process's. Matrices may be on a device: what the
+// group does not take there goes over the host. Results are where the arguments are.
 class RowExchange {
  public:
   // rows_of[r] are the rows of rank r, in the order in which that process has them; together they
-  // are 0 to N - 1, each once. The same on every process. `group` must outlive the exchange.
+  // are 0 to N - 1, each once. It is the same on every process. `group` must outlive the exchange.
   RowExchange(ProcessGroup& group, const std::vector<std::vector<int64_t>>& rows_of);
 
   // Consecutive rows, an even share of `rows` for each process (ShareOf).
   static RowExchange OfEvenShares(ProcessGroup& group, int64_t rows);
 
-  // The whole matrix [N, E] on every process, from its own rows [n, E]. Without gradient.
+  // Gathers the whole matrix [N, E] on every process, from its own rows [n, E]. Has no gradient.
   at::Tensor Gather(const at::Tensor& own) const;
   // The gradient of this process's own rows [n, E] where every process has a part of the gradient
   // of the matrix [N, E]: the parts' sum, added in the order of ranks.

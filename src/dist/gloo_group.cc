@@ -25,10 +25,10 @@
 
 #include "base/error.h"
 #include "dist/c10d_versions.h"
-#include "dist/meeting.h"
 #include "dist/nccl_group.h"
 #include "dist/one_gpu_each.h"
 #include "dist/peers.h"
+#include "dist/rendezvous.h"
 
 namespace tandem::dist {
 namespace {
@@ -36,17 +36,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long a wait for other processes goes on before it asks whether they are still there.
+// Says how long a wait for other processes goes on before it asks whether they are still there.
 constexpr milliseconds kLook{500};
 
-// How often a process says that it is there, where the timeout leaves room for that.
+// Says how often a process says that it is there, where the timeout leaves room for that.
 constexpr milliseconds kBeat{1000};
 
 // No limit of libtorch's own: a process that is late, since it mines or waits for a disk, is not
 // lost. Peers tells the two apart.
 constexpr milliseconds kNoLimit = std::chrono::hours(24 * 365);
 
-// How long a wait for a GPU sleeps before it looks again, at first and at most.
+// Says how long a wait for a GPU sleeps before it looks again, at first and at most.
 constexpr std::chrono::microseconds kShortestPause{10};
 constexpr std::chrono::microseconds kLongestPause{1000};
 
@@ -92,7 +92,7 @@ class GlooGroup final : public ProcessGroup {
  public:
   GlooGroup(const Launch& launch, const GroupOptions& options)
       : rank_(launch.rank), ranks_(launch.ranks) {
-    store_ = MeetingStore(launch, options.timeout);
+    store_ = RendezvousStore(launch, options.timeout);
     try {
       Meet(launch, *store_, options.timeout);
       peers_ = std::make_unique<Peers>(StoreForPeers(launch, options.timeout),

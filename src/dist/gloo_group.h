@@ -1,5 +1,5 @@
-// A group of several processes on Gloo, which exchanges hosts' memory over TCP. In a build for
-// GPUs, tensors on them are exchanged by NCCL (dist/nccl_group.h).
+// A group of several processes on Gloo, which exchanges hosts' memory over TCP. A build for GPUs
+// exchanges tensors on them by NCCL (dist/nccl_group.h).
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace tandem::dist {
 
-// As ProcessGroup::Join, for a launch of more than one.
+// Joins as ProcessGroup::Join does, for a launch of more than one.
 std::unique_ptr<ProcessGroup> JoinByGloo(const Launch& launch, const GroupOptions& options);
 
 }  // namespace tandem::dist

@@ -49,7 +49,7 @@ int64_t Padded(int64_t numbers, int64_t ranks) { return (numbers + ranks - 1) / 
 }  // namespace
 
 struct GradientReducer::State {
-  // Where a parameter's gradient travels.
+  // The place where a parameter's gradient travels.
   struct Place {
     size_t bucket = 0;
     int64_t begin = 0;  // of its numbers in the bucket
@@ -100,8 +100,8 @@ struct GradientReducer::State {
     }
   }
 
-  // Which gradients are row-sparse: what any process says at the first step. They leave the buckets
-  // then.
+  // Finds the gradients that are row-sparse: what any process says at the first step. They leave
+  // the buckets then.
   void FindTables() {
     at::Tensor sparse = at::zeros({std::ssize(parameters)}, at::kLong);
     for (size_t i = 0; i < parameters.size(); ++i) {

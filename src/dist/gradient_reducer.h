@@ -16,7 +16,7 @@
 
 namespace tandem::dist {
 
-// How numbers travel.
+// Says how numbers travel.
 enum class ReduceType {
   kFp32,
   // Half the bytes: each process rounds its gradients to bf16, they are added up in float, and the
@@ -31,19 +31,19 @@ struct ReducerOptions {
 
 class GradientReducer {
  public:
-  // Of all trained parameters, the same on every process. `group` must outlive the reducer.
+  // Takes all trained parameters, the same on every process. `group` must outlive the reducer.
   GradientReducer(ProcessGroup& group, std::vector<model::NamedParameter> parameters,
                   const ReducerOptions& options = {});
   GradientReducer(const GradientReducer&) = delete;
   GradientReducer& operator=(const GradientReducer&) = delete;
   ~GradientReducer();
 
-  // To be called before the last backward pass of a step: what earlier ones have added is in the
+  // Must be called before the last backward pass of a step: what earlier ones have added is in the
   // gradients, and what this one finishes is sent at once.
   void BeginLastPass();
-  // After that pass, which a process without texts has left out. Every parameter that any process
-  // has a gradient of then has the sum as its gradient, and other parameters have none. Gradients
-  // stay valid until the next BeginLastPass.
+  // Called after that pass, which a process without texts has left out. Every parameter that any
+  // process has a gradient of then has the sum as its gradient, and other parameters have none.
+  // Gradients stay valid until the next BeginLastPass.
   void Finish();
 
   // Bytes that this process has sent as gradients since the last call, as a ring sends them.

@@ -75,7 +75,7 @@ struct Peers::State {
     return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, host);
   }
 
-  // Under the mutex: of a process that is not rank 0, whether that one does not answer.
+  // Says, under the mutex, in a process that is not rank 0, whether rank 0 does not answer.
   std::optional<LostPeer> SilentStore(Clock::duration limit) const {
     const Clock::duration silence = Clock::now() - answered;
     if (leads() || silence <= limit) return std::nullopt;
@@ -96,7 +96,7 @@ struct Peers::State {
     return {report.substr(space + 1), std::stoi(report.substr(0, space))};
   }
 
-  // Of rank 0: looks at everybody's beats, and leaves word of the first that has been silent.
+  // Rank 0 looks at everybody's beats, and leaves word of the first that has been silent.
   void LookAtAll() {
     const bool suspicious = store->Add("suspicions", 0) > 0;
     std::vector<std::string> all;

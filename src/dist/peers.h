@@ -1,4 +1,4 @@
-// Whether the other processes of a group are still there.
+// Says whether the other processes of a group are still there.
 //
 // Every process tells the group's store at each beat that it is alive. Rank 0, whose process keeps
 // the store, looks at all beats and leaves word of who is missing; one that ends with an error
@@ -50,14 +50,14 @@ class Peers {
 
   // Whom this process has lost by now, if anybody. Never blocks.
   std::optional<LostPeer> Lost() const;
-  // Who it was that broke a connection: waits for some beats, until rank 0 knows. The answer names
-  // nobody where all processes go on beating.
+  // Says who it was that broke a connection: waits for some beats, until rank 0 knows. The answer
+  // names nobody where all processes go on beating.
   LostPeer Find(const std::string& error) const;
 
   // Leaves the error that ends this process for the others, and waits for some beats until they can
   // have read it.
   void Report(int exit_code, const std::string& message);
-  // From now on nobody is missed: the processes end.
+  // After this call nobody is missed: the processes end.
   void Leave();
 
  private:

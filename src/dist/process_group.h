@@ -26,7 +26,7 @@
 namespace tandem::dist {
 
 struct GroupOptions {
-  // How long the others may take to come, to answer, or to be as far as this process.
+  // Says how long the others may take to come, to answer, or to be as far as this process.
   std::chrono::milliseconds timeout{300'000};
 };
 
@@ -52,14 +52,14 @@ class ProcessGroup {
   bool alone() const { return ranks() == 1; }
   bool leads() const { return rank() == 0; }
 
-  // Whether the functions below take tensors that are there. Gloo takes the host's.
+  // Says whether the functions below take tensors that are there. Gloo takes the host's.
   virtual bool Takes(at::Device device) const { return device.is_cpu(); }
 
   // The tensors of all processes, [ranks, ...]; all must have one shape and dtype.
   virtual at::Tensor AllGather(const at::Tensor& tensor) = 0;
   // tensor [ranks, ...]: row r goes to rank r. Row r of the result came from rank r.
   at::Tensor AllToAll(const at::Tensor& tensor);
-  // The same, under way; `to` has the shape of `from`. Both must stay as they are meanwhile.
+  // Starts AllToAll; `to` has the shape of `from`. Both must stay as they are meanwhile.
   virtual std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) = 0;
   // Adds up the tensors of all processes in place, in an order that is the same in every run.
   virtual std::unique_ptr<Pending> AddUp(at::Tensor tensor) = 0;
@@ -75,30 +75,30 @@ class ProcessGroup {
 
   // Calls `body` on every process. Where it throws on one, all processes throw: those where it did
   // not fail an error of the same exit code that names the rank. So nobody waits for a process that
-  // has ended. `body` must not use the group, unless either all processes fail behind that use or
+  // has ended. `body` must not use the group, unless either all processes fail after that use or
   // those that fail do so before it.
   void Agree(const std::function<void()>& body);
-  // Whether Agree has thrown: all processes end, and need not be told.
+  // Says whether Agree has thrown: all processes end, and need not be told.
   bool agreed_to_end() const { return agreed_to_end_; }
 
   // Throws what a wait for another process would throw, where one is lost or has ended with an
-  // error; never waits. For long work between exchanges, which nobody would need any more.
+  // error; never waits. It serves long work between exchanges, which nobody would need any more.
   virtual void CheckPeers() = 0;
-  // Tells the others that this process ends with an error, as far as they can still be told. To be
-  // called before the program ends with it.
+  // Tells the others that this process ends with an error, as far as they can still be told. It
+  // must be called before the program ends with it.
   virtual void Report(int exit_code, std::string_view message) = 0;
-  // Waits for all others and takes the group apart. Without it a destructor lets the others believe
-  // that this process was lost.
+  // Waits for all others and takes the group apart. A destructor that runs without it lets the
+  // others believe that this process was lost.
   virtual void Leave() = 0;
 
  private:
   bool agreed_to_end_ = false;
 };
 
-// Whether several processes share the work: there is a group, and it has more than one.
+// Says whether several processes share the work: there is a group, and it has more than one.
 inline bool IsShared(const ProcessGroup* group) { return group != nullptr && !group->alone(); }
 
-// Whether this process is the one that works where one is enough: rank 0, or there is no group.
+// Says whether this process is the one that works where one is enough: rank 0, or without a group.
 inline bool Leads(const ProcessGroup* group) { return group == nullptr || group->leads(); }
 
 // This process's even share of `count` things: [begin, end) of those of all ranks, in their order.

@@ -1,4 +1,4 @@
-// Where embeddings go as they are made, block after block.
+// An output takes embeddings as they are made, block after block.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class BlockOutput {
  public:
   virtual ~BlockOutput() = default;
 
-  // Before the first block. `total` texts come, those of an earlier process counted; nothing where
-  // that is not known. Throws OutputError where there is no room for them.
+  // Comes before the first block. `total` texts come, those of an earlier process counted; it is
+  // nothing where that is not known. Throws OutputError where there is no room for them.
   virtual void Begin(std::optional<uint64_t> total) = 0;
   // Throws OutputError, NumericError.
   virtual void Write(const EncodedBlock& block) = 0;
-  // Behind the last block.
+  // Comes after the last block.
   virtual void Finish() = 0;
 };
 

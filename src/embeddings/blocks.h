@@ -18,7 +18,7 @@
 
 namespace tandem::embeddings {
 
-// Where rows of float32 stand in a file, one after the other; little-endian.
+// The place where rows of float32 stand in a file, one after the other; little-endian.
 struct RowPlace {
   uint64_t start = 0;  // the byte at which row 0 begins
   size_t columns = 0;  // E
@@ -26,8 +26,8 @@ struct RowPlace {
   uint64_t OffsetOf(uint64_t row) const { return start + row * columns * sizeof(float); }
 };
 
-// Whether a file has `size` bytes at `offset`: `hash` becomes their BlockHash. `bytes` is memory
-// for them that callers keep for the next call.
+// Says whether a file has `size` bytes at `offset`: `hash` becomes their BlockHash. `bytes` is
+// memory for them that callers keep for the next call.
 bool HashOf(int descriptor, uint64_t offset, uint64_t size, std::string* bytes, uint64_t* hash);
 
 // A file's rows. The descriptor stays the caller's; `path` names the file in errors.
@@ -57,7 +57,7 @@ struct BlockShape {
 struct HashTable {
   int descriptor = -1;
   uint64_t start = 0;  // the byte at which it begins
-  // Whether hashes are of a block's number too, so that blocks that change places are altered.
+  // Says whether hashes are of a block's number too, so that blocks that change places are altered.
   bool numbered = false;
 };
 
@@ -86,7 +86,7 @@ class EqualBlocks {
   HashTable table_;
 };
 
-// How many rows are in whole blocks.
+// Says how many rows are in whole blocks.
 size_t WholeRows(const std::vector<BlockState>& states, const BlockShape& shape);
 
 }  // namespace tandem::embeddings

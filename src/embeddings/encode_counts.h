@@ -13,8 +13,8 @@ struct EncodeCounts {
   size_t truncated = 0;  // texts longer than the model's limit
   size_t empty = 0;      // texts without a token of their own: encoded as their special tokens
   size_t tokenless = 0;  // texts without any token: their embeddings are those of zeros
-  // Where the prompt is left out of pooling: texts that are cut inside their prompt, so that no
-  // token is left to pool (tensor::Pool).
+  // Where the prompt is left out of pooling, this counts texts that are cut inside their prompt, so
+  // that no token is left to pool (tensor::Pool).
   size_t only_prompt = 0;
 
   EncodeCounts& operator+=(const EncodeCounts& other) {

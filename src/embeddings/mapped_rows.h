@@ -17,7 +17,7 @@ struct MappedRows {
   std::span<const float> values;  // [rows, columns], in `file`
 };
 
-// `rows` rows from place.start on, which is a multiple of 4 and behind which the file has as many.
+// `rows` rows from place.start on, which is a multiple of 4 and after which the file has as many.
 MappedRows MapRows(MappedFile file, const RowPlace& place, size_t rows);
 
 }  // namespace tandem::embeddings

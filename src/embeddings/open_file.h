@@ -9,13 +9,13 @@
 
 namespace tandem::embeddings {
 
-// The file that has this name, made where there is none, with its lock (flock,
-// which the kernel drops with the process; file systems without locks have no such guard). While
-// another process holds it, `busy` is called again and again: it pauses, or throws. Not open,
-// with errno, where the file cannot be.
+// Opens the file that has this name, made where there is none, with its lock (flock, which the
+// kernel drops with the process; file systems without locks have no such guard). While another
+// process holds it, `busy` is called again and again: it pauses, or throws. The result is not open,
+// and errno says why, where the file cannot be.
 FileDescriptor OpenLocked(const std::filesystem::path& path, const std::function<void()>& busy);
 
-// Whether an error says that there is no room for a file.
+// Says whether an error says that there is no room for a file.
 bool IsFull(int error);
 
 // Gives a file this size, with room for all of it where the file system takes room ahead. Returns

@@ -31,16 +31,16 @@ class Provenance {
   std::string lines_;
 };
 
-// Which differences count.
+// Says which differences count.
 enum class Sameness {
   kBytes,    // all: the same texts would get other bytes
   kMeaning,  // those of lines that `wanted` has, and that change more than rounding
 };
 
 // Throws where `was` is not what is wanted, naming the first line that differs and what a user can
-// do: ModelError for another model, else UsageError. Of several differences the one that causes the
-// others is named: a model of another width has another fingerprint too. `file` is what was made;
-// `remedy` ends the message. Names that no message knows are not compared.
+// do: ModelError for another model, else UsageError. Where several lines differ, the one that
+// causes the others is named: a model of another width has another fingerprint too. `file` is what
+// was made; `remedy` ends the message. Names that no message knows are not compared.
 void CheckSame(std::string_view file, const Provenance& was, const Provenance& wanted,
                Sameness sameness, std::string_view remedy);
 

@@ -190,8 +190,8 @@ Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
 
 namespace {
 
-// How to get the samples that a run of few results a query lacks; "" where it lacks none, and where
-// the samples do not come from the run.
+// Says how to get the samples that a run of few results a query lacks; "" where it lacks none, and
+// where the samples do not come from the run.
 std::string AdviceOnDepth(const SampleCounts& samples, const EvaluationOptions& options) {
   const bool short_of_any = samples.queries_short_of_negatives + samples.missing_positives > 0;
   if (!short_of_any || !options.samples.empty()) return "";

@@ -17,8 +17,8 @@ namespace tandem::eval {
 
 struct EvaluationOptions {
   RankingOptions ranking;
-  // Whether judged queries that the run lacks count, with 0 (trec_eval's -c). For `auc` all their
-  // positives are missing.
+  // Says whether judged queries that the run lacks count, with 0 (trec_eval's -c). For `auc` all
+  // their positives are missing.
   bool complete = false;
   int threads = 1;
   // Score samples by query for the AUC measures, where the run does not hold the score of every
@@ -46,7 +46,7 @@ struct Evaluation {
   std::optional<SampleCounts> samples;  // where an AUC measure was asked for
 };
 
-// Whether one of them is an area of score samples, and no function of a ranking.
+// Says whether one of them is an area of score samples, and no function of a ranking.
 bool NeedsSamples(std::span<const Measure> measures);
 
 // Evaluates the queries that are judged and in the run. Means are sums in the order of `queries`

@@ -14,7 +14,7 @@ struct IdenticalIds {
   size_t relevant = 0;  // with one whose grade is above 0
 };
 
-// Counts them in `run`. Without judgements (null) none is relevant.
+// Counts them in `run`. Where `qrels` is null, none is relevant.
 IdenticalIds CountIdenticalIds(const data::Run& run, const data::Qrels* qrels);
 
 // Takes them out of `run`, but for those that are judged relevant, and counts them.

@@ -21,7 +21,7 @@ std::vector<std::string> Arguments(const Measure& measure) {
   return arguments;
 }
 
-// How the measure is written, here and elsewhere, and what grades are to it.
+// Says how the measure is written, here and elsewhere, and what grades are to it.
 std::string Details(const config::EntryInfo& entry) {
   const auto& info = static_cast<const MeasureInfo&>(entry);
   std::string text = fmt::format("written: {}\n", Spellings(info));

@@ -18,7 +18,7 @@
 
 namespace tandem::eval {
 
-// What may stand behind a measure's `@`.
+// Says what may follow a measure's `@`.
 enum class CutOff {
   kNone,
   kOptional,  // k: only the first k results count
@@ -29,7 +29,7 @@ enum class CutOff {
 // No cut-off.
 inline constexpr size_t kAllResults = static_cast<size_t>(-1);
 
-// Where a measure's value comes from.
+// Says where a measure's value comes from.
 enum class MeasureKind {
   kRanking,         // of_query, then the mean over queries
   kSamplesPooled,   // of_samples of all queries: one value
@@ -63,20 +63,20 @@ struct MeasureInfo : config::EntryInfo, MeasureTraits {
   // kRanking: the value for one query, in [0, 1]. 0 where the query has no document that counts or
   // no results.
   double (*of_query)(const JudgedRanking& ranking, const Measure& measure) = nullptr;
-  // The other kinds: the value for samples of all queries, or of one. None where there is no pair
-  // of a positive and another document.
+  // For the other kinds: the value for samples of all queries, or of one. It is none where there is
+  // no pair of a positive and another document.
   std::optional<double> (*of_samples)(std::span<const QuerySamples> samples) = nullptr;
 };
 
 // Every measure, in the order of docs and `tandem list measures`.
 std::span<const MeasureInfo* const> Measures();
-// The same for `tandem list` and `tandem explain`.
+// The catalogue of measures for `tandem list` and `tandem explain`.
 config::Catalogue MeasureCatalogue();
-// The entry that `name` means: our name or that of ir_measures, in small or capital letters; what
-// is in parentheses or behind `@` does not matter. Null where there is none.
+// Finds the entry that `name` means: our name or that of ir_measures, in small or capital letters;
+// what is in parentheses or after `@` does not matter. It is null where there is none.
 const MeasureInfo* FindMeasure(std::string_view name);
 
-// How the measure is written, with what may stand behind it: "ndcg, ndcg@k", "f1@SCORE".
+// Says how the measure is written, with what may follow it: "ndcg, ndcg@k", "f1@SCORE".
 std::string Spellings(const MeasureInfo& info);
 
 struct Measure {
@@ -86,16 +86,16 @@ struct Measure {
   std::optional<double> relevance_level;  // `rel`, above 0; of GradeUse::kLevel only
   config::Params params;                  // of info->params
 
-  // As we spell it, with what is not the default: "ndcg@10", "map(rel=2)", "rbp(p=0.9,rel=2)@20".
-  // Reads back to the same measure.
+  // Our spelling, with what is not the default: "ndcg@10", "map(rel=2)", "rbp(p=0.9,rel=2)@20". It
+  // reads back to the same measure.
   std::string name() const;
-  // Whether a judgement of this grade can raise the measure; `level` is the relevance level where
-  // the measure has none of its own.
+  // Says whether a judgement of this grade can raise the measure; `level` is the relevance level
+  // where the measure has none of its own.
   bool Counts(double grade, double level) const;
 };
 
-// What is wrong with `name` as a measure ("measure ndgc@10 is unknown; did you mean ndcg@10? ..."),
-// or "" where it is one. For recipes, which say where it stands.
+// Says what is wrong with `name` as a measure ("measure ndgc@10 is unknown; did you mean ndcg@10?
+// ..."); "" where it is one. Recipes, which call it, say where the name stands.
 std::string MeasureProblem(std::string_view name);
 
 // `name` as a measure. Names of ir_measures are read too (docs/evaluation.md, "Names"). Throws

@@ -33,8 +33,8 @@ struct Spelling {
   std::string_view whole;
   std::string_view base;
   std::vector<Argument> arguments;
-  std::optional<std::string_view> at;  // behind `@`
-  std::string_view suffix;             // all behind `base`
+  std::optional<std::string_view> at;  // after `@`
+  std::string_view suffix;             // all after `base`
 };
 
 // Thrown with what is wrong while a name is read; never leaves this file.
@@ -105,7 +105,7 @@ Spelling Split(std::string_view whole) {
   }
   if (!rest.empty()) {
     throw Problem{
-        fmt::format("measure {}: expected @ or nothing behind the parentheses, found "
+        fmt::format("measure {}: expected @ or nothing after the parentheses, found "
                     "\"{}\"",
                     whole, rest)};
   }
@@ -131,7 +131,7 @@ std::string FromTrecEval(std::string_view name) {
 std::string Unknown(const Spelling& spelling) {
   std::string suggestion = FromTrecEval(spelling.whole);
   if (suggestion.empty()) {
-    // Behind a cut-off only a measure that takes one helps.
+    // After a cut-off only a measure that takes one helps.
     std::vector<std::string_view> names;
     for (const MeasureInfo* info : Measures()) {
       if (!spelling.at || info->cut_off != CutOff::kNone) names.push_back(info->name);
@@ -157,7 +157,7 @@ void ReadCutOff(const Spelling& spelling, Measure& measure) {
   measure.cut_off = value;
 }
 
-// What stands behind `@`.
+// Reads what follows `@`.
 void ReadAt(const Spelling& spelling, Measure& measure) {
   const MeasureInfo& info = *measure.info;
   if (info.cut_off == CutOff::kScore) {
@@ -185,7 +185,7 @@ bool TakesLevel(const MeasureInfo& info) {
 void ReadLevel(const Spelling& spelling, const Argument& argument, Measure& measure) {
   const MeasureInfo& info = *measure.info;
   if (!TakesLevel(info)) {
-    // Of the others, the samples of a model are drawn once, while it searches, by one level.
+    // The other kinds count samples that a model draws once, while it searches, by one level.
     throw Problem{fmt::format("measure {} takes no rel: {}", info.name,
                               info.grades == GradeUse::kGains
                                   ? "its gains are made of all grades above 0"
@@ -211,7 +211,7 @@ std::string_view WhyRefused(std::string_view key) {
       {"judged_only",
        "results that nobody judged cannot be left out; bpref does not count them, and judged@k "
        "tells how many there are"},
-      {"cutoff", "the cut-off is written behind the name, as in ndcg@10"}};
+      {"cutoff", "the cut-off is written after the name, as in ndcg@10"}};
   for (const auto& [known, reason] : kReasons) {
     if (key == known) return reason;
   }
@@ -269,7 +269,7 @@ Measure Read(std::string_view name) {
   return measure;
 }
 
-// Where the first name of the list ends: at the first comma outside of parentheses.
+// The end of the list's first name is the first comma outside of parentheses.
 size_t EndOfFirst(std::string_view list) {
   int depth = 0;
   for (size_t i = 0; i < list.size(); ++i) {

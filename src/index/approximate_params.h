@@ -26,8 +26,8 @@ inline constexpr config::ParamInfo kListsParam =
                     0, {0, 1 << 20})
         .Elsewhere("FAISS: `nlist`");
 
-// How many lists rows get. `wanted` 0: 4 sqrt(N), as FAISS's guidelines advise, at least 16 rows to
-// a list, at most 16,384 lists; otherwise at most N.
+// Says how many lists rows get. `wanted` 0: 4 sqrt(N), as FAISS's guidelines advise, at least 16
+// rows to a list, at most 16,384 lists; otherwise at most N.
 size_t ListCount(size_t rows, size_t wanted);
 
 // Bytes of a product code where their user does not say: the most that divide E and are at most
@@ -37,8 +37,8 @@ size_t ProductCodeBytes(size_t width, size_t wanted);
 // Lists that a query reads at this recall.
 double ListsRead(size_t lists, double recall);
 
-// Resident: centroids as float32 and int8, a start and a scale each. On disk: rows' numbers, codes
-// and the former.
+// In memory it holds centroids as float32 and int8, a start and a scale each; on disk the rows'
+// numbers, the codes and the former.
 // `seconds_of_code`: of scoring one code. A query compares itself with all centroids, then scores
 // the codes of the lists that it reads.
 KindCost ListsCost(const VectorRows& shape, size_t lists, double code_bytes, double seconds_of_code,

@@ -126,7 +126,7 @@ void WarnOfRecall(std::string_view kind, const MeasuredRecall& measured, std::st
   if (measured.recall >= measured.wanted) return;
   Warn(fmt::format(
       "{} finds {:.3f} of the best {} rows with the most effort that was tried ({}), "
-      "not the wished {}: {}",
+      "not the {} asked for: {}",
       kind, measured.recall, RecallProbe::kDepth, measured.effort, measured.wanted, advice));
 }
 

@@ -1,4 +1,4 @@
-// The effort that a wished recall takes, measured where the index is built.
+// Finds the effort that a recall takes, measured where the index is built.
 #pragma once
 
 #include <cstddef>

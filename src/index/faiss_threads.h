@@ -1,4 +1,4 @@
-// How many threads FAISS works on.
+// Says how many threads FAISS works on.
 #pragma once
 
 namespace tandem::index {

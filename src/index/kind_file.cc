@@ -92,7 +92,7 @@ const char* KindFile::Bytes(size_t index, uint64_t count, size_t element_bytes) 
                         count, element_bytes));
   }
   if (array.offset % kAlignment != 0 || array.offset > size || array.bytes > size - array.offset) {
-    Damaged(fmt::format("array {} ends behind the end of the file", index));
+    Damaged(fmt::format("array {} ends after the end of the file", index));
   }
   return file_.bytes().data() + array.offset;
 }

@@ -18,7 +18,7 @@
 
 namespace tandem::index {
 
-// As it lies in the file, little-endian.
+// The header as it lies in the file, little-endian.
 struct KindHeader {
   static constexpr size_t kNumbers = 6, kArrays = 8;
   struct Array {
@@ -61,7 +61,7 @@ class KindFileWriter {
 };
 
 // Puts another header into a complete file, in place: with what was measured when the rest was
-// written. For a file that nobody else can have opened yet.
+// written. The file must be one that nobody else can have opened yet.
 void ReplaceHeader(const std::filesystem::path& path, const KindHeader& header);
 
 // What building measured of the index whose file this is, without reading anything else of it;

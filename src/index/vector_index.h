@@ -23,7 +23,7 @@ struct RowHit {
   float score = 0;  // the dot product with the float32 row
 };
 
-// Which rows may be found: bit (row % 64) of word row / 64.
+// Says which rows may be found: bit (row % 64) of word row / 64.
 struct RowMask {
   std::span<const uint64_t> words;
   bool operator[](size_t row) const { return (words[row / 64] >> (row % 64)) & 1; }
@@ -47,7 +47,7 @@ struct VectorQuery {
   size_t effort = 0;
 };
 
-// How well an approximate kind finds what exact search finds, as building has measured it with
+// Says how well an approximate kind finds what exact search finds, as building has measured it with
 // disturbed copies of some of the rows as queries (index/calibrate.h).
 struct MeasuredRecall {
   double recall = 0;   // share of the best 10 rows that it found
@@ -79,10 +79,10 @@ struct BuildOptions {
 struct KindCost {
   double resident_bytes = 0;  // of searching, all rows together
   double disk_bytes = 0;      // besides the float32 rows
-  // Of approximate kinds, at the recall of the parameters, by constants that were measured on one
-  // machine; for choosing among kinds: one query on one thread with all files in memory; what it
-  // reads of the files that are not resident; building, by one thread; the most recall that can be
-  // had.
+  // The costs of approximate kinds, at the recall of the parameters, by constants that were
+  // measured on one machine; they serve choosing among kinds: one query on one thread with all
+  // files in memory; what it reads of the files that are not resident; building, by one thread; the
+  // most recall that can be had.
   double query_seconds = 0;
   double query_bytes = 0;
   double build_seconds = 0;
@@ -102,7 +102,7 @@ struct IndexKindInfo : config::EntryInfo {
 
 // Every kind, exact ones first. The table is written from CMakeLists.txt.
 std::span<const IndexKindInfo* const> IndexKinds();
-// The same for `tandem list` and `tandem explain`.
+// The catalogue of index kinds for `tandem list` and `tandem explain`.
 config::Catalogue IndexKindCatalogue();
 // Throws UsageError naming the known kinds and the nearest of them.
 const IndexKindInfo& FindIndexKind(std::string_view name);

@@ -102,7 +102,7 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
   return std::move(folders);
 }
 
-// Whether the model's scores are others than those that the folder's calibration was made for.
+// Says whether the model's scores are others than those that the folder's calibration was made for.
 bool MakesOtherScores(const weights::ModelFolder& folder, const LoadOptions& options) {
   const auto width_of = [&](int64_t dimensions) {
     return dimensions > 0 ? std::min(dimensions, folder.embedding_width) : folder.embedding_width;

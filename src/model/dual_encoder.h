@@ -30,24 +30,24 @@ enum class TextKind { kQuery, kDocument };
 struct LoadOptions {
   std::optional<double> dropout;  // none: the folder's config.json decides
   std::optional<bool> is_causal;  // of decoders; none: the folder's config.json decides
-  // Longer texts are cut. 0: as long as the encoder's position table. None: the folder's
-  // tandem.json decides, else its other files (weights::TokenizerSettings).
+  // Longer texts are cut. 0: as long as the encoder's position table. Where there is none, the
+  // folder's tandem.json decides, else its other files (weights::TokenizerSettings).
   std::optional<size_t> max_query_tokens;
   std::optional<size_t> max_document_tokens;
   std::optional<std::string> query_prompt;     // none: the folder's prompt "query"
   std::optional<std::string> document_prompt;  // none: the folder's prompt "document"
 
-  // For a model that training starts from a folder of one encoder.
+  // Serves a model that training starts from a folder of one encoder.
   std::optional<weights::Towers> towers;  // none: what the folder holds
   std::filesystem::path document_folder;  // the document tower's; empty: the same folder
-  // Whether the prediction head of the encoder's classifiers follows pooling
+  // Says whether the prediction head of the encoder's classifiers follows pooling
   // (weights/modules/prediction_head.h); a classifier's folder may then be the base.
   bool head = false;
   std::optional<int64_t> projection;  // width of a new Dense module; none: no new module
   uint64_t seed = 0;                  // of the new module's weights, and of new adapters'
   weights::PoolingChange pooling;     // of both towers
 
-  // In place of a prompt above: the name of one of the folder's prompts, or a text
+  // Replaces a prompt above: the name of one of the folder's prompts, or a text
   // (weights::ChoosePrompt).
   std::optional<std::string> chosen_query_prompt;
   std::optional<std::string> chosen_document_prompt;
@@ -60,14 +60,14 @@ struct LoadOptions {
 
 class DualEncoder {
  public:
-  // Reads a sentence-transformers or plain Hugging Face folder, or one of two encoders. With
-  // `towers` other than shared, a folder of one encoder gives both towers; they and new projections
+  // Reads a sentence-transformers or plain Hugging Face folder, or one of two encoders. Where
+  // `towers` is not shared, a folder of one encoder gives both towers; they and new projections
   // start equal, so that the model starts as the shared one. Throws ModelError for a broken or
   // unsupported folder, for towers of different embedding width or similarity, and where there is
   // no projection of one shape to share; UsageError for options that do not fit the folder, for a
   // length above what the encoder's position table has, and for more dimensions than there are.
   // What training.what leaves out is frozen (NamedParameter::trained). Two towers of one folder
-  // share frozen tensors. The modules behind the encoder are those of the folder of
+  // share frozen tensors. The modules after the encoder are those of the folder of
   // training.adapter, where it lists some. Throws TrainingProblem as PlanTraining does.
   static std::unique_ptr<DualEncoder> Load(const std::filesystem::path& folder,
                                            const LoadOptions& options = {});
@@ -76,7 +76,7 @@ class DualEncoder {
   // Moves the parameters to a device, where Encode then computes, in the portable form of its
   // operations unless that is the CPU. The parameters stay the tensors that they are; their
   // gradients are dropped, and Prepare is needed again. Nothing happens where they are there
-  // already. Not beside any other call.
+  // already. It must not run beside any other call.
   void To(at::Device device);
   at::Device device() const { return device_; }  // at first the CPU
 
@@ -85,34 +85,34 @@ class DualEncoder {
   // returned, several threads may call Encode, and Prepare in the same way, at the same time.
   virtual void Prepare(TextKind kind, tensor::Precision precision, tensor::Passes passes) = 0;
 
-  // Packed texts, on any device, to embeddings, float32 [B, E] on device(); differentiable where
-  // gradients are enabled. Where shared() holds, a pack may mix texts of both kinds, whichever is
-  // named. Throws UsageError for a text longer than the encoder's position table, and
+  // Encodes packed texts, on any device, to embeddings, float32 [B, E] on device(); differentiable
+  // where gradients are enabled. Where shared() holds, a pack may mix texts of both kinds,
+  // whichever is named. Throws UsageError for a text longer than the encoder's position table, and
   // std::logic_error unless Prepare was called for this kind and precision since the parameters
   // last changed. A backward pass through the embeddings needs Prepare for it too, and may outlive
   // the model.
   virtual at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
                             const ForwardOptions& options) const = 0;
-  // Whether both towers are one encoder.
+  // Says whether both towers are one encoder.
   virtual bool shared() const = 0;
 
   virtual int64_t embedding_width() const = 0;  // E, of what Encode returns
-  // In a fixed order, each under a name of its own; the same tensors at every call. What two towers
-  // share is there once.
+  // The parameters in a fixed order, each under a name of its own; the same tensors at every call.
+  // What two towers share is there once.
   virtual std::vector<NamedParameter> Parameters() = 0;
-  // Whether its linear maps have low-rank adapters, and whether copies of frozen weights are packed
-  // where they are used.
+  // Says whether its linear maps have low-rank adapters, and whether copies of frozen weights are
+  // packed where they are used.
   virtual bool adapted() const { return false; }
   virtual bool packs_on_use() const { return false; }
   virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
   virtual const std::string& prompt(TextKind kind) const = 0;
-  // Whether pooling takes the tokens of a text's prompt in. Where it does not, packs must say how
-  // many these are (PackedTokens::prompt_tokens, PromptLengths).
+  // Says whether pooling takes the tokens of a text's prompt in. Where it does not, packs must say
+  // how many these are (PackedTokens::prompt_tokens, PromptLengths).
   virtual bool include_prompt(TextKind /*kind*/) const { return true; }
 
-  // How two embeddings are compared, "cosine" or "dot": as the folder says (cosine where it says
-  // nothing), until training by another similarity sets it. Save writes it.
+  // Says how two embeddings are compared, "cosine" or "dot": as the folder says (cosine where it
+  // says nothing), until training by another similarity sets it. Save writes it.
   const std::string& similarity() const { return similarity_; }
   void set_similarity(std::string similarity) { similarity_ = std::move(similarity); }
   // Turns this model's scores into probabilities: the folder's, until training sets what it learned
@@ -126,11 +126,11 @@ class DualEncoder {
   void set_task_prompts(std::map<std::string, std::string> prompts) {
     task_prompts_ = std::move(prompts);
   }
-  // The `truncate_dim` that Save writes; 0: none. Without this call it is the folder's.
+  // The `truncate_dim` that Save writes; 0: none. Before this call it is the folder's.
   void set_saved_dimensions(int64_t dimensions) { saved_dimensions_ = dimensions; }
 
   // What decides an embedding besides parameters and token ids, as lines of text: sizes,
-  // activation, the folder's dropout, pooling, the modules behind it. For fingerprints and
+  // activation, the folder's dropout, pooling, the modules after it. It serves fingerprints and
   // messages.
   virtual std::string settings() const = 0;
   // Rank, scale and dropout of the low-rank adapters, as lines of text, which settings() has too;
@@ -146,7 +146,7 @@ class DualEncoder {
   virtual void Save(const std::filesystem::path& folder, const weights::ModelCard& card) const = 0;
   void Save(const std::filesystem::path& folder) const { Save(folder, {}); }
   // Writes the adapters as PEFT folders: one, or `query` and `document` of two encoders, each with
-  // the modules that stand behind the encoder, prompts and lengths (modules.json and others, as
+  // the modules that follow the encoder, prompts and lengths (modules.json and others, as
   // sentence-transformers). `bases` are the towers' base models, as adapter_config.json names them.
   // Throws std::logic_error where there are none, OutputError.
   virtual void SaveAdapter(const std::filesystem::path& folder,

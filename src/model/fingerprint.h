@@ -10,10 +10,10 @@ namespace tandem::model {
 
 // A 64-bit hash of every parameter (name, and bytes: float32, or a frozen one's own type) and of
 // DualEncoder::settings(). Two models with the same hash make the same embeddings of the same token
-// ids. The same on every machine.
+// ids. It is the same on every machine.
 uint64_t Fingerprint(DualEncoder& model);
 
-// The same of the model's low-rank adapters alone: their values, rank, scale and dropout.
+// A hash of the model's low-rank adapters alone: their values, rank, scale and dropout.
 uint64_t AdapterFingerprint(DualEncoder& model);
 
 }  // namespace tandem::model

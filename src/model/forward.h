@@ -1,4 +1,4 @@
-// How a forward pass is run, and what an optimizer sees of a model.
+// Says how a forward pass is run, and what an optimizer sees of a model.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -33,7 +33,7 @@ struct NamedParameter {
 // one sees it there; gradients are dropped.
 void MoveParameters(const std::vector<NamedParameter>& parameters, at::Device device);
 
-// Those that are trained, in their order.
+// Picks the parameters that are trained, in their order.
 std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters);
 
 }  // namespace tandem::model

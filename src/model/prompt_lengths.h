@@ -1,4 +1,4 @@
-// How many tokens of a text are its prompt's, for pooling that leaves them out.
+// Says how many tokens of a text are its prompt's, for pooling that leaves them out.
 #pragma once
 
 #include <cstddef>

@@ -111,7 +111,7 @@ std::string PromptOf(const std::optional<std::string>& given,
   return given.value_or(own);
 }
 
-// How many numbers embeddings have.
+// Says how many numbers embeddings have.
 int64_t WidthOf(const weights::ModelFolder& folder, const std::optional<int64_t>& asked) {
   const int64_t all = folder.embedding_width;
   if (!asked) return std::min(all, folder.truncate_dim.value_or(all));

@@ -28,7 +28,7 @@ class Tower {
     encoder_->Prepare(precision, passes);
   }
   void To(at::Device device);
-  // Of a pack on any device; on the device that To named.
+  // Encodes a pack on any device; the result is on the device that To named.
   at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const;
   std::vector<NamedParameter> Parameters() const;
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -43,17 +43,17 @@ class Tower {
   std::string adapter_settings() const;  // "" without adapters
   double flops_per_token() const { return encoder_->flops_per_token(); }
 
-  // Of the embeddings that Encode returns: the folder's, or fewer (LoadOptions::dimensions).
+  // The width of what Encode returns: the folder's, or less (LoadOptions::dimensions).
   int64_t embedding_width() const { return width_; }
 
   const weights::ModelFolder& folder() const { return folder_; }
   Head& head() { return head_; }
   const Head& head() const { return head_; }
-  // How the folder that is written differs from the one that was read: in `changes`, and in what
-  // this tower has. Points into the parameters. Frozen tensors are carried through; adapters are
-  // merged into their maps, in float32.
+  // Says how the folder that is written differs from the one that was read: in `changes`, and in
+  // what this tower has. Points into the parameters. Frozen tensors are carried through; adapters
+  // are merged into their maps, in float32.
   weights::FolderChanges Changes(weights::FolderChanges changes) const;
-  // Writes the adapters as PEFT does, and the modules behind the encoder and the settings, in
+  // Writes the adapters as PEFT does, and the modules after the encoder and the settings, in
   // `changes` and in what this tower has, as sentence-transformers does; `base` is what they are
   // adapters of.
   void SaveAdapter(const std::filesystem::path& path, const std::string& base,

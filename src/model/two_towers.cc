@@ -15,7 +15,7 @@ namespace {
 
 using weights::Towers;
 
-// A tower of two gets texts of one kind. For both kinds it is given its own kind's length; the
+// One of two towers gets texts of one kind. It is given its own kind's length for both kinds; the
 // other kind's prompt is left as its folder has it.
 Tower QueryTower(weights::TowerFolders& folders, LoadOptions options) {
   weights::TandemFile file = folders.file;
@@ -66,7 +66,7 @@ void ShareProjection(Tower& query, Tower& document) {
   throw ModelError(
       document.folder().path.native(), "",
       fmt::format("its last Dense module is not that of {} (shape, bias, activation or weights); "
-                  "two towers can share only equal ones, behind encoders of one hidden size",
+                  "two towers can share only equal ones, after encoders of one hidden size",
                   query.folder().path.native()));
 }
 

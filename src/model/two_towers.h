@@ -1,5 +1,5 @@
 // An encoder for queries and another for documents (ADE in SamToNe's terms; with one projection
-// behind both, ADE-SPL).
+// after both, ADE-SPL).
 #pragma once
 
 #include <memory>

@@ -23,7 +23,7 @@ struct LabelledCell {
 struct LabelledCells {
   std::vector<LabelledCell> cells;   // row by row, each row's by ascending column
   std::vector<int64_t> row_starts;   // [Q + 1]: row i has cells [row_starts[i], row_starts[i + 1])
-  std::vector<double> own_grades;    // [Q]: of own documents, in [0, 1]
+  std::vector<double> own_grades;    // [Q]: of paired documents, in [0, 1]
   std::vector<double> own_teachers;  // [Q]
 
   bool empty() const { return row_starts.empty(); }
@@ -38,10 +38,10 @@ struct Batch {
 
   const double* query_document = nullptr;     // [Q, D]
   const double* query_query = nullptr;        // [Q, S]
-  const double* document_document = nullptr;  // [Q, S]: own documents against own documents
+  const double* document_document = nullptr;  // [Q, S]: among paired documents
 
-  const int64_t* positive = nullptr;        // [Q]: column of each query's own document
-  const double* own_grades = nullptr;       // [Q]: of own documents, in [0, 1]
+  const int64_t* positive = nullptr;        // [Q]: column of each query's paired document
+  const double* own_grades = nullptr;       // [Q]: of paired documents, in [0, 1]
   const double* own_teacher = nullptr;      // [Q]
   const bool* negative = nullptr;           // [Q, D]: may document j count as a negative of i?
   const bool* query_negative = nullptr;     // [Q, S]
@@ -70,7 +70,7 @@ struct Batch {
   }
 };
 
-// Where a formula adds d loss / d score: an array for each score matrix that the batch has.
+// A formula adds d loss / d score here: an array for each score matrix that the batch has.
 struct Gradient {
   double* query_document = nullptr;
   double* query_query = nullptr;

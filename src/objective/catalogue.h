@@ -12,13 +12,13 @@
 
 namespace tandem::objective {
 
-// What an objective asks of a batch besides scores and own documents.
+// Says what an objective asks of a batch besides scores and paired documents.
 struct Needs {
   bool grades = false;             // Labels::labelled with grades
   bool teacher = false;            // Labels::labelled with teacher scores
   bool query_query = false;        // same-tower scores and their mask
   bool document_document = false;  // same-tower scores and their mask
-  bool graded_own = false;         // own documents may have any grade; else they are positives
+  bool graded_own = false;         // paired documents may have any grade; else they are positives
   bool negatives = true;           // without an allowed negative a batch teaches nothing
   bool separable_by_row = true;    // the loss is a mean over queries of what each row says alone
 };
@@ -58,13 +58,13 @@ std::unique_ptr<const Formula> MakeFormula(const config::Params& params) {
 
 // Every objective, in the order of docs and `tandem list objectives`.
 std::span<const ObjectiveInfo* const> Objectives();
-// The same for recipes, `tandem list` and `tandem explain`.
+// The catalogue of objectives for recipes, `tandem list` and `tandem explain`.
 config::Catalogue ObjectiveCatalogue();
 
 // Throws UsageError naming the known objectives and the nearest of them.
 const ObjectiveInfo& FindObjective(std::string_view name);
 
-// Those that code asks for by name; each is defined in its own file, as are all others.
+// Code asks for these by name; each is defined in its own file, as are all others.
 extern const ObjectiveInfo kInfoNce;
 extern const ObjectiveInfo kMannWhitney;
 extern const ObjectiveInfo kBixse;

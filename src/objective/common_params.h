@@ -36,7 +36,7 @@ constexpr config::ParamInfo SimilarityKind() {
                                 kSimilarityKinds)
       .Elsewhere(kSimilarityElsewhere);
 }
-// For an objective that has a similarity of its own.
+// Serves an objective that has a similarity of its own.
 constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
   return config::Choice("similarity_kind", "what a score is", default_value, kSimilarityKinds)
       .Elsewhere(kSimilarityElsewhere);
@@ -52,7 +52,7 @@ inline constexpr std::string_view kSimilarityWithoutModel = "cosine";
 
 inline constexpr config::ChoiceInfo kDirections[] = {
     {"query_to_document", "each query against documents"},
-    {"both", "the same plus each own document against queries; the two are added"}};
+    {"both", "the same plus each paired document against queries; the two are added"}};
 
 constexpr config::ParamInfo Directions() {
   return config::Choice("directions", "which sides compete", "query_to_document", kDirections)

@@ -35,8 +35,8 @@ struct WeighedScores {
 };
 
 // SimilarityScores of queries [Q, E] and documents [D, E] at each width, in their order; at the
-// whole width, with weight 1, where `widths` is empty. No width may be more than E. `whole` as
-// in SimilarityScores.
+// whole width, with weight 1, where `widths` is empty. No width may be more than E. `whole` means
+// what it means in SimilarityScores.
 std::vector<WeighedScores> ScoresAtWidths(const at::Tensor& queries, const at::Tensor& documents,
                                           const Labels& labels, std::string_view kind,
                                           const Needs& needs, std::span<const Width> widths,

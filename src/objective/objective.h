@@ -17,7 +17,7 @@ struct ObjectiveInfo;  // objective/catalogue.h
 
 // What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
-  at::Tensor positive;               // int64 [Q]: column of each query's own document
+  at::Tensor positive;               // int64 [Q]: column of each query's paired document
   at::Tensor negative;               // bool [Q, D]: may document j count as a negative of query i?
   at::Tensor query_negative;         // bool [Q, S]
   at::Tensor document_negative;      // bool [Q, S], positives against positives
@@ -31,7 +31,7 @@ struct Labels {
 struct Scores {
   at::Tensor query_document;     // [Q, D]
   at::Tensor query_query;        // [Q, S]
-  at::Tensor document_document;  // [Q, S]: own documents against own documents
+  at::Tensor document_document;  // [Q, S]: among paired documents
 };
 
 // What an objective learns or keeps between batches; `train` owns and saves it. Undefined: none.
@@ -68,11 +68,11 @@ class Objective {
                               const States& states) const = 0;
 };
 
-// Where an objective computes.
+// Says where an objective computes.
 enum class Forms {
-  // On the host, unless the scores are on a device and query_document has kDeviceCells cells or
-  // more: then on that device, if the objective has a device form (device/device_form.h). Other
-  // scores are copied to the host, and their gradient back. TANDEM_FORMS=portable is kDevice.
+  // Computes on the host, unless the scores are on a device and query_document has kDeviceCells
+  // cells or more: then on that device, if the objective has a device form (device/device_form.h).
+  // Other scores are copied to the host, and their gradient back. TANDEM_FORMS=portable is kDevice.
   kBySize,
   kHost,
   kDevice,  // wherever the scores are, if the objective has a device form

@@ -13,7 +13,7 @@ namespace tandem::objective {
 // A batch of which some queries are scored.
 struct WholeBatch {
   at::Tensor queries;   // [S, E]; undefined: there is no larger batch
-  at::Tensor positive;  // int64 [S]: the columns of their own documents
+  at::Tensor positive;  // int64 [S]: the columns of their paired documents
 };
 
 // The scores that `needs` asks for, differentiable, in float64 whatever the embeddings' dtype: a
@@ -30,7 +30,7 @@ Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
                         const at::Tensor& positive, std::string_view kind, const Needs& needs,
                         const WholeBatch& whole = {});
 
-// The same, but only query_document.
+// Computes only query_document.
 Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
                         std::string_view kind);
 

@@ -127,8 +127,8 @@ double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
     return Finish(sum, batch.PositiveScore(own) * inverse_temperature, options.include_positive);
   });
   if (gradient != nullptr) {
-    // A thread writes to whole rows of the gradient. Threads over own documents instead would write
-    // to the same cells where two rows have the same own document.
+    // A thread writes to whole rows of the gradient. Threads over paired documents instead would
+    // write to the same cells where two rows have the same paired document.
     ForEachRow(batch, [&](int64_t row) {
       for (size_t i = 0; i < queries; ++i) {
         const int64_t at = cell(row, i);

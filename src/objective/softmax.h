@@ -1,4 +1,4 @@
-// Softmax cross-entropy of each row's own document against candidates, the core of `infonce`,
+// Softmax cross-entropy of each row's paired document against candidates, the core of `infonce`,
 // `samtone` and `pair`.
 #pragma once
 
@@ -20,7 +20,7 @@ struct CandidateBlock {
 struct SoftmaxOptions {
   double temperature = 1;
   double share = 1;              // of this term in the loss
-  bool include_positive = true;  // whether the own document is part of the denominator
+  bool include_positive = true;  // whether the paired document is part of the denominator
 };
 
 // share/Q * sum over i of w_i l_i, where w_i is the query's weight and
@@ -31,9 +31,9 @@ struct SoftmaxOptions {
 double RowSoftmax(const Batch& batch, std::span<const CandidateBlock> candidates,
                   const SoftmaxOptions& options, Gradient* gradient, std::vector<double>& losses);
 
-// The document-to-query direction: the candidates of own document i are the queries j whose mask
+// The document-to-query direction: the candidates of paired document i are the queries j whose mask
 // negative[j][positive(i)] allows it, and the cells of row i of `same_tower` where that has
-// columns. l_i is then the loss of own document i and weighs as query i does.
+// columns. l_i is then the loss of paired document i and weighs as query i does.
 double ColumnSoftmax(const Batch& batch, const CandidateBlock& same_tower,
                      const SoftmaxOptions& options, Gradient* gradient,
                      std::vector<double>& losses);
@@ -45,7 +45,7 @@ double AddTerm(const Batch& batch, std::span<const double> values, const Softmax
 
 // The cells that batch.negative allows.
 CandidateBlock Negatives(const Batch& batch, Gradient* gradient);
-// Other queries, and other queries' own documents, that the same-tower masks allow.
+// Other queries, and other queries' paired documents, that the same-tower masks allow.
 CandidateBlock SameTowerQueries(const Batch& batch, Gradient* gradient);
 CandidateBlock SameTowerDocuments(const Batch& batch, Gradient* gradient);
 

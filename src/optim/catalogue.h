@@ -23,12 +23,12 @@ struct OptimizerInfo : config::EntryInfo {
 
 // Every optimizer, in the order of docs and `tandem list optimizers`.
 std::span<const OptimizerInfo* const> Optimizers();
-// The same for recipes, `tandem list` and `tandem explain`.
+// The catalogue of optimizers for recipes, `tandem list` and `tandem explain`.
 config::Catalogue OptimizerCatalogue();
 
-// Where a run stands when the learning rate of its next step is asked for.
-// Where the number of steps is not known ahead, `total` is an estimate, and `step` is the share of
-// the run that is done times that, no whole number then.
+// Says where a run stands when the learning rate of its next step is asked for. Where the number of
+// steps is not known ahead, `total` is an estimate, and `step` is the share of the run that is done
+// times that, no whole number then.
 struct SchedulePoint {
   double step = 0;    // steps done, in [0, total)
   double warmup = 0;  // steps of the linear rise; may exceed total
@@ -36,19 +36,19 @@ struct SchedulePoint {
 };
 
 struct ScheduleInfo : config::EntryInfo {
-  // The share of the peak learning rate for steps behind the warm-up: `point.step >= warmup`, in
-  // (0, 1]. `params` are values of ScheduleInfo::params.
+  // The share of the peak learning rate for steps after the warm-up: `point.step >= warmup`, in (0,
+  // 1]. `params` are values of ScheduleInfo::params.
   double (*after_warmup)(const SchedulePoint& point, const config::Params& params);
 };
 
 // Every schedule, in the order of docs and `tandem list schedules`.
 std::span<const ScheduleInfo* const> Schedules();
-// The same for recipes, `tandem list` and `tandem explain`.
+// The catalogue of schedules for recipes, `tandem list` and `tandem explain`.
 config::Catalogue ScheduleCatalogue();
 
 // A schedule with the values of its parameters.
 struct Schedule {
-  // With the default parameters. Implicit, so that callers can pass an entry as a schedule.
+  // Takes the default parameters. It is implicit, so that callers can pass an entry as a schedule.
   Schedule(const ScheduleInfo& which) : info(&which), params(which.params) {}
   // `values` are those of `which.params`.
   Schedule(const ScheduleInfo& which, config::Params values)

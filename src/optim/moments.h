@@ -16,7 +16,7 @@ struct MomentOptions {
   double weight_decay = 0;  // for parameters with `decay`
 };
 
-// From the parameters of `adamw`, and from those of `adam`, which has no decay.
+// Read the parameters of `adamw`, and those of `adam`, which has no decay.
 MomentOptions AdamWOptions(const config::Params& params);
 MomentOptions AdamOptions(const config::Params& params);
 

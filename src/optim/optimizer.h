@@ -13,7 +13,7 @@
 
 namespace tandem::optim {
 
-// Which form of its rule an optimizer computes.
+// Says which form of its rule an optimizer computes.
 enum class RuleForm {
   kByDevice,  // kDevice where a parameter is not on the CPU, and where TANDEM_FORMS=portable
   kHost,      // rule.h; parameters are on the CPU

@@ -21,11 +21,11 @@ struct ParameterView {
 // The gradient of one parameter.
 struct GradientView {
   const float* values = nullptr;  // contiguous
-  // With a value: `values` holds only these rows of the parameter, in increasing order, and the
+  // Where it is set, `values` holds only these rows of the parameter, in increasing order, and the
   // gradient of all other rows is zero. A row belongs to one index of the first dimension.
   std::optional<std::span<const int64_t>> rows = std::nullopt;
 
-  // Whether there is a gradient. A gradient of no rows has no values and is one all the same.
+  // Says whether there is a gradient. A gradient of no rows has no values and is one all the same.
   bool defined() const { return values != nullptr || rows.has_value(); }
 };
 
@@ -51,7 +51,7 @@ class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  // Whether Step takes gradients that have `rows`.
+  // Says whether Step takes gradients that have `rows`.
   virtual bool TakesRows() const { return false; }
 
   // Makes one update. `gradients[i]` belongs to parameter i. A parameter without a gradient keeps

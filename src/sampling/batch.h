@@ -1,4 +1,4 @@
-// Which texts a batch consists of.
+// Says which texts a batch consists of.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace tandem::sampling {
 
-// Rows are queries, columns are documents: own documents first (column i for row i), then the
-// further labelled documents of row 0, of row 1, ... A document may be a column twice only where
-// the sampler allows copies.
+// Rows are queries, columns are documents: paired documents first (column i for row i), then the
+// extra labelled documents of row 0, of row 1, ... A document may be a column twice only where the
+// sampler allows copies.
 struct Batch {
-  uint64_t epoch = 0;                    // the pass that its queries belong to, from 0
+  uint64_t epoch = 0;                    // the epoch that its queries belong to, from 0
   std::vector<uint32_t> queries;         // [Q] queries of the Examples
   std::vector<uint32_t> documents;       // [D]
   std::vector<uint32_t> further_starts;  // [Q + 1]: row i has columns [starts[i], starts[i + 1])

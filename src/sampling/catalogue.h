@@ -17,7 +17,7 @@ struct SamplerInfo : config::EntryInfo {
   std::unique_ptr<Order> (*order)(Pairs& pairs, const OrderOptions& options);
   // The scores that `order` asks for; null: none.
   ScoreNeeds (*needs_scores)(const config::Params& params) = nullptr;
-  // Whether the run's length decides its first batches already; null: it does not. Such a run
+  // Says whether the run's length decides its first batches already; null: it does not. Such a run
   // cannot be made longer.
   bool (*follows_length)(const config::Params& params) = nullptr;
   bool needs_losses = false;  // Feedback::losses
@@ -37,7 +37,7 @@ struct SamplerInfo : config::EntryInfo {
 
 // Every sampler, in the order of docs and `tandem list samplers`.
 std::span<const SamplerInfo* const> Samplers();
-// The same for recipes, `tandem list` and `tandem explain`.
+// The catalogue of samplers for recipes, `tandem list` and `tandem explain`.
 config::Catalogue SamplerCatalogue();
 
 // Each is defined in its own file. Validation uses kUniform, whatever the recipe's is.

@@ -1,4 +1,4 @@
-// The order of what pruning before the run has left: every kept pair once per pass.
+// The order of what pruning before the run has left: every kept pair once per epoch.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tandem::sampling {
 
 // A query comes as often as it has kept pairs, each time with another of its documents, so that a
 // query is drawn in proportion to its kept pairs and its document uniformly among them. The order
-// of pass e is the shuffle of stream (seed, "sampling order", e).
+// of epoch e is the shuffle of stream (seed, "sampling order", e).
 class EachPair final : public PlannedOrder {
  public:
   // `pairs`, which must outlive the order, have been pruned, by `scores` [pairs], which are not

@@ -74,7 +74,7 @@ class Examples {
  public:
   // `document_hashes[d]` is the hash of document d's text: equal hashes are copies.
   Examples(double positive_grade, std::vector<uint64_t> document_hashes);
-  // The same without a copy of the hashes, of which a corpus has many.
+  // Shares the hashes, of which a corpus has many, without a copy.
   static Examples Sharing(double positive_grade,
                           std::shared_ptr<const std::vector<uint64_t>> document_hashes);
 
@@ -110,12 +110,12 @@ class Examples {
   JudgedList judged(size_t query) const {
     return Slice(starts_[query], starts_[query] + ends_[query].judged);
   }
-  // The same, then the documents that are left out of training.
+  // The relevant documents, then the documents that are left out of training.
   JudgedList known(size_t query) const { return Slice(starts_[query], starts_[query + 1]); }
 
  private:
   friend class JudgedList;
-  // Where the parts of a query's list end, counted from its start.
+  // The ends of the parts of a query's list, counted from its start.
   struct Ends {
     uint32_t positives = 0;
     uint32_t negatives = 0;

@@ -1,4 +1,4 @@
-// Documents that a run has mined for its queries, to draw further documents from.
+// Documents that a run has mined for its queries, to draw extra negatives from.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace tandem::sampling {
 // Memory: 4 bytes a query and 4 a document.
 class FurtherPool {
  public:
-  // No documents for any query.
+  // Has no documents for any query.
   FurtherPool() = default;
   // Query q has documents[starts[q]] to documents[starts[q + 1] - 1]. Throws std::invalid_argument
   // where `starts` [n + 1] does not rise from 0 to the number of documents, and for a document that

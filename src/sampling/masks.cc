@@ -72,7 +72,7 @@ class MaskMaker {
     return one.grade > 0 || one.grade >= examples_.positive_grade();
   }
 
-  // The own document of `row` may have grade 0 in graded objectives.
+  // The paired document of `row` may have grade 0 in graded objectives.
   bool OwnIsRelevant(size_t row) const {
     for (const Judged& one : examples_.judged(batch_.queries[row])) {
       if (one.document == batch_.documents[row]) return IsRelevant(one);
@@ -80,7 +80,7 @@ class MaskMaker {
     return true;  // nobody judged it: the sampler chose it as a positive
   }
 
-  // Clears the columns of the own document of `row`.
+  // Clears the columns of the paired document of `row`.
   void MaskOwn(size_t row, uint8_t* cells) const {
     if (rules_.copies) {
       MaskDocument(batch_.documents[row], cells);
@@ -113,7 +113,7 @@ class MaskMaker {
                 cells);
   }
 
-  // Clears all columns but those of the further documents of `row`.
+  // Clears all columns but those of the extra documents of `row`.
   void MaskInBatch(size_t row, uint8_t* cells) const {
     if (rules_.in_batch) return;
     std::fill(cells, cells + batch_.further_starts[row], 0);
@@ -136,7 +136,7 @@ class MaskMaker {
     return mask;
   }
 
-  // Of a matrix that has a column for each row of the batch.
+  // The place in a matrix that has a column for each row of the batch.
   size_t SquareCell(size_t row, size_t column) const {
     return (row - begin_) * batch_.rows() + column;
   }

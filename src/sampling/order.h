@@ -1,9 +1,11 @@
-// Which queries come next, each with one of its own documents and the weight of its loss. How they
-// become batches is the composition's affair (sampling/composition/passes.h).
+// An order says which queries come next, each with one of its documents, its paired one, and the
+// weight of its loss. How they become batches is the composition's affair
+// (sampling/composition/passes.h).
 //
-// A run is a row of passes; an epoch is one pass, however many draws it has. An order of the first
-// kind decides a pass at its beginning (PlannedOrder), one of the second kind while the pass goes
-// on and batches come back with their scores (SteppedOrder).
+// A run is a row of epochs, however many draws each has: one pass of the order. (In a mixture an
+// epoch is made of passes of several orders; see mixing/mixed_order.h.) An order of the first kind
+// decides an epoch at its beginning (PlannedOrder), one of the second kind while the epoch goes on
+// and batches come back with their scores (SteppedOrder). `pass` numbers the order's own epochs.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +24,11 @@
 
 namespace tandem::sampling {
 
-// A query with its own document.
+// A query with its paired document.
 struct Draw {
   uint32_t query = 0;
   uint32_t document = 0;
-  // Tells draws of one query in one pass apart: 0 where a query comes at most once. Further
+  // Tells draws of one query in one epoch apart: 0 where a query comes at most once. Extra
   // documents are drawn anew for each.
   uint32_t repeat = 0;
 
@@ -36,7 +38,7 @@ struct Draw {
 // What a training step computed for a batch.
 struct Feedback {
   const Batch* batch = nullptr;
-  std::span<const float> cosines;  // [Q] of each query and its own document
+  std::span<const float> cosines;  // [Q] of each query and its paired document
   std::span<const float> losses;   // [Q] of each query, whatever it weighs (objective::Evaluation)
 };
 
@@ -59,7 +61,7 @@ struct OrderOptions {
   InitialScores scores;   // must outlive the call that makes the order, no longer
 };
 
-// A query that a pass does not draw. The score is the one that decided, NaN where none did.
+// A query that an epoch does not draw. The score is the one that decided, NaN where none did.
 struct LeftOut {
   uint32_t query = 0;
   float score = 0;
@@ -80,37 +82,38 @@ class Order {
  public:
   virtual ~Order() = default;
 
-  // Begins pass `pass`, from 0, where the run has got to `progress`, in [0, 1].
+  // Begins epoch `pass`, from 0, where the run has got to `progress`, in [0, 1].
   virtual void Begin(uint64_t /*pass*/, double /*progress*/) {}
-  // How many draws the pass has that has begun.
+  // Says how many draws the epoch has that has begun.
   virtual size_t draws() const = 0;
-  // The same of any pass; an estimate where passes follow from feedback.
+  // The number of draws of any epoch; an estimate where epochs follow from feedback.
   virtual size_t DrawsIn(uint64_t pass) const = 0;
 
-  // What the loss of a draw of the pass under way weighs.
+  // What the loss of a draw of the epoch under way weighs.
   virtual double weight(const Draw& /*draw*/) const { return 1; }
 
-  // Of each pair [pairs], before the first draw of the pass that has begun: with which probability
-  // the pass draws it. Where draws exclude each other (equal texts in a batch) that is left aside.
+  // Gives for each pair [pairs], before the first draw of the epoch that has begun, the probability
+  // with which the epoch draws it. Where draws exclude each other (equal texts in a batch) that is
+  // left aside.
   virtual std::vector<float> Probabilities() const = 0;
-  // The queries that the pass has not drawn, ascending; after its last draw.
+  // The queries that the epoch has not drawn, ascending; after its last draw.
   virtual std::vector<LeftOut> NotDrawn() const { return {}; }
-  // Whether there is anything in these two that the options do not say.
+  // Says whether there is anything in these two that the options do not say.
   virtual bool prunes() const { return true; }
 
   // Comes after each batch; an order that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& /*feedback*/) {}
 
-  // Adds to `state` what Begin and feedback have left behind; nothing where the options and the
-  // number of the pass decide everything. `values` gets members of its own.
+  // Adds to `state` what Begin and feedback have left there; nothing where the options and the
+  // number of the epoch decide everything. `values` gets members of its own.
   virtual void Save(SamplerState& /*state*/) const {}
-  // Takes back what Save added; Begin is not called for the pass that it belongs to.
+  // Takes back what Save added; Begin is not called for the epoch that it belongs to.
   virtual void Restore(const SamplerState& /*state*/, uint64_t /*pass*/) {}
-  // Whether Save adds anything.
+  // Says whether Save adds anything.
   virtual bool has_state() const { return false; }
 };
 
-// What a pass of a planned order has at most.
+// What an epoch of a planned order has at most.
 enum class PassContent {
   kEachQuery,  // every query once, with any of its kept pairs
   kEachPair,   // every kept pair once
@@ -119,26 +122,27 @@ enum class PassContent {
 class PlannedOrder : public Order {
  public:
   virtual PassContent content() const { return PassContent::kEachQuery; }
-  // All draws of a pass. Where passes are not known ahead, it must be the one that has begun.
+  // All draws of an epoch. Where epochs are not known ahead, it must be the one that has begun.
   virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
-  // Whether Plan gives any pass, begun or not. Passes have one length then.
+  // Says whether Plan gives any epoch, begun or not. Epochs have one length then.
   virtual bool known_ahead() const { return true; }
-  // Of how many passes of `content` one pass of this order may have draws of a query.
+  // One epoch of this order may have draws of a query from this many passes of its source's order.
   virtual size_t most_passes(uint32_t /*query*/) const { return 1; }
 };
 
 class SteppedOrder : public Order {
  public:
-  // Before the draws of a batch. `rank_anew`: an update interval is over, so that the feedback that
-  // has come since the last one counts from here on.
+  // Called before the draws of a batch. `rank_anew`: an update interval is over, so that the
+  // feedback that has come since the last one counts from here on.
   virtual void BeginBatch(double progress, bool rank_anew) = 0;
   virtual int64_t update_interval() const = 0;  // steps
 
-  // The next draw, which becomes one by Take. The same until Take or Skip is called. None: the pass
-  // has all its draws, or everything that is left has been skipped for this batch.
+  // Proposes the next draw, which becomes one by Take. It is the same until Take or Skip is called.
+  // None says that the epoch has all its draws, or that all others have been skipped for this
+  // batch.
   virtual std::optional<Draw> Propose() = 0;
-  // Whether the proposed draw has to be in the pass: it may wait for a later batch, and no other
-  // one comes in its place.
+  // Says whether the proposed draw has to be in the epoch: it may wait for a later batch, and no
+  // other one comes in its place.
   virtual bool is_sure() const = 0;
   virtual void Take() = 0;
   // Another one is proposed for this batch; the skipped query may come in the next.

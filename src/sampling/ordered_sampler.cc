@@ -20,9 +20,9 @@ std::unique_ptr<Order> MakeOrderFor(Pairs& pairs, const SamplerOptions& options,
   return make(pairs);
 }
 
-// How passes are made, as saved states name it. Version 1 (states without a number) put duplicates
-// off to later batches and drew hard negatives from all documents below the positive grade. In
-// version 2 copies never met.
+// Numbers the way in which epochs are made, as saved states name it. Version 1 (states without a
+// number) put duplicates off to later batches and drew hard negatives from all documents below the
+// positive grade. In version 2 copies never met.
 constexpr int kPlanVersion = 3;
 constexpr int kCopiesNeverMet = 2;
 
@@ -70,8 +70,8 @@ std::unique_ptr<Pass> OrderedSampler::Compose() const {
   return std::make_unique<PooledPass>(*stepped_, composer_, options_.seed, epoch_);
 }
 
-// Of the first pass: the number of its batches, or, where it is not known, that of its draws with
-// as many tokens as queries have on average.
+// The number of the first epoch's batches, or, where it is not known, that of its draws with as
+// many tokens as queries have on average.
 uint64_t OrderedSampler::EstimateBatches() const {
   if (const auto* planned = dynamic_cast<const PlannedPass*>(pass_.get())) {
     return planned->planned();
@@ -93,7 +93,7 @@ double OrderedSampler::Progress() const {
   return std::min(progress, 1.0);
 }
 
-// Steps are counted from the pass's beginning, where everything is ranked.
+// Steps are counted from the epoch's beginning, where everything is ranked.
 bool OrderedSampler::RanksAnew() const {
   if (stepped_ == nullptr) return false;
   const uint64_t interval =
@@ -161,7 +161,7 @@ uint64_t OrderedSampler::BatchesIn(double epochs) const {
   return total + static_cast<uint64_t>(std::ceil((epochs - whole) * batches - 1e-6));
 }
 
-// Where the order has no state, seed and pass decide everything, and the number of its batches so
+// Where the order has no state, seed and epoch decide everything, and the number of its batches so
 // far says where it stands.
 SamplerState OrderedSampler::State() const {
   const int plan = copies_forbidden_ ? kCopiesNeverMet : kPlanVersion;
@@ -229,7 +229,7 @@ size_t OrderedSampler::MostCopies() const {
   return most;
 }
 
-// Whether copies meet in a pass of the run; passes are known ahead.
+// Says whether copies meet in an epoch of the run; epochs are known ahead.
 bool OrderedSampler::CopiesMeet() const {
   const auto passes = static_cast<uint64_t>(std::ceil(options_.length.epochs));
   for (uint64_t pass = 0; pass < passes; ++pass) {
@@ -242,7 +242,7 @@ bool OrderedSampler::CopiesMeet() const {
   return false;
 }
 
-// From here on batches are those of version 2.
+// After this call batches are those of version 2.
 void OrderedSampler::ForbidCopies() {
   copies_forbidden_ = true;
   options_.copies_meet = false;

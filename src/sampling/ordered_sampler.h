@@ -1,4 +1,4 @@
-// The sampler of every order: its passes, composed into batches.
+// The sampler of every order: its epochs, composed into batches.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class OrderedSampler final : public Sampler {
   void Restore(const SamplerState& state) override;
 
  private:
-  // The composition of the pass that the order has begun.
+  // The composition of the epoch that the order has begun.
   std::unique_ptr<Pass> Compose() const;
   DrawBatches ComposePlan(uint64_t pass) const;
   uint64_t EstimateBatches() const;
@@ -64,10 +64,10 @@ class OrderedSampler final : public Sampler {
   BatchComposer composer_;
   bool copies_forbidden_ = false;  // by a state of version 2
   uint64_t kept_hash_;             // of pairs_
-  uint64_t epoch_ = 0;             // the pass under way
+  uint64_t epoch_ = 0;             // the epoch under way
   uint64_t batches_ = 0;           // since the run's start; counted where the order has a state
   std::unique_ptr<Pass> pass_;
-  uint64_t estimate_ = 0;  // batches of a pass; used where batches are limited by tokens
+  uint64_t estimate_ = 0;  // batches of an epoch; used where batches are limited by tokens
   FurtherPool mined_;
   PassAudit* audit_ = nullptr;
 };

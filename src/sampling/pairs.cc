@@ -17,7 +17,7 @@ Pairs::Pairs(const Examples& examples, bool graded_own)
   for (size_t query = 0; query < examples.size(); ++query) {
     const size_t count = pool(query).size();
     if (count == 0) {
-      throw std::invalid_argument("a query without own document cannot be sampled");
+      throw std::invalid_argument("a query without a document to be paired with cannot be sampled");
     }
     if (count > std::numeric_limits<uint32_t>::max() - firsts.back()) {
       throw std::invalid_argument("there are more than 4,294,967,295 pairs to sample from");
@@ -45,7 +45,7 @@ size_t Pairs::Find(size_t query, uint32_t document) const {
   for (size_t i = 0; i < documents.size(); ++i) {
     if (documents.document(i) == document) return first(query) + i;
   }
-  throw std::invalid_argument("a document is none of its query's own ones");
+  throw std::invalid_argument("a document is none that its query can be paired with");
 }
 
 void Pairs::Keep(const std::vector<bool>& kept) {
@@ -66,7 +66,7 @@ size_t Pairs::kept_count(size_t query) const {
   return kept;
 }
 
-// Of the numbers of the pairs that are left out, mixed as splitmix64 does.
+// Hashes the numbers of the pairs that are left out, mixed as splitmix64 does.
 uint64_t Pairs::kept_hash() const {
   if (kept_size() == size()) return 0;
   uint64_t hash = size();

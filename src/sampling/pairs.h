@@ -1,4 +1,4 @@
-// The pairs that an order draws from: every query with each of its own documents.
+// The pairs that an order draws from: every query with each document that may be its paired one.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ class Pairs {
   uint64_t kept_hash() const;
 
  private:
-  // Of all queries; parts share it.
+  // The pairs of all queries; parts share it.
   struct Table {
     std::vector<uint32_t> firsts = {0};  // [n + 1]
     std::vector<bool> left_out;          // [pairs], or empty: none is left out

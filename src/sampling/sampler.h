@@ -1,4 +1,4 @@
-// Which examples come next.
+// A sampler decides which examples come next.
 //
 // A sampler proposes batches without end; the training loop decides when to stop. It sees numbers
 // only, and hears back what became of its batches.
@@ -22,8 +22,8 @@
 
 namespace tandem::sampling {
 
-// How long the run is: so many passes, or where `batches` is given, so many batches. Orders that
-// change over the run follow it.
+// Says how long the run is: so many epochs, or where `batches` is given, so many batches. Orders
+// that change over the run follow it.
 struct RunLength {
   double epochs = 1;
   std::optional<uint64_t> batches;
@@ -34,18 +34,18 @@ struct SamplerOptions {
   size_t batch = 64;          // queries
   size_t negatives = 0;       // judged negatives of each query, or with `graded_own` any labelled
   bool no_duplicates = true;  // no query text and no document text twice in a batch
-  // With `no_duplicates`: where so many queries share a text or a document that batches would
-  // become much smaller, they meet (sampling/composition/composition.h). Masks must know copies
-  // then.
+  // Matters with `no_duplicates`: where so many queries share a text or a document that batches
+  // would become much smaller, they meet (sampling/composition/composition.h). Masks must know
+  // copies then.
   bool copies_meet = false;
-  bool in_batch = true;     // false: further documents are their own query's negatives alone
-  bool graded_own = false;  // own documents may have any grade; else they are positives
+  bool in_batch = true;     // false: a query's extra documents are its negatives alone
+  bool graded_own = false;  // paired documents may have any grade; else they are positives
   size_t accumulate = 1;    // batches of a step
   RunLength length = {};
   config::Params params = {};  // values of SamplerInfo::params; none: all defaults
   InitialScores scores = {};   // used while the sampler is made
   Mixture mixture = Mixture::kSize;
-  // For the other mixtures, used while the sampler is made: the source of each query [n],
+  // The other mixtures use these while the sampler is made: the source of each query [n],
   // ascending, and the weight of each source; no weights are equal ones.
   std::span<const uint32_t> sources = {};
   std::vector<double> weights = {};
@@ -56,7 +56,7 @@ struct SamplerOptions {
   bool similar_lengths = false;          // queries of a batch are of similar length
   size_t batch_tokens = 0;               // > 0: tokens of a batch at most, instead of `batch`
   TextLengths lengths = {};              // for the two before
-  bool mines = false;  // set_mined is called: further documents may be any of the corpus
+  bool mines = false;  // set_mined is called: extra documents may be any of the corpus
 };
 
 // `batch_tokens` is less than one query brings with its documents.
@@ -78,31 +78,31 @@ class Sampler {
 
   // The next batch: at least one row, at most `batch` of them, or at most `batch_tokens` tokens.
   virtual Batch Next() = 0;
-  // How many queries pass `pass` draws, with repetition; an estimate where that is not known ahead.
+  // The queries that epoch `pass` draws, with repetition; an estimate if they are not known ahead.
   virtual uint64_t QueriesIn(uint64_t pass) const = 0;
   // Passes done and the share of the one under way.
   virtual double Passes() const = 0;
-  // How many batches the first `epochs` passes have, counted from the start of training; a part of
-  // a pass counts rounded up. An estimate where they are not known ahead.
+  // Says how many batches the first `epochs` epochs have, counted from the start of training; a
+  // part of an epoch counts rounded up. An estimate where they are not known ahead.
   virtual uint64_t BatchesIn(double epochs) const = 0;
-  // Whether BatchesIn is exact: nothing that is only known later decides how long a pass is.
+  // Says whether BatchesIn is exact: nothing that is only known later decides how long an epoch is.
   virtual bool KnowsBatches() const { return true; }
   // The loop calls it after each batch. A sampler that does not learn from batches ignores it.
   virtual void AddFeedback(const Feedback& feedback) { static_cast<void>(feedback); }
 
-  // How many queries of one batch of the first pass share a text or an own document, at most, as
-  // far as that is known ahead. More than 1 only where copies meet.
+  // The most queries of one batch of the first epoch that share a text or a paired document, as far
+  // as that is known ahead. More than 1 only where copies meet.
   virtual size_t MostCopies() const { return 1; }
 
-  // Whether it draws other queries or pairs in one pass than in another, or leaves some out.
+  // Says whether it draws other queries or pairs in one epoch than in another, or leaves some out.
   virtual bool Prunes() const { return false; }
-  // From now on `audit` hears of its passes, if it prunes; it must outlive the sampler's last Next.
+  // From now on `audit` hears of its epochs, if it prunes; it must outlive the sampler's last Next.
   virtual void set_audit(PassAudit* /*audit*/) {}
 
-  // From now on further documents are drawn from these too, in place of those of an earlier call;
+  // From now on extra documents are drawn from these too, in place of those of an earlier call;
   // they are part of the sampler's state. Throws std::logic_error in a sampler that draws none.
   virtual void set_mined(FurtherPool /*mined*/) {
-    throw std::logic_error("this sampler draws no further documents");
+    throw std::logic_error("this sampler draws no extra documents");
   }
 
   // Everything that Next depends on besides examples and options. A sampler that restores another

@@ -20,8 +20,8 @@
 #include "base/progress.h"
 #include "dist/gather.h"
 #include "model/prompt_lengths.h"
+#include "search/agree_on_inputs.h"
 #include "search/length_batches.h"
-#include "search/same_inputs.h"
 #include "tensor/memory/page_arena.h"
 #include "tensor/packed_tokens.h"
 
@@ -183,7 +183,7 @@ class Encoding {
     }
   }
 
-  // Of each text; empty where pooling takes prompts in.
+  // The prompt tokens of each text; empty where pooling takes prompts in.
   std::vector<int32_t> PromptTokens(size_t first, size_t size) {
     std::vector<int32_t> tokens;
     if (model_.include_prompt(kind_)) return tokens;
@@ -222,7 +222,7 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
                          const EmbeddingSink& sink) {
   const at::NoGradGuard no_gradient;
   if (options.compare_inputs && dist::IsShared(options.group)) {
-    CheckSameInputs(model, kind, count, HashOf(count, text, options.prompt), options);
+    AgreeOnInputs(model, kind, count, HashOf(count, text, options.prompt), options);
   }
   Encoding encoding(model, kind, options, count);
   EncodeCounts counts;

@@ -32,8 +32,8 @@ struct EncodeOptions {
   // second.
   size_t batch_tokens = 4096;
   size_t thread_batch_tokens = 768;
-  // The same where the model is on a device, which computes one pass at a time. Chosen by the size
-  // of activations (a few hundred MB for a base model), not measured.
+  // Used where the model is on a device, which computes one pass at a time. Chosen by the size of
+  // activations (a few hundred MB for a base model), not measured.
   size_t device_batch_tokens = 65536;
   size_t window_texts = 16384;  // whose ids and embeddings are in memory at a time
   std::string label;            // of the progress bar; empty: none
@@ -44,7 +44,7 @@ struct EncodeOptions {
   // The processes that encode together, all of them the same texts: each encodes its share of a
   // window, and all get all embeddings. Null, or a group of one: this one alone.
   dist::ProcessGroup* group = nullptr;
-  // Whether the processes of the group first compare what they encode (same_inputs.h).
+  // Says whether the processes of the group first compare what they encode (agree_on_inputs.h).
   bool compare_inputs = false;
 };
 
@@ -64,8 +64,8 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink);
 
-// The same for texts that come one by one, in windows that the caller chooses: memory holds one
-// window of them, however many there are.
+// Encodes texts that come one by one, in windows that the caller chooses: memory holds one window
+// of them, however many there are.
 class StreamEncoder {
  public:
   // `total` texts are to come, for the progress; 0 where that is not known. `model` and `options`

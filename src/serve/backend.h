@@ -85,7 +85,7 @@ class Backend {
   // Called by one thread at a time.
   virtual void Encode(std::span<const EncodeItem> batch) = 0;
 
-  // None where scores have no probabilities. Any thread.
+  // Returns none where scores have no probabilities. Any thread may call it.
   virtual std::optional<double> Probability(double score) const = 0;
 
   // Throws UsageError for options that do not fit the index, before anything is encoded. Both are

@@ -105,7 +105,7 @@ void Service::Exchange::Parse() {
   Tokenize();
 }
 
-// A piece of the texts, and then again, behind what other requests want of the workers.
+// Tokenises a piece of the texts, then queues again, after what other requests want of the workers.
 void Service::Exchange::Tokenize() {
   for (size_t bytes = 0; tokenized_ < texts_.size() && bytes < kTurnBytes; ++tokenized_) {
     bytes += texts_[tokenized_].size() + 1;
@@ -185,8 +185,8 @@ std::vector<float> Service::Exchange::Embed(std::span<const std::string_view> te
 
 void Service::Exchange::EncodePassages(const std::shared_ptr<EncodeJob>& passages) {
   passages->backend = backend_;
-  // Turns of their own: the search has waited for its query behind the client's other texts, and
-  // must not wait again with a thread that others could use.
+  // Passages have turns of their own: the search has waited for its query after the client's other
+  // texts, and must not wait again with a thread that others could use.
   passages->client = job_->client + " passages";
   passages->kinds.assign(passages->texts.size(), TextKind::kDocument);
   passages->rows.resize(passages->texts.size() * backend_->info().width);

@@ -1,5 +1,5 @@
 // One request of POST on its way: parse, tokenise, wait, encode, answer. Its route (serve/route.h)
-// parses and answers; the rest is the same for all. For service.cc.
+// parses and answers; the rest is the same for all. Only service.cc includes it.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ class Service::Exchange final : public PendingRequest,
   // Counts bytes that this request is about to take, until its end; throws ApiError where there are
   // too many of all requests.
   void Reserve(size_t bytes);
-  // For highlights: waits until the encoder has done these, too.
+  // Serves highlights: waits until the encoder has done these, too.
   std::vector<float> Embed(std::span<const std::string_view> texts);
   // Waits until the encoder has done a part of them. Throws where nobody waits for the answer.
   void EncodePassages(const std::shared_ptr<EncodeJob>& passages);

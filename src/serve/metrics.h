@@ -15,7 +15,7 @@
 
 namespace tandem::serve {
 
-// How many values were at most each bound.
+// Says how many values were at most each bound.
 class Histogram {
  public:
   explicit Histogram(std::span<const double> bounds)

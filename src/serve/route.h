@@ -51,7 +51,7 @@ struct AnswerInput {
 class PostedRequest {
  public:
   virtual ~PostedRequest() = default;
-  // Reads the body, which gets room behind its end, and adds the texts to be encoded, at least one.
+  // Reads the body, which gets room after its end, and adds the texts to be encoded, at least one.
   virtual void Parse(std::string* body, const Backend& backend, const RequestLimits& limits,
                      RequestTexts* texts) = 0;
   // About how many bytes the answer will have, where that is much.
@@ -87,10 +87,10 @@ inline constexpr std::string_view kAnyObject = R"({"type":"object"})";
 // Every route, in the order of openapi.json. The table is written from CMakeLists.txt.
 std::span<const Route* const> Routes();
 
-// Null where there is no such path.
+// Returns null where there is no such path.
 const Route* FindRoute(std::string_view path);
 
-// For the header Allow: "GET, HEAD, OPTIONS" or "POST, OPTIONS".
+// The value of the header Allow: "GET, HEAD, OPTIONS" or "POST, OPTIONS".
 std::string_view AllowedMethods(const Route& route);
 
 // A response of status 200 whose body is JSON.

@@ -15,7 +15,7 @@
 namespace tandem::serve {
 namespace {
 
-// Before anything is measured, and where the encoder is very slow.
+// Counts before anything is measured, and where the encoder is very slow.
 constexpr size_t kFewestQueueTokens = 16384;
 constexpr double kLongestRetry = 60;  // seconds
 // Most of them wait for the encoder, with the passages of their highlights.

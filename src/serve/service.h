@@ -33,7 +33,7 @@ struct ServiceOptions {
   // A queue is full with more tokens than this. 0: what is encoded in queue_seconds, as measured.
   size_t queue_tokens = 0;
   double queue_seconds = 15;
-  // Of embeddings and answers that are being made, together; above it requests of more than a few
+  // Embeddings and answers that are being made, together; above it requests of more than a few
   // texts are refused.
   size_t work_bytes = size_t{512} << 20;
   std::vector<std::string> tokens;   // of clients; none: nobody needs one
@@ -50,7 +50,7 @@ class PendingRequest {
   virtual size_t texts_left() const = 0;
 };
 
-// Takes the answer; called once, by any thread; must return soon. Not called after Cancel has
+// Takes the answer; called once, by any thread; must return soon. It is not called after Cancel has
 // returned.
 using Responder = std::function<void(Response)>;
 
@@ -70,15 +70,15 @@ class Service {
   std::shared_ptr<PendingRequest> Handle(const RequestHead& head, std::string body,
                                          const std::string& client, Responder respond);
 
-  // Who asks: "token 2" where there are several tokens, "header X" where the proxy names clients,
-  // else the address, of IPv6 the /64 network.
+  // Says who asks: "token 2" where there are several tokens, "header X" where the proxy names
+  // clients, else the address, of IPv6 the /64 network.
   std::string ClientOf(const RequestHead& head, const std::string& address) const;
 
   // Opens the backend again; requests that come from now on get the new one, those before keep
   // theirs. Throws what `open` throws, and the old backend stays.
   void Reload();
 
-  // From now on requests are refused with 503, and /health says so.
+  // After this call requests are refused with 503, and /health says so.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
 
@@ -90,9 +90,9 @@ class Service {
   BatchQueue& queue() { return queue_; }
   const ServiceOptions& options() const { return options_; }
   const std::string& openapi() const { return openapi_; }
-  // In Prometheus's text format.
+  // Gives the metrics in Prometheus's text format.
   std::string MetricsText() const;
-  // Of connections and bytes, which the server knows.
+  // `fill` adds the gauges of connections and bytes, which the server knows.
   void SetConnectionGauges(std::function<void(Gauges*)> fill) { fill_gauges_ = std::move(fill); }
 
  private:

@@ -18,7 +18,7 @@ using Backward = std::function<std::vector<at::Tensor>(const at::Tensor& grad_ou
 using BackwardOfSeveral =
     std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>& grads)>;
 
-// Whether gradients are enabled and any of the (defined) inputs wants one.
+// Says whether gradients are enabled and any of the (defined) inputs wants one.
 bool NeedsGradient(at::ArrayRef<at::Tensor> inputs);
 
 // Makes `out` a function of `inputs` with this backward pass, and returns it. An input may be

@@ -16,7 +16,7 @@ inline at::Tensor Detached(const at::Tensor& x) { return x.detach(); }
 
 at::Tensor EmptyLike(const at::Tensor& x);
 
-// The second list behind the first.
+// Appends the second list to the first.
 std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at::Tensor>& second);
 
 // What a normalising operation saves for its backward pass; undefined tensors where no gradient is

@@ -51,8 +51,8 @@ inline constexpr uint32_t kHashMultiplier0 = 0x21F0AAAD;
 inline constexpr uint32_t kHashMultiplier1 = 0x735A2D97;
 
 // Two channels share a random word of 32 bits: a channel uses the low half, and the channel sixteen
-// further on uses the high half. Attention needs random bits for every probability. With half as
-// many hashes these take a third of the time of attention's exponentials.
+// further on uses the high half. Attention needs random bits for every probability. Half as many
+// hashes take a third of the time of attention's exponentials.
 constexpr uint32_t DropoutWord(uint32_t channel) { return channel / 32 * 16 + channel % 16; }
 constexpr bool InHighHalf(uint32_t channel) { return channel % 32 >= 16; }
 

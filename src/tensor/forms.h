@@ -1,4 +1,4 @@
-// Which form of an operation runs: fused kernels, the reference or the portable implementation.
+// Chooses which form of an operation runs: fused kernels, the reference or the portable form.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -48,8 +48,8 @@ class UsePortableOps : public UseForm {
 // (SayReferenceForm).
 Form FormOf(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths);
 
-// For an operation that runs in its reference form for another `reason` than that somebody asked
-// for it: says so (Note), once for each operation and reason in a process, because it is slow.
+// Says (Note) that an operation runs in its reference form, for another `reason` than that somebody
+// asked for it: once for each operation and reason in a process, because it is slow.
 void SayReferenceForm(std::string_view operation, std::string_view reason);
 
 }  // namespace tandem::tensor

@@ -33,7 +33,7 @@ void MoveToOneBlock(const std::vector<at::Tensor>& parts) {
   }
 }
 
-// Whether the tensors follow each other in one block of memory.
+// Says whether the tensors follow each other in one block of memory.
 bool AreInOneBlock(const std::vector<at::Tensor>& parts) {
   int64_t offset = parts.front().storage_offset();
   for (const at::Tensor& part : parts) {
@@ -56,7 +56,7 @@ std::vector<at::Tensor> OfOneType(std::vector<at::Tensor> parts) {
   return parts;
 }
 
-// Whether kernels pack weights straight from this memory.
+// Says whether kernels pack weights straight from this memory.
 bool IsStored(const at::Tensor& weight) {
   return weight.is_contiguous() &&
          (weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16);
@@ -172,7 +172,7 @@ struct Linear::State {
     return low_rank && (type == cpu::Type::kFloat || multiplier == cpu::Multiplier::kInt8) &&
            low_rank->adapter().dropout == 0;
   }
-  // Of all that a packed copy is made from.
+  // The version of all that a packed copy is made from.
   uint64_t Version(cpu::Type type) const {
     return VersionOf(weights) + (Merges(type) ? low_rank->version() : 0);
   }

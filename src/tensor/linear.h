@@ -39,27 +39,27 @@ class Linear {
   // be bf16 or half too: they are converted while they are packed. They must not change.
   Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
 
-  // For after the parameters have moved to another device: moves trained weights and biases to one
-  // block of memory each, as the constructor does, and frees packed copies.
+  // Called after the parameters have moved to another device: moves trained weights and biases to
+  // one block of memory each, as the constructor does, and frees packed copies.
   void Moved();
 
   // Gives the map an adapter. Its gradients come from the gradient of the merged weight where
   // kernels multiply by that, which costs no pass over activations; AdaptsBeside says where they do
-  // not. For all copies of this Linear; not beside anything that uses one.
+  // not. It adapts all copies of this Linear, and must not run beside anything that uses one.
   void Adapt(Adapter adapter);
-  // Whether activations like x are multiplied by the adapter beside the weights. Merged weights in
-  // bf16 would lose what training adds: a change below half a unit in the last place of a weight
-  // vanishes. With dropout the adapter reads other values than the weights.
+  // Says whether activations like x are multiplied by the adapter beside the weights. Merged
+  // weights in bf16 would lose what training adds: a change below half a unit in the last place of
+  // a weight vanishes. Where there is dropout the adapter reads other values than the weights.
   bool AdaptsBeside(const at::Tensor& x) const;
-  // Null: the map has none. As Prepare left it.
+  // Returns null where the map has none. It is as Prepare left it.
   const LowRank* low_rank() const;
   // The map without its adapter. Shares everything with it; packed copies fit it where the adapter
   // is not merged.
   Linear Base() const;
 
-  // From now on, a packed copy is made where a pass uses it, in `buffers`, which maps of the same
-  // shapes share under a `slot` of their own. It is valid until the thread uses another map of that
-  // slot. Prepare then packs nothing.
+  // After this call a packed copy is made where a pass uses it, in `buffers`, which maps of the
+  // same shapes share under a `slot` of their own. It is valid until the thread uses another map of
+  // that slot. Prepare then packs nothing.
   void PackOnUse(std::shared_ptr<PackBuffers> buffers, int slot);
   // Bytes of a packed copy for one pass.
   uint64_t PackedBytes(cpu::Type type) const;
@@ -72,7 +72,7 @@ class Linear {
   // All weights, then all biases, then the adapter's A_i and its B_i: the inputs of an operation's
   // gradient.
   std::vector<at::Tensor> parameters() const;
-  // Whether parameters() needs the gradient of the stacked weight, and of the stacked bias.
+  // Says whether parameters() needs the gradient of the stacked weight, and of the stacked bias.
   bool WantsWeightGradient() const;
   bool WantsBiasGradient() const;
   // Appends the gradients of parameters(), from those of the stacked weight and bias; undefined
@@ -86,7 +86,7 @@ class Linear {
   // or bump_version() says so. Does nothing for weights that the fused kernels cannot take: other
   // types than float, other devices, widths that are no multiples of 16.
   //
-  // With kInt8 the copies are rounded to eight bits, adapters merged into them: for forward passes
+  // For kInt8 the copies are rounded to eight bits, adapters merged into them: for forward passes
   // only, else std::logic_error. Operations then use these for activations of `type`, until another
   // Prepare names another multiplier.
   //
@@ -95,7 +95,7 @@ class Linear {
   void Prepare(cpu::Type type, Passes passes,
                cpu::Multiplier multiplier = cpu::Multiplier::kFastest);
 
-  // W^T [K, N] for the forward pass, W [N, K] for the backward pass, b [N]. As Prepare left them.
+  // W^T [K, N] for the forward pass, W [N, K] for the backward pass, b [N], as Prepare left them.
   const cpu::PackedMatrix& Forward(cpu::Type type) const;
   const cpu::PackedMatrix& Backward(cpu::Type type) const;
   const float* StackedBias() const;  // null where the map has none

@@ -30,13 +30,13 @@ class LowRank {
   // Adds scale B_i A_i to the rows of part i of `stacked`, float [N, K].
   void AddTo(const at::Tensor& stacked) const;
   // Appends the gradients of parameters() from the gradient of the merged weight, float [N, K]:
-  // scale B_i^T dW_i and scale dW_i A_i^T. Undefined ones where `weight` is undefined: where
+  // scale B_i^T dW_i and scale dW_i A_i^T. They are undefined where `weight` is: where
   // adapters are frozen.
   void AppendProjected(const at::Tensor& weight, std::vector<at::Tensor>* gradients) const;
 
   // Takes the parameters into `down` and `up`, and packs these; as Linear::Prepare.
   void Prepare(cpu::Type type, Passes passes);
-  // After Prepare.
+  // Must be called after Prepare.
   const Linear& down() const { return *down_; }
   const Linear& up() const { return *up_; }
   // Appends the gradients of parameters() from those of `down` and `up`.

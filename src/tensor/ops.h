@@ -82,8 +82,8 @@ struct Norm {
   bool defined() const { return gamma.defined(); }
 };
 
-// dropout(scale (word[ids] + position[positions] + type[types])), [T, H] of type `activation`. As
-// EmbeddingNorm otherwise.
+// dropout(scale (word[ids] + position[positions] + type[types])), [T, H] of type `activation`.
+// Everything else is as in EmbeddingNorm.
 at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
                  const Dropout& dropout, at::ScalarType activation);
 
@@ -119,9 +119,9 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout);
 
-// How the columns of qkv [T, (heads + 2 key_value_heads) head_width] are heads: queries, then keys,
-// then values. Query head h reads keys and values of head h / (heads / key_value_heads) (Ainslie et
-// al. 2023). `heads` is a multiple of `key_value_heads`.
+// Says how the columns of qkv [T, (heads + 2 key_value_heads) head_width] are heads: queries, then
+// keys, then values. Query head h reads keys and values of head h / (heads / key_value_heads)
+// (Ainslie et al. 2023). `heads` is a multiple of `key_value_heads`.
 struct HeadShape {
   int64_t heads = 0;
   int64_t key_value_heads = 0;
@@ -132,7 +132,7 @@ struct HeadShape {
 };
 
 // Rotary positions (Su et al. 2021): channels c and c + head_width / 2 of a head are turned by the
-// angle of their position. Undefined tables: nothing is turned.
+// angle of their position. Where the tables are undefined, nothing is turned.
 struct Rotary {
   at::Tensor cosines;  // float32 [P, head_width / 2], P above every position
   at::Tensor sines;
@@ -144,16 +144,16 @@ struct Rotary {
 at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                        const Norm& query_norm, const Norm& key_norm, const Rotary& rotary);
 
-// A bias that is added to scores by how far the key is behind or before the query, one for each
-// head (Raffel et al. 2020): half of the buckets for keys behind, half for keys before; in each
-// half a bucket for each distance below a quarter of the buckets, then for logarithmic ranges up to
+// A bias that is added to scores by how far the key is after or before the query, one for each head
+// (Raffel et al. 2020): half of the buckets for keys after it, half for keys before; in each half a
+// bucket for each distance below a quarter of the buckets, then for logarithmic ranges up to
 // `max_distance`, then one for all that is beyond.
 struct RelativeBias {
   at::Tensor table;  // [buckets, heads], or undefined: none
   int64_t max_distance = 128;
 };
 
-// Which tokens a query of a text reads, and how its scores become probabilities.
+// Says which tokens a query of a text reads, and how its scores become probabilities.
 struct AttentionRule {
   double scale = 1;     // what q k^T is multiplied by
   bool causal = false;  // only tokens up to the query's own
@@ -167,8 +167,8 @@ struct AttentionRule {
 at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                      const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout);
 
-// The bucket of a key that is `distance` tokens behind the query (negative: before), as
-// transformers computes it for T5 and MPNet.
+// The bucket of a key that is `distance` tokens after the query (negative: before), as transformers
+// computes it for T5 and MPNet.
 int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance);
 
 // What one row for a text is made of. The names are sentence-transformers'.
@@ -182,10 +182,10 @@ enum class Pooling {
 };
 
 // One row for each text, [B, H], in float (double for double). The tokens of its prompt
-// (tokens.prompt_tokens) are left out: the first row is the first one behind them, and positions
-// still count from the text's beginning. A text that has no token behind its prompt gives a row of
+// (tokens.prompt_tokens) are left out: the first row is the first one after them, and positions
+// still count from the text's beginning. A text that has no token after its prompt gives a row of
 // zeros, or with kCls its first row, as in sentence-transformers 6.2; that one gives -inf with
-// kMax, of which no score can be made. Of equal largest numbers the first gets the gradient.
+// kMax, of which no score can be made. The first of equal largest numbers gets the gradient.
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
 
 // Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.

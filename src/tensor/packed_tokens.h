@@ -21,11 +21,11 @@ struct PackedTokens {
   // so that chunking and threads cannot change what is dropped.
   at::Tensor text_keys;
   at::Tensor row_keys;  // int64 [T]: PositionKey of each row's text and position
-  // How many leading tokens of each text are its prompt's, for pooling that leaves these out: int32
-  // [B], each at least 0, and possibly more than the text has. Undefined: none.
+  // Says how many leading tokens of each text are its prompt's, for pooling that leaves these out:
+  // int32 [B], each at least 0, and possibly more than the text has. Undefined: none.
   at::Tensor prompt_tokens;
-  // For each text how many of its rows stand for no token of it, int32 [B]: 1 of a text without
-  // tokens, else 0. Behind pooling such a text has zeros. Undefined: all texts have tokens.
+  // Says for each text how many of its rows stand for no token of it, int32 [B]: 1 of a text
+  // without tokens, else 0. After pooling such a text has zeros. Undefined: all texts have tokens.
   at::Tensor stand_ins;
   int64_t longest = 0;  // tokens of the longest text
 

@@ -93,8 +93,8 @@ void AddedTokenMatcher::Split(std::string_view text, std::vector<TextPiece>* pie
       search = found + 1;
       continue;
     }
-    // White space that a token strips on its right may itself be a token: the search goes on
-    // behind the token's own content, as in the package.
+    // White space that a token strips on its right may itself be a token: the search goes on after
+    // the token's own content, as in the package.
     search = found + match.length;
     const AddedToken& token = tokens_[static_cast<size_t>(match.value)];
     if (split_special_ && token.special) continue;

@@ -20,7 +20,7 @@ struct AddedToken {
   int32_t id = 0;
   bool single_word = false;  // matches only where no word character touches it
   bool lstrip = false;       // the match includes white space before it
-  bool rstrip = false;       // the match includes white space behind it
+  bool rstrip = false;       // the match includes white space after it
   bool normalized = false;   // its normal form is looked for in the text's normal form
   bool special = false;      // special tokens are looked for before the others
 };
@@ -42,8 +42,8 @@ class AddedTokenMatcher {
                     bool split_special = false);
 
   bool empty() const { return tokens_.empty(); }
-  // Whether a text may be cut before any U+0020 and its parts searched one by one: no match holds
-  // what is on both sides.
+  // Says whether a text may be cut before any U+0020 and its parts searched one by one: no match
+  // holds what is on both sides.
   bool CutsAtSpaces() const { return cuts_at_spaces_; }
 
   // Appends the pieces of `text` (valid UTF-8) in order, without empty ones.

@@ -1,4 +1,4 @@
-// Tokens that are added to a model, one after another. For source files of this room only.
+// Tokens that are added to a model, one after another. Only source files of this room include it.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,9 @@
 
 namespace tandem::text {
 
-// As the package's AddedVocabulary does it: a token that the model has keeps its id, another one
-// gets the next that is free, and one that is added again is looked for as it was said last.
+// Adds tokens as the package's AddedVocabulary does: a token that the model has keeps its id,
+// another one gets the next that is free, and one that is added again is looked for as it was said
+// last.
 class AddedVocabulary {
  public:
   // `vocabulary` has the model's tokens, and gets those that it has not.

@@ -65,7 +65,7 @@ class PipelineTokenizer final : public Tokenizer {
   // Appends the ids of a text without special tokens, at least until `ids` has more than `max_ids`.
   void EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
                    std::vector<int32_t>* ids) const;
-  // At most `most` of the ids, from the end that stays.
+  // Keeps at most `most` of the ids, from the end that stays.
   std::span<const int32_t> Kept(std::span<const int32_t> ids, size_t most) const;
   // Appends the id of an added token. Throws DataError where the model has no row for it.
   void AddId(int32_t id, std::vector<int32_t>* ids) const;

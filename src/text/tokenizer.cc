@@ -9,7 +9,7 @@ namespace {
 // Texts a thread takes at once: enough to hide the hand-over, few enough to spread long texts.
 constexpr size_t kBlockTexts = 64;
 
-// Puts the blocks behind each other.
+// Concatenates the blocks.
 EncodedTexts Join(std::span<const EncodedTexts> blocks, size_t texts) {
   size_t ids = 0;
   for (const EncodedTexts& block : blocks) ids += block.ids.size();
@@ -27,7 +27,7 @@ EncodedTexts Join(std::span<const EncodedTexts> blocks, size_t texts) {
   return joined;
 }
 
-// The same for pairs.
+// Concatenates blocks of pairs.
 EncodedPairs Join(std::span<const EncodedPairs> blocks, size_t pairs) {
   std::vector<EncodedTexts> texts;
   EncodedPairs joined;

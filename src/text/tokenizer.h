@@ -12,7 +12,7 @@
 
 namespace tandem::text {
 
-// Token ids of several texts behind each other, nothing padded.
+// Token ids of several texts, one after the other, nothing padded.
 struct EncodedTexts {
   std::vector<int32_t> ids;           // [T]
   std::vector<int64_t> starts = {0};  // [B + 1]; text b has ids[starts[b] .. starts[b + 1])
@@ -64,7 +64,7 @@ class Tokenizer {
   EncodedPairs EncodeAllPairs(std::span<const TextPair> pairs, size_t max_length,
                               int threads) const;
 
-  // How many special tokens the post-processor puts around a text.
+  // Says how many special tokens the post-processor puts around a text.
   virtual size_t special_tokens() const = 0;
 
   // Number of ids: every id is in [0, vocabulary_size()).
@@ -72,9 +72,9 @@ class Tokenizer {
   // The token string of an id; empty for an id without token.
   virtual std::string_view token(int32_t id) const = 0;
   // A hash of the settings that decide the ids: tokenizers with the same one make the same ids of
-  // the same text. The same on every machine.
+  // the same text. It is the same on every machine.
   virtual uint64_t fingerprint() const = 0;
-  // Whether texts that are too long lose their beginning, not their end.
+  // Says whether texts that are too long lose their beginning, not their end.
   virtual bool cuts_left() const { return false; }
   // transformers' class by whose rules the tokenizer's parts are made; empty where they are those
   // of tokenizer.json.
@@ -90,8 +90,8 @@ struct TokenizerOptions {
   // Lower-cases every text before the tokenizer's own normalizer, which then does the rest that its
   // files say. sentence-transformers does so where a model folder says `do_lower_case`.
   bool lower_case = false;
-  // Rows of the word table of the model whose tokenizer it is; 0: not known. Tokens behind them
-  // that only the files beside tokenizer.json name do not count for vocabulary_size().
+  // Rows of the word table of the model whose tokenizer it is; 0: not known. Tokens after them that
+  // only the files beside tokenizer.json name do not count for vocabulary_size().
   size_t rows = 0;
 };
 

@@ -115,7 +115,7 @@ void WarnOfCode(const Settings& config, const Architecture& architecture) {
           : ""));
 }
 
-// Whether the spec became what `is_causal` asks for.
+// Checks that the spec became what `is_causal` asks for.
 void CheckCausal(const Settings& config, const EncoderSpec& spec, bool is_causal) {
   for (const LayerSpec& layer : spec.layers) {
     if (layer.attention.causal == is_causal) continue;

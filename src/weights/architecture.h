@@ -1,7 +1,7 @@
 // The catalogue of encoders. An entry reads config.json into an EncoderSpec; everything else
 // (errors, loading, saving, `inspect`, LoRA, documentation, tests) runs over the table.
 //
-// To add an architecture: one file in weights/architectures and one line in CMakeLists.txt.
+// A new architecture is one file in weights/architectures and one line in CMakeLists.txt.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +28,7 @@ struct Architecture {
   std::span<const ConfigKey> (*keys)();  // all that `read` looks at
   // Throws ModelError for a value that is missing, out of range or not supported.
   EncoderSpec (*read)(const Settings& config);
-  // Whether config.json's "is_causal" decides if a token reads the tokens behind it.
+  // Says whether config.json's "is_causal" decides if a token reads the tokens after it.
   bool decoder = false;
 };
 
@@ -48,11 +48,11 @@ EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
                             const std::optional<bool>& is_causal = {});
 
 // Fills in the views of the spec's tensors. A tensor may have its canonical name, an alias, each
-// behind one of the architecture's prefixes, or the older spelling of normalisation weights (gamma,
+// with one of the architecture's prefixes, or the older spelling of normalisation weights (gamma,
 // beta). Throws ModelError for a tensor that is missing, has another shape or is not F32, F16 or
 // BF16, and for weights of more layers than config.json has.
 void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec);
-// The same for other tensors of a model whose encoder has this model_type.
+// Binds other tensors of a model whose encoder has this model_type.
 void BindTensors(const WeightFiles& weights, std::string_view model_type,
                  std::vector<EncoderTensor>* tensors);
 

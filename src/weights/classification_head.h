@@ -2,7 +2,7 @@
 // beside that of encoders. A head takes one row for each text, maps and activates it, and a linear
 // map gives a number for each label.
 //
-// To add a head: one file in weights/classification_heads and one line in CMakeLists.txt.
+// A new head is one file in weights/classification_heads and one line in CMakeLists.txt.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ClassificationSpec {
   bool mean = false;       // the mean of a text's rows; otherwise its first row
   LinearSpec dense;        // [H, H]
   std::string activation;  // of it: "tanh", "relu", "gelu", "gelu_tanh", "silu"
-  NormSpec norm;           // LayerNorm behind the activation; an empty name: none
+  NormSpec norm;           // LayerNorm after the activation; an empty name: none
   double norm_epsilon = 0;
   LinearSpec classifier;               // [labels, H]
   std::vector<std::string> labels;     // their names, in order
@@ -35,8 +35,8 @@ struct ClassificationHead {
   // The classes of transformers that it reads: "RobertaForSequenceClassification".
   std::span<const std::string_view> class_names;
   ClassificationSpec (*read)(const Settings& config, const EncoderSpec& encoder);
-  // The architecture whose embeddings may have this head, without the last map, behind their
-  // pooling (weights/modules/prediction_head.h); empty: none.
+  // The architecture whose embeddings may have this head, without the last map, after their pooling
+  // (weights/modules/prediction_head.h); empty: none.
   std::string_view pooler_of = {};
 };
 

@@ -75,7 +75,7 @@ std::optional<LayerRange> RangeOf(std::string_view pattern) {
   return LayerRange{*first, *last};
 }
 
-// Whether `target` is `name` or its last components.
+// Says whether `target` is `name` or its last components.
 bool IsSuffix(std::string_view target, std::string_view name) {
   return name == target || (name.size() > target.size() && name.ends_with(target) &&
                             name[name.size() - target.size() - 1] == '.');

@@ -18,10 +18,10 @@ struct EncoderPart {
   std::vector<std::string> tensors;
 };
 
-// In the order of the computation; parts that this encoder lacks are left out.
+// Lists the parts in the order of the computation; those that this encoder lacks are left out.
 std::vector<EncoderPart> PartsOf(const EncoderSpec& spec);
 
-// Whether `pattern` names the part: its name, or "layers.A-B" for layers A to B.
+// Says whether `pattern` names the part: its name, or "layers.A-B" for layers A to B.
 bool NamesPart(std::string_view pattern, std::string_view part);
 // The first layer that "layers.A-B" names and `parts` lack, as "layers.7"; "" where there is none,
 // or the pattern is another one.

@@ -73,14 +73,14 @@ struct AttentionSpec {
 };
 
 struct LayerSpec {
-  // Post-norm: behind the residual sum of attention. Pre-norm: before attention; may be missing.
+  // It follows attention's residual sum (post-norm) or precedes attention (pre-norm, optional).
   NormSpec attention_norm;
   LinearSpec query_key_value;
   NormSpec query_norm, key_norm;  // of each head's row, before positions; usually missing
   AttentionSpec attention;
   LinearSpec attention_output;
   NormSpec attention_output_norm;  // pre-norm only: of what is added to the residual
-  // As for attention.
+  // It is placed as attention_norm is for attention.
   NormSpec feed_forward_norm;
   LinearSpec up;  // gated: [2F, H], the half that is activated first
   LinearSpec down;
@@ -92,7 +92,7 @@ struct EmbeddingSpec {
   std::string position, type;   // tables of positions and token types; empty: none
   int64_t position_offset = 0;  // row of position 0 in the position table
   // The id of a token that takes no position: it reads the row before that of position 0, and the
-  // tokens behind it go on counting as if it were not there.
+  // tokens after it go on counting as if it were not there.
   std::optional<int32_t> unplaced_id;
   NormSpec norm;
   double scale = 1;  // of the sum
@@ -117,7 +117,7 @@ struct EncoderSpec {
   int64_t heads = 0, key_value_heads = 0, head_width = 0;
   int64_t max_positions = 0;   // a text has at most this many tokens
   int64_t default_tokens = 0;  // where no file says where texts are cut; 0: at max_positions
-  // Whether layers normalise what they read; otherwise the sum of what they read and add.
+  // Says whether layers normalise what they read; otherwise the sum of what they read and add.
   bool pre_norm = false;
   NormKind norm = NormKind::kLayerNorm;
   double norm_epsilon = 1e-12;

@@ -271,7 +271,7 @@ TEST_F(IdleKey, IsJudgedByTheRecipeThatIsRunNotByShortenedPaths) {
   EXPECT_EQ(text.find("split = "), std::string::npos);
 }
 
-// As runs of older versions kept them.
+// Older versions kept the keys of their runs like this.
 TEST_F(IdleKey, OfAnOldRunIsAcceptedAndDoesNotMakeItAnotherRun) {
   const std::string old = kLeast +
                           "optimizer.reference_batch = 32\nvalidation.split = \"dev\"\n"

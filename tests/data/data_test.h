@@ -52,7 +52,7 @@ class TrainingLinesTest : public testing::Test {
   }
 };
 
-// "TEXT=GRADE@LINE", or "TEXT=GRADE/SCORE@LINE", of every judged document of a query.
+// Gives "TEXT=GRADE@LINE" or "TEXT=GRADE/SCORE@LINE" for every judged document of a query.
 inline std::string JudgedTexts(const Dataset& dataset, size_t query) {
   std::string all;
   for (const Judgement& judgement : dataset.judged.at(query).judgements) {

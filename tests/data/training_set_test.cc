@@ -66,9 +66,9 @@ TEST(BuildTrainingSet, NoPositiveAtAllIsAnError) {
   }
 }
 
-TEST(BuildTrainingSet, AnOwnDocumentOfAnyGrade) {
+TEST(BuildTrainingSet, APairedDocumentOfAnyGrade) {
   Warnings warnings;
-  const TrainingSet set = BuildTrainingSet(Graded(), 3, OwnDocument::kAnyGrade, &warnings);
+  const TrainingSet set = BuildTrainingSet(Graded(), 3, PairedDocument::kAnyGrade, &warnings);
   EXPECT_THAT(warnings.Messages(), IsEmpty());
   ASSERT_EQ(set.examples.size(), 2U);
   EXPECT_TRUE(set.examples[0].positives.empty());
@@ -77,9 +77,10 @@ TEST(BuildTrainingSet, AnOwnDocumentOfAnyGrade) {
   none.judged.resize(1);
   none.judged[0].judgements.resize(1);
   none.judged[0].judgements[0].grade = -1;  // not judged
-  EXPECT_EQ(
-      DataErrorOf([&] { BuildTrainingSet(std::move(none), 3, OwnDocument::kAnyGrade, &warnings); }),
-      "qrels.tsv: none of the 1 judged queries has a document of grade 0 or more");
+  EXPECT_EQ(DataErrorOf([&] {
+              BuildTrainingSet(std::move(none), 3, PairedDocument::kAnyGrade, &warnings);
+            }),
+            "qrels.tsv: none of the 1 judged queries has a document of grade 0 or more");
 }
 
 TEST(BuildTrainingSet, TakesColumns) {

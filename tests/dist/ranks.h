@@ -44,7 +44,7 @@ inline std::vector<std::string> RunLaunches(const std::vector<Launch>& launches,
   return errors;
 }
 
-// The same for ranks 0 to ranks - 1 of one group.
+// Runs ranks 0 to ranks - 1 of one group.
 inline std::vector<std::string> RunRanks(
     int ranks, const std::function<void(ProcessGroup& group)>& body,
     std::chrono::milliseconds timeout = std::chrono::seconds(60)) {

@@ -99,7 +99,7 @@ TEST(ParseMeasures, ParametersAreChecked) {
             "measure nDCG(gains={0:0,1:1,2:9})@10: gains of one's own cannot be given; change the "
             "grades of the judgements, or take ndcg_exp@k, whose gains are 2^grade - 1");
   EXPECT_THAT(ErrorOf("P(judged_only=True)@5"), HasSubstr("results that nobody judged cannot"));
-  EXPECT_THAT(ErrorOf("AP(cutoff=10)"), HasSubstr("the cut-off is written behind the name"));
+  EXPECT_THAT(ErrorOf("AP(cutoff=10)"), HasSubstr("the cut-off is written after the name"));
   EXPECT_EQ(ErrorOf("nDCG(dcg='log')@10"),
             "measure nDCG(dcg='log')@10: dcg must be log2 or exp-log2, found \"log\"");
   EXPECT_EQ(ErrorOf("nDCG(rel=2)@10"),
@@ -123,7 +123,7 @@ TEST(ParseMeasures, ParametersAreChecked) {
             "measure map(2): expected PARAMETER=VALUE in parentheses, found \"2\"");
   EXPECT_EQ(ErrorOf("map(rel=2"), "measure map(rel=2: the parenthesis is not closed");
   EXPECT_EQ(ErrorOf("map(rel=2)x"),
-            "measure map(rel=2)x: expected @ or nothing behind the parentheses, found \"x\"");
+            "measure map(rel=2)x: expected @ or nothing after the parentheses, found \"x\"");
   EXPECT_THAT(ErrorOf("nDCQ(rel=2)@10"), HasSubstr("did you mean ndcg(rel=2)@10?"));
 }
 

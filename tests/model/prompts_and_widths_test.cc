@@ -169,7 +169,7 @@ TEST_F(PromptsAndWidths, TruncateDimIsSaved) {
   }
 }
 
-// Without tandem.json the Router's files say all that is needed.
+// The Router's files say all that is needed where there is no tandem.json.
 TEST_F(PromptsAndWidths, TwoTowersAreTheSameModelByTheirRouter) {
   for (const Towers towers : {Towers::kSeparate, Towers::kSeparateSharedProjection}) {
     Load({.max_query_tokens = 8, .document_prompt = "blue ", .towers = towers, .projection = 24})

@@ -122,7 +122,7 @@ TEST_F(SavedSettings, TwoEncodersKeepALengthEach) {
   EXPECT_EQ(other->max_tokens(TextKind::kDocument), 40U);
 }
 
-// As folders were written before lengths and similarity were kept.
+// Folders were written like this before lengths and similarity were kept.
 TEST_F(SavedSettings, OlderFoldersAreRead) {
   Write("base/tandem.json", R"({"format": 1, "objective": "bixse",
       "probability": {"scale": 20, "bias": -9.5, "similarity": "cosine"}})");

@@ -1,4 +1,4 @@
-// Models of two encoders, and new projections behind one or two.
+// Models of two encoders, and new projections after one or two.
 #include "model/two_towers.h"
 
 #include <ATen/TensorOperators.h>
@@ -281,7 +281,7 @@ TEST_F(TowerFoldersTest, BasesThatDoNotGoTogether) {
   ExpectError(ExitCode::kModel, "makes embeddings of 48 numbers", [&] {
     DualEncoder::Load(Path("a"), {.towers = Towers::kSeparate, .document_folder = Path("wide")});
   });
-  ExpectError(ExitCode::kModel, "behind encoders of one hidden size", [&] {
+  ExpectError(ExitCode::kModel, "after encoders of one hidden size", [&] {
     DualEncoder::Load(Path("a"), {.towers = Towers::kSeparateSharedProjection,
                                   .document_folder = Path("wide"),
                                   .projection = 8});

@@ -60,7 +60,7 @@ TEST(EveryObjective, GivesTheSameLossWithAndWithoutGradient) {
   });
 }
 
-// A cell that the objective must ignore: not the own document, not an allowed negative and, for
+// A cell that the objective must ignore: not the paired document, not an allowed negative and, for
 // objectives that read grades or a teacher, not labelled.
 bool IsMasked(const RandomBatch& batch, const Needs& needs, size_t row, size_t cell) {
   const bool labels_count = needs.grades || needs.teacher;
@@ -120,7 +120,7 @@ TEST(EveryObjective, IsFiniteAtExtremeScores) {
   });
 }
 
-// The same batch with its columns in reverse order.
+// Puts the columns of the batch in reverse order.
 RandomBatch Reversed(const RandomBatch& batch) {
   RandomBatch reversed = batch;
   for (size_t i = 0; i < batch.q; ++i) {
@@ -241,7 +241,7 @@ TEST(EveryObjective, SaysWhatItIs) {
 TEST(EveryObjective, IsZeroWithoutAnyCandidate) {
   ForEveryVariant([](const Variant& variant, const Formula& formula) {
     const Needs needs = variant.needs();
-    if (needs.graded_own) return;  // an own document with a grade may say something by itself
+    if (needs.graded_own) return;  // the grade of a paired document may say something by itself
     RandomBatch batch(3, {});
     for (MaskStore* mask : {&batch.negative, &batch.query_negative, &batch.document_negative}) {
       std::fill_n(mask->cells.get(), mask->size, false);

@@ -22,7 +22,7 @@
 namespace tandem::objective {
 namespace {
 
-// As tools/golden/make_matryoshka_golden.py gives them.
+// tools/golden/make_matryoshka_golden.py makes the same rows.
 at::Tensor GoldenRows(int64_t count, int64_t offset) {
   const at::Tensor rows = at::empty({count, 8}, at::kDouble);
   for (int64_t i = 0; i < count; ++i) {

@@ -10,7 +10,7 @@
 
 namespace tandem::objective {
 
-// A batch that has just these scores: query i's own document in column 0, a negative in column 1.
+// A batch that has just these scores: query i's paired document is column 0, a negative column 1.
 class PairBatch {
  public:
   PairBatch(std::vector<double> positives, std::span<const double> negatives)
@@ -18,8 +18,8 @@ class PairBatch {
         scores_(positives_.size() + negatives.size()),
         gradient_(scores_.size()),
         negative_(std::make_unique<bool[]>(scores_.size())) {
-    // One row, so that any number of positives and negatives fits; nothing here reads own documents
-    // from it.
+    // One row is enough for any number of positives and negatives; nothing here reads paired
+    // documents from it.
     std::copy(negatives.begin(), negatives.end(), scores_.begin());
     std::fill_n(negative_.get(), negatives.size(), true);
     batch_ = {.queries = 1,
@@ -39,7 +39,7 @@ class PairBatch {
             .cell_gradient = gradient_.data(),
             .slope_factor = 1};
   }
-  // Of the first positives; none: all weigh 1.
+  // The weights of the first positives; none: all weigh 1.
   std::vector<double> weights;
 
   // The gradients of the negatives, in their order, once a sum was taken.

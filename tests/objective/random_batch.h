@@ -36,7 +36,7 @@ struct BatchShape {
 };
 
 // Owns the arrays that a Batch points into. A cell is labelled, an allowed negative, both or
-// neither; own documents are labelled, and their columns are shuffled.
+// neither; paired documents are labelled, and their columns are shuffled.
 struct RandomBatch {
   RandomBatch(uint64_t seed, BatchShape shape)
       : q(static_cast<size_t>(shape.queries)),

@@ -33,7 +33,7 @@ TEST(SimilarityScores, OfAZeroVectorAreZeroWithoutGradient) {
   EXPECT_GT(queries.grad()[1].abs().sum().item<float>(), 0);
 }
 
-TEST(SimilarityScores, CompareOwnDocumentsInTheOrderOfQueries) {
+TEST(SimilarityScores, ComparePairedDocumentsInTheOrderOfQueries) {
   const at::Tensor queries = Rows({1, 0, 0, 1});
   const at::Tensor documents = Rows({5, 0, 0, 1, 1, 1});
   const at::Tensor positive = at::tensor(std::vector<int64_t>{2, 0}, at::kLong);

@@ -63,7 +63,7 @@ RandomBatch RowAlone(const RandomBatch& batch, size_t row) {
   return alone;
 }
 
-// Whether a query's loss needs nothing of a batch but its own row of query_document.
+// Says whether a query's loss needs nothing of a batch but its own row of query_document.
 bool SeesItsRowOnly(const Variant& variant) {
   const Needs needs = variant.needs();
   const bool both =
@@ -71,7 +71,7 @@ bool SeesItsRowOnly(const Variant& variant) {
   return variant.info != &kMannWhitney && !both && !needs.query_query && !needs.document_document;
 }
 
-// How many terms each query has in a loss with `count` of them.
+// Says how many terms each query has in a loss with `count` of them.
 std::vector<double> TermsOf(const Formula& formula, const RandomBatch& batch, double count) {
   const auto queries = static_cast<double>(batch.q);
   std::vector<double> terms(batch.q, count / queries);
@@ -226,7 +226,7 @@ TEST(WeightsOfEveryObjective, EnterLinearly) {
   });
 }
 
-// Nothing goes through the own document of a query that weighs nothing. Where the loss is a mean
+// Nothing goes through the paired document of a query that weighs nothing. Where the loss is a mean
 // over queries of what each says alone, nothing goes through its rows.
 TEST(WeightsOfEveryObjective, AQueryThatWeighsNothingHasNoGradient) {
   ForEveryVariant([](const Variant& variant, const Formula& formula) {
@@ -280,7 +280,7 @@ TEST(LossesByHand, OfASoftmaxAreOfTheQueriesRow) {
 }
 
 // Document 1, the own one of query 1, competes for query 0 too, whose row allows it.
-TEST(LossesByHand, OfBothDirectionsAreOfTheQueryAndOfItsOwnDocument) {
+TEST(LossesByHand, OfBothDirectionsAreOfTheQueryAndOfItsPairedDocument) {
   const RandomBatch batch = ByHand();
   config::Params params(kInfoNce.params);
   EXPECT_EQ(params.Set("temperature", 0.5) + params.Set("directions", std::string("both")), "");
@@ -293,7 +293,7 @@ TEST(LossesByHand, OfBothDirectionsAreOfTheQueryAndOfItsOwnDocument) {
   EXPECT_NEAR(LossOf(*formula, Weighted(batch, {0, 2})), second, 1e-15);
 }
 
-TEST(LossesByHand, OfMannWhitneyAreOfThePairsOfTheOwnDocument) {
+TEST(LossesByHand, OfMannWhitneyAreOfThePairsOfThePairedDocument) {
   RandomBatch batch = ByHand();
   batch.bank_positives = {0.9};
   batch.bank_negatives = {0.8};

@@ -56,12 +56,12 @@ double ShareAtLeast(const std::vector<double>& sorted, double score) {
   return static_cast<double>(above) / static_cast<double>(sorted.size());
 }
 
-ThresholdRow RowAt(const Scores& sorted, std::string wish, double score) {
+ThresholdRow RowAt(const Scores& sorted, std::string target, double score) {
   const double found = ShareAtLeast(sorted.positives, score);
   const double wrong = ShareAtLeast(sorted.negatives, score);
   const double right = found * static_cast<double>(sorted.positives.size());
   const double shown = right + wrong * static_cast<double>(sorted.negatives.size());
-  return {.wish = std::move(wish),
+  return {.target = std::move(target),
           .score = score,
           .low = score - 0.012,
           .high = score + 0.014,
@@ -92,7 +92,7 @@ RocFacts RocOf(Scores scores) {
   while (precise > 0 && *RowAt(scores, "", precise - 0.005).precision >= 0.9) precise -= 0.005;
   roc.thresholds = {RowAt(scores, "precision >= 0.9", precise),
                     RowAt(scores, "recall >= 0.9", scores.positives[kQueries / 10]),
-                    {.wish = "false-positive rate <= 0.00001"}};
+                    {.target = "false-positive rate <= 0.00001"}};
   return roc;
 }
 

@@ -1,4 +1,4 @@
-// The pencil examples of docs/sampling.md, sampler by sampler. Those of batches are in
+// The pencil examples of docs/sampling.md, sampler by sampler. Examples of batches are in
 // batch_composer_test.cc, that of several data sets in mixed_order_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(Documentation, RandomPruningKeepsAnyThreeOfFivePairs) {
   EXPECT_EQ(kept.size(), 10);  // all ways to choose 3 of 5
 }
 
-// How many pairs each pass has for sure, and the probability of the others.
+// Says how many pairs each epoch has for sure, and the probability of the others.
 struct Probabilities : PassAudit {
   void BeginPass(uint64_t, const Pairs&, std::span<const float> probabilities) override {
     sure.push_back(std::count(probabilities.begin(), probabilities.end(), 1.0F));

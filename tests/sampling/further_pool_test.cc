@@ -1,4 +1,4 @@
-// Further documents that were mined: how a sampler draws them beside those that are judged.
+// Mined negatives: how a sampler draws them beside the documents that are judged.
 #include "sampling/further_pool.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kQueries = 20;
 constexpr uint32_t kJudged = 4;      // of each query: one positive, one related, two negatives
-constexpr uint32_t kUnjudged = 100;  // documents behind all that are judged
+constexpr uint32_t kUnjudged = 100;  // documents after all that are judged
 
 // Document kJudged * q + i is judged for query q; nothing is shared.
 Examples Judged4() {
@@ -86,7 +86,7 @@ TEST(FurtherPool, JudgedAndMinedDocumentsAreDrawnAlike) {
 }
 
 // Neighbours share a mined document here. None comes twice in a batch, and known documents never
-// do, whichever the objective's own documents are.
+// do, whichever documents the objective pairs with queries.
 TEST(FurtherPool, NothingComesTwiceAndKnownDocumentsNever) {
   const Examples examples = Judged4();
   for (const bool graded_own : {false, true}) {

@@ -48,7 +48,7 @@ World AnyWorld() {
   return world;
 }
 
-// Whether the column's document is `document` or (where copies count) reads the same.
+// Says whether the column's document is `document` or (where copies count) reads the same.
 bool Same(const World& w, const MaskRules& rules, uint32_t document, size_t column) {
   const uint32_t other = w.batch.documents[column];
   return document == other ||
@@ -74,7 +74,7 @@ bool HasQueryText(const World& w, size_t row, size_t column) {
          w.examples.document_hash(w.batch.documents[column]);
 }
 
-// Whether the row brought the column's document as a further one.
+// Returns true where the row brought the column's document as an extra one.
 bool IsFurther(const World& w, size_t row, size_t column) {
   return column >= w.batch.further_starts[row] && column < w.batch.further_starts[row + 1];
 }
@@ -178,8 +178,8 @@ TEST(Masks, ADocumentWithTheQuerysTextIsNoNegative) {
             (Cells{0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 0, 1}));
 }
 
-// Rows 0 and 1 ask the same; row 0's own document is judged irrelevant, row 1's is relevant.
-TEST(Masks, AnIrrelevantOwnDocumentIsANegativeOfOthersWithItsQuery) {
+// Rows 0 and 1 ask the same; row 0's paired document is judged irrelevant, row 1's is relevant.
+TEST(Masks, AnIrrelevantPairedDocumentIsANegativeOfOthersWithItsQuery) {
   Examples examples(1, {10, 11, 12});
   examples.Add(100, std::vector<Judged>{{0, 0}});
   examples.Add(100, std::vector<Judged>{{1, 1}});

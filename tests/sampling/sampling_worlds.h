@@ -16,8 +16,8 @@
 
 namespace tandem::sampling {
 
-// `queries` queries with 1 to 3 positives and 2 further documents each; every third query shares
-// its document with others, every fifth its text.
+// `queries` queries with 1 to 3 positives and 2 extra documents each; every third query shares its
+// document with others, every fifth its text.
 inline Examples SharedExamples(uint32_t queries) {
   const uint32_t documents = queries * 5;
   std::vector<uint64_t> hashes(documents);
@@ -104,7 +104,7 @@ inline Batch NextWithFeedback(Sampler& sampler, uint64_t seed = 5) {
   return batch;
 }
 
-// As a checkpoint keeps it: its numbers as text.
+// Copies as a checkpoint keeps it: its numbers as text.
 inline SamplerState Copied(SamplerState state) {
   state.values = ParseJson(state.values.Dump());
   return state;
@@ -118,7 +118,7 @@ inline std::string Text(const Batch& batch) {
   return text;
 }
 
-// The batches of pass `pass`, which is the next one; ends before the first of the pass after it.
+// The batches of epoch `pass`, which is the next one; ends before the first of the epoch after it.
 inline std::vector<Batch> TakePass(Sampler& sampler, uint64_t pass, uint64_t feedback_seed = 5) {
   std::vector<Batch> batches;
   while (sampler.Passes() < static_cast<double>(pass + 1) - 1e-9) {
@@ -138,7 +138,7 @@ inline double ChiSquare(const std::vector<int>& counts, const std::vector<double
   return sum;
 }
 
-// The same against equal shares.
+// Tests against equal shares.
 inline double ChiSquare(const std::vector<int>& counts) {
   return ChiSquare(counts,
                    std::vector<double>(counts.size(), 1 / static_cast<double>(counts.size())));

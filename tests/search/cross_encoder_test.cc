@@ -90,7 +90,7 @@ TEST_P(CrossEncoderGoldenTest, GradesAreWhatPredictGives) {
   }
 }
 
-// Those whose encoder the catalogue has.
+// The cases whose encoder the catalogue has.
 std::vector<std::string> CaseNames() {
   std::vector<std::string> names;
   for (const json& one : CrossEncoderGolden()["cases"]) {
@@ -195,7 +195,7 @@ TEST_F(CrossEncoderTest, LengthsAreTheFoldersOrGiven) {
   EXPECT_THROW(model::CrossEncoder(folder_.path(), 41), UsageError);
 }
 
-// As CrossEncoder.save of release 6 writes it.
+// CrossEncoder.save of release 6 writes it like this.
 TEST_F(CrossEncoderTest, ReadsWhatSentenceTransformersSaves) {
   Write("modules.json", json::array({{{"idx", 0},
                                       {"name", "0"},
@@ -224,7 +224,7 @@ TEST_F(CrossEncoderTest, FurtherModulesAreRefused) {
   };
   Write("config_sentence_transformers.json", {{"model_type", "CrossEncoder"}});
   Write("modules.json", json::array({entry(0, "Transformer", ""), entry(1, "Dense", "1_Dense")}));
-  ExpectRefused("modules.json: lists sentence_transformers.models.Dense behind the Transformer");
+  ExpectRefused("modules.json: lists sentence_transformers.models.Dense after the Transformer");
 }
 
 TEST_F(CrossEncoderTest, ThePromptStandsBeforeTheQuery) {

@@ -42,7 +42,7 @@ class SharedEncoding : public testing::Test {
   TextSource Source() const {
     return [this](size_t i) { return std::string_view(texts_[i]); };
   }
-  // In windows of 16 texts.
+  // Encodes in windows of 16 texts.
   at::Tensor Encode(dist::ProcessGroup* group, EncodeCounts* counts) const {
     const auto model = Model();
     const at::Tensor all =

@@ -40,7 +40,7 @@ class HttpClient {
 
   bool connected() const { return connected_; }
 
-  // Whether all was taken.
+  // Says whether all was taken.
   bool Send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -84,7 +84,7 @@ class HttpClient {
     return response;
   }
 
-  // Whether the server ends the connection within some seconds.
+  // Says whether the server ends the connection within some seconds.
   bool Ended() {
     while (Receive()) {
     }

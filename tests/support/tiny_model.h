@@ -17,7 +17,7 @@ struct TinyModelOptions {
   int64_t layers = 2;
   int64_t max_positions = 64;
   double dropout = 0.1;
-  bool dense = false;            // a 2_Dense module (hidden -> 16, tanh) behind the pooling
+  bool dense = false;            // a 2_Dense module (hidden -> 16, tanh) after the pooling
   std::string pooling = "mean";  // or "cls"
 };
 

@@ -1,4 +1,4 @@
-// For tests of what only the fused kernels promise: bytes, packed copies, notes.
+// Serves tests of what only the fused kernels promise: bytes, packed copies, notes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -81,8 +81,8 @@ struct Case {
 };
 
 // Float: sums over up to 10,000 terms. bf16: 8 bits of mantissa, 2^-8 relative per rounding, a
-// handful of roundings behind each other; its products exist from AVX-512 on (slow below
-// AVX512-BF16, absent on AVX2).
+// handful of roundings in a row; its products exist from AVX-512 on (slow below AVX512-BF16, absent
+// on AVX2).
 inline std::vector<Case> Cases() {
   std::vector<Case> cases = {{at::kFloat, 2e-5}};
   if (CurrentIsa() >= Isa::kAvx512) cases.push_back({at::kBFloat16, 3e-2});

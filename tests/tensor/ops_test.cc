@@ -84,7 +84,7 @@ TEST_P(OpsTest, AffineBesideWhatElseReadsX) {
   }
 }
 
-// Of two stacked maps the second has an adapter: merged, or beside the weights under dropout.
+// The second of two stacked maps has an adapter: merged, or beside the weights under dropout.
 TEST_P(OpsTest, AffineWithAnAdapter) {
   for (const Shape& shape : Shapes()) {
     Inputs make(7);
@@ -177,7 +177,7 @@ TEST_P(OpsTest, SelfAttention) {
   }
 }
 
-// Of texts of one type, and of pairs, whose tokens have types.
+// The texts are of one type, or pairs, whose tokens have types.
 TEST_P(OpsTest, EmbeddingNorm) {
   for (const Shape& shape : Shapes()) {
     for (const bool types : {false, true}) {

@@ -38,7 +38,7 @@ class AdapterSettingsTest : public SmallModel {
     return folder;
   }
   using Lengths = std::pair<std::optional<size_t>, std::optional<size_t>>;  // queries, documents
-  // Those of a base whose tandem.json says 5 and 6.
+  // The lengths of a base whose tandem.json says 5 and 6.
   Lengths LengthsOf(const std::string& sentence_config) {
     Say("sentence_bert_config.json", sentence_config);
     file_ = {.max_query_tokens = 5, .max_document_tokens = 6};
@@ -94,7 +94,7 @@ TEST_F(AdapterSettingsTest, TheLengthOfBothIsTheTokenizers) {
   EXPECT_EQ(Taken().tokenizer.max_tokens.tokens, 16U);
 }
 
-// Where release 6 of sentence-transformers writes it.
+// Release 6 of sentence-transformers writes the length there.
 TEST_F(AdapterSettingsTest, TheTokenizersOwnLengthCounts) {
   Say("tokenizer_config.json", R"({"model_max_length": 11})");
   EXPECT_EQ(LengthsOf("{}"), Lengths(11, 11));

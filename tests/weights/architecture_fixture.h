@@ -57,7 +57,7 @@ class ArchitectureTest : public testing::Test {
     return ReadEncoderSpec(path(), is_causal);
   }
   std::filesystem::path path() const { return folder_.path() / "config.json"; }
-  // "what", behind the file's name.
+  // Expects the message "what", after the file's name.
   void ExpectMessage(const json& config, const std::string& what) {
     try {
       Read(config);

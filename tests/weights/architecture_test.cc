@@ -99,7 +99,7 @@ TEST_F(ArchitectureTest, ActivationsNameTheSupported) {
   ExpectMessage(Changed(T5(), {{"feed_forward_proj", "gated-mish"}}),
                 "'feed_forward_proj' is \"gated-mish\"; one of gelu, gelu_python, gelu_new, "
                 "gelu_pytorch_tanh, gelu_python_tanh, gelu_fast, gelu_accurate, relu, silu, swish, "
-                "or one of them behind \"gated-\", expected");
+                "or one of them after \"gated-\", expected");
   EXPECT_EQ(Read(Changed(Bert(), {{"hidden_act", "swish"}})).activation, HiddenActivation::kSilu);
   EXPECT_EQ(Read(Changed(Bert(), {{"hidden_act", "gelu_fast"}})).activation,
             HiddenActivation::kGeluTanh);
@@ -183,7 +183,7 @@ TEST_F(ArchitectureTest, TextsAreCutAtThePositionsThatAreLeft) {
             "config.json; sentence_bert_config.json says 23, for which there are no positions");
 }
 
-// As sentence-transformers 6.2 pools a folder without modules.json.
+// sentence-transformers 6.2 pools a folder without modules.json like this.
 TEST_F(ArchitectureTest, PlainCausalLanguageModelsArePooledByTheLastToken) {
   const std::filesystem::path folder = folder_.path() / "m";
   const auto pooling = [&](const json& config, const std::optional<bool>& is_causal = {}) {

@@ -51,7 +51,7 @@ TEST(ClassificationHeadSpec, TheClassifierHasARowForEachLabel) {
   }
 }
 
-// By transformers' names.
+// The names are transformers'.
 TEST(ClassificationHeadSpec, ActivationsOfModernBert) {
   EXPECT_EQ(Read(json::object()).activation, "gelu");
   const auto named = [](const std::string& name) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what stands behind the encoder against sentence-transformers: folders of two encoders that
+"""Checks what comes after the encoder against sentence-transformers: folders of two encoders that
 it wrote, prompts by name, pooling without prompts, and cut embeddings.
 
     check_heads.py TANDEM MODEL_FOLDER TEXTS.jsonl [--tolerance 1e-5]

@@ -70,7 +70,7 @@ def check_twice(runs):
 
 
 # Commands besides train that several processes share: name and arguments. What they write is called
-# by the name behind a prefix of the launcher's.
+# by the name after a prefix of the launcher's.
 def other_commands(runs, prefix):
     model, data = os.path.abspath(runs.arguments.model), os.path.abspath(runs.arguments.data)
     to = lambda name: ["--output", runs.path(f"{prefix}-{name}")]

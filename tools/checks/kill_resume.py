@@ -34,7 +34,7 @@ COMMON = {
 }
 
 # What keeps state beside the model: dropout and accumulation, a score bank, a learned bias, mined
-# documents, adapters of two encoders behind the gradient cache, parts that stay as they are.
+# documents, adapters of two encoders after the gradient cache, parts that stay as they are.
 RECIPES = {
     "infonce": {"objective.name": '"infonce"', "train.accumulate": "2"},
     "mann_whitney": {"objective.name": '"mann_whitney"', "objective.bank": "300"},

@@ -33,7 +33,7 @@ def require(condition, message):
 
 
 def free_port(further=1):
-    """A port that nobody listens on, like the `further` ports behind it."""
+    """A port that nobody listens on, like the `further` ports after it."""
     for port in range(20000 + os.getpid() % 5000, 30000, 7):
         try:
             with contextlib.ExitStack() as sockets:

@@ -86,7 +86,7 @@ threshold() {
   "$tandem" evaluate --quiet --model "$(model_of "$1")" --dataset "$data" --split test $lengths \
     --embeddings "$folder/embeddings-$1" --measures auc --relevance-level 1 \
     --thresholds precision=0.9 --format json >"$folder/$1.threshold.json" ||
-    [ $? = 6 ]  # the wish cannot be met, which the file says
+    [ $? = 6 ]  # the target cannot be met, which the file says
   python3 tools/demo/demo_threshold.py "$1" "$folder/$1.threshold.json"
 }
 

@@ -1,7 +1,7 @@
 """Precompiled character maps (`precompiled_charsmap` of SentencePiece) from a dictionary.
 
 The bytes are the size of a Darts double array, the array, and the values, each with a zero byte
-behind it. A unit of the array holds the byte that leads to it (bits 0 to 7), whether a key ends
+after it. A unit of the array holds the byte that leads to it (bits 0 to 7), whether a key ends
 there (8) and the XOR distance to its children's base (10 to 31, in steps of 256 where bit 9 is set);
 a key's value is its child 0. Here every node has a block of 256 units of its own, whose low eight
 bits are those of its own place, so that all distances are multiples of 256.

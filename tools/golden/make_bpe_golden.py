@@ -35,7 +35,7 @@ def special(*contents, **settings):
 
 
 def byte_level(tokens, **model):
-    """An untrained tokenizer, its trainer, and the tokens to add behind the training."""
+    """An untrained tokenizer, its trainer, and the tokens to add after the training."""
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY, special_tokens=tokens, show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),

@@ -235,7 +235,7 @@ class Study:
         return None if None in found.values() else found
 
     def is_trained(self, run):
-        """Whether a run's best step is behind the base model; a run that is not made yet counts."""
+        """Whether a run's best step is after the base model; a run that is not made yet counts."""
         result = self.trained(run)
         return result is None or result["step"] > 0
 

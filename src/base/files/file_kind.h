@@ -7,15 +7,15 @@
 
 namespace tandem {
 
-// So many bytes from the start of a file tell all kinds.
+// This many bytes from the start of a file tell all kinds apart.
 inline constexpr size_t kFileKindBytes = 1024;
 
-// Of a file that cannot be text in UTF-8, by its first bytes: "is a Git LFS pointer, not the file
-// itself: fetch it with `git lfs pull`". Empty where the bytes may be such text. `path` only serves
-// the commands that the sentence names.
+// Says why a file cannot be text in UTF-8, judged by its first bytes: "is a Git LFS pointer, not
+// the file itself: fetch it with `git lfs pull`". It is empty where they may be such text. `path`
+// only serves the commands that the sentence names.
 std::string NoTextProblem(std::string_view first_bytes, std::string_view path);
 
-// The same, and of pages and markup, which are texts but neither JSON, columns nor weights.
+// Refuses pages and markup too, which are texts but neither JSON, columns nor weights.
 std::string NoDataProblem(std::string_view first_bytes, std::string_view path);
 
 }  // namespace tandem

@@ -26,16 +26,16 @@ class FileDescriptor {
   int number_;
 };
 
-// Reads exactly `size` bytes from `offset`. False where the file ends before, or cannot be read.
+// Reads exactly `size` bytes from `offset`; false where the file ends before, or cannot be read.
 bool ReadPart(int descriptor, uint64_t offset, void* to, size_t size);
 
 // Writes them all. False, with errno, where they cannot be written.
 bool WritePart(int descriptor, uint64_t offset, const void* from, size_t size);
 
-// The same where the file stands, or at its end if it was opened for appending.
+// Writes where the file stands, or at its end if it was opened for appending.
 bool WriteAll(int descriptor, std::string_view bytes);
 
-// Whether both mean the same file, which is not so once another process has put one in its place.
+// Says whether both mean the same file, which ends once another process has put one in its place.
 bool IsStillAt(int descriptor, const std::filesystem::path& path);
 
 }  // namespace tandem

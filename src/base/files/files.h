@@ -47,7 +47,7 @@ class AtomicFile {
   ~AtomicFile();
 
   void Write(std::string_view bytes);
-  // Overwrites bytes that were written before. For a header whose numbers are known only at the
+  // Overwrites bytes that were written before, such as a header whose numbers are known only at the
   // end.
   void WriteAt(size_t offset, std::string_view bytes);
   void Commit();

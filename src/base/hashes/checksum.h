@@ -1,8 +1,8 @@
-// Checksums of files: against damage, not against those who alter files on purpose.
+// Checksums of files: they find damage, not files that someone altered on purpose.
 //
 // A file is cut into pieces of 4 MiB, so that several threads read it at a time. Its checksum is
 // the XXH128 (xxHash 0.8) of the XXH128s of its pieces, one after the other in their canonical
-// form. The same on every machine.
+// form. It is the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct Checksum {
 std::string ToHex(const Checksum& checksum);
 std::optional<Checksum> ChecksumFromHex(std::string_view text);
 
-// Of bytes in memory; what ChecksumOfFile says of a file with these bytes. To compare with a
-// checksum that was written, ask for its kind.
+// The checksum of bytes in memory equals ChecksumOfFile of a file with these bytes. Who compares it
+// with a checksum that was written asks for that one's kind.
 Checksum ChecksumOf(std::string_view bytes, ChecksumKind kind = ChecksumKind::kXxh128);
 
 // Reads the file without mapping it, so that its pages do not count as this process's memory, with

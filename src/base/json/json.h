@@ -140,7 +140,7 @@ class Json {
   bool contains(std::initializer_list<std::string_view> path) const {
     return Find(path) != nullptr;
   }
-  // Null where the member is absent or this is no object.
+  // Returns null where the member is absent or this is no object.
   const Json* Find(std::string_view key) const;
   Json* Find(std::string_view key);
   // The member of the innermost of nested objects.

@@ -1,5 +1,5 @@
-// Reads JSON in place: a parsed text, and views of its values that copy nothing. For large files
-// (a tokenizer's 35 MB) and for values that are read once; base/json/json_reader.h makes values
+// Reads JSON in place: a parsed text, and views of its values that copy nothing. It serves large
+// files (a tokenizer's 35 MB) and values that are read once; base/json/json_reader.h makes values
 // that can be kept and changed.
 //
 //   const JsonDocument document(text);
@@ -19,7 +19,7 @@
 
 namespace tandem {
 
-// A value of a document, which must outlive it. As cheap to copy as a pointer.
+// A value of a document, which must outlive it. It is as cheap to copy as a pointer.
 class JsonElement {
  public:
   enum class Kind { kNull, kBoolean, kInteger, kNumber, kString, kArray, kObject };
@@ -47,7 +47,7 @@ class JsonElement {
   Members members() const;
   // The first member of that key; none where it is absent or this is no object.
   std::optional<JsonElement> Find(std::string_view key) const;
-  // None where this is no array or has fewer elements.
+  // Returns none where this is no array or has fewer elements.
   std::optional<JsonElement> At(size_t index) const;
 
  private:
@@ -124,7 +124,7 @@ class JsonDocument {
   // JsonTextError, and JsonLevelsError where more than `most_levels` arrays and objects lie in each
   // other.
   explicit JsonDocument(std::string_view text, size_t most_levels = kMostLevels);
-  // The same, but none where the parser refuses the text, be it for its numbers alone.
+  // Returns none where the parser refuses the text, be it for its numbers alone.
   static std::optional<JsonDocument> ParseStrictly(std::string_view text, size_t most_levels);
 
   JsonDocument(JsonDocument&&) noexcept;

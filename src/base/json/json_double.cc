@@ -145,7 +145,7 @@ Digits DigitsBetween(Scaled low, Scaled value, Scaled high) {
   return digits;
 }
 
-// Of a positive number.
+// `value` must be positive.
 Digits DigitsOf(double value) {
   const Rounding rounding = RoundingOf(value);
   const int power = PowerFor(rounding.high.exponent);
@@ -163,7 +163,7 @@ Digits DigitsOf(double value) {
 
 void AppendJsonDouble(double value, std::string* out) {
   constexpr int kLongest = 15;   // digits before the point; longer numbers have an exponent
-  constexpr int kMostZeros = 3;  // behind the point before the first other digit
+  constexpr int kMostZeros = 3;  // zeros after the point before the first other digit
   if (std::signbit(value)) *out += '-';
   if (value == 0) {
     *out += "0.0";

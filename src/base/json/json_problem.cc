@@ -45,7 +45,7 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// At most kShownBytes of a text, in whole characters, without control characters.
+// Returns at most kShownBytes of a text, in whole characters, without control characters.
 std::string Start(std::string_view text) {
   size_t end = std::min(kShownBytes, text.size());
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
@@ -58,7 +58,7 @@ std::string Start(std::string_view text) {
   return start;
 }
 
-// Of a line that is a JSON value, but no object.
+// Describes a line that is a JSON value, but no object.
 std::string OtherValue(std::string_view line) {
   const char first = line.front();
   const std::string_view kind = first == '"'                   ? "a string"
@@ -68,7 +68,7 @@ std::string OtherValue(std::string_view line) {
   return fmt::format("is {}, not a JSON object; expected one object per line", kind);
 }
 
-// Of a line that does not begin as JSON does.
+// Describes a line that does not begin as JSON does.
 std::string OtherText(std::string_view line, const JsonLinePlace& place) {
   const bool tabs = line.find('\t') != line.npos;
   if (!tabs && line.find(',') == line.npos) {
@@ -84,7 +84,7 @@ std::string OtherText(std::string_view line, const JsonLinePlace& place) {
       tabs ? "tabs (TSV)" : "commas (CSV)", Start(line), place.file, tabs ? ", sep=\"\\t\"" : "");
 }
 
-// Of an object that its line ends inside of.
+// Describes an object that its line ends inside of.
 std::string CutObject(const JsonFault& fault, const JsonLinePlace& place) {
   if (!place.has_end) {
     return fmt::format(
@@ -160,8 +160,8 @@ std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place) {
           "{}: {}: {}; expected one object per line, which `jq -c . {} > NEW` writes", kInvalid,
           PlaceText(line, fault->offset),
           line[fault->offset] == '{'   ? "a second object begins on the line"
-          : line[fault->offset] == ',' ? "a comma stands behind the object"
-                                       : "something stands behind the object",
+          : line[fault->offset] == ',' ? "a comma stands after the object"
+                                       : "something stands after the object",
           place.file);
     case JsonFault::Kind::kOther:
     case JsonFault::Kind::kNoUtf8:

@@ -19,7 +19,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Objects with more members are searched for repeated keys in the order of the keys.
 constexpr size_t kFewMembers = 16;
 
-// Of members of one key the last value stays, at the place of the first.
+// Where several members have one key, the last value stays, at the place of the first.
 void JoinRepeated(Json::Members* members) {
   std::vector<size_t> order(members->size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -91,7 +91,7 @@ class Builder {
   size_t most_levels_;
 };
 
-// None where the parser refuses the text. Throws JsonTextError for a text of too many levels.
+// Returns none where the parser refuses the text. Throws JsonTextError for too many levels.
 std::optional<Json> Parse(std::string_view text, size_t most_levels) try {
   // The builder counts the levels around values, to which an empty array may add one.
   const auto document = JsonDocument::ParseStrictly(text, most_levels + 1);
@@ -101,7 +101,7 @@ std::optional<Json> Parse(std::string_view text, size_t most_levels) try {
   throw JsonLevelsError(most_levels);
 }
 
-// How a number that the parser does not know passes through it: as a string that no file holds.
+// A number that the parser does not know passes through it as a string that no file holds.
 constexpr std::string_view kMark = "\x01tandem number ";
 
 // `text` with each of `numbers` as a marked string.
@@ -116,7 +116,7 @@ std::string WithMarkedNumbers(std::string_view text, const std::vector<JsonNumbe
   return marked += text.substr(at);
 }
 
-// As Python's floats: an infinity where a double does not hold the number.
+// Reads as Python's float() does: an infinity where a double does not hold the number.
 double FloatOf(const std::string& number) { return std::strtod(number.c_str(), nullptr); }
 
 void RestoreNumbers(Json* value) {
@@ -128,8 +128,8 @@ void RestoreNumbers(Json* value) {
   *value = FloatOf(value->text().substr(kMark.size()));
 }
 
-// Of a text that the parser has refused, maybe for its numbers; `json` is the text without its byte
-// order mark.
+// Reads a text that the parser has refused, maybe for its numbers; `json` is the text without its
+// byte order mark.
 Json ParseNumbersToo(std::string_view text, std::string_view json, const JsonReading& reading) {
   JsonScanner scanner(json, reading.python_numbers);
   const auto fault = scanner.Scan();

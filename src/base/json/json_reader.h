@@ -31,12 +31,12 @@ struct JsonReading {
   size_t most_levels = 512;
 };
 
-// Integers that 64 bits do not hold become doubles. Of members of one key the last counts, at the
-// place of the first, as in Python. A byte order mark before the text is passed over. Throws
+// Integers that 64 bits do not hold become doubles. Where members repeat a key, the last counts, at
+// the place of the first, as in Python. A byte order mark before the text is passed over. Throws
 // JsonTextError.
 Json ParseJson(std::string_view text, const JsonReading& reading = {});
 
-// None where ParseJson would throw.
+// Returns none where ParseJson would throw.
 std::optional<Json> ParseIfJson(std::string_view text);
 
 }  // namespace tandem

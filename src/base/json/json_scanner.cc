@@ -21,7 +21,7 @@ std::string Shown(std::string_view word) {
   return fmt::format("{}{}", word.substr(0, kShownBytes), word.size() > kShownBytes ? "..." : "");
 }
 
-// Whether 64 bits, or for fractions a double, hold the number.
+// Says whether 64 bits, or for fractions a double, hold the number.
 bool Fits(std::string_view number, bool is_integer) {
   const char* const end = number.data() + number.size();
   if (is_integer) {
@@ -195,7 +195,7 @@ void JsonScanner::FailAt(std::string_view expected) const {
 
 void JsonScanner::FailBehind() const {
   const bool second = Peek() == '{' || Peek() == '[';
-  Fail(second ? "a second value begins behind the first" : "something stands behind the value",
+  Fail(second ? "a second value begins after the first" : "something stands after the value",
        JsonFault::Kind::kBehind);
 }
 
@@ -258,7 +258,7 @@ void JsonScanner::Member() {
   path_.emplace_back(String());
   if (events_ != nullptr) events_->Key(Unescaped(std::get<std::string_view>(path_.back())));
   SkipBlanks();
-  if (Peek() != ':' || AtEnd()) FailAt("a colon, behind the key,");
+  if (Peek() != ':' || AtEnd()) FailAt("a colon, after the key,");
   ++at_;
   SkipBlanks();
   Value();
@@ -291,7 +291,7 @@ bool JsonScanner::Separator(char close) {
   if (Peek() == ',') {
     ++at_;
     SkipBlanks();
-    if (Peek() == close) Fail(fmt::format("a comma before {}, behind which nothing comes", close));
+    if (Peek() == close) Fail(fmt::format("a comma before {}, after which nothing comes", close));
     return true;
   }
   if (Peek() == '"' || Peek() == '{' || Peek() == '[') {
@@ -300,7 +300,7 @@ bool JsonScanner::Separator(char close) {
   const size_t last = text_.find_last_not_of(" \t\r\n", at_ - 1);
   if (!Word().empty() && text_[last] == '"') {
     Fail(
-        fmt::format("{} stands behind a string that has ended; a quote inside a string is written "
+        fmt::format("{} stands after a string that has ended; a quote inside a string is written "
                     "\\\"",
                     Shown(Word())));
   }

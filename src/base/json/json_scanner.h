@@ -17,7 +17,7 @@ struct JsonFault {
     kOther,
     kEnd,          // the text ends inside a value
     kEndInString,  // and inside a string
-    kBehind,       // something stands behind the value
+    kBehind,       // something comes after the value
     kNoUtf8
   };
   Kind kind = Kind::kOther;
@@ -55,11 +55,11 @@ class JsonScanner {
   JsonScanner(std::string_view text, bool python_words, JsonEvents* events = nullptr)
       : text_(text), python_words_(python_words), events_(events) {}
 
-  // None where the text is JSON in UTF-8 (RFC 8259; a byte order mark may stand before it) of at
-  // most 512 levels.
+  // Returns none where the text is JSON in UTF-8 (RFC 8259; a byte order mark may stand before it)
+  // of at most 512 levels.
   std::optional<JsonFault> Scan();
 
-  // Behind Scan: in the order of the text.
+  // Scan fills them, in the order of the text.
   const std::vector<JsonNumber>& numbers() const { return numbers_; }
   // How many arrays and objects lie around the innermost value, up to the fault.
   size_t levels() const { return levels_; }
@@ -70,7 +70,7 @@ class JsonScanner {
   [[noreturn]] void Fail(std::string what, JsonFault::Kind kind = JsonFault::Kind::kOther) const;
   [[noreturn]] void FailEnd(std::string_view expected) const;
   [[noreturn]] void FailWord() const;
-  // For what stands where `expected` should.
+  // Reports that something else stands where `expected` should.
   [[noreturn]] void FailAt(std::string_view expected) const;
   [[noreturn]] void FailBehind() const;
   std::string Where() const;
@@ -84,7 +84,7 @@ class JsonScanner {
   void Object();
   void Member();
   void Array();
-  // Behind a value of an object or array, up to the next one; false behind the last.
+  // Reads what comes after a value of an object or array; false after the last one.
   bool Separator(char close);
   std::string_view String();
   void Escape();
@@ -103,7 +103,7 @@ class JsonScanner {
   size_t levels_ = 0;
 };
 
-// How many bytes the character at the start of `text` has; 0 where it is no UTF-8.
+// Says how many bytes the character at the start of `text` has; 0 where it is no UTF-8.
 size_t Utf8CharacterBytes(std::string_view text);
 
 }  // namespace tandem

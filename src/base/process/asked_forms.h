@@ -1,4 +1,4 @@
-// Which implementations of operations a person asks for, to compare whole runs of them.
+// Says which implementations of operations a person asks for, to compare whole runs of them.
 #pragma once
 
 namespace tandem {

@@ -139,7 +139,7 @@ int RestartsBy(const Variables& variables) {
          variables.Number("SLURM_RESTART_COUNT").value_or(0);
 }
 
-// Where rank 0 listens.
+// Finds the address and the port at which rank 0 listens.
 void FindLeader(const Variables& variables, Launch& launch) {
   if (const std::string address = variables.Text("MASTER_ADDR"); !address.empty()) {
     launch.address = address;

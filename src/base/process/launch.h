@@ -1,4 +1,4 @@
-// Which of several processes this one is, as the launcher that started it says.
+// Says which of several processes this one is, as the launcher that started it says.
 //
 // torchrun, srun, mpirun and Kubernetes tell a process its rank in environment variables. This file
 // reads them and asks nobody: it opens no connection (dist/process_group.h does).
@@ -15,13 +15,13 @@ struct Launch {
   int ranks = 1;        // of the job; 1: it is alone
   int local_rank = 0;   // among those of this machine
   int local_ranks = 1;  // on this machine
-  // Where rank 0 listens, a name or an address, and on which port; "" and 0 for a job of one.
+  // Rank 0 listens at this name or address and on this port; "" and 0 for a job of one process.
   std::string address;
   int port = 0;
   // "torchrun", "srun", "mpirun", "Kubernetes", "environment" (set by hand); "": none
   std::string launcher;
   std::string job;  // tells one job from another on the same port
-  // How often launchers have started this process again. torchrun counts for each machine.
+  // Says how often launchers have started this process again. torchrun counts for each machine.
   int restarts = 0;
 
   bool alone() const { return ranks == 1; }
@@ -30,7 +30,7 @@ struct Launch {
 // Returns the value of an environment variable; none where it is not set.
 using Environment = std::function<std::optional<std::string>(const char* name)>;
 
-// What the environment says, by the first of these that it has:
+// Reads what the environment says, by the first of these launchers that it has:
 //
 //   torchrun     RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE; also set by hand
 //   Kubernetes   JOB_COMPLETION_INDEX (an indexed Job) with WORLD_SIZE
@@ -45,7 +45,7 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 // UsageError for a variable that is missing, no number or does not fit the others, naming it.
 Launch ReadLaunch(const Environment& environment);
 
-// The same without rank 0's address and port, for processes that never talk to each other.
+// Reads no address and port of rank 0, for processes that never talk to each other.
 Launch ReadPlace(const Environment& environment);
 
 // ReadLaunch and ReadPlace of this process's environment.
@@ -55,8 +55,8 @@ Launch CurrentPlace();
 // The first name of a Slurm list of machines: "node07" of "node[07-09,12],login1".
 std::string FirstSlurmNode(const std::string& list);
 
-// How many tasks a Slurm list such as "2(x3),1" gives the machine with this index; 0 where the list
-// does not reach it or cannot be read.
+// Says how many tasks a Slurm list such as "2(x3),1" gives the machine with this index; 0 where the
+// list does not reach it or cannot be read.
 int SlurmTasksOn(const std::string& list, int node);
 
 }  // namespace tandem

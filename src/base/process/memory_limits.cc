@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 // Version 1 has a number near 2^63 where there is no limit.
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
-// A number that is a file's first word. None for "max", a number that means no limit, and a file
-// that is not there.
+// Reads a number that is a file's first word. Returns none for "max", for a number that means no
+// limit, and for a file that is not there.
 std::optional<uint64_t> NumberIn(const fs::path& file) {
   std::ifstream stream(file);
   uint64_t number = 0;
@@ -26,7 +26,7 @@ std::optional<uint64_t> NumberIn(const fs::path& file) {
   return number;
 }
 
-// The bytes behind "KEY:" in a file of lines "KEY:   12 kB"; 0 where there is none.
+// Reads the bytes after "KEY:" in a file of lines "KEY:   12 kB"; 0 where there is none.
 uint64_t BytesOf(const fs::path& file, std::string_view key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -131,7 +131,7 @@ void AddCgroup(const CgroupTree& tree, const fs::path& folder, const std::string
                     .what = text("memory.limit_in_bytes")});
 }
 
-// From the process's cgroup up to the one that is mounted.
+// Adds the bounds of the process's cgroup and of all above it, up to the one that is mounted.
 void AddTree(const CgroupTree& tree, uint64_t machine_swap, std::vector<MemoryBound>& bounds) {
   // What is above `top` cannot be seen. A container may see its own cgroup at the mount and yet be
   // told the path that the machine has for it.

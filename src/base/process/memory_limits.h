@@ -28,8 +28,8 @@ struct MemoryBound {
 };
 
 struct MemoryLimits {
-  // Those of the process's cgroup (version 2 or 1) and of all above it, of the process itself and
-  // of the machine; no bound where the system says none.
+  // The bounds of the process's cgroup (version 2 or 1) and of all above it, of the process itself
+  // and of the machine; empty where the system says none.
   std::vector<MemoryBound> bounds;
   uint64_t available = 0;  // that the machine could give now without swapping (MemAvailable)
 };

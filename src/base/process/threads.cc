@@ -29,7 +29,7 @@ int AffinityThreads() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-// Reads the CPU quota of a cgroup, version 2 or 1, in threads. Without a quota: a large number.
+// Reads the CPU quota of a cgroup, version 2 or 1, in threads. It is large where there is none.
 double CgroupQuota() {
   constexpr double kNone = 1e9;
   double period = 0;
@@ -55,8 +55,8 @@ int ProcessorsOfAll(const Launch& launch) {
   return given == nullptr ? 0 : std::atoi(given);
 }
 
-// How many processes share what this one may use. A launch that does not make sense is for those to
-// report that need it.
+// Says how many processes share what this one may use. A launch that does not make sense is for
+// those to report that need it.
 int Sharing(int affinity) {
   try {
     const Launch launch = CurrentPlace();

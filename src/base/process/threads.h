@@ -1,4 +1,4 @@
-// How many threads the machine gives, and a plain parallel loop for the torch-free half.
+// Says how many threads the machine gives, and a plain parallel loop for the torch-free half.
 #pragma once
 
 #include <cstddef>

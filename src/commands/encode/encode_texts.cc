@@ -81,11 +81,10 @@ void CheckedTexts::CompareBlock(const data::InputText& text) {
 
 void CheckedTexts::CheckEnd() const {
   if (kept_.empty()) return;
-  throw DataError(
-      data::NameOfInput(input_.files().back().path), 0, "",
-      fmt::format("the input ends here, behind {} texts; {} were encoded before; encode "
-                  "without --resume",
-                  count_, kept_texts_));
+  throw DataError(data::NameOfInput(input_.files().back().path), 0, "",
+                  fmt::format("the input ends here, after {} texts; {} were encoded before; encode "
+                              "without --resume",
+                              count_, kept_texts_));
 }
 
 }  // namespace tandem::app

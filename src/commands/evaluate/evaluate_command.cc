@@ -94,7 +94,7 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .ShowDefault();
   flags.Add(
       "--thresholds", options.thresholds,
-      "Scores to cut results at, for wishes separated by commas: precision=P, recall=R, fpr=F "
+      "Scores to cut results at, for targets separated by commas: precision=P, recall=R, fpr=F "
       "(false-positive rate), results=N (per query)");
   flags.Add("--format", options.format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
@@ -175,7 +175,7 @@ void CheckInputs(const EvaluateOptions& options) {
 void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
-  if (!options.thresholds.empty()) eval::ParseWishes(options.thresholds);
+  if (!options.thresholds.empty()) eval::ParseTargets(options.thresholds);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
@@ -207,7 +207,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
     further.push_back(ThresholdFigures(*thresholds, OutputStyle()));
   }
   std::cout << FormatEvaluation(found, options.format, OutputStyle(), options.per_query, further);
-  if (thresholds) CheckWishesMet(*thresholds);
+  if (thresholds) CheckTargetsMet(*thresholds);
 }
 
 void RunEvaluate(EvaluateOptions options) {
@@ -243,7 +243,7 @@ CommandBody Configure(Flags& flags) {
 }  // namespace
 
 ThresholdRequest RequestOf(const EvaluateOptions& options) {
-  return {.wishes = eval::ParseWishes(options.thresholds),
+  return {.targets = eval::ParseTargets(options.thresholds),
           .seed = SeedOf(options.globals),
           .threads = ThreadsOf(options.globals)};
 }

@@ -41,7 +41,7 @@ struct EvaluateOptions {
   bool ignore_identical_ids = false;  // results with the id of their query do not count
   std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model
   std::string score_precision = "double";
-  std::string thresholds;  // wishes, comma-separated (eval/samples/thresholds.h); "": none
+  std::string thresholds;  // targets, comma-separated (eval/samples/thresholds.h); "": none
   std::string format = "text";
 };
 

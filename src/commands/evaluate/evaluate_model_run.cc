@@ -200,7 +200,7 @@ void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
   if (found.thresholds) WarnOfUnknown(*found.thresholds);
   std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
                                 found.further);
-  if (found.thresholds) CheckWishesMet(*found.thresholds);
+  if (found.thresholds) CheckTargetsMet(*found.thresholds);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
   const eval::CorpusCounts counted =
       CountCorpus(rows,
                   eval::CandidateThresholds(samples, eval::BorderOf(floors),
-                                            eval::PoolThresholds(pool, request.wishes)),
+                                            eval::PoolThresholds(pool, request.targets)),
                   samples.size());
   return MakeThresholdReport(samples, eval::LevelsOfCorpus(samples, floors, &counted), request);
 }

@@ -80,16 +80,16 @@ Json JsonOf(const Named& named) {
   return json;
 }
 
-// What the wish is about, as it came out.
+// What the target is about, as it came out.
 std::optional<double> ReachedBy(const eval::ChosenThreshold& chosen) {
-  switch (chosen.wish.kind) {
-    case eval::WishKind::kPrecision:
+  switch (chosen.target.kind) {
+    case eval::TargetKind::kPrecision:
       return chosen.values.precision;
-    case eval::WishKind::kRecall:
+    case eval::TargetKind::kRecall:
       return chosen.values.recall;
-    case eval::WishKind::kFalsePositiveRate:
+    case eval::TargetKind::kFalsePositiveRate:
       return chosen.values.false_positive_rate;
-    case eval::WishKind::kResults:
+    case eval::TargetKind::kResults:
       return chosen.values.results;
   }
   return std::nullopt;
@@ -108,8 +108,8 @@ std::string ThresholdText(const ThresholdReport& report, const report::TextStyle
                        {.name = "fpr"},
                        {.name = "results"}});
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
-    std::vector<report::Cell> values = {chosen.met ? chosen.wish.name()
-                                                   : chosen.wish.name() + " (not met)"};
+    std::vector<report::Cell> values = {chosen.met ? chosen.target.name()
+                                                   : chosen.target.name() + " (not met)"};
     std::vector<report::Cell> intervals = {percent};
     for (const Named& value : ValuesOf(chosen)) {
       values.push_back(CellOf(value));
@@ -125,7 +125,7 @@ std::string ThresholdTsv(const ThresholdReport& report) {
   std::string text;
   for (const Named& figure : FiguresOf(report)) AppendTsv("pool:", figure, text);
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
-    const std::string prefix = chosen.wish.name() + ":";
+    const std::string prefix = chosen.target.name() + ":";
     text += fmt::format("{}met\tall\t{}\n", prefix, chosen.met ? 1 : 0);
     for (const Named& value : ValuesOf(chosen)) AppendTsv(prefix, value, text);
   }
@@ -138,7 +138,7 @@ Json ThresholdJson(const ThresholdReport& report) {
   pool["resamples"] = report.intervals.resamples;
   Json thresholds = Json::array();
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
-    Json entry = {{"wish", chosen.wish.name()}, {"met", chosen.met}};
+    Json entry = {{"wish", chosen.target.name()}, {"met", chosen.met}};
     for (const Named& value : ValuesOf(chosen)) entry[std::string(value.name)] = JsonOf(value);
     entry["met_share"] = chosen.met_share;
     entry["ends_at_depth"] = chosen.ends_at_depth;
@@ -159,7 +159,7 @@ ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
       .seed = request.seed, .resamples = kResamples, .threads = request.threads};
   const eval::ScoreLevels pool = eval::PoolLevels(samples);
   ThresholdReport report;
-  report.thresholds = eval::ChooseThresholds(pool, corpus, request.wishes, options);
+  report.thresholds = eval::ChooseThresholds(pool, corpus, request.targets, options);
   report.figures = eval::FiguresOf(pool);
   report.intervals = eval::FigureIntervals(pool, options);
   report.confidence = options.confidence;
@@ -199,19 +199,19 @@ void WarnOfUnknown(const ThresholdReport& report) {
       Warn(fmt::format(
           "threshold {}: a lower one might do as well, but is unknown; a deeper run, or "
           "--model, tells",
-          chosen.wish.name()));
+          chosen.target.name()));
     }
   }
 }
 
 namespace {
 
-// Why there is no threshold at all for a wish, and what to do.
+// Why there is no threshold at all for a target, and what to do.
 std::string_view WhyNoneIsKnown(const eval::ChosenThreshold& chosen) {
   if (chosen.ends_at_depth) {
     return "the run ends before any threshold is known; give a deeper run, or --model";
   }
-  if (chosen.wish.kind == eval::WishKind::kFalsePositiveRate) {
+  if (chosen.target.kind == eval::TargetKind::kFalsePositiveRate) {
     return "there are no other documents than positives, of which it would be a share";
   }
   return "no positive has a score";
@@ -219,12 +219,12 @@ std::string_view WhyNoneIsKnown(const eval::ChosenThreshold& chosen) {
 
 }  // namespace
 
-void CheckWishesMet(const ThresholdReport& report) {
+void CheckTargetsMet(const ThresholdReport& report) {
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
     if (chosen.met) continue;
     const std::optional<double> reached = ReachedBy(chosen);
     if (!chosen.threshold || !reached) {
-      throw CheckFailed(fmt::format("threshold {} cannot be met: {}", chosen.wish.name(),
+      throw CheckFailed(fmt::format("threshold {} cannot be met: {}", chosen.target.name(),
                                     WhyNoneIsKnown(chosen)));
     }
     const std::string depth =
@@ -232,7 +232,7 @@ void CheckWishesMet(const ThresholdReport& report) {
     throw CheckFailed(
         fmt::format("threshold {} cannot be met: the best possible is {:.4g}, at "
                     "score {:.4f}{}",
-                    chosen.wish.name(), *reached, *chosen.threshold, depth));
+                    chosen.target.name(), *reached, *chosen.threshold, depth));
   }
 }
 

@@ -1,4 +1,4 @@
-// `tandem evaluate --thresholds`: the thresholds for wishes, and the areas of the pool that they
+// `tandem evaluate --thresholds`: the thresholds for targets, and the areas of the pool that they
 // are chosen from, each with its interval.
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace tandem::app {
 
 struct ThresholdReport {
-  std::vector<eval::ChosenThreshold> thresholds;  // as wished for
+  std::vector<eval::ChosenThreshold> thresholds;  // as asked for
   eval::PoolFigures figures;
   eval::PoolIntervals intervals;
   double confidence = 0.95;
@@ -33,7 +33,7 @@ struct ThresholdReport {
 
 // What thresholds are chosen for, and how their intervals are computed.
 struct ThresholdRequest {
-  std::vector<eval::Wish> wishes;
+  std::vector<eval::Target> targets;
   uint64_t seed = 1;  // of the resamples
   int threads = 1;
 };
@@ -59,8 +59,8 @@ FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::Tex
 // Warns of thresholds about which too little is known.
 void WarnOfUnknown(const ThresholdReport& report);
 
-// Throws CheckFailed (exit 6) for the first wish that is not met, saying the best possible: to be
+// Throws CheckFailed (exit 6) for the first target that is not met, saying the best possible: to be
 // called when everything is printed.
-void CheckWishesMet(const ThresholdReport& report);
+void CheckTargetsMet(const ThresholdReport& report);
 
 }  // namespace tandem::app

@@ -60,8 +60,8 @@ it is, or only its vocabulary and merges:
 | `MPNetTokenizer` | MPNet | the same with MPNet's names (`<s>`, `</s>`), two `sep_token` between the texts of a pair |
 | `RobertaTokenizer`; the same: `Bart`, `LED`, `Longformer`, `Mvp` | RoBERTa | byte-level words with `add_prefix_space` (false); no normalizer; `cls_token`, `sep_token` |
 | `GPT2Tokenizer` | | byte-level words with `add_prefix_space` (false); no normalizer |
-| `XLMRobertaTokenizer`, `CamembertTokenizer` | XLM-RoBERTa, CamemBERT | the file's character map alone as normalizer; words between white space, each behind U+2581 (`add_prefix_space`: true); unknown: token 3, or `unk_token`; `bos_token`, `eos_token` |
-| `T5Tokenizer` | T5 | the same without a choice; unknown: token 2; `eos_token` behind texts; `extra_ids` (100) tokens `<extra_id_N>` |
+| `XLMRobertaTokenizer`, `CamembertTokenizer` | XLM-RoBERTa, CamemBERT | the file's character map alone as normalizer; words between white space, each after U+2581 (`add_prefix_space`: true); unknown: token 3, or `unk_token`; `bos_token`, `eos_token` |
+| `T5Tokenizer` | T5 | the same without a choice; unknown: token 2; `eos_token` after texts; `extra_ids` (100) tokens `<extra_id_N>` |
 | `AlbertTokenizer` | | the same; quotes, `keep_accents`, `do_lower_case` before the character map; unknown: token 1 |
 | `LlamaTokenizer`, `Phi3Tokenizer`, unless `tokenizer.json` has a `ByteLevel` | Llama 2 | no normalizer; U+2581 before the text by `add_prefix_space` (true), `legacy` (false: before the first part alone); byte fallback |
 | `Qwen2Tokenizer` (of `qwen2` whatever class is named) | Qwen2, Qwen3 | NFC; Qwen's pattern of words; `add_prefix_space` (false) |
@@ -97,7 +97,7 @@ folder (no `modules.json`) is pooled as sentence-transformers 6.2 does: by the l
 `architectures` names a causal language model (`LlamaForCausalLM`) and `is_causal` is not false, by the
 mean otherwise; a message says which. **Prompts** are those of `config_sentence_transformers.json`.
 
-**Modules behind pooling** are Dense (with and without bias; Identity, Tanh, ReLU, GELU by the error
+**Modules after pooling** are Dense (with and without bias; Identity, Tanh, ReLU, GELU by the error
 function, Sigmoid, SiLU), LayerNorm and Normalize, in any number and order. Dropout, which changes no
 embedding, is left out, in training and in what is written too; a message says so. Router and Asym are
 models of two encoders. All other modules of sentence-transformers 6.2 (StaticEmbedding, WordEmbeddings,
@@ -119,7 +119,7 @@ classes of a folder's own are errors that name them.
 | `onnx/`, `openvino/`, `tf_model.h5`, `flax_model.msgpack`, `pytorch_model.bin` | not read; where a pickle is all there is, an error says how to convert it |
 
 **Prediction heads.** `model.head = true` in a recipe puts the prediction head of ModernBERT's task models
-(for masked language modelling, for classification) behind pooling, with the weights that the base has:
+(for masked language modelling, for classification) after pooling, with the weights that the base has:
 
 | what the base has | what the head is |
 |---|---|

@@ -12,13 +12,14 @@ namespace {
 std::string NeedsText(const objective::ObjectiveInfo& info) {
   const config::Params defaults(info.params);
   const objective::Needs needs = info.needs(defaults);
-  std::string text = "an own document of every query";
+  std::string text = "a paired document of every query";
   if (needs.negatives) text += ", negatives";
   if (needs.grades) text += ", grades";
   if (needs.teacher) text += ", teacher scores";
   if (needs.query_query) text += ", query-query scores";
   if (needs.document_document) text += ", document-document scores";
-  text += needs.graded_own ? "; own documents may have any grade" : "; own documents are positives";
+  text += needs.graded_own ? "; paired documents may have any grade"
+                           : "; paired documents are positives";
   return text;
 }
 

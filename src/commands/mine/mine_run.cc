@@ -15,9 +15,9 @@
 #include "commands/mine/mine_command.h"
 #include "model/dual_encoder.h"
 #include "search/encoding/embedding_cache.h"
+#include "search/mining_by_embeddings/agree_on_mining.h"
 #include "search/mining_by_embeddings/gather_mined.h"
 #include "search/mining_by_embeddings/mine.h"
-#include "search/mining_by_embeddings/same_mining.h"
 #include "search/retrieval/model_parts.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
@@ -71,8 +71,8 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
   search::CheckMining(data.task, options.rules, static_cast<size_t>(model->embedding_width()),
                       search);
   dist::ProcessGroup* const group = CurrentGroup();
-  search::CheckSameMining(data.set, data.task, options.rules, tensor::PrecisionName(precision),
-                          group);
+  search::AgreeOnMining(data.set, data.task, options.rules, tensor::PrecisionName(precision),
+                        group);
   const search::SimilarityRows documents =
       options.embeddings.empty()
           ? Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of, options)

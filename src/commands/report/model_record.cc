@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kMeasures =
     "ndcg@10,mrr@10,map,recall@10,recall@100,auc,auc_per_query,partial_auc,pool_ap";
-constexpr const char* kWishes = "precision=0.9,precision=0.5,recall=0.9,fpr=0.01,results=5";
+constexpr const char* kTargets = "precision=0.9,precision=0.5,recall=0.9,fpr=0.01,results=5";
 
 int64_t WeightsOf(model::DualEncoder& model) {
   int64_t weights = 0;
@@ -101,7 +101,7 @@ class Recorder {
   void AddScores(const eval::ScoreLevels& pool, report::EvaluationRecord& record) const {
     if (!eval::FiguresOf(pool).auc) return;
     const ThresholdReport thresholds = ThresholdsOfModel(retrieved_.samples, rows_,
-                                                         {.wishes = eval::ParseWishes(kWishes),
+                                                         {.targets = eval::ParseTargets(kTargets),
                                                           .seed = SeedOf(globals_),
                                                           .threads = ThreadsOf(globals_)});
     record.roc = RocFactsOf(pool, thresholds.thresholds);

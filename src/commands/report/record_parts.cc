@@ -42,7 +42,7 @@ std::optional<eval::Interval> PooledInterval(std::string_view name,
 }
 
 report::ThresholdRow RowOf(const eval::ChosenThreshold& chosen) {
-  report::ThresholdRow row{.wish = chosen.wish.name()};
+  report::ThresholdRow row{.target = chosen.target.name()};
   if (!chosen.met || !chosen.threshold) return row;
   row.score = chosen.threshold;
   if (chosen.threshold_interval) {

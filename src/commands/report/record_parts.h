@@ -27,7 +27,7 @@ std::vector<report::MeasureResult> MeasureResultsOf(const eval::Evaluation& eval
                                                     const eval::ScoreLevels& pool,
                                                     const eval::BootstrapOptions& options);
 
-// Areas, curves and thresholds; a wish that cannot be met has a row without numbers. The pool has
+// Areas, curves and thresholds; a target that cannot be met has a row without numbers. The pool has
 // positives and others.
 report::RocFacts RocFactsOf(const eval::ScoreLevels& pool,
                             std::span<const eval::ChosenThreshold> thresholds);

@@ -11,11 +11,11 @@
 
 namespace tandem::config {
 
-// Whether a run may be resumed under another value.
+// Says whether a run may be resumed under another value.
 enum class OnResume { kMustStay, kMayChange };
 
-// When a field does something. Setting one that does nothing is an error, and the recipe that a run
-// keeps leaves it out.
+// Says when a field does something. Setting one that does nothing is an error, and the recipe that
+// a run keeps leaves it out.
 struct FieldCondition {
   // What it needs, in words that stand after "needs": "data.minimum_grade".
   std::string_view text;
@@ -34,7 +34,7 @@ struct FieldInfo {
   FieldCondition condition;
 };
 
-// For visits of a struct or of a constant one.
+// Serves visits of a struct and of a constant one.
 template <typename T, typename Struct>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Struct>;
 

@@ -1,4 +1,4 @@
-// The fields of [model] that say what happens behind the encoder.
+// The fields of [model] that say what happens after the encoder.
 #pragma once
 
 #include "config/recipe/field_info.h"

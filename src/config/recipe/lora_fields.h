@@ -9,7 +9,7 @@ namespace tandem::config {
 inline constexpr ChoiceInfo kTrained[] = {
     {"all", "every parameter"},
     {"lora", "low-rank adapters of linear maps ([lora]), and a new `projection`"},
-    {"head", "the modules behind the encoder"}};
+    {"head", "the modules after the encoder"}};
 inline constexpr FieldCondition kLora = {
     "model.train = \"lora\"", [](const Recipe& recipe) { return recipe.model.train == "lora"; }};
 inline constexpr FieldCondition kNewAdapters = {

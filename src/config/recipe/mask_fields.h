@@ -22,7 +22,7 @@ void VisitMasks(R& masks, Visitor& visitor) {
   visitor.Table("data.masks", "What must not count as a negative of a query");
   visitor.Field(
       "copies", masks.copies,
-      {.doc = "copies of its own document (same id or same text)", .condition = kCopiesInBatch});
+      {.doc = "copies of its paired document (same id or same text)", .condition = kCopiesInBatch});
   visitor.Field("known_positives", masks.known_positives,
                 {.doc = "all its positives, not only the sampled one"});
   visitor.Field("same_query", masks.same_query,
@@ -41,13 +41,13 @@ void VisitMasks(R& masks, Visitor& visitor) {
                  .unset_doc = "off"});
   visitor.Field(
       "false_negative_absolute_margin", masks.false_negative_absolute_margin,
-      {.doc = "documents that score above the own document's score minus this are no negatives",
+      {.doc = "documents that score above the paired document's score minus this are no negatives",
        .unit = "score units",
        .range = {0, 1e6},
        .unset_doc = "off"});
   visitor.Field(
       "false_negative_relative_margin", masks.false_negative_relative_margin,
-      {.doc = "the same, but this is a share of the own document's score (NV-Retriever: 0.05)",
+      {.doc = "the same, but this is a share of the paired document's score (NV-Retriever: 0.05)",
        .range = {0, 10},
        .unset_doc = "off"});
 }

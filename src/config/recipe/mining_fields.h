@@ -1,5 +1,5 @@
 // The fields of the table [mining]; part of the list in recipe_fields.h, which includes this file
-// behind what a field is.
+// after it says what a field is.
 #pragma once
 
 #include "config/recipe/field_info.h"

@@ -46,13 +46,13 @@ struct LoraRecipe {
   bool operator==(const LoraRecipe&) const = default;
 };
 
-// Which cells are kept out of the negatives (docs/training.md, "A step").
+// Says which cells are kept out of the negatives (docs/training.md, "A step").
 struct MaskRecipe {
   bool copies = true;
   bool known_positives = true;
   bool same_query = true;
   bool query_text = true;
-  bool in_batch = true;  // false: each query's own further documents are its only negatives
+  bool in_batch = true;  // false: a query's extra negatives are its only negatives
   // The false-negative filter (train/step/false_negatives.h); all none: off.
   std::optional<double> false_negative_score;
   std::optional<double> false_negative_absolute_margin;
@@ -77,7 +77,7 @@ struct DataRecipe {
   std::string format = "auto";
   std::string split = "train";
   double positive_grade = 1;
-  std::optional<int64_t> negatives;  // further labelled documents per query; none: by the data
+  std::optional<int64_t> negatives;  // extra labelled documents per query; none: by the data
   std::string scores = "auto";
   std::optional<Range> grade_scale;     // none: grades are in [0, 1] where it matters
   std::optional<double> binarize_at;    // a grade of the data; positive_grade is the same then
@@ -90,7 +90,7 @@ struct DataRecipe {
   MaskRecipe masks;
   std::string mixture = "size";       // of several sources
   std::vector<SourceRecipe> sources;  // none: `train` alone
-  // Of everything that is trained on: `train`, or the paths of `sources`.
+  // The paths of everything that is trained on: `train`, or the paths of `sources`.
   std::vector<std::string> paths() const {
     if (sources.empty()) return {train};
     std::vector<std::string> all;
@@ -152,7 +152,7 @@ struct TrainRecipe {
   // Exactly one of the two is set after parsing.
   std::optional<int64_t> batch = 64;  // queries
   std::optional<int64_t> batch_tokens;
-  // The same holds for these.
+  // What holds for the keys above holds for these, too.
   std::optional<double> epochs = 1.0;
   std::optional<int64_t> steps;
   int64_t accumulate = 1;                             // batches per step

@@ -18,7 +18,7 @@ inline constexpr ChoiceInfo kPrecisions[] = {
 inline constexpr ChoiceInfo kTowers[] = {
     {"shared", "one encoder for queries and documents"},
     {"separate", "one encoder for queries, one for documents"},
-    {"separate_shared_projection", "two encoders, and one Dense module behind both"}};
+    {"separate_shared_projection", "two encoders, and one Dense module after both"}};
 inline constexpr ChoiceInfo kScoreUses[] = {
     {"auto",
      "labels where all are 0 or 1; else what the objective needs; a pair's one score is its grade; "

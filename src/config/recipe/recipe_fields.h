@@ -9,7 +9,7 @@
 // Table begins a table; the fields that follow belong to it. Field is one key; T as in recipe.h.
 // List is a list of tables, [[path]] in the file: the visitor calls Visit(item, path of the item)
 // for each of them, which begins the item's table. Entry is the key `name`, which names an entry of
-// the table's catalogue and which the FieldInfo describes, and behind it one key for each of that
+// the table's catalogue and which the FieldInfo describes, and after it one key for each of that
 // entry's parameters.
 #pragma once
 
@@ -99,7 +99,7 @@ void VisitModel(R& model, Visitor& visitor) {
                 {.doc = "of ModernBERT: the prediction head of its task models, with the base's "
                         "weights of it, follows pooling as a Dense and a LayerNorm module"});
   visitor.Field("projection", model.projection,
-                {.doc = "width of a new Dense module behind pooling: embeddings get this width",
+                {.doc = "width of a new Dense module after pooling: embeddings get this width",
                  .unit = "numbers",
                  .range = {1, 65536},
                  .unset_doc = "none"});
@@ -127,7 +127,7 @@ void VisitModel(R& model, Visitor& visitor) {
                  .range = {0, 0.9},
                  .unset_doc = "the folder's config.json"});
   visitor.Field("is_causal", model.is_causal,
-                {.doc = "of decoders: false lets a token read the tokens behind it too, as an "
+                {.doc = "of decoders: false lets a token read the tokens after it too, as an "
                         "encoder does; written to config.json",
                  .unset_doc = "the folder's config.json"});
   VisitDimensions(model, visitor);
@@ -151,7 +151,7 @@ void VisitData(R& data, Visitor& visitor) {
       {.doc = "a judged document is a positive from this grade on", .condition = kNotBinarized});
   visitor.Field(
       "negatives", data.negatives,
-      {.doc = "judged and mined negatives of each query; for graded objectives further labelled "
+      {.doc = "judged and mined negatives of each query; for graded objectives extra labelled "
               "documents",
        .unit = "documents",
        .range = {0, 1024},
@@ -342,7 +342,7 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   visitor.Field("by_task", recipe.sampling.by_task,
                 {.doc = "all queries of a batch are of one task", .condition = kSeveralTasks});
   visitor.Field("similar_lengths", recipe.sampling.similar_lengths,
-                {.doc = "queries of a batch have similar lengths, each with its own document"});
+                {.doc = "queries of a batch have similar lengths, each with its paired document"});
   VisitMining(recipe.mining, visitor);
   visitor.Table("objective", "What is minimised; further keys are the objective's parameters");
   visitor.Entry(recipe.objective,

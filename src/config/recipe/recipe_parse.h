@@ -28,14 +28,14 @@ enum class IdleKeys {
   kAccept   // nothing: run folders of older versions hold such keys
 };
 
-// Where a value came from.
+// The place that a value came from.
 struct RecipePosition {
   std::string source;  // the file, or the `--set` argument as it was given
   int line = 0;        // from 1; 0 for `--set`
   int column = 0;
 };
 
-// Of each key that was given.
+// The position of each key that was given.
 using RecipePositions = std::map<std::string, RecipePosition, std::less<>>;
 
 struct LoadedRecipe {
@@ -59,7 +59,7 @@ struct LoadedRecipe {
 LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
                         RecipeCatalogues catalogues);
 
-// The same from text; `name` stands for the file in messages.
+// Parses a recipe from text; `name` stands for the file in messages.
 LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
                          std::span<const std::string> sets, RecipeCatalogues catalogues,
                          IdleKeys idle_keys = IdleKeys::kRefuse);

@@ -65,8 +65,8 @@ class RecipeReader {
     for (size_t i = 0; i < items.size(); ++i) visit(items[i], fmt::format("{}.{}", path, i + 1));
   }
 
-  // How many tables the list at `path` has. Only the file can give a list; a `--set` gives a key of
-  // one of its tables.
+  // Says how many tables the list at `path` has. Only the file can give a list; a `--set` gives a
+  // key of one of its tables.
   size_t LengthOf(std::string_view path) const {
     const toml::node* node = FindNode(layers_.front(), path);
     const toml::array* list = node == nullptr ? nullptr : node->as_array();
@@ -101,7 +101,7 @@ class RecipeReader {
     for (size_t layer = 0; layer < layers_.size(); ++layer) Walk(layer, layers_[layer].table, "");
   }
 
-  // For two keys of which a recipe may give one. Where the file and a `--set` give one each,
+  // Serves two keys of which a recipe may give one. Where the file and a `--set` give one each,
   // returns the file's, which the caller drops. Where the same layer gives both, complains.
   // Otherwise returns "".
   std::string_view Exclude(std::string_view first, std::string_view second) {
@@ -148,7 +148,7 @@ class RecipeReader {
                       first.problem);
   }
 
-  // Where each key that was given stands.
+  // The place of each key that was given.
   RecipePositions Positions() const {
     RecipePositions positions;
     for (const std::string& key : keys_) {
@@ -162,7 +162,7 @@ class RecipeReader {
     return positions;
   }
 
-  // Whether a layer has the table without any key in it.
+  // Says whether a layer has the table without any key in it.
   bool HasEmptyTable(std::string_view path) const {
     const std::optional<Found> found = Find(path);
     return found && found->node->is_table() && found->node->as_table()->empty();
@@ -200,7 +200,7 @@ class RecipeReader {
     return nullptr;
   }
 
-  // Whether the key at `path` does nothing in the recipe of the file alone.
+  // Says whether the key at `path` does nothing in the recipe of the file alone.
   bool IsIdleAlone(std::string_view path) const {
     Recipe alone;
     RecipeReader reader(layers_.first(1), catalogues_);

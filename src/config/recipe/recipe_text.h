@@ -22,8 +22,8 @@ struct RecipeKey {
   bool required = false;
   OnResume on_resume = OnResume::kMustStay;
   bool names_entry = false;    // its value names an entry of the table's catalogue
-  std::string_view condition;  // when it does something, behind "needs"; "" where always
-  // Why it does nothing in this recipe, behind "does nothing here: "; "" where it does something.
+  std::string_view condition;  // when it does something, after "needs"; "" where always
+  // The reason why it does nothing in this recipe, after "does nothing here: "; "" otherwise.
   std::string idle = {};
 
   std::string list = {};  // "data.source" in a table of a list
@@ -33,7 +33,7 @@ struct RecipeKey {
 };
 
 // All keys in the order of the file; an entry's parameters follow its name. Without `catalogues`
-// what an entry says of other tables' keys is not known.
+// nobody knows what an entry says of other tables' keys.
 std::vector<RecipeKey> RecipeKeys(const Recipe& recipe, RecipeCatalogues catalogues = {});
 
 // Every key that a recipe can have, with its default. A list has one table, whose keys have no

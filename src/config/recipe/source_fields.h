@@ -24,8 +24,9 @@ inline constexpr ChoiceInfo kMixtures[] = {
     {"weight", "by its `weight`"},
     {"round_robin", "all the same: their queries come in turn"}};
 
-// Conditions of fields. Those on data look at the file system: a file holds lines, anything else is
-// taken for a folder of documents, queries and judgements (reading it says so if it is not).
+// The conditions of fields. Conditions on data look at the file system: a file holds lines,
+// anything else is taken for a folder of documents, queries and judgements (reading it says so if
+// it is not).
 inline bool HoldsLines(const std::string& path) { return std::filesystem::is_regular_file(path); }
 inline bool IsFolder(const std::string& format, const std::string& path) {
   return format == "beir" || (format == "auto" && !HoldsLines(path));

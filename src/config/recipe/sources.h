@@ -16,7 +16,7 @@ namespace tandem::config {
 std::vector<uint32_t> TasksOfSources(const std::vector<SourceRecipe>& sources);
 
 // The prompt that the recipe gives source `place`: its own, else that of another source of its
-// task. None: the recipe gives none, and what the source's lines or the model say holds.
+// task. None means that the recipe gives none; then the source's lines or the model say it.
 std::optional<std::string> QueryPromptOf(const std::vector<SourceRecipe>& sources, size_t place);
 std::optional<std::string> DocumentPromptOf(const std::vector<SourceRecipe>& sources, size_t place);
 

@@ -41,7 +41,8 @@ bool IsKey(std::string_view key) {
          std::string_view::npos;
 }
 
-// Whether the table holds one assignment only. A value with line breaks could bring further keys.
+// Says whether the table holds one assignment only. A value with line breaks could bring further
+// keys.
 bool IsSingle(const toml::table& table) {
   const toml::node* node = &table;
   while (const toml::table* inner = node->as_table()) {

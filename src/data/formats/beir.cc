@@ -46,7 +46,7 @@ fs::path FindFile(const fs::path& folder, const std::string& name) {
   return has_plain ? plain : has_packed ? packed : fs::path();
 }
 
-// Whether any of BEIR's files of texts is there.
+// Says whether any of BEIR's files of texts is there.
 bool IsBeirFolder(const fs::path& folder) {
   std::error_code error;
   for (const char* name :

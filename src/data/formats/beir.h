@@ -14,9 +14,9 @@
 
 namespace tandem::data {
 
-// Everything of one split. `queries` holds all of queries.jsonl, those of other splits too;
-// `judged` says which are the split's. Judgements of documents or queries that the folder lacks
-// are dropped and counted.
+// Loads everything of one split. `queries` holds all of queries.jsonl, those of other splits too;
+// `judged` says which are the split's. Judgements of documents or queries that the folder lacks are
+// dropped and counted.
 //
 // Throws DataError: no such folder; a file is missing (both the plain and the .gz form, or both are
 // there); no such split (the message lists those that exist); what ReadTexts and ReadQrels throw;

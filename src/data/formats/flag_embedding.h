@@ -31,7 +31,7 @@ namespace tandem::data {
 // stderr where null.
 Dataset ReadFlagEmbedding(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
-// The same from an open reader.
+// Reads the same format from an open reader.
 Dataset ReadFlagEmbedding(LineReader& reader);
 
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner

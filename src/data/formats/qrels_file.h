@@ -22,10 +22,10 @@ namespace tandem::data {
 // null.
 Qrels ReadQrels(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
-// The same from an open reader.
+// Reads the same formats from an open reader.
 Qrels ReadQrels(LineReader& reader);
 
-// Where a file has what. Without a header: BEIR's three columns, or TREC's lines.
+// Says where a file has what. Without a header it has BEIR's three columns, or TREC's lines.
 struct QrelsColumns {
   enum class Separator { kTab, kComma, kBlank };
   static constexpr size_t kMost = 16;

@@ -36,7 +36,7 @@ namespace tandem::data {
 //
 // The columns know texts, not ids: the same text is one query or one document wherever it stands,
 // so a query knows the positives of all its lines. Ids say where a text was first seen: query
-// "12", documents "12:positive" or "12:negative_2" (line 12; ":3" behind it counts within a list).
+// "12", documents "12:positive" or "12:negative_2" (line 12; ":3" after it counts within a list).
 // Positives have grade 1, negatives grade 0; a text that is both for one query stays positive and
 // is counted. Empty queries and positives are kept and counted.
 //
@@ -46,7 +46,7 @@ namespace tandem::data {
 // `warnings`, or to stderr where null.
 Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
-// The same from an open reader.
+// Reads the same columns from an open reader.
 Dataset ReadColumns(LineReader& reader);
 
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner

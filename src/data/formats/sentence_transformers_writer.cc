@@ -60,7 +60,7 @@ size_t NegativesOfLines(const Shapes& shapes, const std::string& file,
   return shapes.fewest_negatives;
 }
 
-// Whether every judged document is written with its grade.
+// Returns true where every judged document is written with its grade.
 bool WritesGrades(const LineExamples& examples, const WriteOptions& options) {
   return (examples.has_grades() || examples.are_scored_pairs()) && !options.negatives;
 }
@@ -76,7 +76,7 @@ class ColumnsWriter {
         file_(request.output),
         negatives_(negatives) {}
 
-  // Every judged document with its grade or score, also of queries without a positive.
+  // Writes every judged document with its grade or score, also of queries without a positive.
   size_t WriteLabelledPairs() {
     LineExample example;
     for (const JudgedQuery& judged : request_.dataset.judged) {

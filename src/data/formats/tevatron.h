@@ -30,7 +30,7 @@ namespace tandem::data {
 // kinds, and a file without lines. What is counted goes to `warnings`, or to stderr where null.
 Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings = nullptr);
 
-// The same from an open reader.
+// Reads the same format from an open reader.
 Dataset ReadTevatron(LineReader& reader);
 
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner

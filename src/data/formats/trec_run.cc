@@ -39,7 +39,7 @@ RunLine ParseLine(LineReader& reader, std::string_view line) {
                                    SplitAtBlanks(line, {})));
   }
   if (!fields.Next().empty()) {
-    reader.warnings().Count(reader.file(), "lines with fields behind the tag, ignored",
+    reader.warnings().Count(reader.file(), "lines with fields after the tag, ignored",
                             reader.line_number(), query);
   }
   const std::optional<double> score = ParsePaddedNumber(score_field);
@@ -49,7 +49,7 @@ RunLine ParseLine(LineReader& reader, std::string_view line) {
   return {query, document, *score};
 }
 
-// Where the results of a query stood, from the result `first` on: one line each, from `line` on.
+// The lines of a query's results from the result `first` on: one line each, from `line` on.
 struct LineSpan {
   size_t first = 0;
   int64_t line = 0;
@@ -58,11 +58,11 @@ struct LineSpan {
 // The lines of a query's results, which mostly are one span.
 class ResultLines {
  public:
-  // For results 0, 1, 2, ... one after the other.
+  // Must be called for results 0, 1, 2, ... one after the other.
   void Add(size_t result, int64_t line) {
     if (spans_.empty() || LineIn(spans_.back(), result) != line) spans_.push_back({result, line});
   }
-  // Those of further results, of which the first is now result `first`.
+  // Appends the lines of further results, of which the first is now result `first`.
   void Append(const ResultLines& others, size_t first) {
     for (const LineSpan& span : others.spans_) spans_.push_back({first + span.first, span.line});
   }

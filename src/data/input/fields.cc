@@ -41,7 +41,7 @@ uint64_t ValueOf(uint64_t digits) {
          32;
 }
 
-// Where the first point is among 16 bytes; 16 where there is none.
+// Finds the first point among 16 bytes; 16 where there is none.
 size_t FindPoint(Word16 bytes) {
   for (const size_t half : {0, 1}) {
     const uint64_t word = static_cast<uint64_t>(bytes >> (64 * half)) ^ (kOnes * '.');
@@ -59,7 +59,7 @@ constexpr double kPowers[kExactDigits + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  
 
 // The number that most files hold: up to 15 digits with a point, or none, and no exponent. The
 // digits and the power of ten are then exact, so that their quotient is the nearest double. False
-// for all other fields, which may be numbers too. 16 bytes behind the field must be readable.
+// for all other fields, which may be numbers too. 16 bytes after the field must be readable.
 bool ParsePlain(std::string_view field, double* value) {
   const bool negative = field.starts_with('-');
   if (negative) field.remove_prefix(1);
@@ -71,7 +71,7 @@ bool ParsePlain(std::string_view field, double* value) {
   const size_t behind = point < size ? size - point - 1 : 0;
   const size_t count = point + behind;
   if (count == 0) return false;
-  // The digits without the point, then moved to the end, behind zeros.
+  // The digits without the point are moved to the end, after zeros.
   bytes = (bytes & LowBytes(point)) | ((bytes >> 8) & ~LowBytes(point));
   const Word16 zeros = ((Word16{kOnes} << 64) | kOnes) * '0';
   bytes = (bytes << (8 * (16 - count))) | (zeros & LowBytes(16 - count));

@@ -45,7 +45,7 @@ class BlankFields {
 
   static bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-  // Which of 64 bytes are blanks, the first in the lowest bit.
+  // Says which of 64 bytes are blanks, the first in the lowest bit.
   static uint64_t Blanks(const char* bytes) {
     uint64_t blanks = 0;
 #ifdef __SSE2__
@@ -61,7 +61,7 @@ class BlankFields {
     return blanks;
   }
 
-  // Looks at 64 bytes; what is behind the line counts as blanks.
+  // Looks at 64 bytes; what is after the line counts as blanks.
   void Load(const char* bytes) {
     window_ = bytes;
     offset_ = 0;
@@ -69,7 +69,7 @@ class BlankFields {
     if (end_ - bytes < kWindow) blanks_ |= kAll << (end_ - bytes);
   }
 
-  // A field that goes on behind the window.
+  // Reads a field that goes on after the window.
   std::string_view LongField(const char* start) {
     const char* at = window_ + kWindow;
     while (at < end_ && !IsBlank(*at)) ++at;
@@ -94,8 +94,8 @@ size_t SplitAtTabs(std::string_view line, std::span<std::string_view> fields);
 // Reads what C's strtod reads, except hexadecimal numbers.
 std::optional<double> ParseNumber(std::string_view field);
 
-// The same for a field that is followed by at least 16 readable bytes, as those of a LineReader's
-// lines are: quicker for a number of up to 15 digits without exponent, which most are.
+// Parses a number that is followed by at least 16 readable bytes, as those of a LineReader's lines
+// are: quicker for a number of up to 15 digits without exponent, which most are.
 std::optional<double> ParsePaddedNumber(std::string_view field);
 
 }  // namespace tandem::data

@@ -12,13 +12,13 @@
 namespace tandem::data {
 
 enum class TextFormat { kJsonLines, kTsv, kLines };
-// As spelled in flags: "jsonl", "tsv", "lines".
+// Gives the name that flags use: "jsonl", "tsv", "lines".
 std::string_view TextFormatName(TextFormat format);
 
 struct InputFile {
   std::filesystem::path path;  // "-": standard input
   TextFormat format = TextFormat::kJsonLines;
-  // Whether it can be read again from its start: no pipe, no standard input.
+  // Says whether it can be read again from its start: no pipe, no standard input.
   bool is_regular = false;
   uint64_t bytes = 0;       // of a regular file
   int64_t modified_ns = 0;  // its time of change

@@ -11,12 +11,12 @@
 
 namespace tandem::data {
 
-// Where a line has its text and its id.
+// The keys of a line's text and id.
 struct TextKeys {
   TextRole role = TextRole::kDocument;
   std::string id = "_id";  // "": lines have no id
   std::string text = "text";
-  // Whether a user chooses the keys with --id-field and --text-field; messages then name these.
+  // Says whether a user chose the keys with --id-field and --text-field; messages then name these.
   bool chosen_by_flags = false;
 };
 

@@ -22,7 +22,7 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // blank lines are no part of the data: the reader drops and counts them.
 class LineReader {
  public:
-  // Bytes behind a line that simdjson may read, though it does not use them.
+  // Bytes after a line that simdjson may read, though it does not use them.
   static constexpr size_t kPadding = 64;
 
   // Opens a plain or gzip file (told by its first bytes), or standard input for "-". Throws
@@ -37,7 +37,7 @@ class LineReader {
   // bytes. False at the end. Throws DataError for a broken gzip stream, for lines above 256 MiB,
   // and for a file whose first bytes are those of another kind (NoTextProblem).
   bool Next(std::string_view* line);
-  // The same, but a blank line counts as any other.
+  // Does what Next does, but a blank line counts as any other.
   bool NextWithBlank(std::string_view* line);
 
   int64_t line_number() const { return line_number_; }  // of the line that Next gave, from 1
@@ -57,7 +57,7 @@ class LineReader {
   std::string file_;
   Warnings* warnings_;
   std::unique_ptr<ByteSource> source_;
-  std::vector<char> buffer_;  // [begin_, end_) is not consumed yet; kPadding bytes behind end_
+  std::vector<char> buffer_;  // [begin_, end_) is not consumed yet; kPadding bytes after end_
   size_t begin_ = 0;
   size_t end_ = 0;
   bool at_end_ = false;

@@ -37,7 +37,7 @@ class TextBlocks {
   // that of the block that could not be read, and there are no further ones.
   bool Next(TextBlock* block);
 
-  // Whether the last block was taken.
+  // Says whether the last block was taken.
   bool ended();
   const std::string& file() const { return file_; }
 

@@ -27,7 +27,7 @@ struct TextInput::State {
     for (const InputFile& file : files) MakeTextLines(file.format, keys, options.fields);
   }
 
-  // Makes `reader` one that may have a further text; false behind the last file.
+  // Makes `reader` one that may have a further text; false after the last file.
   bool Open() {
     if (reader != nullptr) return true;
     if (next_file == files.size()) return false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kShownBytes = 40;  // of a string, in a message
 
-// At most kShownBytes of a valid text.
+// Quotes at most kShownBytes of a valid text.
 std::string Quoted(std::string_view text) {
   if (text.size() <= kShownBytes) return fmt::format("\"{}\"", text);
   size_t end = kShownBytes;

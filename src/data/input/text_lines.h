@@ -35,8 +35,8 @@ std::unique_ptr<TextLines> MakeTextLines(TextFormat format, const TextKeys& keys
 [[noreturn]] void ThrowWrongMetadata(const LineReader& reader, const MetadataField& field,
                                      std::string_view id, std::string_view found);
 
-// In text_lines_tsv.cc. The first line names the columns; tabs separate them, blanks around a value
-// are no part of it, and nothing is quoted or escaped.
+// Made in text_lines_tsv.cc. The first line names the columns; tabs separate them, blanks around a
+// value are no part of it, and nothing is quoted or escaped.
 std::unique_ptr<TextLines> MakeTsvLines(const TextKeys& keys,
                                         const std::vector<MetadataField>& fields);
 

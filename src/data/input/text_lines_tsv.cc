@@ -13,7 +13,7 @@
 namespace tandem::data {
 namespace {
 
-// As many as a JSON line may have keys.
+// A row may have as many columns as a JSON line may have keys.
 constexpr size_t kMaxColumns = 1000;
 
 class TsvLines final : public TextLines {
@@ -47,7 +47,7 @@ class TsvLines final : public TextLines {
   }
 
  private:
-  // The next line behind the header.
+  // The next line after the header.
   bool NextRow(LineReader& reader, std::string_view* line) {
     if (names_.empty()) {
       if (!reader.Next(line)) return false;

@@ -9,8 +9,8 @@
 
 namespace tandem::data {
 
-// Compresses where the name ends in .gz. The same bytes make the same file. Throws OutputError, as
-// AtomicFile does.
+// Writes a text file, compressed where the name ends in .gz. The same bytes make the same file.
+// Throws OutputError, as AtomicFile does.
 class TextOutput {
  public:
   explicit TextOutput(const std::filesystem::path& path);

@@ -20,7 +20,7 @@ double Shortest(float score) {
   return value;
 }
 
-// Where the scores of a data set go in a format.
+// The place of a data set's scores in a format.
 struct Place {
   bool is_grade = false;       // into Judgement::grade, else into Judgement::score
   bool all_positives = false;  // every document stands in a line of its own

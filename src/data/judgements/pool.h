@@ -23,12 +23,12 @@ struct Pool {
   bool is_whole() const { return documents.size() == corpus; }
 };
 
-// Every document that one of `judged` has a judgement of, whatever the grade, and others drawn at
+// Takes every document that one of `judged` has a judgement of, whatever the grade, and others at
 // random until there are `size`. Which ones are drawn depends on `seed` and the ids alone, not on
 // the order of the corpus: each id has a random number of stream (seed, "pool", hash of the id),
 // and the smallest numbers are taken, so that a smaller pool of the same queries is a part of a
-// larger one. With fewer than the judged documents as `size` there are only these; from the size of
-// the corpus on it is the whole corpus, which is then shared and not copied.
+// larger one. Where `size` is below the number of judged documents, there are only these; from the
+// size of the corpus on it is the whole corpus, which is then shared and not copied.
 Pool DrawPool(const Texts& documents, std::span<const JudgedQuery> judged, size_t size,
               uint64_t seed);
 

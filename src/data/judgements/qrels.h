@@ -25,10 +25,10 @@ struct QueryJudgements {
 // Moving keeps the views valid; it cannot be copied.
 class Qrels {
  public:
-  // In order of first mention.
+  // The queries in order of first mention.
   const std::vector<QueryJudgements>& queries() const { return queries_; }
   size_t judgement_count() const { return places_.size(); }
-  // Null where nothing is judged for the query.
+  // Returns null where nothing is judged for the query.
   const QueryJudgements* Find(std::string_view query) const;
 
   struct Added {

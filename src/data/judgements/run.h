@@ -21,7 +21,7 @@ struct QueryResults {
   std::vector<ScoredDocument> results;  // in any order: ranks come from scores (eval/ranking.h)
 };
 
-// From a file (data/formats/trec_run.h) or from a search in memory:
+// The results of queries come from a file (data/formats/trec_run.h) or from a search in memory:
 //
 //   Run run;
 //   QueryResults& results = run.AddQuery(queries.id(q));
@@ -30,16 +30,16 @@ struct QueryResults {
 // Moving keeps the views valid; it cannot be copied.
 class Run {
  public:
-  // In order of first mention.
+  // The queries in order of first mention.
   const std::vector<QueryResults>& queries() const { return queries_; }
-  // Null where the query has no results.
+  // Returns null where the query has no results.
   const QueryResults* Find(std::string_view query) const;
 
   // The results of `query`, added (with a copy of the id) where it is new. The reference is valid
   // until the next call. The caller sees to it that a query has each document once and that scores
   // are finite. Document ids are views: into what outlives the run, or made by `Keep`.
   QueryResults& AddQuery(std::string_view query);
-  // Appends the results of `other` to those of the same queries, and its new queries behind those
+  // Appends the results of `other` to those of the same queries, and its new queries after those
   // that are here. The caller sees to it that a query has each document once.
   void Append(Run other);
   // A copy of `bytes` that lives as long as the run.

@@ -52,7 +52,7 @@ class DatasetBuilder final : public ExampleSink {
     SlotTable by_text;
     std::unordered_map<uint32_t, uint64_t> apart;  // of texts that stand apart
   };
-  // How often something was found, and where first.
+  // Says how often something was found, and where first.
   struct Count {
     uint64_t count = 0;
     int64_t first_line = 0;

@@ -1,4 +1,4 @@
-// Where the readers of training lines put what they find.
+// A sink takes what the readers of training lines find.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class ExampleSink {
   // in.
   virtual void Judge(uint32_t query, uint32_t document, double grade, double score) = 0;
 
-  // What the line's scores are, before its documents are judged. Lines without scores have no call,
-  // but for a list of several documents without negatives: kNone, and the key of the list.
+  // Says what the line's scores are, before its documents are judged. Lines without scores have no
+  // call, except a list of several documents without negatives: kNone, and the key of the list.
   // Throws DataError where an earlier line's were something else.
   virtual void SetScores(const LineScores& scores) = 0;
   // The prompt that all lines put before their queries, whose texts do not include it; "": no

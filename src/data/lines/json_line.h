@@ -70,7 +70,7 @@ class JsonLineParser {
 // The field of that name, or null.
 const JsonField* FindField(std::span<const JsonField> fields, std::string_view key);
 
-// Whether a line gives `field`. Null counts as not given, since exporters write it for that.
+// Says whether a line gives `field`. Null counts as not given, since exporters write it for that.
 inline bool IsGiven(const JsonField* field) {
   return field != nullptr && field->kind != JsonField::Kind::kNull;
 }

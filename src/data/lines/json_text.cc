@@ -41,7 +41,7 @@ Escape EscapeAt(std::string_view text) {
   return NamedEscape(text.front());
 }
 
-// Whether an escape may begin with this byte.
+// Says whether an escape may begin with this byte.
 bool MayNeedEscape(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' ||
          c == kLineSeparator.front();

@@ -94,9 +94,9 @@ bool AreSameLetters(std::string a, std::string b) {
   return a == b;
 }
 
-// Whether `word` is `known` with at most one letter wrong; of more than nine, two. Words of five
-// letters have neighbours that mean something else ("store", "scope"): no letter of theirs may be
-// replaced. Shorter ones must be right.
+// Says whether `word` is `known` with at most one letter wrong; of more than nine, two. Words of
+// five letters have neighbours that mean something else ("store", "scope"): no letter of theirs may
+// be replaced. Shorter ones must be right.
 bool IsLike(const std::string& word, std::string_view known) {
   const size_t distance = EditDistance(word, known);
   if (distance == 0) return true;

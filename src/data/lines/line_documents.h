@@ -21,8 +21,8 @@ struct LineDocument {
   double score = kNoScore;
 };
 
-// The texts of `field` (a string, a null, or a list of them) behind `documents`, named LINE:KEY,
-// and LINE:KEY:PLACE in a list. Throws DataError for another type.
+// Appends the texts of `field` (a string, a null, or a list of them) to `documents`, named
+// LINE:KEY, and LINE:KEY:PLACE in a list. Throws DataError for another type.
 void AppendDocuments(const LineReader& reader, const JsonField& field, double grade,
                      std::vector<LineDocument>& documents);
 

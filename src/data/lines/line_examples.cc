@@ -48,7 +48,7 @@ class MentionedTexts {
   size_t count() const { return count_; }
   size_t titles() const { return titles_; }
 
-  // How many of them have the text of another one before them.
+  // Says how many of them have the text of another one before them.
   size_t Copies() const {
     SlotTable by_text;
     size_t copies = 0;

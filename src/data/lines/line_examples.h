@@ -28,7 +28,7 @@ struct LineExample {
   size_t empty = 0;     // left out: negatives without text, which readers of lines leave out
 
   size_t size() const { return positives.size() + negatives.size(); }
-  // Whether every document has a score.
+  // Says whether every document has a score.
   bool has_all_scores() const;
 };
 
@@ -41,9 +41,9 @@ class LineExamples {
   // What the scores in the examples are; grades that are written as scores are kLists. kNone: there
   // are none.
   ScoreKind scores() const { return scores_; }
-  // Whether those scores are grades, of which 0 and 1 do not say everything.
+  // Says whether those scores are grades, of which 0 and 1 do not say everything.
   bool has_grades() const { return has_grades_; }
-  // Whether every document has the score of its pair, so that a line can hold one pair.
+  // Says whether every document has the score of its pair, so that a line can hold one pair.
   bool are_scored_pairs() const { return are_scored_pairs_; }
 
   // Replaces `example` by that of a judged query. It may have no positive.

@@ -15,7 +15,7 @@ struct LabelNumber {
   double number = 0;
 };
 
-// In recipes `data.labels`, `data.ignore_columns` and `data.ids`; flags of commands
+// Recipes set them as `data.labels`, `data.ignore_columns` and `data.ids`, commands by flags
 // (commands/line_flags.h).
 struct LineRules {
   // Where there are any, every label and score of the lines must be one of them.
@@ -33,8 +33,8 @@ std::optional<LabelNumber> ParseLabelNumber(std::string_view text);
 // What to say where a label has two numbers; "": none has.
 std::string TwoNumbersProblem(std::span<const LabelNumber> labels);
 
-// The number that a text is: decimal, with blanks around it ("0", " 1.5 ", "-1e-3"). Nothing for
-// any other text, for "nan" and "inf".
+// The number that a text is: decimal, with blanks around it ("0", " 1.5 ", "-1e-3"). Gives nothing
+// for any other text, for "nan" and "inf".
 std::optional<double> NumberOfText(std::string_view text);
 
 }  // namespace tandem::data

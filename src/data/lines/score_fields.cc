@@ -11,8 +11,8 @@
 namespace tandem::data {
 namespace {
 
-// How far a sum of probabilities may be from 1: judges round what they report, and some leave out
-// unlikely answers.
+// Says how far a sum of probabilities may be from 1: judges round what they report, and some leave
+// out unlikely answers.
 constexpr double kSumTolerance = 0.01;
 
 // Words that an error names, and how many lines are looked at for them.

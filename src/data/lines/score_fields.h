@@ -19,7 +19,7 @@ namespace tandem::data {
 double ExpectedGrade(const LineReader& reader, std::string_view key,
                      std::span<const double> probabilities);
 
-// The same from a list of probabilities for each of `count` documents; kNoScore for a null. Throws
+// Reads a list of probabilities for each of `count` documents; kNoScore for a null. Throws
 // DataError for anything else.
 std::vector<double> ExpectedGradeList(const LineReader& reader, const JsonField& field,
                                       size_t count);
@@ -34,9 +34,9 @@ class ScoreReader {
   // Both must outlive this object.
   ScoreReader(const LineReader& reader, const LineRules& rules) : reader_(reader), rules_(rules) {}
 
-  // Whether `field` is one value that may be a score.
+  // Says whether `field` is one value that may be a score.
   static bool IsScalar(const JsonField& field);
-  // How many values a list of scores has; 0 for what is none.
+  // Says how many values a list of scores has; 0 for what is none.
   static size_t Count(const JsonField& field);
 
   // kNoScore for a null. Throws DataError for a list or an object.
@@ -44,7 +44,7 @@ class ScoreReader {
   // A list of scores for `count` documents; good until the next call. Throws DataError.
   std::span<const double> List(const JsonField& field, size_t count);
 
-  // Whether there were words, for which numbers are missing.
+  // Says whether there were words, for which numbers are missing.
   bool has_words() const { return !words_.empty(); }
   // Throws DataError after words.
   void EndLine();

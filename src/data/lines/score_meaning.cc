@@ -9,7 +9,7 @@
 namespace tandem::data {
 namespace {
 
-// Whether a file may have both.
+// Says whether a file may have both.
 bool GoTogether(const LineScores& scores, ScoreKind before, bool open_before) {
   if (scores.kind == before) return true;
   // Margins and scores are a teacher's, and each row is compared with itself alone. Without

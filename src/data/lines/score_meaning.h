@@ -35,12 +35,12 @@ class ScoreTally {
   // The score of a document of that line; not a number: it has none.
   void Add(double score);
 
-  // Of all lines so far. Lists beside margins count as margins: both are a teacher's.
+  // The kind of all lines so far. Lists beside margins count as margins: both are a teacher's.
   ScoreKind kind() const { return kind_; }
-  // Whether a document of that line with this score and this grade, which its list gives it, would
-  // be in the wrong list if the score is a label.
+  // Says whether a document of that line with this score and this grade, which its list gives it,
+  // would be in the wrong list if the score is a label.
   bool IsAgainstList(double score, double grade) const;
-  // Whether all scores so far could be labels.
+  // Says whether all scores so far could be labels.
   bool only_labels() const { return only_labels_; }
   ScoreMeaning Meaning() const;
   // What kUndecided is about.

@@ -25,7 +25,7 @@ void ForEachJudged(TrainingSet& set, std::span<const uint32_t> which, const Body
   }
 }
 
-// Whether each judged document stays, in the order of ForEachJudged.
+// Says of each judged document, in the order of ForEachJudged, whether it stays.
 std::vector<bool> Staying(TrainingSet& set, std::span<const uint32_t> which, double minimum_grade,
                           CutOff cut_off, uint64_t seed) {
   std::vector<bool> staying;
@@ -50,8 +50,8 @@ void Cut(std::vector<Judgement>& list, const std::vector<bool>& staying, size_t&
   list = std::move(kept);
 }
 
-// A document that nobody judged for the query of `example` and that is no copy of one; nothing
-// where none is found.
+// Draws a document that nobody judged for the query of `example` and that is no copy of one;
+// nothing where none is found.
 std::optional<uint32_t> RandomDocument(const TrainingSet& set, const TrainingQuery& example,
                                        RandomStream& stream) {
   std::unordered_set<uint64_t> known;
@@ -76,7 +76,7 @@ std::vector<uint32_t> CutGrades(TrainingSet& set, std::span<const uint32_t> whic
     TrainingQuery& example = set.examples[e];
     Cut(example.positives, staying, next, example.unused);
     Cut(example.others, staying, next, example.unused);
-    if (HasOwnDocument(example, set.own)) left.push_back(e);
+    if (HasPairedDocument(example, set.own)) left.push_back(e);
   }
   return left;
 }

@@ -10,13 +10,13 @@
 
 namespace tandem::data {
 
-// Which judged documents stay: those from the minimum grade on, or as many drawn at random, which
-// is the study's control.
+// Says which judged documents stay: those from the minimum grade on, or as many drawn at random,
+// which is the study's control.
 enum class CutOff { kBest, kRandom };
 
 // Moves the judged documents below `minimum_grade` (in the set's grades) of the examples `which` to
 // `unused`. With kRandom it moves as many documents, drawn from all judged documents of these
-// examples. Returns those of `which` that still have an own document.
+// examples. Returns those of `which` that still have a paired document.
 std::vector<uint32_t> CutGrades(TrainingSet& set, std::span<const uint32_t> which,
                                 double minimum_grade, CutOff cut_off, uint64_t seed);
 

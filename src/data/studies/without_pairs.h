@@ -30,9 +30,9 @@ struct PairLoss {
 
 PairLoss CountLoss(const std::vector<DatasetPair>& pairs, const std::vector<bool>& kept);
 
-// The data set without the judgements of the pairs that are not kept. A query that loses its last
-// pair is not judged any more, and neither is one that had none. Other judgements stay, and so do
-// all texts, which are shared. `pairs` is PairsOf the data set, `kept` has an entry for each.
+// Returns the data set without the judgements of pairs that are not kept. A query that loses its
+// last pair is not judged any more, and neither is one that had none. Other judgements stay, and so
+// do all texts, which are shared. `pairs` is PairsOf the data set, `kept` has an entry for each.
 Dataset WithoutPairs(const Dataset& dataset, const std::vector<DatasetPair>& pairs,
                      const std::vector<bool>& kept);
 

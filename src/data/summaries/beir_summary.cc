@@ -107,7 +107,7 @@ TextSummary CountTexts(const fs::path& path, TextRole role, Warnings& warnings,
   return summary;
 }
 
-// What is judged in which splits.
+// Counts what is judged in which splits.
 struct Judged {
   SplitSet splits = 0;
   SplitSet relevant = 0;  // with a grade above 0

@@ -51,7 +51,7 @@ class HashSample {
     for (const auto& [hash, value] : values_) function(value);
   }
 
-  // How many values of all satisfy `predicate`.
+  // Says how many values of all satisfy `predicate`.
   template <typename Predicate>
   uint64_t EstimateIf(const Predicate& predicate) const {
     uint64_t count = 0;

@@ -112,7 +112,7 @@ class CountingSink final : public ExampleSink {
   }
 
  private:
-  // How often something was found, and where first.
+  // Says how often something was found, and where first.
   struct Count {
     uint64_t count = 0;
     int64_t first_line = 0;
@@ -125,7 +125,7 @@ class CountingSink final : public ExampleSink {
     reader_.warnings().Count(reader_.file(), kind, count.first_line, "", count.count);
   }
 
-  // As what a query's document was seen, by lists and by labels.
+  // Lists and labels have shown a query's document as these.
   struct Seen {
     bool positive = false;
     bool negative = false;

@@ -14,7 +14,7 @@ class Arena {
  public:
   // The copy. Throws std::bad_alloc.
   std::string_view Copy(std::string_view bytes);
-  // A copy of `first` with that of `second` right behind it. Throws std::bad_alloc.
+  // Stores a copy of `first` with that of `second` right after it. Throws std::bad_alloc.
   const char* CopyBoth(std::string_view first, std::string_view second);
   // Takes over the strings of another arena, to which views stay valid.
   void TakeOver(Arena other);

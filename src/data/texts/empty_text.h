@@ -5,7 +5,7 @@
 
 namespace tandem::data {
 
-// Whether a text has nothing but blanks. Such texts are kept everywhere, and counted.
+// Says whether a text has nothing but blanks. Such texts are kept everywhere, and counted.
 inline bool IsEmptyText(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }

@@ -10,7 +10,7 @@
 namespace tandem::data {
 
 enum class MetadataType { kNumber, kString };
-// As spelled in flags and in files: "number", "string".
+// Gives the name that flags and files use: "number", "string".
 std::string_view MetadataTypeName(MetadataType type);
 
 struct MetadataField {

@@ -70,7 +70,7 @@ class SlotTable {
 
   static uint32_t Tag(uint64_t hash) { return static_cast<uint32_t>(hash ^ (hash >> 32)); }
 
-  // For one index more.
+  // Makes room for one index more.
   void MakeRoom() {
     if ((size_ + 1) * 4 > slots_.size() * 3) Grow();
   }

@@ -33,7 +33,7 @@ class Texts {
   // it.
   std::shared_ptr<const std::vector<uint64_t>> hashes() const;
 
-  // `text` begins with a title of `title_bytes` bytes and a space behind it, if that is not 0.
+  // `text` begins with a title of `title_bytes` bytes and a space after it, if that is not 0.
   // False, and nothing is added, when the id is there already. Throws std::length_error beyond 2^32
   // - 1 texts or for an id or text of more bytes, and std::logic_error where a copy shares the
   // texts or their hashes were asked for.

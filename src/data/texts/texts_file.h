@@ -1,5 +1,5 @@
-// JSON lines {"_id", "text"[, "title"]}: BEIR's corpus.jsonl and queries.jsonl. Also
-// gzip-compressed.
+// Reads JSON lines {"_id", "text"[, "title"]}, plain or gzip-compressed: BEIR's corpus.jsonl and
+// queries.jsonl.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace tandem::data {
 
-// The texts of an open reader, one by one. The same id may come twice; everything else is checked
-// and counted as in ReadTexts.
+// Gives the texts of an open reader, one by one. The same id may come twice; everything else is
+// checked and counted as in ReadTexts.
 class TextStream {
  public:
   // `reader` must outlive the stream.
@@ -27,7 +27,7 @@ class TextStream {
   // False at the end. The views are valid until the next call. Throws DataError, also at the end of
   // a file without any text.
   bool Next(std::string_view* id, std::string_view* text);
-  // How many of the last text's first bytes are its title.
+  // Says how many of the last text's first bytes are its title.
   size_t title_bytes() const { return title_bytes_; }
 
  private:
@@ -60,7 +60,7 @@ class UniqueTexts {
 // also when there is no text at all. What is counted goes to `warnings`, or to stderr where null.
 Texts ReadTexts(const std::filesystem::path& path, TextRole role, Warnings* warnings = nullptr);
 
-// The same from an open reader.
+// Reads the texts of an open reader.
 Texts ReadTexts(LineReader& reader, TextRole role);
 
 }  // namespace tandem::data

@@ -38,7 +38,7 @@ class UniqueIds {
     uint64_t first = 0;
     uint64_t second = 0;
   };
-  // Of all ids that were added, the one whose second place is the first. Reads what is in the file.
+  // Finds, among all ids added, the one whose second place is the first. Reads what is in the file.
   std::optional<Repeated> FindRepeated();
 
   // 128 bits of hash and where the id stands.

@@ -31,13 +31,13 @@ struct CacheLayout {
   int threads = 1;     // that check blocks
 };
 
-// The rows of a complete file. Reads every block once and compares its hash. Nothing where there is
-// no such file, where it has another layout, or where a block is missing or altered.
+// The rows of a complete file. Reads every block once and compares its hash. Gives nothing where
+// there is no such file, where it has another layout, or where a block is missing or altered.
 std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
                                         const CacheLayout& layout);
 
-// How many rows of the file are in whole blocks: 0 where there is none, or one of another layout.
-// Reads every block that has been written.
+// Says how many rows of the file are in whole blocks: 0 where there is none, or one of another
+// layout. Reads every block that has been written.
 size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout);
 
 // Throws OutputError where a CacheFileWriter could not make the file: its folder, or the one in

@@ -13,7 +13,7 @@
 
 namespace tandem::embeddings {
 
-// While it is written, NAME.part is a .npy file as well, of no rows. Throws what PartFile throws.
+// While it is written, NAME.part is a .npy file as well, with no rows. Throws what PartFile throws.
 class NpyFile {
  public:
   static RowPlace PlaceOf(size_t columns) { return {.start = kNpyHeaderBytes, .columns = columns}; }

@@ -43,7 +43,7 @@ struct Journal {
   uint64_t ids_bytes() const;
 };
 
-// Nothing where there is no such file. Throws DataError where it is no journal of this version.
+// Returns nothing if there is no such file. Throws DataError if it is no journal of this version.
 std::optional<Journal> ReadJournal(const std::filesystem::path& path);
 
 // Throws what CheckSame throws where the rows were made with anything else than `wanted`; `output`

@@ -23,7 +23,7 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-// How many blocks, from the first, both files hold as the journal says.
+// Says how many blocks, from the first, both files hold as the journal says.
 size_t WholeBlocks(const fs::path& embeddings, const fs::path& ids, const Journal& journal,
                    size_t width) {
   const FileDescriptor embeddings_file(::open(embeddings.c_str(), O_RDONLY | O_CLOEXEC));
@@ -53,7 +53,7 @@ uint64_t SizeOf(const fs::path& path) {
   return error ? 0 : size;
 }
 
-// Whether the finished files are all that the journal says, and nothing more.
+// Says whether the finished files are all that the journal says, and nothing more.
 bool AreFinished(const NpyPaths& paths, const Journal& journal, size_t width) {
   return SizeOf(paths.embeddings) == NpyFile::PlaceOf(width).OffsetOf(journal.rows()) &&
          SizeOf(paths.ids) == journal.ids_bytes() &&

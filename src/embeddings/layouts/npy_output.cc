@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether an earlier process has left embeddings; makes the folder first, where there is one.
+// Says whether an earlier process has left embeddings; makes the folder first, where there is one.
 bool HasPart(const NpyPaths& paths) {
   if (paths.in_folder) MakeFolder(paths.folder());
   std::error_code error;
@@ -61,8 +61,8 @@ NpyOutput::~NpyOutput() {
 
 std::string NpyOutput::WhatIsLeft() const {
   if (rows_ == 0) return "nothing was encoded yet";
-  return fmt::format("{} texts are in {}; the same command with --resume goes on behind them",
-                     rows_, PartFile::PartOf(paths_.embeddings).native());
+  return fmt::format("{} texts are in {}; the same command with --resume goes on after them", rows_,
+                     PartFile::PartOf(paths_.embeddings).native());
 }
 
 void NpyOutput::Begin(std::optional<uint64_t> total) {

@@ -52,7 +52,7 @@ class NpyOutput final : public BlockOutput {
   Options options_;
   bool had_part_;
   NpyFile embeddings_;
-  // None where an earlier process has given the ids their name, and only the embeddings are left.
+  // It is none where an earlier process has named the ids and only the embeddings are left.
   std::optional<PartFile> ids_;
   Journal kept_;
   std::optional<JournalWriter> journal_;  // from the first block on

@@ -33,7 +33,7 @@ class PartFile {
   int descriptor() const { return file_.number(); }
   const std::filesystem::path& part() const { return part_; }
 
-  // Keeps the first `bytes` bytes, which must be there; Append goes on behind them.
+  // Keeps the first `bytes` bytes, which must be there; Append goes on after them.
   void CutTo(uint64_t bytes);
   // Asks the file system for room up to `bytes` bytes, so that a disk that is too small shows
   // before the work. Does nothing where the file system takes no room ahead.

@@ -22,10 +22,10 @@
 namespace tandem::embeddings {
 
 inline constexpr uint32_t kMostShards = 99'999;
-inline constexpr const char* kPartRows = ".npy";  // behind Shard::Name
+inline constexpr const char* kPartRows = ".npy";  // after Shard::Name
 inline constexpr const char* kPartIds = ".ids.txt";
 
-// Which part: shard `index`, from 0, of `count`.
+// The part's place: shard `index`, from 0, of `count`.
 struct Shard {
   uint32_t index = 0;
   uint32_t count = 1;

@@ -57,7 +57,7 @@ class EmbeddingPart {
 
 class EmbeddingParts {
  public:
-  // Whether the folder holds a file of a part, complete or not.
+  // Says whether the folder holds a file of a part, complete or not.
   static bool AreIn(const std::filesystem::path& folder);
 
   // Reads the records and looks at the files' sizes, not at what they hold. Throws DataError where

@@ -1,5 +1,5 @@
 // The vectors of an index's segment while they are made: a file of rows without a header, filled in
-// order, so that a process may end at any moment and the next one goes on behind the last whole
+// order, so that a process may end at any moment and the next one goes on after the last whole
 // block.
 //
 //   NAME.f32       float32 [N, E]

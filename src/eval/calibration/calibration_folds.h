@@ -23,7 +23,7 @@ std::vector<size_t> CalibrationFolds(std::span<const QuerySamples> samples);
 using ProbabilityMap = std::function<double(double score)>;
 using FitMap = std::function<ProbabilityMap(std::span<const LabelledScore>)>;
 
-// For each query the forecasts of the map that `fit` made of all folds but its own. Throws what
+// Gives each query the forecasts of the map that `fit` made of all folds but its own. Throws what
 // `fit` throws.
 std::vector<QueryForecasts> HeldOutForecasts(std::span<const QuerySamples> samples,
                                              const FitMap& fit);

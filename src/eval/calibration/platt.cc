@@ -53,7 +53,7 @@ class PlattObjective {
     if (!std::isfinite(deviation_)) throw NumericError("calibration: scores are too large");
   }
 
-  // Whether scores tell documents apart at all. Equal ones may leave rounding in their mean.
+  // Says whether scores tell documents apart at all. Equal ones may leave rounding in their mean.
   bool HasDifferentScores() const {
     const double first = labelled_.front().score;
     return deviation_ > 0 &&

@@ -1,5 +1,5 @@
-// How far probabilities are from what happens: calibration error, Brier score, log loss, and the
-// reliability table.
+// Says how far probabilities are from what happens: calibration error, Brier score, log loss, and
+// the reliability table.
 //
 //   std::vector<QueryForecasts> forecasts;
 //   for (const QuerySamples& query : samples) forecasts.push_back(ForecastsOf(query, map));
@@ -45,7 +45,7 @@ struct CalibrationFigures {
 };
 
 // e of the log loss, 2^-52: a probability of 0 for a positive, which isotonic regression can give,
-// costs 36 and not infinity. As scikit-learn does for double precision.
+// costs 36 and not infinity. scikit-learn does the same for double precision.
 inline constexpr double kLeastProbability = 0x1p-52;
 
 // Throws DataError where there is no forecast.
@@ -58,7 +58,7 @@ using QueryForecasts = std::vector<Forecast>;  // of one query, by score, best f
 QueryForecasts ForecastsOf(const QuerySamples& samples,
                            const std::function<double(double score)>& probability);
 
-// How many of a query's best documents count in CalibrationReport::errors_at.
+// Says how many of a query's best documents count in CalibrationReport::errors_at.
 inline constexpr std::array<size_t, 3> kCalibrationDepths = {1, 10, 100};
 
 struct CalibrationReport {

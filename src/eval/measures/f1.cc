@@ -15,8 +15,8 @@ namespace {
 
 double F1(const JudgedRanking& ranking, const Measure& measure) {
   if (ranking.positive_count == 0) return 0;
-  // In single precision, in which models score: a score of 0.41 that became 0.40999999 as a float
-  // is 0.41.
+  // Models score in single precision, so levels are compared in it: a score of 0.41 that became
+  // 0.40999999 as a float is 0.41.
   const auto least = static_cast<float>(measure.score);
   size_t shown = 0;
   size_t found = 0;

@@ -1,7 +1,8 @@
 // Judged: the share of the first k results that somebody judged, with any grade from 0 on. Where it
 // is low, the other measures say little: a result that nobody judged counts as a negative.
 //
-// Of fewer than k results, the share of those that there are; without results 0.
+// Where there are fewer than k results, it is the share of those that there are; without any it is
+// 0.
 #include <algorithm>
 
 #include "eval/measure.h"

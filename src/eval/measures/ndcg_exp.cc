@@ -4,7 +4,7 @@
 //   DCG@k = sum over ranks r = 1..k of (2^grade(r) - 1) / log2(r + 1),   over that of the best
 //   ranking
 //
-// Like ndcg in all else.
+// It is like ndcg in all else.
 #include <algorithm>
 #include <cmath>
 

@@ -12,8 +12,8 @@
 namespace tandem::eval {
 namespace {
 
-// 0.8, a reader of five results on average, is ir_measures' default. With p = 1 nobody would stop,
-// and the sum have no bound.
+// ir_measures' default is 0.8, a reader of five results on average. With p = 1 nobody would stop,
+// and the sum would have no bound.
 constexpr config::ParamInfo kParams[] = {config::Number(
     "p", "", "persistence: the chance that a reader goes on to the next result", 0.8, {0, 0.9999})};
 

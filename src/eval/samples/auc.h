@@ -21,8 +21,8 @@
 
 namespace tandem::eval {
 
-// How many of a query's best-scoring documents that are no positives are its negative samples (MW
-// paper §5.1).
+// Says how many of a query's best-scoring documents that are no positives are its negative samples
+// (MW paper §5.1).
 inline constexpr size_t kNegativesPerQuery = 500;
 
 struct QuerySamples {
@@ -32,12 +32,12 @@ struct QuerySamples {
   std::vector<double> negatives;  // at most kNegativesPerQuery, in any order
 };
 
-// P(s+ > s-) + 1/2 P(s+ = s-) over all pairs of a positive and a negative of any query. No value
-// where there is no pair. O((P + N) log (P + N)); exact: pairs are counted in integers. Throws
-// NumericError for a score that is NaN.
+// P(s+ > s-) + 1/2 P(s+ = s-) over all pairs of a positive and a negative of any query. It has no
+// value where there is no pair. O((P + N) log (P + N)); exact: pairs are counted in integers.
+// Throws NumericError for a score that is NaN.
 std::optional<double> PooledAuc(std::span<const QuerySamples> samples);
 
-// The same within one query.
+// The AUC within one query.
 std::optional<double> QueryAuc(const QuerySamples& samples);
 
 // The samples that a ranking holds. A positive that the ranking lacks is missing; documents that

@@ -1,4 +1,4 @@
-// What a threshold shows of the whole corpus, not only of the samples.
+// Shows what a threshold yields in the whole corpus, not only in the samples.
 //
 // The samples of a query end at its best 500 documents that are no positives. Below the score of
 // the last of them the samples know of no further document, and a precision that is counted there
@@ -38,7 +38,7 @@ double BorderOf(std::span<const double> floors);
 std::vector<double> CandidateThresholds(std::span<const QuerySamples> samples, double border,
                                         std::span<const double> further);
 
-// How many documents of the corpus, positives included, score at least a threshold.
+// Says how many documents of the corpus, positives included, score at least a threshold.
 struct CorpusCounts {
   std::vector<double> thresholds;  // [T], descending
   std::vector<uint32_t> counts;    // [Q, T]

@@ -20,7 +20,7 @@ namespace tandem::eval {
 // Partial areas end at this false-positive rate (METHODS §4).
 inline constexpr double kPartialFalsePositiveRate = 0.1;
 
-// No value where there is no positive, and for both areas also where there is no other document.
+// The figures have no value without a positive, both areas also none without another document.
 //
 // auc: P(s+ > s-) + 1/2 P(s+ = s-), the area under the ROC curve.
 // partial_auc: the area under the ROC curve up to a false-positive rate of 0.1, divided by 0.1, so
@@ -37,7 +37,7 @@ struct PoolFigures {
 };
 PoolFigures FiguresOf(const ScoreLevels& levels);
 
-// The same from samples.
+// Computes the partial area from samples.
 std::optional<double> PartialAuc(std::span<const QuerySamples> samples);
 std::optional<double> PoolAveragePrecision(std::span<const QuerySamples> samples);
 
@@ -81,13 +81,13 @@ struct CurvePoint {
 
 // The ROC curve from (0, 0) to (1, 1), thinned to about `points` points that are evenly spread over
 // the logarithm of the false-positive rate, and all points of the curve where there are fewer.
-// Every point is a point of the curve, both ends are there. Empty where there is no positive or no
-// other.
+// Every point is a point of the curve, both ends are there. It is empty where there is no positive
+// or no other.
 std::vector<CurvePoint> RocCurve(const ScoreLevels& levels, size_t points = 400);
 
 // The precision-recall curve in ascending recall, thinned to about `points` points evenly spread
 // over recall: of levels whose recall lies in the same step the highest is taken. The first level
-// and the last one are there. Empty where there is no positive.
+// and the last one are there. It is empty where there is no positive.
 std::vector<CurvePoint> PrecisionRecallCurve(const ScoreLevels& levels, size_t points = 400);
 
 }  // namespace tandem::eval

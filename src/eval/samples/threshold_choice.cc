@@ -81,27 +81,27 @@ void ChooseAtMost(const ScoreLevels& levels, const Lanes& most, std::span<const 
 
 }  // namespace
 
-ChosenLevels ChooseLevels(const ScoreLevels& levels, const Wish& wish,
+ChosenLevels ChooseLevels(const ScoreLevels& levels, const Target& target,
                           std::span<const Lanes> weights) {
   Choice choice;
   Lanes most{};
-  switch (wish.kind) {
-    case WishKind::kPrecision:
-      ChoosePrecision(levels, wish.value, weights, choice);
+  switch (target.kind) {
+    case TargetKind::kPrecision:
+      ChoosePrecision(levels, target.value, weights, choice);
       break;
-    case WishKind::kRecall:
-      ChooseRecall(levels, wish.value, weights, choice);
+    case TargetKind::kRecall:
+      ChooseRecall(levels, target.value, weights, choice);
       break;
-    case WishKind::kFalsePositiveRate:
+    case TargetKind::kFalsePositiveRate:
       most = WeightedTotal(levels.others, weights);
-      for (double& count : most) count *= wish.value;
+      for (double& count : most) count *= target.value;
       ChooseAtMost(
           levels, most, weights,
           [](const LevelLanes& at, size_t l) { return at.others[l] + at.more_others[l]; }, choice);
       break;
-    case WishKind::kResults:
+    case TargetKind::kResults:
       for (const Lanes& weight : weights) {
-        for (size_t l = 0; l < kLanes; ++l) most[l] += weight[l] * wish.value;
+        for (size_t l = 0; l < kLanes; ++l) most[l] += weight[l] * target.value;
       }
       ChooseAtMost(
           levels, most, weights,

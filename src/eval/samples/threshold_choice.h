@@ -1,4 +1,4 @@
-// Chooses the level that meets a wish, for several weightings of the queries at once.
+// Chooses the level that meets a target, for several weightings of the queries at once.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace tandem::eval {
 inline constexpr size_t kNoLevel = static_cast<size_t>(-1);
 
 struct ChosenLevels {
-  std::array<size_t, kLanes> met;      // kNoLevel where no level meets the wish
-  std::array<size_t, kLanes> nearest;  // of the wish where none meets it; kNoLevel without levels
+  std::array<size_t, kLanes> met;      // kNoLevel where no level meets the target
+  std::array<size_t, kLanes> nearest;  // level nearest to an unmet target; kNoLevel without levels
 };
 
 // Levels of the pool for recall and false-positive rate, of the corpus for precision and results. A
 // lane whose weights leave nothing to count has kNoLevel.
-ChosenLevels ChooseLevels(const ScoreLevels& levels, const Wish& wish,
+ChosenLevels ChooseLevels(const ScoreLevels& levels, const Target& target,
                           std::span<const Lanes> weights);
 
 }  // namespace tandem::eval

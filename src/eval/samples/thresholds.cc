@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-bool ReadsPool(const Wish& wish) {
-  return wish.kind == WishKind::kRecall || wish.kind == WishKind::kFalsePositiveRate;
+bool ReadsPool(const Target& target) {
+  return target.kind == TargetKind::kRecall || target.kind == TargetKind::kFalsePositiveRate;
 }
 
 LaneWeights FirstLaneOnly(size_t queries) {
@@ -110,7 +110,7 @@ void ResampleChoice(const ScoreLevels& levels, const BootstrapOptions& options,
   std::vector<double> thresholds(options.resamples, kNone);
   ParallelFor(options.resamples, kLanes, options.threads, [&](size_t begin, size_t end) {
     const LaneWeights weights = DrawLanes(options.seed, begin, end - begin, levels.queries());
-    const ChosenLevels found = ChooseLevels(levels, chosen.wish, weights);
+    const ChosenLevels found = ChooseLevels(levels, chosen.target, weights);
     for (size_t r = begin; r < end; ++r) {
       const size_t level = found.met[r - begin];
       if (level != kNoLevel) thresholds[r] = levels.scores[level];
@@ -122,22 +122,22 @@ void ResampleChoice(const ScoreLevels& levels, const BootstrapOptions& options,
   chosen.threshold_interval = IntervalOfValues(thresholds, options.confidence);
 }
 
-// Whether lower thresholds, which are unknown, might do as well.
-bool EndsAtDepth(const ScoreLevels& pool, const CorpusLevels& corpus, const Wish& wish,
+// Says whether lower thresholds, which are unknown, might do as well.
+bool EndsAtDepth(const ScoreLevels& pool, const CorpusLevels& corpus, const Target& target,
                  size_t level) {
-  if (ReadsPool(wish) || corpus.unknown_from == kNoFloor) return false;
+  if (ReadsPool(target) || corpus.unknown_from == kNoFloor) return false;
   if (pool.size() == 0 || pool.scores.back() > corpus.unknown_from) return false;
-  // More results can be asked for only where the last level that is known still meets the wish.
-  return wish.kind == WishKind::kPrecision || level == kNoLevel ||
+  // More results can be asked for only where the last level that is known still meets the target.
+  return target.kind == TargetKind::kPrecision || level == kNoLevel ||
          level + 1 == corpus.levels.size();
 }
 
-ChosenThreshold Choose(const ScoreLevels& pool, const CorpusLevels& corpus, const Wish& wish,
+ChosenThreshold Choose(const ScoreLevels& pool, const CorpusLevels& corpus, const Target& target,
                        const BootstrapOptions& options) {
-  const ScoreLevels& levels = ReadsPool(wish) ? pool : corpus.levels;
-  const ChosenLevels found = ChooseLevels(levels, wish, FirstLaneOnly(levels.queries()));
-  ChosenThreshold chosen{.wish = wish, .met = found.met[0] != kNoLevel};
-  chosen.ends_at_depth = EndsAtDepth(pool, corpus, wish, found.met[0]);
+  const ScoreLevels& levels = ReadsPool(target) ? pool : corpus.levels;
+  const ChosenLevels found = ChooseLevels(levels, target, FirstLaneOnly(levels.queries()));
+  ChosenThreshold chosen{.target = target, .met = found.met[0] != kNoLevel};
+  chosen.ends_at_depth = EndsAtDepth(pool, corpus, target, found.met[0]);
   const size_t level = chosen.met ? found.met[0] : found.nearest[0];
   if (level == kNoLevel) return chosen;
   const double threshold = levels.scores[level];
@@ -159,12 +159,12 @@ ChosenThreshold Choose(const ScoreLevels& pool, const CorpusLevels& corpus, cons
 
 }  // namespace
 
-std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Wish> wishes) {
+std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Target> targets) {
   std::vector<double> thresholds;
   const LaneWeights weights = FirstLaneOnly(pool.queries());
-  for (const Wish& wish : wishes) {
-    if (!ReadsPool(wish)) continue;
-    const ChosenLevels found = ChooseLevels(pool, wish, weights);
+  for (const Target& target : targets) {
+    if (!ReadsPool(target)) continue;
+    const ChosenLevels found = ChooseLevels(pool, target, weights);
     const size_t level = found.met[0] != kNoLevel ? found.met[0] : found.nearest[0];
     if (level != kNoLevel) thresholds.push_back(pool.scores[level]);
   }
@@ -172,12 +172,12 @@ std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Wish
 }
 
 std::vector<ChosenThreshold> ChooseThresholds(const ScoreLevels& pool, const CorpusLevels& corpus,
-                                              std::span<const Wish> wishes,
+                                              std::span<const Target> targets,
                                               const BootstrapOptions& options) {
   BootstrapOptions bootstrap = options;
   bootstrap.resamples = Repetitions(options.resamples, pool.counts.size());
   std::vector<ChosenThreshold> chosen;
-  for (const Wish& wish : wishes) chosen.push_back(Choose(pool, corpus, wish, bootstrap));
+  for (const Target& target : targets) chosen.push_back(Choose(pool, corpus, target, bootstrap));
   return chosen;
 }
 

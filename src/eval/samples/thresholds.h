@@ -1,8 +1,8 @@
-// The threshold for a wish: at which score to cut results so that, say, nine of ten are right.
+// Chooses thresholds for targets: scores at which to cut results so that nine of ten are right.
 //
-//   const std::vector<Wish> wishes = ParseWishes("precision=0.9,results=5");
+//   const std::vector<Target> targets = ParseTargets("precision=0.9,results=5");
 //   const std::vector<ChosenThreshold> chosen =
-//       ChooseThresholds(PoolLevels(samples), corpus, wishes, {.seed = 1, .threads = 8});
+//       ChooseThresholds(PoolLevels(samples), corpus, targets, {.seed = 1, .threads = 8});
 //
 // A threshold shows the documents that score at least it. Over all queries together:
 //   precision            positives shown / documents shown; a document without judgement is wrong
@@ -26,7 +26,7 @@
 
 namespace tandem::eval {
 
-enum class WishKind {
+enum class TargetKind {
   // The lowest score of a positive at which the precision is at least the value. (Scores below it,
   // down to the next positive, may have that precision too, but show wrong documents only.)
   kPrecision,
@@ -35,16 +35,16 @@ enum class WishKind {
   kResults             // the lowest threshold that shows at most so many documents per query
 };
 
-struct Wish {
-  WishKind kind = WishKind::kPrecision;
+struct Target {
+  TargetKind kind = TargetKind::kPrecision;
   double value = 0;
 
   std::string name() const;  // "precision=0.9"
 };
 
 // "precision=0.9,recall=0.8,fpr=0.01,results=5". Throws UsageError for an unknown name, a value
-// outside (0, 1] (results: not above 0), an empty list, and a wish that is given twice.
-std::vector<Wish> ParseWishes(std::string_view list);
+// outside (0, 1] (results: not above 0), an empty list, and a target that is given twice.
+std::vector<Target> ParseTargets(std::string_view list);
 
 // What a threshold shows. Values that need the whole corpus are missing where the samples end
 // (eval/samples/corpus_levels.h).
@@ -64,17 +64,17 @@ struct ThresholdIntervals {
 };
 
 struct ChosenThreshold {
-  Wish wish;
+  Target target;
   bool met = false;
-  // A score of the samples; where the wish is not met, the one that comes nearest to it (of
-  // thresholds whose values are known). None where there is no threshold at all.
+  // A score of the samples; where the target is not met, the one that comes nearest to it (of
+  // thresholds whose values are known). It is none where there is no threshold at all.
   std::optional<double> threshold;
   ThresholdValues values;        // at the threshold
   ThresholdIntervals intervals;  // of these values
-  // Where the threshold lies when it is chosen anew in every resample, of those that meet the wish.
+  // The interval of thresholds chosen anew in every resample, from those that meet the target.
   std::optional<Interval> threshold_interval;
-  double met_share = 0;  // of resamples in which the wish can be met
-  // Lower thresholds might meet the wish as well, but are unknown: the run ends there.
+  double met_share = 0;  // share of resamples in which the target can be met
+  // Lower thresholds might meet the target as well, but are unknown: the run ends there.
   bool ends_at_depth = false;
 };
 
@@ -82,11 +82,11 @@ struct ChosenThreshold {
 // precision and results from `corpus`. Intervals are from Repetitions(options.resamples, ...)
 // resamples.
 std::vector<ChosenThreshold> ChooseThresholds(const ScoreLevels& pool, const CorpusLevels& corpus,
-                                              std::span<const Wish> wishes,
+                                              std::span<const Target> targets,
                                               const BootstrapOptions& options);
 
-// The thresholds of the wishes that `pool` alone decides, to be counted in a corpus
+// The thresholds of the targets that `pool` alone decides, to be counted in a corpus
 // (CandidateThresholds).
-std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Wish> wishes);
+std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Target> targets);
 
 }  // namespace tandem::eval

@@ -39,7 +39,7 @@ LaneWeights DrawLanes(uint64_t seed, size_t first, size_t lanes, size_t queries)
 // of `values`, interpolated between neighbours. `values` holds no NaN, and at least one value.
 Interval PercentileInterval(std::vector<double> values, double confidence);
 
-// How often a figure over all samples is computed where `asked` times are wanted: as often as
+// Says how often a figure over all samples is computed where `asked` times are wanted: as often as
 // 5 * 10^9 visits of a sample allow, at least 1,000 times (or `asked`, where that is less). It
 // depends on the sizes alone, so that results can be repeated on any machine.
 size_t Repetitions(size_t asked, size_t samples);

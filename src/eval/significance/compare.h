@@ -20,7 +20,7 @@ namespace tandem::eval {
 struct System {
   std::string name;
   Evaluation evaluation;
-  // Of the evaluation's queries, in any order: needed where a measure pools its queries.
+  // Samples of the evaluation's queries, in any order: needed where a measure pools its queries.
   std::vector<QuerySamples> samples;
 };
 
@@ -48,7 +48,7 @@ struct MeasureDifference {
   bool exact = false;
   std::optional<double> effect_size;  // Cohen's d_z; none for pooled measures
 
-  // Whether the difference is seen: the adjusted p is below 1 - confidence.
+  // Says whether the difference is seen: the adjusted p is below 1 - confidence.
   bool Significant(double confidence) const { return holm_p < 1 - confidence; }
 };
 
@@ -69,7 +69,7 @@ struct Comparison {
 // value in one of the systems; NumericError for a value that is not finite.
 Comparison Compare(std::span<const System> systems, const CompareOptions& options);
 
-// How one query's value differs.
+// Says how one query's value differs.
 struct QueryDifference {
   std::string query;
   double baseline = 0;

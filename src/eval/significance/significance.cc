@@ -56,7 +56,7 @@ double SumOf(std::span<const SumTable> tables, const std::array<uint32_t, 4>& ra
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// How many of patterns begin to end - 1 have a sum at least as far from 0 as `limit`.
+// Says how many of patterns begin to end - 1 have a sum at least as far from 0 as `limit`.
 size_t CountFar(std::span<const SumTable> tables, std::array<uint32_t, 2> key, size_t begin,
                 size_t end, double limit) {
   std::vector<double> sums(end - begin, 0.0);

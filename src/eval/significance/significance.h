@@ -1,4 +1,4 @@
-// Whether two systems differ by more than chance, from one value of each query and system.
+// Says whether two systems differ by more than chance, from one value of each query and system.
 //
 //   const SignFlipResult test = SignFlipTest(differences, {.seed = 1, .threads = 8});
 //   const std::optional<double> effect = CohensDz(differences);
@@ -34,8 +34,8 @@ struct TestResult {
 // difference that is not 0, p is 1. Throws NumericError for a difference that is not finite.
 TestResult SignFlipTest(std::span<const double> differences, const TestOptions& options);
 
-// Cohen's d_z: the mean of the differences over their standard deviation (with n - 1). None for
-// fewer than two differences and where all are the same.
+// Cohen's d_z: the mean of the differences over their standard deviation (with n - 1). Gives
+// nothing for fewer than two differences and where all are the same.
 std::optional<double> CohensDz(std::span<const double> differences);
 
 // Holm's step-down adjustment (1979), in the order of `p_values`: each p adjusted so that, compared

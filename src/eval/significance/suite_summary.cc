@@ -25,7 +25,7 @@ std::vector<std::optional<double>> RanksOf(std::span<const std::optional<double>
 
 namespace {
 
-// Of column `model`, or none where a row lacks it.
+// The mean of column `model`, or none where a row lacks it.
 std::optional<double> MeanOf(std::span<const std::vector<std::optional<double>>> rows,
                              size_t model) {
   double sum = 0;

@@ -12,8 +12,8 @@ namespace tandem::eval {
 // multiple data sets"). No rank for a missing value, which the others are ranked without.
 std::vector<std::optional<double>> RanksOf(std::span<const std::optional<double>> values);
 
-// Of each model over the sets; none where the model lacks the value of a set, since a mean over
-// other sets would compare nothing.
+// Sums up each model over the sets; none where the model lacks the value of a set, since a mean
+// over other sets would compare nothing.
 struct SuiteSummary {
   std::vector<std::optional<double>> means;
   std::vector<std::optional<double>> average_ranks;

@@ -105,7 +105,7 @@ struct FarCounts {
   std::atomic<size_t> auc{0}, partial_auc{0}, average_precision{0};
 };
 
-// Which queries a permutation swaps: bits of a stream of its own.
+// Draws which queries a permutation swaps: bits of a stream of its own.
 class RandomSwaps {
  public:
   explicit RandomSwaps(uint64_t seed) : seed_(seed) {}

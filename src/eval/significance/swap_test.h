@@ -1,4 +1,5 @@
-// Whether two systems differ in a figure of pooled samples, which has no value for a single query.
+// Says whether two systems differ in a figure of pooled samples, which has no value for a single
+// query.
 #pragma once
 
 #include <span>

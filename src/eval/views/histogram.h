@@ -1,4 +1,4 @@
-// How often values fall into bins of equal width, and their median.
+// Says how often values fall into bins of equal width, and their median.
 #pragma once
 
 #include <cstddef>

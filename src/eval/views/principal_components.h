@@ -17,8 +17,8 @@ struct PrincipalPlane {
 
 // Each component points so that the coordinate that is largest in magnitude (the first of equals)
 // is positive: rotating all rows then changes nothing. Rows that are all equal give zeros, and so,
-// to rounding, does the second component where they lie on a line. The same for any number of
-// threads.
+// to rounding, does the second component where they lie on a line. The result is the same for any
+// number of threads.
 //
 // Found by block iteration with Rayleigh-Ritz (Golub & Van Loan §8.2.4) on products with the rows,
 // never on the covariance's E^2 numbers: O(n E) an iteration, until both residuals are 1e-9 of the

@@ -1,5 +1,5 @@
-// How similar queries are to each other, measured by how similar they are to documents: the ratio
-// of SamToNe's Fig. 6.
+// Says how similar queries are to each other, measured by how similar they are to documents: the
+// ratio of SamToNe's Fig. 6.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ struct RatioOptions {
   uint64_t seed = 1;
 };
 
-// Over pairs i != j, of sim(q_i, q_j) / sim(q_i, p_j), sim = cosine. A median below 1: queries lie
-// nearer to documents that are not theirs than to other queries. 1: the towers are mixed. Above 1:
-// queries lie by themselves.
+// Figures over pairs i != j of sim(q_i, q_j) / sim(q_i, p_j), sim = cosine. A median below 1:
+// queries lie nearer to documents that are not theirs than to other queries. 1: the towers are
+// mixed. Above 1: queries lie by themselves.
 struct SimilarityRatios {
   std::vector<double> ratios;  // in the order of the pairs; those that were left out are not here
   size_t left_out = 0;         // |sim(q_i, p_j)| < kLeastRatioDenominator
   // Means over all pairs, left out or not: where the denominators lie around zero, the quotient of
-  // these says more than the ratios. Nothing where there is no pair.
+  // these says more than the ratios. They are unset where there is no pair.
   std::optional<double> mean_query_query;
   std::optional<double> mean_query_positive;
 };

@@ -24,7 +24,7 @@ std::optional<double> Alignment(const UnitRows& queries, const UnitRows& positiv
 std::optional<double> Uniformity(const UnitRows& rows, int threads, double t) {
   const size_t count = rows.size();
   if (count < 2) return std::nullopt;
-  std::vector<double> of_row(count);  // over the rows behind it
+  std::vector<double> of_row(count);  // over the rows after it
   ParallelFor(count, 16, threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       for (size_t j = i + 1; j < count; ++j) {

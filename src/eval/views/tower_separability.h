@@ -1,4 +1,4 @@
-// Whether a plane tells queries from documents: 0.5 where the towers share a region of the
+// Says whether a plane tells queries from documents: 0.5 where the towers share a region of the
 // embedding space, 1 where each has one of its own.
 #pragma once
 
@@ -26,9 +26,9 @@ struct SeparabilityOptions {
 // The discriminant is w = C^-1 (mean of positives - mean of queries), with its plane half-way
 // between the means, C = (1 - s) S + s tr(S)/E I, S the covariance within the classes (divisor: the
 // rows), s = `shrinkage`. Without shrinkage S has no inverse where E exceeds the rows; 0.1 costs
-// little where it has one. The same number for any number of threads. Nothing with fewer than two
-// pairs. Source: Fisher 1936; shrinkage as Friedman 1989, "Regularized discriminant analysis",
-// eq. 18.
+// little where it has one. The number is the same for any number of threads. Gives nothing with
+// fewer than two pairs. Source: Fisher 1936; shrinkage as Friedman 1989, "Regularized discriminant
+// analysis", eq. 18.
 std::optional<double> LinearSeparability(const UnitRows& queries, const UnitRows& positives,
                                          const SeparabilityOptions& options);
 

@@ -18,13 +18,14 @@ struct TsneOptions {
   int threads = 1;
 };
 
-// Exact: every pair in every iteration, O(n^2 (E + iterations)); some two seconds of a core for
-// 1,000 rows. `start` [n] is scaled until its first coordinate has a standard deviation of 1e-4:
+// The computation is exact: every pair in every iteration, O(n^2 (E + iterations)); some two
+// seconds of a core for 1,000 rows. `start` [n] is scaled until its first coordinate has a standard
+// deviation of 1e-4:
 // start from ProjectOnPlane's points (Kobak & Berens 2019, "The art of using t-SNE for single-cell
 // transcriptomics"), so that nothing is drawn at random and the rough arrangement is that of the
-// rows. The same points for any number of threads. Rows that are equal and start at one point stay
-// at one point; without spread in `start` all points are zero. Fewer than four rows: zeros, as no
-// perplexity suits them.
+// rows. The points are the same for any number of threads. Rows that are equal and start at one
+// point stay at one point; without spread in `start` all points are zero. Fewer than four rows get
+// zeros, as no perplexity suits them.
 // Source: van der Maaten & Hinton 2008, "Visualizing data using t-SNE", algorithm 1; step size n /
 // (4 exaggeration), at least 50 (Belkina et al. 2019), gains and momentum as in the authors'
 // program.

@@ -18,8 +18,8 @@ struct EmbeddingRows {
   std::span<const float> row(size_t index) const { return values.subspan(index * width, width); }
 };
 
-// The same rows, each scaled to length 1, so that dot products are cosines. A row of zeros stays
-// one: its cosine with every row is 0.
+// Holds rows, each scaled to length 1, so that dot products are cosines. A row of zeros stays one:
+// its cosine with every row is 0.
 class UnitRows {
  public:
   // `chosen` names rows of `rows`; row i of the result is rows.row(chosen[i]). Throws NumericError
@@ -34,7 +34,7 @@ class UnitRows {
   std::span<const double> row(size_t index) const {
     return {values_.data() + index * width_, width_};
   }
-  // Puts the rows of `other`, of the same width, behind these.
+  // Appends the rows of `other`, of the same width.
   void Append(const UnitRows& other);
   // [E]. Call it where there are rows.
   std::vector<double> Mean() const;

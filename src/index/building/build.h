@@ -1,7 +1,7 @@
-// Building an index from documents, and adding to one.
+// Builds an index from documents, and adds to one.
 //
 // A change first reads all documents, then encodes them block by block, then builds the kind. It
-// can be killed at any moment: the same call goes on behind the last whole block of vectors, to the
+// can be killed at any moment: the same call goes on after the last whole block of vectors, to the
 // same bytes. Memory is a block of texts and vectors, 16 bytes each for the hashes of 16 million
 // ids, the model, and what the kind takes; it does not grow with the number of documents, but for
 // kinds that must hold them.
@@ -26,8 +26,8 @@ namespace tandem::index {
 
 struct DocumentSource {
   NextDocument next;
-  // Of what decides which documents come (data::TextInput::SourceHash). 0: what was read before an
-  // interruption may not be used again.
+  // A hash of what decides which documents come (data::TextInput::SourceHash). 0: what was read
+  // before an interruption may not be used again.
   uint64_t hash = 0;
 };
 

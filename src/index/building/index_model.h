@@ -1,5 +1,5 @@
 // The model of an index: described when documents are encoded, loaded again for queries and for
-// further documents.
+// documents that are added.
 #pragma once
 
 #include <cstdint>

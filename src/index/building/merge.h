@@ -16,7 +16,7 @@ struct MergeReport {
   uint64_t dropped = 0;    // removed ones that the files no longer have
 };
 
-// One segment of all, of the index's kind, without what has been removed. Where there is one
+// Makes one segment of all, of the index's kind, without what has been removed. Where there is one
 // segment of the index's kind and nothing is removed, only removes what killed changes have left.
 // Nothing is encoded. Throws UsageError where another process changes the index, DataError for
 // damaged files and where no document would be left, OutputError, Interrupted; the index then stays

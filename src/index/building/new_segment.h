@@ -11,7 +11,7 @@
 
 namespace tandem::index {
 
-// How changes of an index go on.
+// Says how changes of an index go on.
 struct ChangeOptions {
   int threads = 1;
   uint64_t memory = uint64_t{2} << 30;  // bytes, for building a kind (BuildOptions)

@@ -12,7 +12,7 @@ namespace tandem::index {
 // they lie.
 class BatchProduct {
  public:
-  // Queries [count, width]; rows will have `depth` elements of `type`, zeros behind the first
+  // Queries [count, width]; rows will have `depth` elements of `type`, zeros after the first
   // `width`.
   BatchProduct(const float* queries, size_t count, size_t width, size_t depth,
                tensor::cpu::Type type);

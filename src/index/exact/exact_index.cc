@@ -283,7 +283,7 @@ class ExactIndex final : public VectorIndex {
   RowRanges RangesFor(const VectorQuery& query) const {
     return {rows_.count, vectors_->row_bytes(), std::max(1, query.threads)};
   }
-  // No more than there are ranges to take.
+  // Needs no more threads than there are ranges to take.
   static int ThreadsFor(const VectorQuery& query, const RowRanges& ranges) {
     return static_cast<int>(std::min(static_cast<size_t>(std::max(1, query.threads)),
                                      std::max<size_t>(1, ranges.count())));

@@ -54,7 +54,7 @@ class StoredVectors {
   virtual double longest() const = 0;
   virtual size_t row_bytes() const = 0;
   virtual uint64_t resident_bytes() const = 0;
-  // From so many queries on, a batch takes less time than the queries one by one.
+  // From this many queries on, a batch takes less time than the queries one by one.
   virtual size_t least_batch() const = 0;
 };
 

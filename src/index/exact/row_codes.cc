@@ -26,7 +26,7 @@ double LengthOf(size_t count, Value&& value) {
   return std::sqrt((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-// To nearest, for |value| < 2^22: the sum has no bits for a fraction.
+// Rounds to nearest, for |value| < 2^22: the sum has no bits for a fraction.
 float RoundToInteger(float value) {
   constexpr float kNoFraction = 0x1.8p23F;
   return (value + kNoFraction) - kNoFraction;

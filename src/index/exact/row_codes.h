@@ -1,5 +1,5 @@
-// How rows of floats become shorter ones, and what each loses by it: measured, so that a search can
-// bound its errors.
+// Says how rows of floats become shorter ones, and what each loses by it: measured, so that a
+// search can bound its errors.
 #pragma once
 
 #include <cstddef>

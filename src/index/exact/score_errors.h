@@ -1,4 +1,4 @@
-// How far computed scores can be from each other.
+// Says how far computed scores can be from each other.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ float RoundedUp(double value);
 // Stability of Numerical Algorithms, section 3.1).
 double SumError(size_t width);
 
-// The same, absolute, where products vanish because they are too small for a float.
+// Bounds the absolute error where products vanish because they are too small for a float.
 double VanishingError(size_t width);
 
 // The bound of scores that are `error` wrong at most, for rows and a query of which the lengths

@@ -23,7 +23,7 @@ constexpr std::string_view kTemporaryPrefix = "index.json.tmp";  // of an Atomic
 constexpr size_t kGenerationDigits = 6;
 constexpr size_t kKeyDigits = 16;
 
-// Whether `name` is the prefix and then `least` or more of `digits`.
+// Says whether `name` is the prefix and then `least` or more of `digits`.
 bool IsNumbered(std::string_view name, std::string_view prefix, size_t least,
                 std::string_view digits = "0123456789") {
   if (!name.starts_with(prefix)) return false;

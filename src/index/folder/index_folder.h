@@ -29,7 +29,7 @@ class IndexLock {
   int descriptor_ = -1;
 };
 
-// Whether there is an index.json.
+// Says whether there is an index.json.
 bool IsIndex(const std::filesystem::path& folder);
 
 // Throws UsageError where the folder holds anything that no index and no interrupted building of

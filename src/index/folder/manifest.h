@@ -73,9 +73,9 @@ struct Manifest {
   uint64_t file_bytes() const;  // of all files, index.json not counted
 };
 
-// Whether a file of the model's folder can be one of `model_files`: plain names between slashes,
-// which may have blanks and letters of any script, as UTF-8. Names that begin with a dot are left
-// out.
+// Says whether a file of the model's folder can be one of `model_files`: plain names between
+// slashes, which may have blanks and letters of any script, as UTF-8. Names that begin with a dot
+// are left out.
 bool IsModelPath(std::string_view path);
 
 // The text of index.json, and back. `file` is what errors name. Throws DataError for whatever is

@@ -25,9 +25,9 @@ class RemovalMarks {
     size_t segment = 0;
     uint32_t row = 0;
   };
-  // Where a document is that is not removed, here or before.
+  // Finds a document that is not removed, here or before.
   std::optional<Row> Find(std::string_view id) const;
-  // Whether there was one of this id, and it has been removed, and is still in the files.
+  // Says whether there was one of this id, and it has been removed, and is still in the files.
   bool WasRemoved(std::string_view id) const;
   void Mark(const Row& row);
   uint64_t marked() const { return marked_; }

@@ -22,7 +22,7 @@
 
 namespace tandem::index {
 
-// As data::TextInput::Next.
+// Gives the next document as data::TextInput::Next does.
 using NextDocument = std::function<bool(data::InputText*)>;
 
 struct StageOptions {
@@ -40,7 +40,7 @@ void StageDocuments(const std::filesystem::path& folder, const NextDocument& nex
 
 class StagedDocuments {
  public:
-  // Whether StageDocuments has come to its end there.
+  // Says whether StageDocuments has come to its end there.
   static bool AreIn(const std::filesystem::path& folder);
   // Throws DataError where the files contradict each other.
   explicit StagedDocuments(const std::filesystem::path& folder);

@@ -46,7 +46,7 @@ std::vector<RowHit> ScoreExactly(const VectorRows& rows, const float* query,
 std::vector<RowHit> ScanAllowed(const VectorRows& rows, const float* query, const RowMask* allowed,
                                 size_t k);
 
-// How many of `count` rows the mask allows; all without a mask.
+// Says how many of `count` rows the mask allows; all without a mask.
 size_t CountAllowed(const RowMask* allowed, size_t count);
 
 }  // namespace tandem::index

@@ -87,7 +87,7 @@ void AddRows(faiss::IndexHNSW& index, const VectorRows& rows, const BuildOptions
   }
 }
 
-// The links of one row on one layer, kNoLink behind the last, appended to `links`.
+// Appends the links of one row on one layer, kNoLink after the last, to `links`.
 void AppendLinks(const faiss::HNSW& graph, size_t row, int layer, std::vector<uint32_t>& links) {
   size_t begin = 0, end = 0;
   graph.neighbor_range(static_cast<int64_t>(row), layer, &begin, &end);

@@ -57,7 +57,7 @@ class HnswIndex final : public VectorIndex {
   size_t DefaultEffort() const { return std::max<size_t>(file_.header().measured.effort, 16); }
 
   // A walk scores about 2 links rows for each row of its effort, times the share of all rows that
-  // are allowed. Where these are few, scoring them all is less.
+  // are allowed. Where these are few, scoring them all costs less.
   bool ScansAllowed(size_t allowed, size_t effort) const {
     const double walk = static_cast<double>(effort * graph_.links) *
                         static_cast<double>(rows_.count) / static_cast<double>(allowed + 1);
@@ -72,7 +72,7 @@ class HnswIndex final : public VectorIndex {
     }
     const Int8Query codes(values, rows_.width);
     std::vector<RowHit> near = WalkGraph(graph_, codes, effort, query.allowed, walk);
-    // Rows that int8 places behind so many better ones are not among the best k.
+    // Rows that int8 ranks after so many better ones are not among the best k.
     near.resize(std::min(near.size(), 3 * query.k + 10));
     std::vector<RowHit> best = ScoreExactly(rows_, values, near, query.k);
     // A walk may end in a part of the graph that few links leave.

@@ -25,7 +25,7 @@ std::span<const uint32_t> UpperLinks(const RowGraph& graph, uint32_t row, size_t
   return graph.upper.subspan((begin + layer - 1) * graph.links, graph.links);
 }
 
-// From the entry down the upper layers, each time to a row that has no better neighbour.
+// Goes from the entry down the upper layers, on each to a row that has no better neighbour.
 RowHit Descend(const RowGraph& graph, const Int8Query& query) {
   RowHit best{graph.entry, graph.Score(query, graph.entry)};
   for (size_t layer = graph.upper_layers; layer > 0; --layer) {

@@ -24,7 +24,7 @@ struct RowGraph {
   size_t upper_layers = 0;           // of that row, and the most that any has
   std::span<const int8_t> codes;     // [N, E]
   std::span<const float> scales;     // [N]
-  std::span<const uint32_t> lowest;  // [N, 2 links], kNoLink behind the last
+  std::span<const uint32_t> lowest;  // [N, 2 links], kNoLink after the last
   std::span<const uint32_t> upper_starts;  // [N + 1], in upper layers
   std::span<const uint32_t> upper;         // [upper layers of all rows, links]
 

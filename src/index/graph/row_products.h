@@ -10,7 +10,7 @@ namespace tandem::index {
 // The sum of a[i] * b[i]. It adds in an order that depends on `count` and the instruction set only.
 float DotProduct(const float* a, const float* b, size_t count);
 
-// The same of numbers from -127 to 127; exact for up to 100,000 of them.
+// Multiplies numbers from -127 to 127; exact for up to 100,000 of them.
 int32_t DotProduct(const int8_t* a, const int8_t* b, size_t count);
 
 // Writes the numbers from -127 to 127 that are nearest to row / scale and returns the scale: the

@@ -12,7 +12,7 @@ namespace tandem::index {
 class VisitedRows {
  public:
   VisitedRows() : slots_(kFewest, kEmpty) {}
-  // Whether the row is new; it no longer is then.
+  // Says whether the row is new; it no longer is then.
   bool Insert(uint32_t row) {
     size_t slot = Slot(row);
     for (; slots_[slot] != kEmpty; slot = (slot + 1) & (slots_.size() - 1)) {

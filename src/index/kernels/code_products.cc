@@ -176,7 +176,7 @@ void ScoreCodeBlockVnni(const CodeRows& rows, const RowBlock& block,
   ScoreCodeBlockOf<HWY_TARGET <= HWY_AVX3>(rows, block, queries, offsets, scores);
 }
 
-// Where pair k of query q belongs: panels one behind the other, row after row of a panel.
+// Pair k of query q goes to panels that lie one after the other, row after row of a panel.
 void PackCodeQueriesT(const int16_t* queries, size_t count, size_t width, int32_t* panels) {
   const size_t columns = PanelColumns();
   for (size_t q = 0; q < count; ++q) {

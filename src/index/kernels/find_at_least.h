@@ -1,4 +1,4 @@
-// Which scores of one row with many queries may count.
+// Finds the scores of one row with many queries that may count.
 #pragma once
 
 #include <cstddef>

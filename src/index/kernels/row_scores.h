@@ -15,7 +15,7 @@ namespace tandem::index {
 void ScoreFloatRows(const float* rows, size_t width, size_t count, const float* query, float offset,
                     float* scores);
 
-// The same for rows [count, width] of bf16 values; width is a multiple of kRowUnit.
+// Scores rows [count, width] of bf16 values; width is a multiple of kRowUnit.
 void ScoreBf16Rows(const tensor::cpu::Bf16* rows, size_t width, size_t count, const float* query,
                    float offset, float* scores);
 

@@ -25,7 +25,7 @@ constexpr config::ParamInfo kParams[] = {
         .Elsewhere("hnswlib, FAISS: `efConstruction`"),
     kRecallParam};
 
-// Of a query at recall 0.95 and of a row, on one thread, for a million rows of 384 numbers: as
+// Seconds of a query at recall 0.95 and of a row, on one thread, for a million rows of 384 numbers,
 // measured (docs/indexes.md). That both grow with the logarithm of the rows is assumed.
 constexpr double kQuerySeconds = 0.13e-3;
 constexpr double kBuildSeconds = 0.23e-3;

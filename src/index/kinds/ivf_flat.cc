@@ -12,8 +12,8 @@ constexpr config::ParamInfo kParams[] = {
     kListsParam, config::Choice("codes", "what the lists hold of a row", "int8", kCodes),
     kRecallParam};
 
-// Of one number of a row, on one thread: that of int8 as measured (docs/indexes.md), the other by
-// the bytes.
+// Seconds of one number of a row, on one thread: int8's was measured (docs/indexes.md), the other
+// follows by the bytes.
 constexpr double kSecondsOfInt8 = 0.045e-9;
 constexpr double kSecondsOfFloat = 0.16e-9;
 

@@ -26,7 +26,7 @@ constexpr config::ParamInfo kParams[] = {
         .Elsewhere("FAISS: `k_factor` of IndexRefine"),
     kRecallParam};
 
-// Of one byte of a code, and of a row that is scored again, on one thread, as measured
+// Seconds of one byte of a code, and of a row that is scored again, on one thread, measured
 // (docs/indexes.md).
 constexpr double kSecondsOfByte = 0.25e-9;
 constexpr double kSecondsOfRow = 0.15e-6;

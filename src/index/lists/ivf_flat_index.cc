@@ -67,7 +67,7 @@ class IvfFlatIndex final : public IvfLists {
     if (int8_) return std::make_unique<Int8Scanner>(rows());
     return std::make_unique<Float32Scanner>(rows());
   }
-  // Rows that int8 places behind so many better ones are not among the best k.
+  // Rows that int8 ranks after so many better ones are not among the best k.
   size_t Candidates(size_t k) const override { return int8_ ? 3 * k + 10 : k; }
 
   bool int8_;

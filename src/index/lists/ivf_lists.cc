@@ -52,7 +52,7 @@ std::vector<RowHit> IvfLists::NearestLists(const float* query, size_t count) con
   std::vector<RowHit> order;
   order.reserve(lists());
   for (size_t list = 0; list < lists(); ++list) {
-    // Of rows that are equal, k-means makes lists that stay empty beside the one that holds them.
+    // Where rows are equal, k-means makes lists that stay empty beside the one that holds them.
     if (starts_[list] == starts_[list + 1]) continue;
     order.push_back({static_cast<uint32_t>(list),
                      codes.Score(small_centroids_.data() + list * rows_.width, scales_[list])});
@@ -69,7 +69,7 @@ std::vector<RowHit> IvfLists::SearchOne(const float* query, const VectorQuery& o
   std::vector<RowHit> order = NearestLists(query, probe.lists);
   BestRows best(Candidates(options.k));
   const size_t wanted = std::min(options.k, probe.allowed);
-  // Behind the lists that it was to read, a search goes on until it has found as many as wanted.
+  // After the lists that it was to read, a search goes on until it has found as many as wanted.
   for (size_t i = 0; i < order.size() && (i < probe.lists || best.size() < wanted); ++i) {
     if (i == probe.lists) {
       std::sort(order.begin() + static_cast<std::ptrdiff_t>(i), order.end(), Better);

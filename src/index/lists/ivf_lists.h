@@ -34,7 +34,7 @@ class ListScanner {
   virtual void Scan(const RowList& list, const RowMask* allowed, BestRows& best) const = 0;
 };
 
-// Which rows may be offered: those of a damaged file need not exist.
+// Says which rows may be offered: a damaged file may name rows that do not exist.
 inline bool MayFind(uint32_t row, size_t count, const RowMask* allowed) {
   return row < count && (!allowed || (*allowed)[row]);
 }

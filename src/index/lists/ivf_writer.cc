@@ -56,7 +56,7 @@ std::vector<uint32_t> EncodeAll(const VectorRows& rows, const IvfContent& conten
   return lists;
 }
 
-// Where each list begins, in rows. [L + 1]
+// The row at which each list begins. [L + 1]
 std::vector<uint64_t> Starts(std::span<const uint32_t> list_of_row, size_t lists) {
   std::vector<uint64_t> starts(lists + 1, 0);
   for (uint32_t list : list_of_row) ++starts[list + 1];

@@ -22,7 +22,8 @@ RowFileShape ShapeOf(const VectorRows& rows) {
   return {.kind = "bf16", .row_bytes = PaddedWidth(rows.width) * sizeof(Bf16)};
 }
 
-// Whether the processor multiplies bf16 values itself. Elsewhere rows become floats on the way.
+// Says whether the processor multiplies bf16 values itself. Elsewhere rows become floats on the
+// way.
 bool MultipliesBf16() { return tensor::CurrentIsa() >= tensor::Isa::kAvx512Bf16; }
 
 struct Bf16Rows {

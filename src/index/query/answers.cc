@@ -9,8 +9,8 @@
 namespace tandem::index {
 namespace {
 
-// Of a text's first bytes, passages are looked for. Embeddings of documents are those of their
-// first few hundred tokens, two or three kilobytes, and every passage costs its encoding.
+// Passages are looked for in this many first bytes of a text. Embeddings of documents are those of
+// their first few hundred tokens, two or three kilobytes, and every passage costs its encoding.
 constexpr size_t kHighlightedBytes = size_t{16} << 10;
 
 // Whole characters of the text's beginning.
@@ -77,7 +77,7 @@ class Highlighter {
     return best;
   }
 
-  // But for the query's length, which is the same for all rows. A row of zeros has cosine 0.
+  // Leaves out the query's length, which is the same for all rows. A row of zeros has cosine 0.
   double SimilarityTo(const float* query, const float* row) const {
     const double dot = Dot(query, row, width_);
     if (index_.info().model.similarity != "cosine") return dot;

@@ -111,8 +111,8 @@ ConditionText SplitAt(std::string_view text, size_t at, const Operator& sign) {
           .value = WithoutBlanks(text.substr(at + sign.sign.size()))};
 }
 
-// A known field's name may hold the signs of operators; the longest one that fits is meant. Of an
-// unknown one the name ends at the first sign.
+// A known field's name may hold the signs of operators; the longest one that fits is meant. An
+// unknown name ends at the first sign.
 ConditionText SplitCondition(std::string_view text, const std::vector<MetadataField>& fields) {
   const std::string_view trimmed = WithoutBlanks(text);
   std::optional<ConditionText> best;

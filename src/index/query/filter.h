@@ -30,7 +30,7 @@ using Filter = std::vector<Condition>;
 // wanted.
 Condition ParseCondition(std::string_view text, const std::vector<data::MetadataField>& fields);
 
-// Of JSON: {"lang": "en", "year": {">=": 2020, "<": 2030}}, for the server. Throws as above.
+// Reads JSON: {"lang": "en", "year": {">=": 2020, "<": 2030}}, for the server. Throws as above.
 Filter FilterFromJson(std::string_view json, const std::vector<data::MetadataField>& fields);
 
 bool Holds(const Condition& condition, const data::MetadataValue& value);

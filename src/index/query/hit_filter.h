@@ -1,4 +1,4 @@
-// Which hits of a search are good enough to be shown.
+// Decides which hits of a search are good enough to be shown.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct HitFilter {
   const weights::Calibration* calibration = nullptr;  // of the model; null: it has none
 
   bool active() const { return min_score || min_probability; }
-  // None where the model has no calibration.
+  // Returns none where the model has no calibration.
   std::optional<double> Probability(double score) const {
     return calibration != nullptr ? std::optional(calibration->Probability(score)) : std::nullopt;
   }

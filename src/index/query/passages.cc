@@ -34,7 +34,7 @@ bool IsOneOf(char32_t c, std::u32string_view characters) {
 bool IsStop(char32_t c) { return IsOneOf(c, U".!?…‼⁇⁈⁉؟۔।॥։።။។༎"); }
 // Ends a sentence whatever follows: these scripts put no blanks between sentences.
 bool IsWideStop(char32_t c) { return IsOneOf(c, U"。｡！？．"); }
-// May stand behind a stop and belongs to its sentence.
+// Returns true for what may follow a stop and belongs to its sentence.
 bool IsCloser(char32_t c) { return IsOneOf(c, U")]}\"'”’“»›」』）］】》〉"); }
 bool IsOpener(char32_t c) { return IsOneOf(c, U"([{\"'“‘„«‹"); }
 bool IsComma(char32_t c) { return IsOneOf(c, U",;:،؛"); }
@@ -59,7 +59,7 @@ Character CharacterAt(std::string_view text, size_t at) {
   return {text::NextCodePoint(p), static_cast<size_t>(length)};
 }
 
-// Where the first character from `at` on is that does not meet `condition`.
+// Finds the first character from `at` on that does not meet `condition`.
 template <typename Condition>
 size_t Skip(std::string_view text, size_t at, const Condition& condition) {
   while (at < text.size()) {
@@ -110,7 +110,7 @@ class SentenceScanner {
         AtStop(c);
       } else {
         at_ += c.bytes;
-        // A word begins behind its opening brackets and quotes.
+        // A word begins after its opening brackets and quotes.
         if (IsOpener(c.code_point) && word_ + c.bytes == at_) word_ = at_;
         end_ = at_;
       }
@@ -165,7 +165,7 @@ class SentenceScanner {
     Continue();
   }
 
-  // Behind a sentence: blanks that follow decide whether a paragraph ends there.
+  // Goes on after a sentence: blanks that follow decide whether a paragraph ends there.
   void Continue() {
     begin_ = end_ = word_ = at_;
     if (at_ < text_.size() && IsBlank(CharacterAt(text_, at_).code_point)) AtBlanks();
@@ -176,13 +176,13 @@ class SentenceScanner {
     return at == text_.size() || IsBlank(CharacterAt(text_, at).code_point);
   }
 
-  // Whether a lower-case letter is the next that is not blank, in the same paragraph.
+  // Says whether a lower-case letter is the next that is not blank, in the same paragraph.
   bool GoesOn(size_t at) const {
     const size_t next = Skip(text_, at, IsBlank);
     return next < text_.size() && IsLowerCase(CharacterAt(text_, next).code_point);
   }
 
-  // Whether a full stop behind this word ends no sentence.
+  // Returns true where a full stop after this word ends no sentence.
   bool EndsNone(std::string_view word) const {
     if (word.empty()) return true;
     const Character first = CharacterAt(word, 0);
@@ -200,14 +200,14 @@ class SentenceScanner {
   bool starts_paragraph_ = false;
   size_t begin_ = 0;  // of the sentence
   size_t word_ = 0;   // where its last word begins
-  size_t end_ = 0;    // behind its last character that is not blank
+  size_t end_ = 0;    // after its last character that is not blank
   size_t at_ = 0;
 };
 
 // --- Long sentences ------------------------------------------------------------------------------
 
-// Where the last whole cluster of [begin, end) ends that does not reach `end`; `begin` where there
-// is none. Clusters are looked for in these bytes alone, however long they are.
+// The end of the last whole cluster of [begin, end) that ends before `end`; `begin` where there is
+// none. Clusters are looked for in these bytes alone, however long they are.
 size_t LastCluster(std::string_view text, size_t begin, size_t end) {
   const char* const stop = text.data() + end;
   const char* p = text.data() + begin;
@@ -224,7 +224,7 @@ size_t CutOf(std::string_view text, Passage sentence, size_t target, bool is_val
   const size_t limit = sentence.begin + target;
   size_t comma = 0, blank = 0, characters = 0;  // where each of these would cut
   char32_t before = ' ';
-  size_t at = sentence.begin;  // in the end behind the first character that does not fit
+  size_t at = sentence.begin;  // in the end after the first character that does not fit
   while (at <= limit && at < sentence.end) {
     const Character c = CharacterAt(text, at);
     const bool starts_blanks = IsBlank(c.code_point) && !IsBlank(before);
@@ -249,7 +249,7 @@ std::vector<Piece> CutLong(std::string_view text, std::vector<Piece> sentences, 
       while (sentence.size() > target) {
         const size_t cut = CutOf(text, sentence.bytes, target, is_valid);
         pieces.push_back({{sentence.bytes.begin, cut}, sentence.starts_paragraph});
-        // Behind a sentence of one character that is cut off whole, there may be blanks.
+        // After a sentence of one character that is cut off whole, there may be blanks.
         const size_t end = sentence.bytes.end;
         sentence = {{std::min(end, Skip(text, cut, IsBlank)), end}, false};
       }

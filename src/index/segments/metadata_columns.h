@@ -32,7 +32,7 @@ class MetadataWriter {
   MetadataWriter(const std::filesystem::path& folder,
                  const std::vector<data::MetadataField>& fields);
   ~MetadataWriter();
-  // One value for each field. None where there are no fields.
+  // Adds one value for each field; none where there are no fields.
   void Add(std::span<const data::MetadataValue> values);
   void Commit();
 

@@ -1,4 +1,4 @@
-// Which rows of a segment may be found: those that are not removed and meet a filter.
+// Masks say which rows of a segment may be found: those that are not removed and meet a filter.
 #pragma once
 
 #include <cstdint>

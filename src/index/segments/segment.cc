@@ -9,7 +9,7 @@
 namespace tandem::index {
 namespace {
 
-// Rows behind the last one have no bit.
+// There are no bits after the last row's.
 void CheckMarks(const std::filesystem::path& path, std::span<const uint64_t> words, size_t rows,
                 uint64_t removed) {
   uint64_t count = 0;

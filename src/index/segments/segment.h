@@ -65,7 +65,7 @@ std::vector<IndexFile> DescribeFiles(const std::filesystem::path& folder,
 void CheckFiles(const std::filesystem::path& folder, const std::vector<IndexFile>& files,
                 bool checksums, int threads);
 
-// The same of all files of an index.
+// Checks all files of an index.
 void CheckAllFiles(const std::filesystem::path& folder, const Manifest& manifest, bool checksums,
                    int threads);
 
@@ -81,7 +81,7 @@ class SegmentIds {
   bool removed(size_t row) const { return removed_ && BitOf(removed_->values(), row); }
   // The row of an id that is not removed.
   std::optional<uint32_t> Find(std::string_view id) const;
-  // The same of one that may be removed.
+  // Finds one that may be removed, too.
   std::optional<uint32_t> FindAny(std::string_view id) const { return lookup_.Find(id); }
   // [BitWords(rows)]: marks; empty where nothing is removed.
   std::span<const uint64_t> removed_words() const;

@@ -28,7 +28,7 @@ TensorSource SourceOf(const std::vector<weights::EncoderTensor>& tensors) {
   };
 }
 
-// Before any work.
+// Called before any work.
 void CheckEncodesPairs(const text::Tokenizer& tokenizer, const std::filesystem::path& folder) {
   std::vector<int32_t> ids, types;
   try {

@@ -33,15 +33,14 @@ class CrossEncoder {
   // Packs the weights. Needed once for a precision; then several threads may call Logits.
   void Prepare(tensor::Precision precision);
 
-  // What the head gives for each label, before any activation, float32 [B, labels] on the CPU, of
-  // packed pairs
-  // (with `types` where token_types() holds). In bf16 the encoder computes in bf16 and the head in
-  // float. Throws UsageError for a pair longer than the encoder's positions.
+  // Computes what the head gives for each label, before any activation, float32 [B, labels] on the
+  // CPU, for packed pairs (with `types` where token_types() holds). In bf16 the encoder computes in
+  // bf16 and the head in float. Throws UsageError for a pair longer than the encoder's positions.
   at::Tensor Logits(const tensor::PackedTokens& pairs, tensor::Precision precision) const;
 
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   size_t max_tokens() const { return max_tokens_; }
-  // Whether packs need token types.
+  // Says whether packs need token types.
   bool token_types() const { return folder_.token_types; }
   const std::string& prompt() const { return folder_.prompt; }  // before the first text
   const std::vector<std::string>& labels() const { return folder_.head.labels; }

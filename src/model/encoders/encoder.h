@@ -39,9 +39,9 @@ class Encoder {
                              const ForwardOptions& options) const = 0;
 
   virtual std::vector<NamedParameter> Parameters() = 0;
-  // In the order of the layers; their tensors are among Parameters().
+  // The adapters in the order of the layers; their tensors are among Parameters().
   virtual std::vector<AdaptedLinear> Adapters() const { return {}; }
-  // From now on, frozen weights are packed where a pass uses them (tensor::Linear::PackOnUse).
+  // After this call frozen weights are packed where a pass uses them (tensor::Linear::PackOnUse).
   virtual void PackFrozenOnUse() {}
   virtual int64_t hidden_size() const = 0;      // H
   virtual int64_t vocabulary_size() const = 0;  // ids are below it

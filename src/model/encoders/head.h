@@ -1,4 +1,4 @@
-// The modules behind the encoder: pooling, dense layers, normalisation.
+// The modules after the encoder: pooling, dense layers, normalisation.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ struct DenseModule {
   weights::Activation activation = weights::Activation::kIdentity;
 };
 
-// One row for each text; what several modes give stands behind each other.
+// Gives one row for each text; what several modes give is concatenated.
 struct PoolingModule {
   std::vector<tensor::Pooling> modes;
   bool include_prompt = true;

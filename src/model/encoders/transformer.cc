@@ -27,7 +27,7 @@ using tensor::Norm;
 using weights::EncoderSpec;
 
 // Each place of dropout has a number of its own: 0 for the embeddings, then three for each layer.
-// Places that only some architectures have follow behind all layers.
+// Places that only some architectures have follow after all layers.
 constexpr uint32_t kEmbeddingSite = 0;
 enum LayerSite : uint32_t {
   kAttentionSite,
@@ -96,7 +96,7 @@ class ParameterReader {
     parameters_.push_back({name, value, decay});
     return value;
   }
-  // Undefined for an empty name.
+  // Returns undefined for an empty name.
   at::Tensor ReadTable(const std::string& name) {
     return name.empty() ? at::Tensor() : Read(name, true);
   }
@@ -129,7 +129,7 @@ struct Layer {
   weights::AttentionSpec attention;
   Linear attention_output;
   Norm attention_norm, attention_output_norm;
-  tensor::FeedForward feed_forward;  // post-norm: its norm is behind the residual sum
+  tensor::FeedForward feed_forward;  // post-norm: its norm is after the residual sum
 };
 
 Layer ReadLayer(ParameterReader* reader, const EncoderSpec& spec, const weights::LayerSpec& layer) {
@@ -180,7 +180,7 @@ std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
 
 // The rows of the position table that the tokens read where those of one id take no position, as
 // transformers numbers them for RoBERTa (create_position_ids_from_input_ids): the id's own row for
-// these, which precedes that of position 0, and for another one behind it as many rows as its text
+// these, which precedes that of position 0, and for another one after it as many rows as its text
 // has tokens of other ids up to it. int32 [T].
 at::Tensor RowsOfPlaced(const tensor::PackedTokens& tokens, int32_t unplaced_id) {
   const at::Tensor placed = tokens.ids.ne(unplaced_id).to(at::kInt);

@@ -1,4 +1,4 @@
-// Which linear maps of an encoder get low-rank adapters, and with which values they start.
+// Plans which linear maps of an encoder get low-rank adapters, and with which values they start.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,8 +26,9 @@ struct AdapterPlan {
   std::function<at::Tensor(const std::string& linear, bool up, at::IntArrayRef shape)> start;
 };
 
-// The adapters of one map by the plan, with their parameters, "NAME.lora_A.weight" and
-// "NAME.lora_B.weight", behind `parameters`; none where no part of the map has one.
+// The adapters of one map by the plan; their parameters, "NAME.lora_A.weight" and
+// "NAME.lora_B.weight", are appended to `parameters`. Gives nothing where no part of the map has
+// one.
 std::optional<tensor::Adapter> MakeAdapter(const weights::LinearSpec& spec,
                                            const tensor::Linear& linear, const AdapterPlan& plan,
                                            std::vector<NamedParameter>* parameters);

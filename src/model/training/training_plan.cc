@@ -22,7 +22,7 @@ namespace {
 using weights::EncoderPart;
 using weights::ModelFolder;
 
-// The modules behind the encoder that have parameters.
+// The modules after the encoder that have parameters.
 std::vector<const weights::ModuleSource*> TrainableModules(const ModelFolder& folder) {
   std::vector<const weights::ModuleSource*> modules;
   for (const weights::HeadModule& module : folder.head) {
@@ -63,8 +63,8 @@ void FreezeNamed(const ModelFolder& folder, const std::vector<EncoderPart>& part
   }
 }
 
-// Adapters that training goes on from. Those of frozen parts stay: without them the model would be
-// another one than the adapter's.
+// Adapters that training goes on from. Adapters of frozen parts stay: without them the model would
+// be another one than the adapter's.
 void PlanStartedAdapters(const ModelFolder& folder, const std::filesystem::path& path,
                          TrainingPlan* plan) {
   plan->started_from = std::make_shared<const weights::AdapterFolder>(weights::ReadAdapterFolder(
@@ -134,7 +134,7 @@ void CheckSomethingIsTrained(const ModelFolder& folder, const TrainingOptions& o
   }
   if (options.what == Trained::kHead && TrainableModules(folder).empty()) {
     throw TrainingProblem("model.train",
-                          fmt::format("is \"head\", but {} has no module with parameters behind "
+                          fmt::format("is \"head\", but {} has no module with parameters after "
                                       "its encoder; model.projection makes one",
                                       folder.path.native()));
   }

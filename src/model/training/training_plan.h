@@ -1,4 +1,4 @@
-// Which parameters of a model are trained, and which linear maps get adapters.
+// Plans which parameters of a model are trained, and which linear maps get adapters.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace tandem::model {
 enum class Trained {
   kAll,      // everything is trained
   kLora,     // low-rank adapters of linear maps, and a new projection
-  kHead,     // the modules behind the encoder
+  kHead,     // the modules after the encoder
   kNothing,  // it only encodes
 };
 
@@ -36,15 +36,15 @@ struct LoraOptions {
 
 struct TrainingOptions {
   Trained what = Trained::kAll;
-  // Parts of the encoder (weights/encoder_parts.h) and modules behind it ("2_Dense") that stay as
+  // Parts of the encoder (weights/encoder_parts.h) and modules after it ("2_Dense") that stay as
   // they are; with kLora, parts that get no new adapters, and whose adapters from `adapter` are
   // computed and saved as they are.
   std::vector<std::string> freeze;
   LoraOptions lora;
-  // With kLora: the folder of adapters that training goes on from; empty: new ones. Two towers take
-  // its folders `query` and `document`, or both take one adapter.
+  // Used with kLora: the folder of adapters that training goes on from; empty: new ones. Two towers
+  // take its folders `query` and `document`, or both take one adapter.
   std::filesystem::path adapter;
-  // Where packed copies of frozen weights are made; none: by the machine's memory.
+  // Says whether packed copies of frozen weights are made on use; none: by the machine's memory.
   std::optional<bool> pack_on_use;
 };
 
@@ -62,7 +62,7 @@ class TrainingProblem : public UsageError {
 // What TrainingOptions mean for one folder.
 struct TrainingPlan {
   std::set<std::string> frozen;           // the encoder's tensors, by canonical name
-  std::set<std::string> frozen_modules;   // folders of modules behind the encoder
+  std::set<std::string> frozen_modules;   // folders of modules after the encoder
   std::set<std::string> adapted;          // linear maps
   std::set<std::string> frozen_adapters;  // those of `adapted` whose adapters are not trained
   weights::AdapterSettings adapter;       // of them; its base and targets are not set

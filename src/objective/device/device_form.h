@@ -59,14 +59,14 @@ struct DeviceBatch {
   int64_t cells_at_a_time = kCellsAtATime;
 };
 
-// As Gradient: zeroed matrices that a form adds to, undefined where the batch has no such scores.
+// Zeroed matrices that a form adds to, as in Gradient; undefined where the batch lacks the scores.
 struct DeviceGradient {
   at::Tensor query_document, query_query, document_document;  // float64, contiguous
   double scale = 0;
   double bias = 0;
 };
 
-// As Formula, which says what the functions compute.
+// Computes on a device what Formula computes on the host, which says what the functions mean.
 class DeviceForm {
  public:
   virtual ~DeviceForm() = default;
@@ -86,8 +86,8 @@ std::unique_ptr<const DeviceForm> MakeForm(const config::Params& params) {
   return std::make_unique<T>(params);
 }
 
-// Those of the objectives that have one, in the order of Objectives(). The table is written from
-// CMakeLists.txt.
+// The forms of the objectives that have one, in the order of Objectives(). The table is written
+// from CMakeLists.txt.
 std::span<const DeviceFormInfo* const> DeviceForms();
 
 }  // namespace tandem::objective

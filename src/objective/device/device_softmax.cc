@@ -12,13 +12,13 @@
 namespace tandem::objective {
 namespace {
 
-// The candidates of n own documents: their scores over the temperature, -inf where the mask forbids
+// The candidates of n paired documents: their scores over the temperature, -inf where the mask
 // one.
 struct Logits {
   at::Tensor values;
-  int64_t along = 1;  // the candidates of one own document lie along this dimension
+  int64_t along = 1;  // the candidates of one paired document lie along this dimension
 
-  // Numbers [n] beside the values of their own document.
+  // Puts numbers [n] beside the values of their own paired document.
   at::Tensor Beside(const at::Tensor& numbers) const { return numbers.unsqueeze(along); }
 };
 

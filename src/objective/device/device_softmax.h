@@ -18,12 +18,12 @@ struct TensorBlock {
   at::Tensor gradient;  // float64 [Q, columns]; undefined without DeviceGradient
 };
 
-// As the functions of the same names in softmax.h. `losses` [Q] are on the host.
+// Computes what the functions of these names in softmax.h compute. `losses` [Q] are on the host.
 double RowSoftmax(const DeviceBatch& batch, std::span<const TensorBlock> candidates,
                   const SoftmaxOptions& options, DeviceGradient* gradient,
                   std::vector<double>& losses);
-// Where queries share an own document, a GPU adds the gradients of that column in any order, so
-// that runs may differ in the last digit. Batches of training have an own column for each query.
+// Where queries share a paired document, a GPU adds the gradients of that column in any order, so
+// that runs may differ in the last digit. In batches of training each query has its own column.
 double ColumnSoftmax(const DeviceBatch& batch, const TensorBlock& same_tower,
                      const SoftmaxOptions& options, DeviceGradient* gradient,
                      std::vector<double>& losses);

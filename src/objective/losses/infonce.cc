@@ -14,14 +14,15 @@ namespace tandem::objective {
 namespace {
 
 constexpr std::string_view kPurpose =
-    R"(For ranking: each query learns to tell its own document from the rest of the batch. Scores
+    R"(For ranking: each query learns to tell its paired document from the rest of the batch. Scores
 are comparable within a query only; larger batches and hard negatives make the task harder.)";
 
 constexpr std::string_view kFormula =
     R"(L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}) )
 
 t = temperature, neg(i) = the documents that the mask of query i allows. directions = "both" adds
-the same loss of each own document i against the queries j for which it is an allowed negative.)";
+the same loss of each paired document i against the queries j for which it is an allowed
+negative.)";
 
 class InfoNce final : public Formula {
  public:
@@ -49,7 +50,7 @@ constexpr config::ParamInfo kParams[] = {Temperature(0.05), Directions(), Simila
 
 extern const ObjectiveInfo kInfoNce{
     {.name = "infonce",
-     .summary = "softmax cross-entropy of the own document against the negatives",
+     .summary = "softmax cross-entropy of the paired document against the negatives",
      .source = "MW paper eq. 4; van den Oord et al. 2018",
      .params = kParams},
     kPurpose,

@@ -75,8 +75,8 @@ double MaxDcg(std::span<const LabelledCell> labelled, const InverseDiscounts& in
   return sum;
 }
 
-// The candidates of a row in the order of their ranks. Empty where no grade is above 0, because
-// then no document leads a pair.
+// The candidates of a row in the order of their ranks. It is empty where no grade is above 0,
+// because then no document leads a pair.
 std::vector<Candidate> Ranking(const Batch& batch, int64_t row,
                                const InverseDiscounts& inverse_discounts) {
   const double max_dcg = MaxDcg(batch.Labelled(row), inverse_discounts);

@@ -4,8 +4,8 @@
 // "sum" leaves out 1/N. Masked cells (copies, known positives) are not negatives. The score bank is
 // ours: with it the loss is nearer to the AUC of the whole data than to the batch's. A pair weighs
 // as the query of its positive; pairs of banked positives weigh 1. The loss of a query is the mean
-// over the pairs whose positive is its own document ("sum": the sum). A batch without negatives has
-// loss 0.
+// over the pairs whose positive is its paired document ("sum": the sum). A batch without negatives
+// has loss 0.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -27,8 +27,8 @@ constexpr std::string_view kFormula =
     R"(L = 1/(P N) sum over positives i and negatives (k, j) of ANY query of
     softplus( (s_kj - s_i+) / t ),  softplus(x) = log(1 + e^x)
 
-t = temperature; P own documents, N allowed negatives of all queries together. With a bank, scores
-kept from earlier steps are positives and negatives too; they carry no gradient.)";
+t = temperature; P paired documents, N allowed negatives of all queries together. With a bank,
+scores kept from earlier steps are positives and negatives too; they carry no gradient.)";
 
 class MannWhitney final : public Formula {
  public:
@@ -62,7 +62,7 @@ class MannWhitney final : public Formula {
   }
 
  private:
-  // The scores of the batch's own documents, then the banked positives.
+  // The scores of the batch's paired documents, then the banked positives.
   static std::vector<double> Positives(const Batch& batch) {
     std::vector<double> positives;
     for (int64_t i = 0; i < batch.queries; ++i) positives.push_back(batch.PositiveScore(i));
@@ -112,7 +112,7 @@ StatePlan StatesOf(const config::Params& params) {
 
 extern const ObjectiveInfo kMannWhitney{
     {.name = "mann_whitney",
-     .summary = "smooth 1 - AUC: every own document above every query's negatives",
+     .summary = "smooth 1 - AUC: every paired document above every query's negatives",
      .source = "MW paper eq. 2 and 3, with temperature and 1/N",
      .params = kParams},
     kPurpose,

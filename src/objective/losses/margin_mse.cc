@@ -1,7 +1,7 @@
-// Margin-MSE: the model's margin between own and other labelled documents follows the teacher's.
+// Margin-MSE: the model's margin between paired and other labelled documents follows the teacher's.
 //
-// No in-batch negatives. Source: BiXSE section 5, baseline (Hofstaetter et al. 2020). A batch
-// without labelled non-own documents has loss 0.
+// It uses no in-batch negatives. Source: BiXSE section 5, baseline (Hofstaetter et al. 2020). A
+// batch whose only labelled documents are the paired ones has loss 0.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -19,7 +19,7 @@ constexpr std::string_view kPurpose =
 its differences of scores are reproduced.)";
 
 constexpr std::string_view kFormula =
-    R"(L = mean over queries i and their labelled non-own documents j of
+    R"(L = mean over queries i and their other labelled documents j of
     ( a (s_i+ - s_ij) - (t_i+ - t_ij) )^2
 
 a = scale, t = the teacher's scores.)";

@@ -1,4 +1,4 @@
-// PAIR: InfoNCE mixed with a document-centred term, own documents against own documents.
+// PAIR: InfoNCE mixed with a document-centred term, paired documents against each other.
 //
 // Source: SamToNe eq. 3, after PAIR (Ren et al. 2021). SamToNe prints the second term without the
 // positive in its denominator; PAIR has it: `include_positive` = false gives the printed form. A
@@ -20,7 +20,7 @@ constexpr std::string_view kFormula =
     R"(L = (1 - a) InfoNCE + a/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in dneg(i)} e^{sim(p_i, p_j)/t}) )
 
 a = alpha, t = temperature, InfoNCE as in infonce (with directions), dneg(i) = the other queries'
-own documents, but copies of document i. include_positive = false leaves e^{s_i+/t} out of the
+paired documents, but copies of document i. include_positive = false leaves e^{s_i+/t} out of the
 denominator.)";
 
 class Pair final : public Formula {
@@ -69,7 +69,7 @@ Needs NeedsOf(const config::Params& params) {
 
 extern const ObjectiveInfo kPair{
     {.name = "pair",
-     .summary = "InfoNCE mixed with own documents against own documents",
+     .summary = "InfoNCE mixed with paired documents against each other",
      .source = "SamToNe eq. 3, with the positive in the denominator; PAIR (Ren et al. 2021)",
      .params = kParams},
     kPurpose,

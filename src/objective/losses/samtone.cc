@@ -24,8 +24,8 @@ constexpr std::string_view kFormula =
                                               + sum_{j in qneg(i)} e^{sim(q_i, q_j)/t}) )
 
 t = temperature, neg(i) = the documents that the mask of query i allows, qneg(i) = the other
-queries, but those with the same text. directions = "both" adds the loss of each own document
-against the queries; same_tower = "both" adds the other own documents, sim(p_i, p_j), to its
+queries, but those with the same text. directions = "both" adds the loss of each paired document
+against the queries; same_tower = "both" adds the other paired documents, sim(p_i, p_j), to its
 denominator.)";
 
 bool Both(const config::Params& params, std::string_view name) {
@@ -59,7 +59,7 @@ class SamToNe final : public Formula {
 
 constexpr config::ChoiceInfo kSameTower[] = {
     {"query", "queries against queries"},
-    {"both", "own documents against each other as well; needs directions = \"both\""}};
+    {"both", "paired documents against each other as well; needs directions = \"both\""}};
 
 // 0.01: the paper's runs.
 constexpr config::ParamInfo kParams[] = {
@@ -71,9 +71,10 @@ constexpr config::ParamInfo kParams[] = {
 
 config::ParamProblem Problem(const config::Params& params) {
   if (!Both(params, "same_tower") || Both(params, "directions")) return {};
-  return {"same_tower",
-          "is \"both\", which needs directions = \"both\": own documents compete with each other "
-          "only where they compete for queries"};
+  return {
+      "same_tower",
+      "is \"both\", which needs directions = \"both\": paired documents compete with each other "
+      "only where they compete for queries"};
 }
 
 Needs NeedsOf(const config::Params& params) {

@@ -1,4 +1,4 @@
-// InfoNCE with a soft target: the own document's grade instead of 1.
+// InfoNCE with a soft target: the paired document's grade instead of 1.
 //
 // Source: BiXSE section 5, the baseline of Cheng et al. 2023; without `spread_negatives` what its
 // authors' script runs. A row without negatives contributes 0.
@@ -18,8 +18,8 @@ constexpr std::string_view kPurpose =
 constexpr std::string_view kFormula =
     R"(L = 1/Q sum_i sum_j -y_ij log( e^{s_ij/t} / sum_k e^{s_ik/t} )
 
-t = temperature; j and k are the own document and neg(i), the documents that the mask of query i
-allows. y of the own document is its grade z; y of a negative is (1 - z)/|neg(i)| with
+t = temperature; j and k are the paired document and neg(i), the documents that the mask of query i
+allows. y of the paired document is its grade z; y of a negative is (1 - z)/|neg(i)| with
 spread_negatives, else 0.)";
 
 class SoftInfoNce final : public Formula {
@@ -92,7 +92,7 @@ constexpr config::ParamInfo kParams[] = {
 
 extern const ObjectiveInfo kSoftInfoNce{
     {.name = "soft_infonce",
-     .summary = "InfoNCE whose target is the own document's grade",
+     .summary = "InfoNCE whose target is the paired document's grade",
      .source = "BiXSE section 5, baseline (Cheng et al. 2023)",
      .params = kParams},
     kPurpose,

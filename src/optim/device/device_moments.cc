@@ -21,7 +21,7 @@ namespace {
 // Tensors of one length each, which one step of the formula takes together.
 struct Lists {
   std::vector<at::Tensor> weights, first, second;  // all pieces
-  // Of those pieces whose moments have not seen their gradient yet.
+  // The pieces whose moments have not seen their gradient yet.
   std::vector<at::Tensor> gradients, gradient_first, gradient_second;
   int64_t elements = 0;
 };
@@ -117,7 +117,7 @@ class DeviceMoments final : public DeviceRule {
                        .step = point.step});
   }
 
-  // The same numbers as from a whole gradient: the moments of all rows decay.
+  // Computes what a whole gradient would give: the moments of all rows decay.
   static void UpdateRowMoments(const Tensor& tensor, const at::Tensor& gradient,
                                const MomentCoefficients& c) {
     const auto [rows, values] = tensor::RowsOf(gradient);

@@ -8,8 +8,8 @@
 
 namespace tandem::optim {
 
-// Whether this version of libtorch has it for tensors of the device: of CUDA from 2.0 on, of the
-// CPU from 2.4 on.
+// Says whether this version of libtorch has it for tensors of the device: of CUDA from 2.0 on, of
+// the CPU from 2.4 on.
 bool HasFusedAdamW(const at::Device& device);
 
 // Contiguous float32 tensors; those of one place in the lists belong together.

@@ -36,7 +36,7 @@ struct Piece {
   std::vector<double> column_squares;  // [columns], factored only
 };
 
-// One parameter: `blocks` matrices of rows x columns behind each other, or a vector of `rows`.
+// One parameter: `blocks` matrices of rows x columns after each other, or a vector of `rows`.
 struct Tensor {
   ParameterView parameter;
   bool factored = false;
@@ -176,7 +176,7 @@ class Adafactor final : public UpdateRule {
   }
 
  private:
-  // Updates second moments from the gradient. Of a matrix: the means of its rows, and this piece's
+  // Updates second moments from the gradient; for a matrix: the means of its rows, and this piece's
   // part of the sums of its columns.
   void UpdateSecondMoments(Piece& piece, Tensor& tensor, const float* gradient, double scale,
                            double beta) const {

@@ -1,7 +1,7 @@
 // Adam without decay: moments.h with none.
 //
-// Source: Kingma and Ba 2015, as torch.optim.Adam computes it: epsilon is added behind the bias
-// correction. No L2 term: for decay there is `adamw`.
+// Source: Kingma and Ba 2015, as torch.optim.Adam computes it: epsilon is added after the bias
+// correction. There is no L2 term: for decay there is `adamw`.
 #include <utility>
 
 #include "optim/catalogue.h"

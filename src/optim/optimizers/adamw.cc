@@ -1,7 +1,7 @@
 // AdamW: moments.h with weight decay.
 //
 // Source: Loshchilov and Hutter 2019, as torch.optim.AdamW computes it: the decay is multiplied by
-// the learning rate, and epsilon is added behind the bias correction.
+// the learning rate, and epsilon is added after the bias correction.
 #include <utility>
 
 #include "optim/catalogue.h"

@@ -1,4 +1,4 @@
-// No decay.
+// The learning rate does not decay.
 #include "optim/catalogue.h"
 
 namespace tandem::optim {

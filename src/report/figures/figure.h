@@ -26,7 +26,7 @@ struct Series {
   Mark mark = Mark::kLine;
   std::vector<Point> points;
   bool dashed = false;
-  // Which of the palette's kColours; series of one model have the same.
+  // The series takes this one of the palette's kColours; series of one model have the same.
   size_t colour = 0;
 };
 
@@ -34,7 +34,7 @@ struct Axis {
   std::string label;   // "false-positive rate"
   std::string column;  // of the TSV file: "false_positive_rate"
   bool logarithmic = false;
-  // Where it begins and ends; unset: where the points do.
+  // The axis begins and ends here; unset: where the points do.
   std::optional<double> low;
   std::optional<double> high;
 };

@@ -1,4 +1,4 @@
-// Where the parts of a figure lie on its canvas, in the canvas' units from the left and the top.
+// Places the parts of a figure on its canvas, in the canvas' units from the left and the top.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ class Places {
   explicit Places(const Figure& figure);
 
   const PlotArea& area() const { return area_; }
-  // Nothing for a value that is not finite, or not above 0 on a logarithmic axis.
+  // Returns nothing for a value that is not finite, or not above 0 on a logarithmic axis.
   std::optional<double> X(double value) const;
   std::optional<double> Y(double value) const;
   bool x_logarithmic() const { return x_logarithmic_; }

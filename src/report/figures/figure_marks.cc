@@ -22,8 +22,8 @@ std::optional<Point> PlaceOf(const Point& point, const Places& places) {
 
 using Piece = std::vector<Point>;
 
-// The points' places between interruptions. Where the last of the points left of the axes is, the
-// line enters at the axis; on a linear axis it is cut there.
+// The points' places between interruptions. The line enters at the axis where the last of the
+// points left of the axes is; on a linear axis it is cut there.
 std::vector<Piece> PiecesOf(const Series& series, const Places& places, bool from_axis) {
   std::vector<Piece> pieces(1);
   std::optional<Point> before;

@@ -21,8 +21,8 @@ std::string LinePath(const Series& series, const Places& places);
 // that are alone between interruptions, which a line would not show.
 std::vector<Point> Dots(const Series& series, const Places& places);
 
-// From each point a level stroke to the next one's x, where the next level begins; `outline` joins
-// them, `fill` encloses what lies between them and y = 0.
+// A level stroke goes from each point to the next one's x, where the next level begins; `outline`
+// joins them, `fill` encloses what lies between them and y = 0.
 struct StepPaths {
   std::string outline;
   std::string fill;

@@ -191,7 +191,8 @@ class SvgWriter {
     }
   }
 
-  // How the series looks. A dot is larger than those of the data, so that its colour can be seen.
+  // Says how the series looks. A dot is larger than those of the data, so that its colour can be
+  // seen.
   void AddSample(const Series& series, double y) {
     const std::string colour = ColourOf(series);
     if (series.mark == Mark::kBars) {
@@ -218,7 +219,7 @@ Markup InlineSvg(const Figure& figure) { return {SvgWriter(figure, Colours::kOfP
 std::string SvgFile(const Figure& figure) {
   constexpr std::string_view kTag = "<svg";
   const std::string svg = SvgWriter(figure, Colours::kLight).Write();
-  // In a page, the element needs no namespace.
+  // The element needs no namespace in a page.
   return fmt::format("{} xmlns=\"http://www.w3.org/2000/svg\"{}\n", kTag, svg.substr(kTag.size()));
 }
 

@@ -5,7 +5,7 @@
 namespace tandem::report {
 namespace {
 
-// Whether a character may change how others are shown, or is none that HTML allows.
+// Says whether a character may change how others are shown, or is none that HTML allows.
 bool IsUnsafe(char32_t c) {
   if (c < 0x20) return c != '\t' && c != '\n';
   if (c >= 0x7F && c <= 0x9F) return true;

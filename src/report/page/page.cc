@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPageName = "index.html";
 constexpr std::string_view kGenerator = R"(<meta name="generator" content="tandem report">)";
 
-// Whether `folder` may be replaced: there is nothing, or a report that was written before.
+// Says whether `folder` may be replaced: there is nothing, or a report that was written before.
 bool MayReplace(const fs::path& folder) {
   if (!fs::exists(folder)) return true;
   if (!fs::is_directory(folder)) return false;

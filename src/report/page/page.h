@@ -21,9 +21,9 @@ struct LabelledEvaluation {
 struct ReportInput {
   std::string title;
   std::vector<RunRecord> runs;
-  // In the order of comparison: the first of a data set is what the others are compared with.
+  // They are in the order of comparison: the others of a data set are compared with the first.
   std::vector<LabelledEvaluation> evaluations;
-  // Which evaluations of runs are not shown, and why, in sentences.
+  // Says in sentences which evaluations of runs are not shown, and why.
   std::vector<std::string> missing;
 };
 
@@ -32,7 +32,7 @@ struct ReportFile {
   std::string bytes;
 };
 
-// index.html first, then figures/NAME.tsv and figures/NAME.svg. Each part of the input may be
+// index.html comes first, then figures/NAME.tsv and figures/NAME.svg. Each part of the input may be
 // empty: its section then says what is missing. The same input gives the same bytes.
 std::vector<ReportFile> MakeReport(const ReportInput& input);
 

@@ -1,4 +1,4 @@
-// Whether scores are probabilities.
+// Says whether scores are probabilities.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Figure ReliabilityFigure(const EvaluationGroup& group) {
       .diagonal = true};
   for (size_t i = 0; i < group.evaluations.size(); ++i) {
     const std::vector<CalibrationFacts>& methods = group.evaluations[i]->record.calibration;
-    // Of many models only each one's own way: more lines than six cannot be told apart.
+    // Many models show only each one's own way: more lines than six cannot be told apart.
     const size_t shown =
         group.evaluations.size() > 2 ? std::min<size_t>(1, methods.size()) : methods.size();
     for (size_t m = 0; m < shown; ++m) {

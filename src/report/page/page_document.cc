@@ -10,7 +10,7 @@
 namespace tandem::report {
 namespace {
 
-// How a content security policy names what it allows: 'sha256-BASE64'.
+// Says how a content security policy names what it allows: 'sha256-BASE64'.
 std::string SourceOf(const PageAsset& asset) {
   std::string bytes;
   for (size_t i = 0; i + 1 < asset.sha256.size(); i += 2) {

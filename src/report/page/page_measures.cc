@@ -51,8 +51,8 @@ void MarkBest(std::vector<PageCell>& row) {
   for (PageCell& cell : row) cell.best = cell.sort_value && Fixed(cell.sort_value) == Fixed(best);
 }
 
-// How many queries gained and lost from the first to the second; "" where their values were not
-// kept for the same queries.
+// Says how many queries gained and lost from the first to the second; "" where their values were
+// not kept for the same queries.
 std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
                         const std::string& name) {
   const MeasureResult* first = Find(a, name);

@@ -16,7 +16,7 @@ namespace {
 // Rows of a figure's numbers that the page shows; its TSV file has all.
 constexpr size_t kMostRows = 60;
 
-// At most `most` of the numbers 0 to n - 1, evenly spread, the first and the last among them.
+// Picks at most `most` of the numbers 0 to n - 1, evenly spread, the first and the last among them.
 std::vector<size_t> Spread(size_t n, size_t most) {
   std::vector<size_t> chosen;
   if (n <= most) {
@@ -27,7 +27,7 @@ std::vector<size_t> Spread(size_t n, size_t most) {
   return chosen;
 }
 
-// Whether a place on the x axis has values to show: bars and clouds of dots have none.
+// Says whether a place on the x axis has values to show: bars and clouds of dots have none.
 std::string KindOf(const Figure& figure) {
   for (const Series& series : figure.series) {
     if (series.mark == Mark::kBars || series.mark == Mark::kPoints) return "still";
@@ -40,8 +40,8 @@ std::string WithSpaces(std::string text) {
   return text;
 }
 
-// The same data as each of the group, because a record without ids of queries is like several that
-// are not like each other.
+// Returns true for the same data as each of the group, because a record without ids of queries is
+// like several that are not like each other.
 bool IsOfGroup(const LabelledEvaluation& one, const EvaluationGroup& group) {
   return std::all_of(
       group.evaluations.begin(), group.evaluations.end(),

@@ -57,7 +57,7 @@ class Page {
   void Paragraph(std::string_view text) { html_.Element("p", text); }
   // Says here, and in the list at the page's end, what is not there.
   void Missing(const std::string& sentence);
-  // Names of figures are made unique by a number behind them.
+  // Names of figures are made unique by a number after them.
   void AddFigure(Figure figure);
   // Figures beside each other where there is room.
   void Figures(const Html::Content& content);
@@ -82,7 +82,7 @@ class Page {
 // Evaluations on the same queries and documents, with the colours that they have in all figures.
 struct EvaluationGroup {
   // "packages, split test"; where another group is called so too, with its numbers of queries and
-  // documents. Of no other group.
+  // documents. No other group is called so.
   std::string dataset;
   std::vector<const LabelledEvaluation*> evaluations;
   std::vector<size_t> colours;
@@ -92,12 +92,12 @@ struct EvaluationGroup {
 // compared with, and grey; one that stands alone is not.
 size_t ColourOf(size_t i, size_t of);
 
-// Those that may be compared (report/records/same_data.h) together, in the order in which they
+// Groups evaluations that may be compared (report/records/same_data.h), in the order in which they
 // come.
 std::vector<EvaluationGroup> GroupsOf(const ReportInput& input);
 
-// Of histograms: an axis named `column`, shares of the sum above it, and the outline of one, which
-// lets few positives and many negatives be laid over each other.
+// A figure of histograms: an axis named `column`, shares of the sum above it, and the outline of
+// one, which lets few positives and many negatives be laid over each other.
 Figure HistogramFigure(std::string name, std::string title, std::string description,
                        std::string column);
 std::vector<Point> HistogramOutline(const Histogram& histogram);

@@ -9,8 +9,8 @@ namespace tandem::report {
 namespace {
 
 PageTable PassTable(const RunRecord& run) {
-  PageTable table{.caption = "Passes of " + run.name,
-                  .columns = {{"Pass"},
+  PageTable table{.caption = "Epochs of " + run.name,
+                  .columns = {{"Epoch"},
                               {"Batches", true},
                               {"Queries drawn", true},
                               {"Queries left out", true},
@@ -28,7 +28,7 @@ PageTable PassTable(const RunRecord& run) {
 Figure DrawsFigure(const RunRecord& run, size_t colour) {
   Figure figure{.name = "draws",
                 .title = "How often queries were drawn, " + run.name,
-                .description = "Training queries by the number of times that the passes drew them.",
+                .description = "Training queries by the number of times that the epochs drew them.",
                 .x = {.label = "queries", .column = "queries"},
                 .y = {.label = "", .column = "times_drawn"}};
   Series series{.mark = Mark::kBars, .colour = colour};

@@ -1,4 +1,5 @@
-// Whether scores tell positives from the rest: ROC, precision and recall, thresholds, histograms.
+// Says whether scores tell positives from the rest: ROC, precision and recall, thresholds,
+// histograms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +89,7 @@ PageCell ShareCell(std::optional<double> share) {
 
 PageTable ThresholdTable(const LabelledEvaluation& one) {
   PageTable table{.caption = "Thresholds of " + one.label,
-                  .columns = {{"Wish"},
+                  .columns = {{"Target"},
                               {"Score", true},
                               {"Precision", true},
                               {"Recall", true},
@@ -103,7 +104,7 @@ PageTable ThresholdTable(const LabelledEvaluation& one) {
     PageCell rate = {
         .text = row.false_positive_rate ? fmt::format("{:.2g}", *row.false_positive_rate) : "-",
         .sort_value = row.false_positive_rate};
-    table.rows.push_back({ForeignCell(row.wish), std::move(score), ShareCell(row.precision),
+    table.rows.push_back({ForeignCell(row.target), std::move(score), ShareCell(row.precision),
                           ShareCell(row.recall), std::move(rate), NumberCell(row.results, 1)});
   }
   return table;
@@ -127,7 +128,7 @@ std::vector<Point> Outline(const Histogram& histogram) {
 }
 
 void AddScoreFigures(const EvaluationGroup& group, Page& page) {
-  // The same axis for all, so that a reader sees what moved.
+  // All figures have the same axis, so that a reader sees what moved.
   std::vector<Figure> figures;
   AxisRange range{HUGE_VAL, -HUGE_VAL};
   double highest = 0;

@@ -24,7 +24,7 @@ const MeasureResult* FindMeasure(const EvaluationRecord& record, std::string_vie
   return found == record.measures.end() || !found->mean ? nullptr : &*found;
 }
 
-// What a value was in the first evaluation, behind the value of the last one.
+// Says what a value was in the first evaluation, after the value of the last one.
 std::string NoteOf(const EvaluationGroup& group, std::optional<double> first,
                    std::optional<double> last) {
   if (group.evaluations.size() < 2 || !first || !last) return "";
@@ -72,7 +72,7 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
   if (!one.record.roc) return "";
   for (const ThresholdRow& row : one.record.roc->thresholds) {
     if (!row.score || !row.precision || !row.recall) continue;
-    // With grades, who reads only this sentence should know what "right" leaves out.
+    // Where there are grades, a reader of this sentence alone should know what "right" leaves out.
     const std::string right =
         one.record.dataset.relevance_level == 1
             ? "right"
@@ -80,7 +80,7 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
     return fmt::format(
         "With the threshold {} ({}: {}), {} of the results are {} and {} of the right documents "
         "are found.",
-        Fixed(row.score, 3), one.label, row.wish, Percent(row.precision, 0), right,
+        Fixed(row.score, 3), one.label, row.target, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }
   return "";

@@ -1,4 +1,4 @@
-// Where queries and documents lie in the space of embeddings.
+// Shows where queries and documents lie in the space of embeddings.
 #include <fmt/format.h>
 
 #include <algorithm>

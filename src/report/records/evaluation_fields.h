@@ -39,7 +39,7 @@ void VisitFields(R& measure, Visitor& visitor) {
 
 template <MaybeConst<ThresholdRow> R, typename Visitor>
 void VisitFields(R& row, Visitor& visitor) {
-  visitor.Field("wish", row.wish);
+  visitor.Field("wish", row.target);
   visitor.Field("score", row.score);
   visitor.Field("low", row.low);
   visitor.Field("high", row.high);

@@ -23,7 +23,7 @@ std::string EvaluationText(const EvaluationRecord& record);
 // that are not as many as the queries.
 EvaluationRecord ParseEvaluation(std::string_view text, std::string_view file);
 
-// The same of a file.
+// Reads it from a file.
 EvaluationRecord ReadEvaluation(const std::filesystem::path& path);
 
 }  // namespace tandem::report

@@ -1,6 +1,6 @@
 // What the evaluation of a model on a data set leaves for a report: the rows of `evaluation.json`.
 //
-// Every part behind `dataset` may be absent or empty; a report shows what is there and says what is
+// Every part after `dataset` may be absent or empty; a report shows what is there and says what is
 // missing. One visitor for each struct names its members, so that writing and strict reading
 // (report/records/evaluation_file.h) cannot differ. Shares and rates are in [0, 1].
 #pragma once
@@ -50,9 +50,9 @@ struct MeasureResult {
   std::vector<std::optional<double>> per_query;
 };
 
-// The threshold that meets a wish best. The numbers are absent where no threshold meets it.
+// The threshold that meets a target best. The numbers are absent where no threshold meets it.
 struct ThresholdRow {
-  std::string wish;  // "precision >= 0.9"
+  std::string target;  // "precision >= 0.9"
   std::optional<double> score;
   std::optional<double> low;  // of the score's 95 % bootstrap interval over queries
   std::optional<double> high;

@@ -18,7 +18,7 @@ std::optional<Variant> RowOf(std::string_view event, const Json& object) {
   return std::nullopt;
 }
 
-// Moves the members of the object at `key` up into `object`, their names behind `prefix`.
+// Moves the members of the object at `key` up into `object`, their names after `prefix`.
 void Flatten(const std::string& key, std::string_view prefix, Json& object) {
   const Json* const found = object.Find(key);
   if (found == nullptr) return;

@@ -23,7 +23,7 @@ inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 struct StepRow {
   static constexpr std::string_view kEvent = "step";
   int64_t step = 0;
-  double epoch = kNoNumber;  // passes of the sampler
+  double epoch = kNoNumber;  // of the sampler: 1.5 is one and a half
   int64_t queries = 0;       // since the start
   int64_t tokens = 0;        // since the start
   double loss = kNoNumber;   // mean since the row before
@@ -110,10 +110,10 @@ struct FinishedRow {
 
 using MetricsRow = std::variant<StepRow, ValidationRow, MiningRow, FinishedRow>;
 
-// The row of a line of metrics.jsonl. Lines that earlier versions wrote, which have no `event` and
-// keep figures in objects of their own, are read too. None for what is no JSON object, a value of
-// another type than its field's, and an event that is not known: a run that was killed may end in a
-// part of a line, and a later version may write other events.
+// Reads the row of a line of metrics.jsonl. Lines that earlier versions wrote, which have no
+// `event` and keep figures in objects of their own, are read too. Returns none for what is no JSON
+// object, a value of another type than its field's, and an event that is not known: a run that was
+// killed may end in a part of a line, and a later version may write other events.
 std::optional<MetricsRow> ReadMetricsRow(std::string_view line);
 
 // Timing: when a process began or went on with a run.
@@ -126,7 +126,7 @@ struct StartRow {
   int64_t resumed_from = 0;  // step; 0: the start
   double read_seconds = kNoNumber;
   double tokenise_seconds = kNoNumber;
-  // Where a measure validates: documents that it ranks, and those of the corpus.
+  // Where a measure validates, the documents that it ranks, and those of the corpus.
   std::optional<int64_t> validation_documents, validation_corpus;
 
   template <typename Row, typename Visitor>

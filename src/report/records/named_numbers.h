@@ -9,7 +9,7 @@
 
 namespace tandem::report {
 
-// Whole numbers stay whole, in the file and behind it.
+// Whole numbers stay whole, in the file and after it is read.
 using Number = std::variant<int64_t, double>;
 
 struct NamedNumber {

@@ -80,7 +80,7 @@ class InputReader {
     bool fresh = false;  // measured just now
   };
 
-  // Whether there was something to say.
+  // Says whether there was something to say.
   bool SayWhatWasNotMeasured(const fs::path& folder, const std::vector<fs::path>& files,
                              const std::string& run) {
     bool said = false;
@@ -111,8 +111,9 @@ class InputReader {
     return read;
   }
 
-  // Without the one of `before` and `after` that stayed from other data when the other was measured
-  // anew: what was measured just now is shown, else `after`, because the page is about its model.
+  // Leaves out the one of `before` and `after` that stayed from other data when the other was
+  // measured anew: what was measured just now is shown, else `after`, because the page is about its
+  // model.
   std::vector<RunEvaluation> Comparable(std::vector<RunEvaluation> read, const std::string& run) {
     const auto labelled = [&](std::string_view label) {
       return std::find_if(read.begin(), read.end(),
@@ -132,7 +133,7 @@ class InputReader {
     return read;
   }
 
-  // The name, with a number behind it where it is taken.
+  // The name, with a number after it where it is taken.
   static std::string Unique(const std::string& name, std::vector<std::string>& taken) {
     std::string unique = name;
     for (int i = 2; std::find(taken.begin(), taken.end(), unique) != taken.end(); ++i) {

@@ -1,4 +1,4 @@
-// From folders and files to what a report shows.
+// Reads folders and files into what a report shows.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace tandem::report {
 
-// Whether it is the folder of a training run, finished or not.
+// Says whether it is the folder of a training run, finished or not.
 bool IsRunFolder(const std::filesystem::path& path);
 
 // Why an evaluation of a run was not measured.
@@ -32,7 +32,7 @@ struct Measured {
 void CheckReportInput(std::span<const std::string> paths);
 
 // Reads run folders, with the evaluations NAME.evaluation.json in their folder `report`, and files
-// of evaluations. `before` comes before all others of its run and `after` behind it, others by
+// of evaluations. `before` comes before all others of its run and `after` after it, others by
 // name; an evaluation that several runs have alike is there once. Where `before` and `after` of a
 // run are not of the same data (report/records/same_data.h), only one of them is there: the one
 // that was measured just now, else `after`. What a run lacks or holds broken, and what is left out,

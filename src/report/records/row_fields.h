@@ -61,7 +61,7 @@ class RowReader {
  public:
   explicit RowReader(const Json& object) : object_(object) {}
 
-  // Whether every value so far had its field's type.
+  // Says whether every value so far had its field's type.
   bool ok() const { return ok_; }
 
   template <typename T>

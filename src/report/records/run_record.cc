@@ -61,7 +61,7 @@ void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRe
   }
 }
 
-// Counts the draws of each query of one pass.
+// Counts the draws of each query of one epoch.
 void CountDraws(const sampling::PassRecord& record, std::vector<int64_t>& draws) {
   draws.resize(std::max(draws.size(), record.pair_counts.size()));
   for (const auto& batch : record.batches) {
@@ -81,7 +81,7 @@ std::vector<int64_t> QueriesByDraws(const std::vector<int64_t>& draws) {
   return counts;
 }
 
-// The records of the passes and how often each query was drawn in all of them.
+// The records of the epochs and how often each query was drawn in all of them.
 void AddPasses(const fs::path& folder, RunRecord& run) {
   std::vector<int64_t> draws;  // of each query
   for (const PassFile& file : ReadPasses(folder, kMostPasses)) {

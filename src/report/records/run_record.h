@@ -38,8 +38,8 @@ struct RunRecord {
   std::optional<double> seconds_to_best;
   std::optional<int64_t> most_memory_bytes;
   std::vector<PassRow> passes;
-  // How many training queries were drawn 0, 1, 2, ... times in all passes; the last number is of
-  // kMostDraws times or more.
+  // Says how many training queries were drawn 0, 1, 2, ... times in all epochs; the last number is
+  // of kMostDraws times or more.
   std::vector<int64_t> queries_by_draws;
   // What the folder lacks or holds broken, in sentences.
   std::vector<std::string> missing;

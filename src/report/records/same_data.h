@@ -1,4 +1,4 @@
-// Whether two evaluations may be compared.
+// Says whether two evaluations may be compared.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace tandem::report {
 
-// Whether both were measured on the same queries and documents: the same name and split, as many of
-// both, the same ids of queries where both records hold them (in any order), and positives from the
-// same grade on.
+// Says whether both were measured on the same queries and documents: the same name and split, as
+// many of both, the same ids of queries where both records hold them (in any order), and positives
+// from the same grade on.
 bool SameData(const EvaluationRecord& a, const EvaluationRecord& b);
 
 // "ens, split test".

@@ -35,7 +35,7 @@ bool IsRegionalIndicator(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
 
 char32_t First(const char* p) { return text::NextCodePoint(p); }
 
-// Where the cluster that starts at `p` ends, in valid UTF-8. A flag is one cluster here.
+// The end of the cluster that starts at `p`, in valid UTF-8. A flag is one cluster here.
 const char* NextCluster(const char* p, const char* end) {
   const char* next = text::ClusterEnd(p, end);
   const bool half_flag =
@@ -57,7 +57,7 @@ size_t ClusterWidth(const char* p, const char* end) {
   return is_pictograph ? std::min<size_t>(2, width) : width;
 }
 
-// Whether each byte is a printable character of ASCII, which takes one column.
+// Says whether each byte is a printable character of ASCII, which takes one column.
 bool IsPlain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }

@@ -1,4 +1,4 @@
-// How many columns of a terminal a text takes, and texts that are cut to fit.
+// Says how many columns of a terminal a text takes, and texts that are cut to fit.
 //
 // Texts here are UTF-8. What is no UTF-8 counts and is printed as U+FFFD, one for each maximal
 // invalid subpart (text/unicode/utf8.h), as terminals show it.
@@ -26,7 +26,7 @@ std::string Printable(std::string_view text);
 // most `columns` columns.
 std::string_view Head(std::string_view text, size_t columns);
 
-// Printable text of at most `columns` columns; what is longer ends in "…" behind a whole cluster.
+// Printable text of at most `columns` columns; what is longer ends in "…" after a whole cluster.
 // "" for 0 columns.
 std::string CutToWidth(std::string_view text, size_t columns);
 

@@ -12,8 +12,8 @@
 namespace tandem::report {
 namespace {
 
-// Where the part of a number starts that stands behind the decimal point's place: at the point, or
-// behind the digits of a whole number.
+// The start of the part of a number that stands after the decimal point's place: at the point, or
+// after the digits of a whole number.
 size_t PointOf(std::string_view number) {
   const size_t end = number.find_first_not_of("+-0123456789", number.starts_with("< ") ? 2 : 0);
   return end == std::string_view::npos ? number.size() : end;

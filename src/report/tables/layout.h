@@ -36,9 +36,9 @@ struct LayoutOptions {
   size_t gap = 2;       // blanks between columns
 };
 
-// A line for each row, each with "\n", without blanks at its end. Numbers stand below each other by
-// their decimal points; columns that hold numbers and "-" only are aligned to the right, others to
-// the left. No line is wider than `options.columns`, as long as a number with the first
+// Writes a line for each row, each with "\n", without blanks at its end. Numbers stand below each
+// other by their decimal points; columns that hold numbers and "-" only are aligned to the right,
+// others to the left. No line is wider than `options.columns`, as long as a number with the first
 // kLeastTextColumns columns of its row fits into a line: numbers are never cut.
 std::string LayOut(std::vector<ShownColumn> columns, const LayoutOptions& options);
 

@@ -1,6 +1,6 @@
-// How numbers are shown, wherever the program shows one.
+// Says how numbers are shown, wherever the program shows one.
 //
-// For a person: four decimals for measures and scores, "-" for a value that does not exist. For
+// A person reads four decimals for measures and scores, "-" for a value that does not exist. For
 // programs (TSV, JSON): the fewest digits that read back to the same double. Durations are
 // FormatDuration's (base/progress.h), amounts of memory FormatByteSize's (base/byte_size.h).
 #pragma once
@@ -16,7 +16,7 @@ namespace tandem::report {
 
 inline constexpr std::string_view kNoValue = "-";
 
-// Of measures and scores in [0, 1]: the fourth decimal is below what a set of queries can tell.
+// Measures and scores in [0, 1] show four: the fourth is below what a set of queries can tell.
 inline constexpr int kMeasureDecimals = 4;
 
 // A value and the interval that it lies in with the confidence that the caller names.
@@ -34,7 +34,7 @@ std::string Signed(std::optional<double> value, int decimals = kMeasureDecimals)
 std::string Scientific(std::optional<double> value, int decimals = 2);
 // The fewest digits that read back to the same double: "0.1", "1e-07", "300".
 std::string Exact(std::optional<double> value);
-// The same as JSON: null for none and for what is not finite, which JSON cannot say.
+// The number as JSON: null for none and for what is not finite, which JSON cannot say.
 Json JsonNumber(std::optional<double> value);
 
 // "0.8168 [0.7901, 0.8424]".

@@ -26,7 +26,7 @@ std::string NextWord(std::string_view& text) {
 std::string OneLine(std::string_view text, size_t columns) {
   std::string line;
   size_t width = 0;
-  size_t fitting = 0;  // bytes of `line` behind which "…" still fits
+  size_t fitting = 0;  // bytes of `line` after which "…" still fits
   for (std::string word = NextWord(text); !word.empty(); word = NextWord(text)) {
     const size_t gap = line.empty() ? 0 : 1;
     const size_t word_width = DisplayWidth(word);

@@ -52,7 +52,7 @@ class Cell {
   Value value_;
 };
 
-// Which value of a column or row is printed in bold, with those that look the same.
+// Says which value of a column or row is printed in bold, with those that look the same.
 enum class Best { kNone, kHighest, kLowest };
 
 struct Column {
@@ -65,7 +65,7 @@ struct Column {
   LongText when_long = LongText::kCut;
 };
 
-// How text is printed; a program asks its terminal.
+// Says how text is printed; a program asks its terminal.
 struct TextStyle {
   size_t columns = 80;
   bool bold = false;
@@ -101,7 +101,7 @@ class Table {
     Best best = Best::kNone;
   };
 
-  // For each column whether one of its cells is an interval.
+  // Says for each column whether one of its cells is an interval.
   std::vector<bool> HaveIntervals() const;
   std::vector<ShownColumn> Shown() const;
 

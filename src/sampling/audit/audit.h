@@ -1,4 +1,4 @@
-// What a sampler tells of its passes to whoever keeps records.
+// What a sampler tells of its epochs to whoever keeps records.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace tandem::sampling {
 
-// Hears what a sampler does, in this order for each pass: BeginPass before its first batch,
+// Hears what a sampler does, in this order for each epoch: BeginPass before its first batch,
 // AddBatch for each, EndPass after its last. A sampler whose state is restored goes on from there.
 class PassAudit {
  public:
   virtual ~PassAudit() = default;
-  // `probabilities` [pairs]: of each pair, by what the sampler knows before the pass's first draw.
+  // `probabilities` [pairs]: of each pair, by what the sampler knows before the epoch's first draw.
   virtual void BeginPass(uint64_t pass, const Pairs& pairs,
                          std::span<const float> probabilities) = 0;
   virtual void AddBatch(std::span<const Draw> draws) = 0;
-  // The queries that the pass did not draw, ascending.
+  // The queries that the epoch did not draw, ascending.
   virtual void EndPass(std::span<const LeftOut> left_out) = 0;
 };
 

@@ -115,7 +115,7 @@ PassRecord ReadPassRecord(const std::filesystem::path& path) {
   PassRecord record;
   if (!ReadHead(reader, record)) {
     throw DataError(path.native(), 0, "",
-                    "is no record of a pass: it does not begin as those that tandem train writes "
+                    "is no record of an epoch: it does not begin as those that tandem train writes "
                     "into sampling/ of a run folder");
   }
   ReadBatches(reader, record);

@@ -1,16 +1,17 @@
-// The record of one pass: which pairs it could draw, which it drew, which queries it left out.
+// Records one epoch: which pairs it could draw, which it drew, which queries it left out.
 //
-// All numbers are little-endian. A file that ends before the mark is that of a pass under way.
+// All numbers are little-endian. A file that ends before the mark belongs to an epoch under way.
 //
 //   8 bytes         "TDMPASS1"
-//   uint64          the pass, from 0
+//   uint64          the epoch, from 0
 //   uint64          n, queries
-//   uint64          P, pairs: each query's own documents, query after query, in the data's order
+//   uint64          P, pairs of a query and a document of its own, query after query, in the data's
+//                   order
 //   uint32 [n]      how many pairs each query has
-//   float32 [P]     each pair's probability to be drawn in this pass, as the pass began
+//   float32 [P]     each pair's probability to be drawn in this epoch, as the epoch began
 //   then for each batch
 //     uint32        Q, its queries
-//     uint32 [2 Q]  query, own document, query, own document, ...
+//     uint32 [2 Q]  query, paired document, query, paired document, ...
 //   uint32          the mark, 4294967295
 //   uint32          L, queries that were not drawn
 //   (uint32, float32) [L]  query and score, ascending by query; the score is NaN where there is
@@ -42,13 +43,13 @@ struct PassRecord {
   uint64_t pass = 0;
   std::vector<uint32_t> pair_counts;                                // [n]
   std::vector<float> probabilities;                                 // [P]
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> batches;  // query, own document
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> batches;  // query, paired document
   bool complete = false;
   std::vector<LeftOut> left_out;
 };
 
-// Reads a file, of a pass that is over or under way. Throws DataError for one that is no such file
-// or ends inside a number of its first part.
+// Reads a file, of an epoch that is over or under way. Throws DataError for one that is no such
+// file or ends inside a number of its first part.
 PassRecord ReadPassRecord(const std::filesystem::path& path);
 
 }  // namespace tandem::sampling

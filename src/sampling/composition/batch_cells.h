@@ -55,7 +55,7 @@ class CellTable {
 
   static uint64_t Key(uint32_t node, uint32_t batch) { return uint64_t{node} << 32 | batch; }
 
-  // Where the key is, or would go.
+  // Finds the place where the key is, or would go.
   size_t Place(uint64_t key) const {
     size_t at = ((key * 0x9e3779b97f4a7c15) >> 20) & mask_;  // spreads both halves
     while (slots_[at].key != kFree && slots_[at].key != key) at = (at + 1) & mask_;
@@ -85,7 +85,7 @@ class CellTable {
   size_t used_ = 0;
 };
 
-// How often each key occurs on each side.
+// Says how often each key occurs on each side.
 struct KeyCounts {
   explicit KeyCounts(std::span<const BatchKeys> pass) {
     for (const BatchKeys& keys : pass) {
@@ -113,7 +113,7 @@ struct KeyCounts {
 };
 
 // The nodes of each query. Returns how many there are that forbid something: entries that a
-// CellTable of the pass will have.
+// CellTable of the epoch will have.
 inline size_t BindKeys(std::span<const BatchKeys> pass, const KeyCounts& counts,
                        std::vector<KeyNodes>& nodes) {
   const auto documents_from = static_cast<uint32_t>(counts.texts.size());

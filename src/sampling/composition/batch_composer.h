@@ -23,8 +23,8 @@ class BatchComposer {
   // tasks or lengths are not as many as queries and documents, and DrawTooLong.
   BatchComposer(const Pairs& pairs, const SamplerOptions& options);
 
-  // Whether batches are made of any draws by number alone (sampling/composition/passes.h); Compose
-  // is not meant for them then.
+  // Says whether batches are made of any draws by number alone (sampling/composition/passes.h);
+  // Compose is not meant for them then.
   bool plain() const { return !by_task_ && !similar_lengths_ && !by_tokens(); }
   bool by_tokens() const { return batch_tokens_ > 0; }
 
@@ -37,25 +37,25 @@ class BatchComposer {
   // The batches of `draws`, in random order:
   //  - Where batches are of one task, each task's draws are composed apart from the others'.
   //  - For similar lengths, windows of kWindowBatches batches are sorted by the tokens of query and
-  //    own document, and neighbours become batches.
+  //    paired document, and neighbours become batches.
   //  - Batches of a task are of even size: ComposeEvenly's, or ComposeByTokens's.
   //  - Copies meet where they must, if the options allow it.
   // With similar lengths the order of batches is a BalancedOrder. Where sources come in turns
   // (Mixture::kRoundRobin), so do the batches of tasks. `random` decides the rest.
   DrawBatches Compose(std::span<const Draw> draws, RandomStream random) const;
 
-  // How many batches Compose makes of `draws`, where batches are limited by queries.
+  // Says how many batches Compose makes of `draws`, where batches are limited by queries.
   size_t Count(std::span<const Draw> draws) const { return Count(draws, copies_); }
   size_t Count(std::span<const Draw> draws, Copies copies) const;
 
   Copies copies() const { return copies_; }
   void set_copies(Copies copies) { copies_ = copies; }
 
-  // Where batches are limited by tokens: how many batches so many draws are, if they have as many
-  // tokens as queries have on average.
+  // Estimates, where batches are limited by tokens, how many batches so many draws are, if they
+  // have as many tokens as queries have on average.
   size_t EstimateBatches(size_t draws) const;
 
-  // As transformers' group_by_length has it.
+  // transformers' group_by_length uses as many.
   static constexpr size_t kWindowBatches = 50;
 
  private:

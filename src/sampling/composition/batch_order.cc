@@ -43,7 +43,7 @@ class Trend {
     place_squares_ = n * (n * n - 1) / 12;
   }
 
-  // Where batch by_place[p] comes as number p.
+  // The correlation where batch by_place[p] comes as number p.
   double Of(std::span<const uint32_t> by_place) const {
     const double scale = std::sqrt(rank_squares_ * place_squares_);
     if (scale == 0) return 0;

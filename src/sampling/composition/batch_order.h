@@ -1,4 +1,4 @@
-// In which order the batches of a pass come.
+// Decides in which order the batches of an epoch come.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace tandem::sampling {
 // the batch of query i, lengths[i] its length in tokens.
 std::vector<uint32_t> ShuffledOrder(size_t batches, RandomStream& random);
 
-// The same, and the place of a query in the pass says nothing about its length: of up to 100 random
-// orders the first in which Spearman's rank correlation of the two, over all queries, is at most
-// 0.02 in absolute value; where there is none, the one with the least. Queries of a batch count as
-// having one place, the batch's middle. Fewer than 16 batches come in any order: the few orders
-// without a trend would give some batches their places for good.
+// An order in which the place of a query in the epoch says nothing about its length: of up to 100
+// random orders the first in which Spearman's rank correlation of the two, over all queries, is at
+// most 0.02 in absolute value; where there is none, the one with the least. Queries of a batch
+// count as having one place, the batch's middle. Fewer than 16 batches come in any order: the few
+// orders without a trend would give some batches their places for good.
 std::vector<uint32_t> BalancedOrder(std::span<const uint32_t> batch_of, size_t batches,
                                     std::span<const uint32_t> lengths, RandomStream& random);
 

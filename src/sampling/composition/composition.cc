@@ -16,7 +16,7 @@ constexpr uint32_t kTries = 8;
 // forbids nothing, so it counts as no node (kNoNode).
 class Composer {
  public:
-  // `counts` are those of the pass.
+  // `counts` are those of the epoch.
   Composer(std::span<const BatchKeys> pass, const KeyCounts& counts, const EvenOptions& options,
            RandomStream random)
       : random_(random),
@@ -46,7 +46,7 @@ class Composer {
   }
   bool HasRoom(size_t batch) const { return sizes_[batch] < Quota(batch); }
 
-  // The batch of a place in the pass, if all were filled one after the other.
+  // The batch of a place in the epoch, if all were filled one after the other.
   uint32_t Home(size_t place) const {
     const size_t small = nodes_.size() / batches_, larger = nodes_.size() % batches_;
     const size_t in_larger = larger * (small + 1);
@@ -217,7 +217,7 @@ class KeySplitter {
     }
   }
 
-  // Of the key's next query.
+  // The part that the key's next query gets.
   uint32_t PartOf(uint32_t key) {
     if (key == kNoKey) return key;
     const uint32_t part = seen_[key]++ % parts_[key];

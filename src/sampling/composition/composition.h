@@ -1,4 +1,4 @@
-// How the queries of a pass become batches, whatever order they come in.
+// Says how the queries of an epoch become batches, whatever order they come in.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,40 @@ namespace tandem::sampling {
 // A key that no other query shares.
 inline constexpr uint32_t kNoKey = UINT32_MAX;
 
-// What a query must not share with another one of its batch: equal `text` keys are the same query
-// text, equal `document` keys the same own document. Keys are small numbers: arrays are indexed by
-// them.
+// Keys of what a query must not share with another one of its batch: equal `text` keys are the same
+// query text, equal `document` keys the same paired document. Keys are small numbers: arrays are
+// indexed by them.
 struct BatchKeys {
   uint32_t text = kNoKey;
   uint32_t document = kNoKey;
 };
 
-// Where a query goes whose own batch cannot take it, while there is a choice: to any other batch,
-// or to one that is near, where its neighbours are (batches of similar lengths).
+// Says where a query goes whose own batch cannot take it, while there is a choice: to any other
+// batch, or to one that is near, where its neighbours are (batches of similar lengths).
 enum class Refuge { kAnywhere, kNear };
 
-// Whether queries with one key may ever meet in a batch.
+// Says whether queries with one key may ever meet in a batch.
 enum class Copies {
   kNever,
-  // Where one key is so frequent that HaveToMeet says so: it is spread over all batches then.
+  // Applies where one key is so frequent that HaveToMeet says so: it is spread over all batches
+  // then.
   kWhereTheyMust,
 };
 
-// Of a pass of `queries` that would be `full` batches, whether the `most` queries that share one
-// key have to meet. A few more batches keep them apart at little cost: up to a quarter more, and
-// one more in any case, but none of a single query, which could learn from nothing. One frequent
-// answer (two of five queries, say) would cut all batches of 64 down to two or three queries.
+// Returns true where the `most` queries that share one key have to meet, in an epoch of `queries`
+// that would be `full` batches. A few more batches keep them apart at little cost: up to a quarter
+// more, and one more in any case, but none of a single query, which could learn from nothing. One
+// frequent answer (two of five queries, say) would cut all batches of 64 down to two or three
+// queries.
 bool HaveToMeet(size_t most, size_t queries, size_t full);
 
-// The same pass, in which a key that more queries share than there are `batches` has become several
-// keys, ceil(count / batches) of them: its queries get them by turns, so that each is in a batch
-// once and all batches have about as many of the old key.
+// Returns the epoch with each key that more queries share than there are `batches` split into
+// several keys, ceil(count / batches) of them: its queries get them by turns, so that each is in a
+// batch once and all batches have about as many of the old key.
 std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t batches);
 
-// How many batches of at most `batch` queries the pass needs: ceil(n / batch), or, where that is
-// more and queries with one key need not meet, as many as there are queries with one text or one
+// Says how many batches of at most `batch` queries the epoch needs: ceil(n / batch), or, where that
+// is more and queries with one key need not meet, as many as there are queries with one text or one
 // document, since each of those needs a batch of its own.
 size_t CountBatches(std::span<const BatchKeys> pass, size_t batch, Copies copies = Copies::kNever);
 
@@ -54,17 +56,17 @@ struct EvenOptions {
   Copies copies = Copies::kNever;
 };
 
-// The number of the batch of each query of a pass: CountBatches batches, whose sizes differ by at
+// The number of the batch of each query of an epoch: CountBatches batches, whose sizes differ by at
 // most one, and no key twice in a batch, or, where its queries have to meet, at most
-// ceil(count / batches) times. A query goes to the batch of its place in the pass (`pass[0]` is the
-// first) unless the rules forbid it; where they do, `random` chooses. `batch` must be positive.
+// ceil(count / batches) times. A query goes to the batch of its place in the epoch (`pass[0]` is
+// the first) unless the rules forbid it; where they do, `random` chooses. `batch` must be positive.
 //
 // Such batches always exist. Take texts and documents as nodes of a bipartite graph and queries as
 // edges: batches are the colours of an edge colouring, which needs no more colours than the largest
 // degree (Koenig 1916), and classes can be made equal by exchanges along paths of two colours (de
 // Werra 1971, McDiarmid 1972).
 //
-// Time is about linear in the pass, with O(batch) for each query that is moved by an exchange.
+// Time is about linear in the epoch, with O(batch) for each query that is moved by an exchange.
 std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, const EvenOptions& options,
                                     RandomStream random);
 

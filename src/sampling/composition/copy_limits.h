@@ -1,5 +1,5 @@
-// How many queries with one text or one own document a batch of a stepped pass may have: one, but
-// for those that are so frequent that they have to meet (sampling/composition/composition.h).
+// Limits how many queries with one text or one paired document a batch of a stepped epoch has: one,
+// but for those that are so frequent that they have to meet (sampling/composition/composition.h).
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace tandem::sampling {
 
 class CopyLimits {
  public:
-  // For passes of `order` over `pairs`, in batches of `batch` queries. A pass may draw all queries
-  // with a text, and each with any of its kept documents; of so many as all of these are, a batch
-  // may have an even share.
+  // Sets the limits for epochs of `order` over `pairs`, in batches of `batch` queries. An epoch may
+  // draw all queries with a text, and each with any of its kept documents; a batch may have an even
+  // share of as many as all of these are.
   CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch);
 
   size_t OfText(uint64_t hash) const { return Of(texts_, hash); }

@@ -40,8 +40,8 @@ uint32_t DrawTokens::AtMost(const Draw& draw) const {
       std::clamp<uint64_t>(tokens, 1, std::numeric_limits<uint32_t>::max()));
 }
 
-// With its longest kept document as its own a query brings the most, whether the others are judged
-// like it or apart from it.
+// A query brings the most when its longest kept document is its paired one, whether the others are
+// judged like it or apart from it.
 LongDraw DrawTokens::Longest() const {
   LongDraw longest;
   for (uint32_t query = 0; query < pairs_->queries(); ++query) {

@@ -1,4 +1,4 @@
-// How many tokens a query brings into its batch.
+// Says how many tokens a query brings into its batch.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@ struct LongDraw {
 class DrawTokens {
  public:
   DrawTokens() = default;
-  // Each query brings up to `negatives` further documents; with `mined` they may be any of the
+  // Each query brings up to `negatives` extra documents; with `mined` they may be any of the
   // corpus. `pairs` and the lengths must outlive this.
   DrawTokens(const Pairs& pairs, const TextLengths& lengths, size_t negatives, bool mined = false);
 
-  // Of the query and its own document.
+  // The tokens of the query and its paired document.
   uint32_t OfPair(const Draw& draw) const {
     return lengths_.queries[draw.query] + lengths_.documents[draw.document];
   }
-  // The most that the query can bring: its text, its own document and the longest of those that its
-  // further documents are drawn from (sampling/further.h), whatever is mined. At least 1.
+  // The most that the query can bring: its text, its paired document and the longest of those that
+  // its extra documents are drawn from (sampling/further.h), whatever is mined. At least 1.
   uint32_t AtMost(const Draw& draw) const;
 
   // The query that brings the most, with the document of its kept pairs with which it does.
@@ -44,7 +44,7 @@ class DrawTokens {
   double Mean() const;
 
  private:
-  // Of the longest documents that may be drawn beside the own one.
+  // The tokens of the longest documents that may be drawn beside the paired one.
   uint64_t Further(const Draw& draw) const;
 
   const Pairs* pairs_ = nullptr;

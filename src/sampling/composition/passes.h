@@ -1,7 +1,7 @@
-// How the draws of a pass become batches: at once, at its beginning (PlannedPass), or while it goes
-// on, for an order that learns meanwhile (SteppedPass, and PooledPass of
-// sampling/composition/pooled_pass.h). In each no two equal query texts or own documents meet in a
-// batch, unless copies are allowed or there are so many that they have to
+// Says how the draws of an epoch become batches: at once, at its beginning (PlannedPass), or while
+// it goes on, for an order that learns meanwhile (SteppedPass, and PooledPass of
+// sampling/composition/pooled_pass.h). In each no two equal query texts or paired documents meet in
+// a batch, unless copies are allowed or there are so many that they have to
 // (sampling/composition/composition.h).
 #pragma once
 
@@ -19,17 +19,17 @@
 
 namespace tandem::sampling {
 
-// The batches of one pass.
+// The batches of one epoch.
 class Pass {
  public:
   virtual ~Pass() = default;
   virtual bool AtEnd() const = 0;
   // The draws of the next batch. `progress` is the run's, and `rank_anew` as in
-  // SteppedOrder::BeginBatch; a pass that was planned at its beginning ignores both.
+  // SteppedOrder::BeginBatch; an epoch that was planned at its beginning ignores both.
   virtual std::vector<Draw> Next(double progress, bool rank_anew) = 0;
   virtual uint64_t batches() const = 0;  // that Next has given
   virtual size_t placed() const = 0;     // draws in them
-  // What Next depends on besides order, options and number of the pass.
+  // What Next depends on besides order, options and number of the epoch.
   virtual void Save(SamplerState& state) const = 0;
   virtual void Restore(const SamplerState& state) = 0;
 };
@@ -50,7 +50,7 @@ struct DrawBatches {
   }
 };
 
-// A pass whose draws are known at its beginning, and its batches with them.
+// An epoch whose draws are known at its beginning, and its batches with them.
 class PlannedPass final : public Pass {
  public:
   // There is at least one batch.
@@ -61,7 +61,7 @@ class PlannedPass final : public Pass {
   uint64_t batches() const override { return next_; }
   size_t placed() const override { return batches_.starts[next_]; }
   size_t planned() const { return batches_.size(); }
-  // Of the whole pass.
+  // The batches of the whole epoch.
   const DrawBatches& all() const { return batches_; }
   void Save(SamplerState& state) const override;
   void Restore(const SamplerState& state) override;
@@ -74,11 +74,11 @@ class PlannedPass final : public Pass {
 struct SteppedOptions {
   size_t batch = 64;          // draws, at most
   bool no_duplicates = true;  // no text and no document twice in a batch
-  // How many copies may meet; null: none ever do. Must outlive the pass.
+  // Says how many copies may meet; null: none ever do. Must outlive the epoch.
   const CopyLimits* limits = nullptr;
 };
 
-// A pass whose draws an order gives one after the other. It has ceil(draws / batch) batches whose
+// An epoch whose draws an order gives one after the other. It has ceil(draws / batch) batches whose
 // sizes differ by at most one, unless duplicates forbid that:
 //  - A sure draw that the batch under way cannot take waits, and is tried first for the batches
 //    after it; those that wait for one text or document come one a batch, oldest first.
@@ -90,7 +90,7 @@ struct SteppedOptions {
 //    nothing to be compared with.
 class SteppedPass final : public Pass {
  public:
-  // `order`, whose pass has begun, and `examples` must outlive this.
+  // `order`, whose epoch has begun, and `examples` must outlive this.
   SteppedPass(SteppedOrder& order, const Examples& examples, const SteppedOptions& options);
 
   bool AtEnd() const override { return placed_ >= order_.draws(); }
@@ -110,7 +110,7 @@ class SteppedPass final : public Pass {
 
   size_t Planned() const;  // batches
   size_t Size() const;     // of the next batch
-  // Whether the batch under way may take any copies.
+  // Says whether the batch under way may take any copies.
   bool TakesAll() const;
   bool Fits(const Draw& draw) const;
   void Put(const Draw& draw, std::vector<Draw>& batch);
@@ -124,7 +124,7 @@ class SteppedPass final : public Pass {
   uint64_t batches_ = 0;
   size_t placed_ = 0;
   std::vector<Queue> waiting_;  // by the time at which a key's first draw had to wait
-  // How often the batch under way has each hash.
+  // Says how often the batch under way has each hash.
   std::unordered_map<uint64_t, uint32_t> texts_, documents_;
 };
 

@@ -1,5 +1,5 @@
-// A pass whose draws an order gives one after the other, where batches are made of many draws at a
-// time: by task, of similar lengths, or of a number of tokens
+// An epoch whose draws an order gives one after the other, where batches are made of many draws at
+// a time: by task, of similar lengths, or of a number of tokens
 // (sampling/composition/batch_composer.h).
 #pragma once
 
@@ -18,11 +18,11 @@ namespace tandem::sampling {
 // order learns from a batch decides about the draws of the next pool, not of this one.
 //
 // A task whose draws are fewer than two batches (three, where tokens are counted) stays in the pool
-// until it has more, and of any other task as many as one batch stays. At the pass's end, where
-// everything is composed, no task has a rest for a tiny batch then.
+// until it has more, and every other task keeps as many as one batch there. At the epoch's end,
+// where everything is composed, no task has a rest for a tiny batch then.
 class PooledPass final : public Pass {
  public:
-  // `order`, whose pass number `pass` has begun, and `composer` must outlive this.
+  // `order`, whose epoch number `pass` has begun, and `composer` must outlive this.
   PooledPass(SteppedOrder& order, const BatchComposer& composer, uint64_t seed, uint64_t pass);
 
   bool AtEnd() const override { return placed_ >= order_.draws(); }
@@ -36,11 +36,11 @@ class PooledPass final : public Pass {
 
  private:
   void Refill(double progress);
-  // Draws for kPoolBatches batches. Returns whether these were the pass's last draws.
+  // Draws for kPoolBatches batches. Returns whether these were the epoch's last draws.
   bool DrawAhead();
   // Takes from the pool what becomes batches now.
   std::vector<Draw> TakeReady(bool all);
-  // How many of a task's draws, given by their sizes, become batches now: the first so many.
+  // Says how many of a task's draws, given by their sizes, become batches now: the first so many.
   size_t ReadyOf(const std::vector<uint32_t>& sizes) const;
 
   SteppedOrder& order_;

@@ -1,5 +1,5 @@
-// Which queries must not meet in a batch: the keys of texts and documents that draws of a pass may
-// have in common.
+// Says which queries must not meet in a batch: the keys of texts and documents that draws of an
+// epoch may have in common.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace tandem::sampling {
 
 class SharedKeys {
  public:
-  // No keys: all draws may meet.
+  // Has no keys: all draws may meet.
   SharedKeys() = default;
   SharedKeys(const Pairs& pairs, const PlannedOrder& order);
 
@@ -24,7 +24,7 @@ class SharedKeys {
   }
   std::vector<BatchKeys> Of(const std::vector<Draw>& draws) const;
 
-  // An upper bound of the number of a pass's draws that have one text, or one document.
+  // An upper bound of the number of an epoch's draws that have one text, or one document.
   size_t most() const { return most_; }
 
  private:

@@ -6,7 +6,7 @@
 namespace tandem::sampling {
 namespace {
 
-// How many draws in a row a batch may refuse, for each of its places, before it stays smaller:
+// Says how many draws in a row a batch may refuse, for each of its places, before it stays smaller:
 // enough that it is full unless more than 15 of 16 queries share a few texts or documents.
 constexpr size_t kLooks = 16;
 constexpr const char* kWaiting = "waiting";
@@ -71,7 +71,7 @@ std::vector<Draw> SteppedPass::Next(double progress, bool rank_anew) {
   return batch;
 }
 
-// As many of each queue as fit: the others of it have the same key.
+// Takes as many of each queue as fit: the others of it have the same key.
 void SteppedPass::TakeWaiting(size_t size, std::vector<Draw>& batch) {
   bool any_empty = false;
   for (Queue& queue : waiting_) {

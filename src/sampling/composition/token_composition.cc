@@ -19,11 +19,11 @@ constexpr size_t kMoreBatches = 64;
 // Queries that may wait for a batch with room for them, before a batch ends where one does not fit:
 // so many are looked at for each batch.
 constexpr size_t kMostWaiting = 64;
-// Of how many batches the least loaded is found by looking at all; of more, by so many random ones,
-// if any of them has room.
+// The least loaded of this many batches is found by looking at all; among more, by trying as many
+// random ones, if any of them has room.
 constexpr size_t kFewBatches = 1024;
 
-// The queries of a pass with their keys as nodes.
+// The queries of an epoch with their keys as nodes.
 struct TokenPass {
   TokenPass(std::span<const BatchKeys> pass, std::span<const uint32_t> tokens_in, size_t limit_in)
       : tokens(tokens_in),
@@ -76,7 +76,7 @@ class TokenPlacer {
         first_free_(pass.node_count),
         table_(pass.entries) {}
 
-  // Whether all fit.
+  // Says whether all fit.
   bool Place() { return PlaceBound() && PlaceOthers(); }
 
   // The batch of each query; batches that nobody came into have no number.
@@ -102,7 +102,7 @@ class TokenPlacer {
     return loads_[batch] + pass_.tokens[query] <= pass_.limit &&
            IsFree(pass_.nodes[query][0], batch) && IsFree(pass_.nodes[query][1], batch);
   }
-  // Whether the batch has still less than the mean when half of the query is in it.
+  // Says whether the batch has still less than the mean when half of the query is in it.
   bool Needs(uint32_t query, uint32_t batch) const {
     return static_cast<double>(loads_[batch]) + pass_.tokens[query] / 2.0 <= Mean();
   }
@@ -162,7 +162,7 @@ class TokenPlacer {
     return best != kNoQuery ? best : LeastLoadedOfAll(query);
   }
 
-  // Of all batches that the query fits into. first_free_ remembers for each node up to where
+  // Looks at all batches that the query fits into. first_free_ remembers for each node up to where
   // batches have it, since no query leaves its batch.
   uint32_t LeastLoadedOfAll(uint32_t query) {
     uint32_t begin = 0;
@@ -182,7 +182,7 @@ class TokenPlacer {
     return best;
   }
 
-  // Fills one batch after the other up to the mean of what is left for it and those behind it.
+  // Fills one batch after the other up to the mean of what is left for it and those after it.
   // A query that is too long for the batch under way waits for the next one; where many wait, the
   // batch ends.
   bool PlaceOthers() {
@@ -244,7 +244,7 @@ class TokenPlacer {
   CellTable table_;
 };
 
-// As many as all tokens fill.
+// As few batches as all tokens fill.
 size_t FewestBatches(std::span<const uint32_t> tokens, size_t limit) {
   const uint64_t total = std::accumulate(tokens.begin(), tokens.end(), uint64_t{0});
   return std::max<size_t>(1, (total + limit - 1) / limit);

@@ -1,4 +1,4 @@
-// How the queries of a pass become batches of a limited number of tokens.
+// Says how the queries of an epoch become batches of a limited number of tokens.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ struct TokenOptions {
   Copies copies = Copies::kNever;
 };
 
-// The number of the batch of each query of a pass: no batch has more than `limit` tokens or a key
-// twice, none is empty, and they are numbered from 0. `tokens[i]` is what query i of the pass
+// Gives each query of an epoch the number of its batch: no batch has more than `limit` tokens or a
+// key twice, none is empty, and they are numbered from 0. `tokens[i]` is what query i of the epoch
 // brings, its documents included: from 1 to `limit`, or std::invalid_argument is thrown. Where the
 // queries of a key have to meet, in as many batches as the tokens fill at least, they are spread as
 // SplitFrequentKeys does it.
 //
 // Batches are as few as a first fit finds, and about as large as each other: in tokens they differ
 // by little more than their longest query, as far as keys allow that. A query goes to the batch of
-// its place in the pass unless limit or keys forbid it; where they do, to one near that, and only
+// its place in the epoch unless limit or keys forbid it; where they do, to one near that, and only
 // then to one that `random` chooses.
 //
 // Queries that share a key are placed first, then the others fill up. Where some do not fit, all
-// are placed anew in more batches. Time is about linear in the pass, for each of these tries.
+// are placed anew in more batches. Time is about linear in the epoch, for each of these tries.
 std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> pass,
                                       std::span<const uint32_t> tokens, const TokenOptions& options,
                                       RandomStream random);

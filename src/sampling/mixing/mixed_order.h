@@ -1,4 +1,4 @@
-// The order of several data sets that are mixed by weights or in turns (Mixture).
+// Orders several data sets that are mixed by weights or in turns (Mixture).
 //
 // Each source has an order of its own, over its own pairs, and gives its draws pass after pass. An
 // epoch has as many draws as the passes of all sources together; which of them come from which
@@ -22,7 +22,7 @@ namespace tandem::sampling {
 // Decides an epoch at its beginning. The orders are PlannedOrders. Where they are known ahead, each
 // has passes of one length.
 //
-// Memory, where they are not: 12 bytes a draw and 16 a draw whose weight is not 1.
+// Memory where they are not known ahead: 12 bytes a draw, and 16 a draw whose weight is not 1.
 class MixedPlannedOrder final : public PlannedOrder {
  public:
   explicit MixedPlannedOrder(SourceOrders sources);

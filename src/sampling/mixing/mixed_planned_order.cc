@@ -24,7 +24,7 @@ void MixedPlannedOrder::Append(size_t part, uint64_t pass, size_t begin, size_t 
   const std::vector<Draw> all = Planned(part).Plan(pass);
   for (size_t i = begin; i < std::min(all.size(), begin + count); ++i) {
     Draw draw = all[i];
-    // Further documents are drawn anew in each pass of the epoch.
+    // Extra documents are drawn anew in each pass of the epoch.
     draw.repeat += number * static_cast<uint32_t>(source.pairs->count(draw.query));
     draw.query += static_cast<uint32_t>(source.first_query);
     draws.push_back(draw);

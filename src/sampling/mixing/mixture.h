@@ -1,4 +1,4 @@
-// How much of an epoch each of several data sets is, and in which turns their queries come.
+// Says how much of an epoch each of several data sets is, and in which turns their queries come.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ enum class Mixture {
   kRoundRobin,  // the same of each
 };
 
-// Of S sources, the share of an epoch's draws that each has; the sum is 1. `weights` [S] are finite
+// The share of an epoch's draws that each of S sources has; the sum is 1. `weights` [S] are finite
 // and not negative, and one of them is positive: std::invalid_argument otherwise.
 std::vector<double> SharesOf(std::span<const double> weights);
 
-// How many of an epoch's `draws` each source has, where `taken` [S] are those that it has had in
-// all epochs before. The sum is `draws`; the sums over all epochs differ from `shares` of all draws
-// by less than one draw, unless an epoch has fewer draws than there are sources. A source with
-// share 0 has none.
+// Says how many of an epoch's `draws` each source has, where `taken` [S] are those that it has had
+// in all epochs before. The sum is `draws`; the sums over all epochs differ from `shares` of all
+// draws by less than one draw, unless an epoch has fewer draws than there are sources. A source
+// with share 0 has none.
 std::vector<uint64_t> EpochQuotas(std::span<const double> shares, std::span<const uint64_t> taken,
                                   uint64_t draws);
 

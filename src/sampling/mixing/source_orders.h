@@ -63,8 +63,8 @@ class SourceOrders {
   void BeginEpoch();
   const std::vector<uint64_t>& quotas() const { return quotas_; }  // [size()] of this epoch
   uint64_t draws() const { return draws_; }
-  // For orders whose passes have one length: the quotas of any epoch, and what the parts have had
-  // in all epochs before.
+  // For orders whose passes have one length, this holds the quotas of any epoch, and what the parts
+  // have had in all epochs before.
   struct EpochPlan {
     std::vector<uint64_t> taken, quotas;
   };

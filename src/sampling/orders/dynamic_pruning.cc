@@ -1,25 +1,25 @@
-// Fewer queries a pass, those that the model scores highest for sure; their better documents more
-// often.
+// Draws fewer queries an epoch, those that the model scores highest for sure; their better
+// documents come more often.
 //
 // Every pair has a score: the base model's cosine, then the cosine of the last training step that
 // had the pair. A query's score is the mean over its pairs. With n queries, t the share of the run
 // that is done, and c(t, s, e) = e + (1 + cos(pi t)) / 2 * (s - e):
 //
-//   alpha = c(t, alpha_start, alpha_end), at the pass's beginning
-//   n0 = floor(n (1 - base_share) / alpha_start + base_share n), at least 1: the draws of a pass
+//   alpha = c(t, alpha_start, alpha_end), at the epoch's beginning
+//   n0 = floor(n (1 - base_share) / alpha_start + base_share n), at least 1: the draws of an epoch
 //   k = (alpha n0 - n) / (alpha - 1), rounded: how many queries are in for sure
 //
 // While one of the k best queries (of all n, drawn or not) is undrawn, the best such one is next;
 // else the next is uniform among the undrawn. Queries are ranked anew every `update_interval` steps
-// of a pass. A document weighs `beta` where its pair is among the v P best of all P pairs (its
+// of an epoch. A document weighs `beta` where its pair is among the v P best of all P pairs (its
 // score's bucket of ScoreHistogram is above that of number floor(v P)), v = c(t, top_start,
 // top_end) at every step; else 1. With keep < 1, static pruning comes first, and n, P and means
 // count what it has left.
 //
-// Random draws of pass e come from stream (seed, "dynamic pruning", e), documents from the query's
+// Random draws of epoch e come from stream (seed, "dynamic pruning", e), documents from the query's
 // stretch of stream (seed, "sampling documents", e).
 // Source: OPERA DP (Fang et al.), Algorithm 1. Ours, where the paper is silent: the mean as a
-// query's score; scores of training steps, nothing is encoded anew; passes without replacement,
+// query's score; scores of training steps, nothing is encoded anew; epochs without replacement,
 // alpha and k fixed in each. The paper's k is r n with r = (alpha n0 - n) / ((alpha - 1) n).
 #include <algorithm>
 #include <cmath>
@@ -107,7 +107,7 @@ class DynamicPruning final : public SteppedOrder {
     if (given_ == draws()) return std::nullopt;
     const bool is_best = ranking_.undrawn() > 0 && ranking_.better() < sure_;
     if (!is_best && ranking_.open() == 0) return std::nullopt;
-    // A pass that has every query leaves none out for another.
+    // An epoch that has every query leaves none out for another.
     proposed_sure_ = is_best || draws() == queries_;
     proposed_place_ = is_best ? 0 : random_.Below(ranking_.open());
     const uint32_t query = is_best ? ranking_.best() : ranking_.open_query(proposed_place_);
@@ -153,7 +153,8 @@ class DynamicPruning final : public SteppedOrder {
     return probabilities;
   }
 
-  // With the scores by which they were ranked; those whose pairs are all left out with their mean.
+  // They come with the scores by which they were ranked; those whose pairs are all left out with
+  // their mean.
   std::vector<LeftOut> NotDrawn() const override {
     std::vector<LeftOut> left_out;
     for (uint32_t query = 0; query < pairs_.queries(); ++query) {
@@ -254,7 +255,7 @@ class DynamicPruning final : public SteppedOrder {
     return Mean(query, [this](size_t pair) { return pairs_.kept(pair); });
   }
 
-  // Over those of the query's pairs that count.
+  // Goes over those of the query's pairs that count.
   template <typename Counts>
   float Mean(uint32_t query, const Counts& counts) const {
     double sum = 0;
@@ -312,7 +313,7 @@ class DynamicPruning final : public SteppedOrder {
   std::vector<double> weights_;  // of the documents that DrawDocument chooses from
   RandomStream random_, documents_;
   size_t sure_ = 0;   // k
-  size_t given_ = 0;  // draws of this pass so far
+  size_t given_ = 0;  // draws of this epoch so far
   std::optional<Draw> proposed_;
   bool proposed_sure_ = false;
   size_t proposed_place_ = 0;  // among the open queries, of a random draw

@@ -1,13 +1,13 @@
 // Drops some of the queries that the model does well on, and weighs the others of these more.
 //
-// A query's loss is the last that training saw. At the beginning of a pass the queries whose loss
+// A query's loss is the last that training saw. At the beginning of an epoch the queries whose loss
 // is strictly below the mean of all losses are dropped with probability r = `drop` each, for this
-// pass; those that stay weigh 1 / (1 - r), so that the expected gradient is that of all queries. A
+// epoch; those that stay weigh 1 / (1 - r), so that the expected gradient is that of all queries. A
 // query that was never seen stays, weighs 1, and is not in the mean. Nothing is dropped in the
-// first pass, nor in one that begins at `drop_until` of the run or later.
+// first epoch, nor in one that begins at `drop_until` of the run or later.
 //
-// Whether query q is dropped in pass e is number q of stream (seed, "infobatch", e). Own documents
-// are drawn as by `uniform`.
+// Whether query q is dropped in epoch e is number q of stream (seed, "infobatch", e). Paired
+// documents are drawn as by `uniform`.
 // Source: InfoBatch (Qin et al., ICLR 2024). The paper prints "loss below the mean"; its delta is
 // `drop_until`.
 #include <cmath>
@@ -20,7 +20,7 @@
 
 #include "base/random.h"
 #include "sampling/catalogue.h"
-#include "sampling/own_document.h"
+#include "sampling/paired_document.h"
 
 namespace tandem::sampling {
 namespace {
@@ -70,13 +70,13 @@ class InfoBatch final : public PlannedOrder {
     draws.reserve(draws_);
     for (uint32_t query = 0; query < fates_.size(); ++query) {
       if (fates_[query] == kDropped) continue;
-      draws.push_back({.query = query, .document = OwnDocument(pairs_, query, documents)});
+      draws.push_back({.query = query, .document = DrawPairedDocument(pairs_, query, documents)});
     }
     RandomStream({seed_, "sampling order", pass}).Shuffle(std::span(draws));
     return draws;
   }
 
-  // Before the dice of this pass.
+  // The probabilities before the dice of this epoch.
   std::vector<float> Probabilities() const override {
     std::vector<float> probabilities(pairs_.size());
     for (size_t query = 0; query < pairs_.queries(); ++query) {
@@ -88,7 +88,7 @@ class InfoBatch final : public PlannedOrder {
     return probabilities;
   }
 
-  // With the losses that they had when the pass began.
+  // They come with the losses that they had when the epoch began.
   std::vector<LeftOut> NotDrawn() const override {
     std::vector<LeftOut> left_out;
     for (uint32_t query = 0; query < fates_.size(); ++query) {
@@ -125,7 +125,7 @@ class InfoBatch final : public PlannedOrder {
   }
 
  private:
-  // Of the queries that have been seen; below every loss where none has.
+  // The mean over the queries that have been seen; below every loss where none has.
   double MeanLoss() const {
     double sum = 0;
     size_t count = 0;
@@ -142,7 +142,7 @@ class InfoBatch final : public PlannedOrder {
   double drop_;
   double drop_until_;
   std::vector<float> losses_;   // [n] last seen; NaN: never
-  std::vector<uint8_t> fates_;  // [n] in the pass under way
+  std::vector<uint8_t> fates_;  // [n] in the epoch under way
   size_t draws_;
 };
 

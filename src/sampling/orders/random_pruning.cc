@@ -1,4 +1,4 @@
-// A share of the pairs at random, the same in every pass, each once a pass.
+// Draws a share of the pairs at random, the same in every epoch, each once an epoch.
 //
 // Which pairs are kept follows from the seed. A query without a kept pair is not drawn; masks know
 // all pairs still.

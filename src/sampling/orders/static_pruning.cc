@@ -1,9 +1,9 @@
-// The pairs that the base model scores highest, the same in every pass, each once a pass.
+// The pairs that the base model scores highest, the same in every epoch, each once an epoch.
 //
 // The best keep * pairs are kept, over all queries together; ties go by the cosine, then to the
 // pair that the data have first. A query is so drawn in proportion to its kept pairs, its document
 // uniformly among them; a query without one is not drawn. Masks know all pairs still.
-// Source: OPERA SP (Fang et al.). Differs: passes without replacement.
+// Source: OPERA SP (Fang et al.). Differs: epochs without replacement.
 #include <memory>
 
 #include "sampling/catalogue.h"

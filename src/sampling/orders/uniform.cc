@@ -1,9 +1,9 @@
-// Every query once per pass, in random order.
+// Draws every query once per epoch, in random order.
 //
-// The own document of a query is uniform among its positives, or with `graded_own` among all that
-// are judged for it. The order of pass e is the shuffle of stream (seed, "sampling order", e), and
-// what is drawn for query q comes from its own stretch of stream (seed, "sampling documents", e)
-// (sampling/further.h).
+// The paired document of a query is uniform among its positives, or with `graded_own` among all
+// that are judged for it. The order of epoch e is the shuffle of stream (seed, "sampling order",
+// e), and what is drawn for query q comes from its own stretch of stream (seed, "sampling
+// documents", e) (sampling/further.h).
 // Source: common practice; the papers' "random batches".
 #include <memory>
 #include <numeric>
@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 #include "sampling/catalogue.h"
-#include "sampling/own_document.h"
+#include "sampling/paired_document.h"
 
 namespace tandem::sampling {
 namespace {
@@ -43,7 +43,7 @@ class Uniform final : public PlannedOrder {
     std::vector<Draw> draws;
     draws.reserve(queries.size());
     for (const uint32_t query : queries) {
-      draws.push_back({.query = query, .document = OwnDocument(pairs_, query, documents)});
+      draws.push_back({.query = query, .document = DrawPairedDocument(pairs_, query, documents)});
     }
     return draws;
   }

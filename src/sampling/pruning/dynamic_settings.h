@@ -21,7 +21,7 @@ inline bool PrunesFirst(const config::Params& params) { return params.Number("ke
 inline constexpr config::ChoiceInfo kLevels[] = {
     {"both", "fewer queries, and their better documents more often"},
     {"queries", "fewer queries; documents are uniform"},
-    {"documents", "every query once a pass, its better documents more often"}};
+    {"documents", "every query once an epoch, its better documents more often"}};
 
 inline constexpr std::string_view kNeedsQueries = "levels = \"both\" or \"queries\"";
 inline constexpr std::string_view kNeedsDocuments = "levels = \"both\" or \"documents\"";
@@ -35,7 +35,7 @@ inline constexpr config::ParamInfo kDynamicParams[] = {
     config::Number("alpha_end", "", "the same at the run's end", 5, kAlphaRange)
         .Needs(kNeedsQueries, ChoosesQueries),
     config::Number("base_share", "share of the queries",
-                   "the best that the first pass has for sure", 0.25, {0, 1})
+                   "the best that the first epoch has for sure", 0.25, {0, 1})
         .Needs(kNeedsQueries, ChoosesQueries),
     config::Number("beta", "", "what a document of the best pairs weighs when one is drawn", 5,
                    {1e-3, 1000})

@@ -11,9 +11,9 @@
 
 namespace tandem::sampling {
 
-// Which of two pairs is better: the one with the higher score, of equal ones that with the higher
-// `second`, which may be empty (the cosines beside reciprocal ranks, most of which are 1), else the
-// earlier one.
+// Says which of two pairs is better: the one with the higher score, of equal ones that with the
+// higher `second`, which may be empty (the cosines beside reciprocal ranks, most of which are 1),
+// else the earlier one.
 struct PairRanking {
   std::span<const float> scores;
   std::span<const float> second = {};
@@ -21,11 +21,11 @@ struct PairRanking {
   bool operator()(uint32_t a, uint32_t b) const;
 };
 
-// How many of `pairs` a share of them is, rounded down; a product that rounding has made a little
-// less than a whole number counts as that. 0 where the share is too small for a pair.
+// Says how many of `pairs` a share of them is, rounded down; a product that rounding has made a
+// little less than a whole number counts as that. 0 where the share is too small for a pair.
 size_t KeptCount(size_t pairs, double share);
 
-// True for the `count` best pairs.
+// Says which are the `count` best pairs.
 std::vector<bool> BestPairs(const PairRanking& ranking, size_t count);
 
 // Keeps floor(share * pairs) pairs, chosen from stream (seed, "random pruning"); all of them where

@@ -1,11 +1,11 @@
-// The queries of a pass by their scores: who is still undrawn, who of these is best, and how many
+// The queries of an epoch by their scores: who is still undrawn, who of these is best, and how many
 // drawn ones are better by now.
 //
-// A query is drawn once a pass, and only a drawn one's score changes. So the undrawn keep the order
-// that the pass began with: it is sorted once, and the best undrawn one moves along it. A drawn
-// query's new score only asks between which of the pass's first scores it lies; that place is
-// counted. The rank of the best undrawn query is then the number of drawn queries whose place is
-// not behind its own, a running sum. Nothing but a new place (a binary search) takes more than
+// A query is drawn once an epoch, and only a drawn one's score changes. So the undrawn keep the
+// order that the epoch began with: it is sorted once, and the best undrawn one moves along it. A
+// drawn query's new score only asks between which of the epoch's first scores it lies; that place
+// is counted. The rank of the best undrawn query is then the number of drawn queries whose place is
+// not after its own, a running sum. Nothing but a new place (a binary search) takes more than
 // constant time.
 #pragma once
 
@@ -46,13 +46,13 @@ class QueryRanking {
   void Skip(size_t index);
   void Unskip() { open_ = undrawn_; }
 
-  // Draws an undrawn query; its score stays that of the pass's beginning until Move.
+  // Draws an undrawn query; its score stays that of the epoch's beginning until Move.
   void Draw(uint32_t query);
   bool is_drawn(uint32_t query) const { return index_[query] >= undrawn_; }
   // Gives drawn queries other scores. All places are looked for side by side, so that the processor
   // waits for memory once for many of them.
   void Move(std::span<const uint32_t> queries, std::span<const float> scores);
-  // How many of the pass's first scores are better than the query's.
+  // Says how many of the epoch's first scores are better than the query's.
   uint32_t place(uint32_t query) const { return places_[query]; }
   // The score by which a query that has not moved is ranked.
   float score(uint32_t query) const { return ScoreOf(keys_[places_[query]]); }
@@ -67,14 +67,14 @@ class QueryRanking {
   static uint64_t Key(float score, uint32_t query);
   static uint32_t QueryOf(uint64_t key) { return static_cast<uint32_t>(key); }
   static float ScoreOf(uint64_t key);
-  // How many of keys_ are below each of `keys`.
+  // Says how many of keys_ are below each of `keys`.
   std::vector<uint32_t> PlacesOf(std::span<const uint64_t> keys) const;
   void MoveTo(uint32_t query, uint32_t place);
   void Start();
   void SwapInPool(size_t a, size_t b);
   void Advance();  // to the next undrawn query
 
-  std::vector<uint64_t> keys_;      // [size] sorted; of the pass's first scores
+  std::vector<uint64_t> keys_;      // [size] sorted; of the epoch's first scores
   std::vector<uint32_t> places_;    // [queries] how many of keys_ are better than the query
   std::vector<uint32_t> drawn_at_;  // [size + 1] drawn queries by their place
   std::vector<uint32_t> pool_;      // [size] open, skipped, drawn

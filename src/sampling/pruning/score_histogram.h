@@ -1,4 +1,4 @@
-// How the scores of all pairs are spread, kept up to date while single scores change.
+// Says how the scores of all pairs are spread, kept up to date while single scores change.
 #pragma once
 
 #include <cstddef>

@@ -17,10 +17,10 @@
 #include "base/hashes/text_hash.h"
 #include "base/log.h"
 #include "embeddings/layouts/cache_file.h"
+#include "search/agree_on_inputs.h"
 #include "search/encoding/distinct_texts.h"
 #include "search/encoding/encoding_source.h"
 #include "search/encoding/mapped_tensor.h"
-#include "search/same_inputs.h"
 
 namespace tandem::search {
 namespace {
@@ -62,7 +62,7 @@ class BlockEncoder {
   bool shared() const { return dist::IsShared(encode_.group); }
   bool leads() const { return encode_.group->leads(); }
 
-  // Of rank 0, when it has all rows: gives the others those that they have not seen.
+  // Rank 0 calls it when it has all rows: gives the others those that they have not seen.
   void Complete(const at::Tensor& rows) {
     Tell(0, 0);
     for (const auto& [first, count] : Unseen(static_cast<size_t>(rows.size(0)))) {
@@ -70,7 +70,8 @@ class BlockEncoder {
           rows.narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count)));
     }
   }
-  // Of the others: takes part in what rank 0 encodes, until that has all rows; returns these.
+  // All other ranks call it: they take part in what rank 0 encodes, until that has all rows, which
+  // it returns.
   at::Tensor Follow(size_t count, int64_t width) {
     const at::Tensor all = at::empty({static_cast<int64_t>(count), width}, at::kFloat);
     while (true) {
@@ -168,7 +169,7 @@ void FillMissing(BlockEncoder& encoder, const embeddings::BlockShape& shape,
   }
 }
 
-// From the file, which is filled where it is not complete.
+// Reads from the file, which is filled where it is not complete.
 at::Tensor FromFile(BlockEncoder& encoder, const embeddings::CacheLayout& layout,
                     const std::filesystem::path& path, const CacheOptions& options) {
   const auto from_cache = [&](size_t rows) {
@@ -217,7 +218,7 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
     RunningHash texts;
     texts.Add(distinct.hash);
     for (const uint32_t row : distinct.row_of) texts.Add(uint64_t{row});
-    CheckSameInputs(model, kind, count, texts.value(), options.encode);
+    AgreeOnInputs(model, kind, count, texts.value(), options.encode);
   }
   const int64_t width = model.embedding_width();
   BlockEncoder encoder(model, kind, text, distinct, options);

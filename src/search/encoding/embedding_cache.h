@@ -35,7 +35,7 @@ struct CacheOptions {
 };
 
 struct CachedEmbeddings {
-  // float32 [distinct texts, E], not normalised. Of a cache, the pages of its file: they may be
+  // float32 [distinct texts, E], not normalised. A cache gives the pages of its file: they may be
   // read only, and need no memory of their own.
   at::Tensor rows;
   std::vector<uint32_t> row_of;  // [count]: the row of each text

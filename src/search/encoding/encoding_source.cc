@@ -45,7 +45,7 @@ embeddings::Provenance EncodingSource(model::DualEncoder& model, model::TextKind
                                       const EncodeOptions& options) {
   // Batches, and with them the rounding, depend on the number of threads and of processes.
   const int ranks = options.group == nullptr ? 1 : options.group->ranks();
-  // A device's products round otherwise. Without one nothing is said, as it always was.
+  // A device's products round otherwise. Nothing is said where there is none, as it always was.
   const std::string device =
       model.device().is_cpu() ? "" : fmt::format("device cuda {}\n", options.device_batch_tokens);
   return embeddings::Provenance(fmt::format(

@@ -14,9 +14,9 @@ namespace tandem::search {
 embeddings::Provenance EncodingSource(model::DualEncoder& model, model::TextKind kind,
                                       const EncodeOptions& options);
 
-// That of kept embeddings (embeddings/layouts/kept.h), which names the texts too: by their ids, by
-// their token ids and, where the prompt is left out of pooling, by its length. Token ids are what
-// the model sees of a text, so that another tokenizer gives another provenance.
+// The provenance of kept embeddings (embeddings/layouts/kept.h) names the texts too: by their ids,
+// by their token ids and, where the prompt is left out of pooling, by its length. Token ids are
+// what the model sees of a text, so that another tokenizer gives another provenance.
 embeddings::Provenance KeptSource(model::DualEncoder& model, model::TextKind kind,
                                   const data::Texts& texts, tensor::Precision precision);
 

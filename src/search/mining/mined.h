@@ -15,20 +15,20 @@
 
 namespace tandem::search {
 
-// Of one query.
+// What was mined for one query.
 struct MinedQuery {
   std::vector<Hit> negatives;  // best first; `document` is one of the task's D
   uint32_t left_out = 0;       // candidates that the margins took out
-  // Of a query with documents judged 0: judged documents that the ranking places in the range,
-  // margins aside. Positives (their rank counts the documents before them that are not relevant),
-  // and those judged 0.
+  // Counts of a query with documents judged 0: judged documents that the ranking places in the
+  // range, margins aside. They are positives (their rank counts the documents before them that are
+  // not relevant), and those judged 0.
   uint32_t positives_in_range = 0;
   uint32_t irrelevant_in_range = 0;
 };
 
 struct Mined {
   std::vector<MinedQuery> queries;  // [Q of the task]
-  // Of the values of task.positives, in their order; -infinity where there is none.
+  // The scores of task.positives, in their order; -infinity where there is none.
   std::vector<float> positive_scores;
 };
 
@@ -62,8 +62,8 @@ struct MiningSummary {
   size_t positives_in_range = 0;
   size_t irrelevant_in_range = 0;
 
-  // Of the judged documents in the range, of queries with documents judged 0, the share that is
-  // positive; nothing where none there was judged 0. It estimates how many of the mined negatives
+  // The share of positives among the judged documents in the range, of queries with documents
+  // judged 0; nothing where none there was judged 0. It estimates how many of the mined negatives
   // are false where those who judged looked at documents of all ranks alike.
   std::optional<double> FalseNegativeRate() const;
 };

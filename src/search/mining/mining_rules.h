@@ -1,4 +1,4 @@
-// Which documents of a ranking become negatives of a query.
+// Decides which documents of a ranking become negatives of a query.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ namespace tandem::search {
 // Source: mine_hard_negatives of sentence-transformers 6.2 (`range_min`, `range_max`,
 // `absolute_margin`, `relative_margin`, `num_negatives`, `sampling_strategy`). Differs: a query's
 // candidates end at ranks.end whatever the number of other queries' positives is; there, with
-// margins, a few ranks behind it may follow.
+// margins, a few ranks after it may follow.
 struct RankRange {
   size_t begin = 10;
   size_t end = 200;  // the first rank that is not in it
 };
 
-// "10:200": two ranks with a colon between them. Nothing for all other text.
+// "10:200": two ranks with a colon between them. Gives nothing for all other text.
 std::optional<RankRange> ParseRankRange(std::string_view text);
 
 struct MiningRules {
@@ -50,15 +50,15 @@ struct MiningRules {
 // the range has ranks or none, and for margins that are not finite or outside their bounds.
 void CheckRules(const MiningRules& rules);
 
-// Whether a document of this score keeps the margins. `lowest_positive` is the lowest score of the
-// query's positives; -infinity where one has no score: then no document keeps a margin.
+// Says whether a document of this score keeps the margins. `lowest_positive` is the lowest score of
+// the query's positives; -infinity where one has no score: then no document keeps a margin.
 bool KeepsMargins(const MiningRules& rules, float score, float lowest_positive);
 
 // The highest score that keeps the margins, but for rounding; infinity without margins.
 float MarginCeiling(const MiningRules& rules, float lowest_positive);
 
-// Of `candidates` (best first, those that the margins take out left out), the negatives, best
-// first. A draw depends on seed, round, query and each document alone, not on the candidates'
+// Chooses the negatives from `candidates` (best first, those that the margins take out left out),
+// best first. A draw depends on seed, round, query and each document alone, not on the candidates'
 // order: whoever swaps two of them chooses the same.
 std::vector<Hit> Choose(const MiningRules& rules, uint32_t query, std::span<const Hit> candidates);
 

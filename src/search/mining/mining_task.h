@@ -18,7 +18,7 @@ class NumberLists {
   std::span<const uint32_t> operator[](size_t list) const {
     return std::span(values_).subspan(starts_[list], starts_[list + 1] - starts_[list]);
   }
-  // Where a list begins in an array of the values of all lists.
+  // The place where a list begins in an array of the values of all lists.
   size_t start(size_t list) const { return starts_[list]; }
   size_t values() const { return values_.size(); }
 
@@ -41,9 +41,9 @@ struct MiningTask {
   std::vector<uint32_t> row_of_example;   // [examples that are mined for]: which of the Q it asks
   std::vector<uint32_t> document_of;      // [D]: the training set's document with this text
   std::vector<uint32_t> row_of_document;  // [documents]: which of the D it is a copy of
-  // Of each query, ascending, each once. `relevant`: never mined (data::IsRelevant, copies, and
-  // what MiningTaskOptions leaves out); `positives`: those of them with the grade of a positive;
-  // `irrelevant`: judged 0, none of them relevant.
+  // Lists for each query, ascending, each document once. `relevant`: never mined (data::IsRelevant,
+  // copies, and what MiningTaskOptions leaves out); `positives`: those of them with the grade of a
+  // positive; `irrelevant`: judged 0, none of them relevant.
   NumberLists relevant;
   NumberLists positives;
   NumberLists irrelevant;
@@ -59,8 +59,9 @@ struct MiningTaskOptions {
   bool identical_ids = false;  // a document with the id of a query that has this text
 };
 
-// For all examples, or for `which` of them; what is known about a query comes from all examples in
-// either case. Throws DataError where the corpus holds one text only: there is nothing to mine.
+// Makes the task for all examples, or for `which` of them; what is known about a query comes from
+// all examples in either case. Throws DataError where the corpus holds one text only: there is
+// nothing to mine.
 MiningTask MakeMiningTask(const data::TrainingSet& set, const MiningTaskOptions& options = {});
 MiningTask MakeMiningTask(const data::TrainingSet& set, std::span<const uint32_t> which,
                           const MiningTaskOptions& options = {});

@@ -77,7 +77,7 @@ void CheckReach(const Reach& reach, const MiningTask& task, const MiningRules& r
   }
   if (reach.deepest <= rules.ranks.begin) {
     throw UsageError(fmt::format(
-        "--range {}:{} begins behind all results: {} has at most {} a query, known positives left "
+        "--range {}:{} begins after all results: {} has at most {} a query, known positives left "
         "out. Give a lower range or a deeper run",
         rules.ranks.begin, rules.ranks.end, file, reach.deepest));
   }

@@ -10,9 +10,9 @@ namespace tandem::search {
 // of them where `group` is null.
 dist::Share MiningShareOf(const MiningTask& task, const dist::ProcessGroup* group);
 
-// On every process what all have mined, each for its share: what one process would have, to the
+// Gives every process what all have mined, each for its share: what one process would have, to the
 // last bit but for rounding where oneDNN multiplies (tiled_search.h). Every process of `group`
-// calls it, with the same task and rules (same_mining.h). Returns `own` where `group` is null.
+// calls it, with the same task and rules (agree_on_mining.h). Returns `own` where `group` is null.
 Mined GatherMined(const MiningTask& task, Mined own, dist::ProcessGroup* group);
 
 }  // namespace tandem::search

@@ -29,8 +29,8 @@ float Bf16Error(const SimilarityRows& queries, const SimilarityRows& documents) 
   return 0x1p-8F * share * queries.longest() * documents.longest();
 }
 
-// How many hits a query needs. Documents just behind the end by an approximate score may be before
-// it.
+// Says how many hits a query needs. Documents just after the end by an approximate score may be
+// before it.
 uint32_t DepthOf(const MiningTask& task, const MiningRules& rules, size_t query,
                  Precision precision) {
   size_t depth = HitsNeeded(task, rules, query);
@@ -50,7 +50,7 @@ class Miner {
         error_(precision == Precision::kFp32 ? 0 : Bf16Error(queries, documents)),
         mined_(NothingMined(task)) {}
 
-  // For the queries of `share`.
+  // Mines for the queries of `share`.
   Mined Mine(const dist::Share& share, const TiledSearchOptions& options) {
     const auto first = static_cast<size_t>(share.begin), end = static_cast<size_t>(share.end);
     std::vector<uint32_t> depths;
@@ -99,7 +99,7 @@ class Miner {
     }
   }
 
-  // Where the exact score of a document may change what is mined.
+  // Finds where the exact score of a document may change what is mined.
   std::vector<Interval> DoubtfulScores(size_t query, std::span<const Hit> hits) const {
     const float slack = 2 * error_;
     const float ceiling = MarginCeiling(rules_, LowestPositive(task_, mined_, query));

@@ -23,14 +23,14 @@ namespace tandem::search {
 // choose what may count, and every score that decides something is computed again in fp32: which
 // documents are the best of the range, on which side of its ends and of the margins they are, and
 // what is written. So bf16 mines what fp32 does, but for errors that add up as they
-// hardly can. Throws UsageError where the range begins behind the last document, and what
+// hardly can. Throws UsageError where the range begins after the last document, and what
 // TiledSearch throws.
 Mined MineByEmbeddings(const data::TrainingSet& set, const MiningTask& task,
                        const MiningRules& rules, const SimilarityRows& queries,
                        const SimilarityRows& documents, const TiledSearchOptions& options);
 
-// The same for the queries of `share` only, so that several processes can divide them; of the
-// others nothing is mined.
+// Mines for the queries of `share` only, so that several processes can divide them; for the others
+// nothing is mined.
 Mined MineShare(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
                 const SimilarityRows& queries, const SimilarityRows& documents,
                 const TiledSearchOptions& options, const dist::Share& share);

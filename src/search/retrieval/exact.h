@@ -34,8 +34,8 @@ class ExactSearch {
   // of documents.
   ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents);
 
-  // For each query the documents, ascending, whose scores are wanted whatever their rank (the
-  // positives, for an AUC). Call before Add.
+  // Names for each query the documents, ascending, whose scores are wanted whatever their rank (the
+  // positives, for an AUC). Call it before Add.
   void Watch(std::vector<std::vector<uint32_t>> documents);
 
   // The next documents' embeddings, float32 [n, E]. Throws NumericError for a score that is not

@@ -125,7 +125,7 @@ class DocumentSearch {
     Report(model_, TextKind::kDocument, counts, options_);
   }
 
-  // Of a folder of parts, one of which is mapped at a time.
+  // Searches a folder of parts, one of which is mapped at a time.
   void SearchParts() {
     const embeddings::EmbeddingParts parts =
         OpenPartsFor(options_.embeddings, model_, TextKind::kDocument, options_.encode);

@@ -48,9 +48,9 @@ struct RetrieveOptions {
   // of results and samples.
   bool ignore_identical_ids = false;
   bool report = true;  // show bars and warn about truncated and empty texts
-  // Folder of the corpus's embeddings. One of parts (embeddings/layouts/parts.h) must have
-  // those of the same model and texts, and is only read. In any other, those of the same model and
-  // texts are used, else they are made and kept there. Empty: none.
+  // Folder of the corpus's embeddings. A folder of parts (embeddings/layouts/parts.h) must have
+  // embeddings of the same model and texts, and is only read. In any other, those of the same model
+  // and texts are used, else they are made and kept there. Empty: none.
   std::filesystem::path embeddings;
   // A cache (search/encoding/embedding_cache.h) that embeddings of queries and, without
   // `embeddings`, of documents are looked up in and kept in, so that a later call goes on where one

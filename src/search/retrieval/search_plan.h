@@ -1,4 +1,4 @@
-// How a tiled search uses its memory.
+// Says how a tiled search uses its memory.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct SearchPlan {
   std::vector<size_t> groups;   // where each group of depths begins, then their number
 };
 
-// For `memory` below `least` (LeastSearchMemory).
+// The error for a `memory` below `least` (LeastSearchMemory).
 UsageError TooLittleMemory(size_t memory, size_t least);
 
 // Throws UsageError where `memory` is below LeastSearchMemory.

@@ -33,8 +33,8 @@ class SimilarityRows {
   SimilarityRows(const at::Tensor& embeddings, std::string_view similarity,
                  std::vector<uint32_t> chosen = {});
 
-  // The same of embeddings that stand in several blocks, one after the other; at least one of them
-  // has rows.
+  // Takes embeddings that stand in several blocks, one after the other; at least one of them has
+  // rows.
   SimilarityRows(std::vector<RowBlock> blocks, size_t width, std::string_view similarity,
                  std::vector<uint32_t> chosen = {});
 

@@ -52,7 +52,7 @@ using HitSink = std::function<void(size_t query, std::span<const Hit> hits)>;
 void TiledSearch(const TiledSearchInput& input, const TiledSearchOptions& options,
                  const HitSink& sink);
 
-// How large a search is.
+// Says how large a search is.
 struct SearchShape {
   size_t queries = 0;
   size_t documents = 0;

@@ -48,7 +48,7 @@ class TopHits {
   size_t capacity_;
   size_t size_ = 0;
   float limit_ = -std::numeric_limits<float>::infinity();  // scores below it cannot count
-  // In no order. [capacity_ + kScorePadding], once there is something to hold.
+  // Scores in no order. [capacity_ + kScorePadding], once there is something to hold.
   std::unique_ptr<float[]> scores_;
   std::unique_ptr<uint32_t[]> rows_;
 };

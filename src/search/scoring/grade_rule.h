@@ -1,4 +1,4 @@
-// How a model's score of a pair becomes a grade in [0, 1].
+// Says how a model's score of a pair becomes a grade in [0, 1].
 #pragma once
 
 #include <functional>

@@ -21,7 +21,7 @@ constexpr size_t kCandidateTile = 1024;
 constexpr size_t kRoundQueries = 8192;
 constexpr uint32_t kNowhere = UINT32_MAX;
 
-// In eight sums, which the compiler keeps in vectors.
+// Adds up in eight sums, which the compiler keeps in vectors.
 double Dot(const float* a, const float* b, size_t size) {
   constexpr size_t kLanes = 8;
   double sums[kLanes] = {};
@@ -113,7 +113,7 @@ class Candidates {
     return normalized_.data() + place * documents_.width();
   }
 
-  // The places of a query's own documents, which are in either list, each once and ascending.
+  // The places of a query's judged documents, which are in either list, each once and ascending.
   std::vector<uint32_t> PlacesOf(std::span<const uint32_t> own,
                                  std::span<const uint32_t> relevant) const {
     std::vector<uint32_t> places;
@@ -126,7 +126,7 @@ class Candidates {
     places.erase(std::unique(places.begin(), places.end()), places.end());
     return places;
   }
-  // Before which place `wanted_` candidates are found, those of `own` not counted.
+  // The place before which `wanted_` candidates are found, those of `own` not counted.
   size_t End(std::span<const uint32_t> own) const {
     size_t end = wanted_;
     for (const uint32_t place : own) end += place < end;

@@ -1,4 +1,5 @@
-// How well the documents of (query, document) pairs fit their queries, by a model's embeddings.
+// Says how well the documents of (query, document) pairs fit their queries, by a model's
+// embeddings.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -47,7 +48,7 @@ struct ConsistencyOptions {
   std::function<void()> between_rounds;
 };
 
-// For each pair the reciprocal rank of its document among random positives of other queries, [P]:
+// Gives each pair the reciprocal rank of its document among other queries' random positives, [P]:
 // 1 / (1 + how many of them have a larger cosine with the query). `positives` are the rows that are
 // a positive of any query, each once; all queries share one random order of them, and each query
 // takes the first `candidates` that are neither documents of its pairs nor relevant for it:

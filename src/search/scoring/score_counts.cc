@@ -14,7 +14,7 @@
 namespace tandem::search {
 namespace {
 
-// Those of ExactSearch, so that scores are the same.
+// The tiles are those of ExactSearch, so that scores are the same.
 constexpr size_t kQueryTile = 64;
 constexpr size_t kDocumentTile = 1024;
 

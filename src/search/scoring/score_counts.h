@@ -1,4 +1,4 @@
-// How many documents score at least a threshold, for each query and many thresholds: what a
+// Says how many documents score at least a threshold, for each query and many thresholds: what a
 // threshold shows of the whole corpus (eval/samples/corpus_levels.h).
 #pragma once
 

@@ -22,7 +22,7 @@ class ApiError : public std::runtime_error {
   std::string code_;
 };
 
-// As OpenAI's types: "invalid_request_error", "authentication_error", "rate_limit_error",
+// Gives OpenAI's type: "invalid_request_error", "authentication_error", "rate_limit_error",
 // "server_error".
 std::string_view ErrorType(int status);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxDimensions = 65536;
 // Rows of models that end in Normalize are this near to length 1 in bf16, too.
 constexpr double kUnitLength = 0.01;
-// Of an answer with embeddings, about: what stands around a row, and one number.
+// An answer with embeddings takes about this: what stands around a row, and one number.
 constexpr size_t kRowFrameBytes = 64;
 constexpr size_t kBase64Bytes = 6;
 constexpr size_t kNumberBytes = 14;  // "-0.0123456789,"

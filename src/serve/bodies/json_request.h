@@ -39,7 +39,7 @@ RequestMember StringMember(std::string_view name, std::string* to);
 RequestMember StringMember(std::string_view name, std::optional<std::string>* to);
 RequestMember BooleanMember(std::string_view name, bool* to);
 RequestMember NumberMember(std::string_view name, std::optional<double>* to);
-// From 0 to 1.
+// Takes a number from 0 to 1.
 RequestMember ProbabilityMember(std::string_view name, std::optional<double>* to);
 struct IntegerRange {
   size_t lowest;
@@ -48,9 +48,9 @@ struct IntegerRange {
 RequestMember IntegerMember(std::string_view name, IntegerRange range, size_t* to);
 // An array of 1 to `most` strings.
 RequestMember StringsMember(std::string_view name, size_t most, std::vector<std::string>* to);
-// The same, or a string.
+// Takes an array of strings, or a string.
 RequestMember TextsMember(std::string_view name, size_t most, std::vector<std::string>* to);
-// The same as OpenAI's `input`, whose arrays of token ids belong to its own tokenizer.
+// Takes OpenAI's `input`, whose arrays of token ids belong to its own tokenizer.
 RequestMember OpenAiInputMember(std::string_view name, size_t most, std::vector<std::string>* to);
 // "query" or "document".
 RequestMember KindMember(std::string_view name, TextKind* to);
@@ -62,7 +62,7 @@ RequestMember ObjectMember(std::string_view name, std::string* to);
 RequestMember PairsMember(std::string_view name, size_t most,
                           std::function<void(std::string query, std::string document)> add);
 
-// Of a body that lacks a member, or has one too many.
+// The error for a body that lacks a member, or has one too many.
 ApiError MissingMember(const std::string& message);
 
 }  // namespace tandem::serve

@@ -11,7 +11,7 @@ namespace tandem::serve {
 // Appends `text` in quotes. Bytes that are no UTF-8 become U+FFFD.
 void AppendJsonText(std::string* out, std::string_view text);
 
-// Appends the shortest digits that read as the same number. Not finite: null.
+// Appends the shortest digits that read as the same number; null where it is not finite.
 void AppendJsonFloat(std::string* out, float number);
 void AppendJsonNumber(std::string* out, double number);
 void AppendJsonInteger(std::string* out, uint64_t number);

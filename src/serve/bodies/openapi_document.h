@@ -5,7 +5,7 @@
 
 namespace tandem::serve {
 
-// As JSON. `with_token`: whether clients need a bearer token.
+// The document as JSON. `with_token`: whether clients need a bearer token.
 std::string OpenApiDocument(bool with_token);
 
 }  // namespace tandem::serve

@@ -16,7 +16,7 @@ namespace tandem::serve {
 // could carry or that is shorter than 16 characters. Warns where other users may read the file.
 std::vector<std::string> ReadTokens(const std::filesystem::path& file);
 
-// Whether both are equal. How long it takes does not depend on where they differ.
+// Says whether both are equal. How long it takes does not depend on where they differ.
 bool EqualInConstantTime(std::string_view given, std::string_view token);
 
 // The number of the token in "Bearer TOKEN"; none where it is not among them. All are compared.

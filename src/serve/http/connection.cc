@@ -18,13 +18,13 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using std::chrono::milliseconds;
 
-// Of requests that a client sends before it has the answer to the one before.
+// Limits requests that a client sends before it has the answer to the one before.
 constexpr size_t kPipelinedBytes = size_t{32} << 10;
 // A body that is always read, however much memory others hold.
 constexpr size_t kSmallBody = size_t{64} << 10;
 // The least a client must read of its answer in a second, once ServerOptions::write is over.
 constexpr size_t kWriteBytesPerSecond = size_t{64} << 10;
-// How long, and how much, a client may still send behind an answer that ends the connection.
+// Says how long, and how much, a client may still send after an answer that ends the connection.
 // Closing at once would reset the connection, and the client might not read the answer.
 constexpr milliseconds kLinger{2000};
 constexpr size_t kLingerBytes = size_t{64} << 20;

@@ -1,4 +1,4 @@
-// One connection: reads requests, one after the other, and writes their answers. For server.cc.
+// One connection: reads requests, one after the other, and writes their answers, for server.cc.
 #pragma once
 
 #include <array>
@@ -33,12 +33,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Start();
   // Called several times a second: does what is due when a deadline has passed.
   void CheckDeadline(Clock::time_point now);
-  // No further request: an idle connection closes soon, the others after their answer.
+  // Takes no further request: an idle connection closes soon, the others after their answer.
   void Drain(Clock::time_point now);
   void Close();
 
   bool closed() const { return phase_ == Phase::kClosed; }
-  // Whether it keeps the server waiting, so that it may be closed to make room, and since when.
+  // Says whether it keeps the server waiting, so that it may be closed to make room, and since
+  // when.
   bool evictable() const;
   bool idle() const { return phase_ == Phase::kIdle; }
   const std::string& network() const { return network_; }  // of its client (client_network.h)

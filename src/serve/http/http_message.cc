@@ -31,7 +31,7 @@ constexpr NamedStatus kStatuses[] = {{200, "OK"},
                                      {503, "Service Unavailable"},
                                      {505, "HTTP Version Not Supported"}};
 
-// As HTTP writes it, whatever the locale is: "Sun, 06 Nov 1994 08:49:37 GMT".
+// Writes a date as HTTP does, whatever the locale is: "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string HttpDate(std::time_t now) {
   constexpr std::array kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   constexpr std::array kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",

@@ -30,8 +30,8 @@ class HttpParser {
   ~HttpParser();
 
   // Reads from the front of `bytes` and returns how many it took. Bytes that it did not take must
-  // come again, with what follows them. It stops behind the head, so that the caller can refuse a
-  // body before it is sent, and behind the request.
+  // come again, with what follows them. It stops after the head, so that the caller can refuse a
+  // body before it is sent, and after the request.
   size_t Feed(std::string_view bytes);
 
   State state() const { return state_; }
@@ -43,7 +43,7 @@ class HttpParser {
   int error_status() const { return error_status_; }
   const std::string& error_message() const { return error_message_; }
 
-  // For the next request of the connection.
+  // Prepares for the next request of the connection.
   void Reset();
 
  private:

@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Clock = Connection::Clock;
 
-// How often deadlines are looked at.
+// Says how often deadlines are looked at.
 constexpr std::chrono::milliseconds kSweep{100};
 
 tcp::endpoint Resolve(asio::io_context& io, std::string host, uint16_t port) {
@@ -115,7 +115,7 @@ class Server::Impl {
       if (!error || error == asio::error::connection_aborted || error == asio::error::interrupted) {
         return Accept();
       }
-      // No more files, for one: those that close make room.
+      // Where there are no more files, for one: those that close make room.
       Evict();
       accept_pause_.expires_after(kSweep);
       accept_pause_.async_wait([this](const boost::system::error_code& stopped) {
@@ -137,8 +137,8 @@ class Server::Impl {
     connection->Start();
   }
 
-  // Of the client with most of them, closes the connection that has kept the server waiting
-  // longest, idle ones first: whoever opens a thousand closes none of another's.
+  // Closes, of the client with most connections, the one that has kept the server waiting longest,
+  // idle ones first: whoever opens a thousand closes none of another's.
   bool Evict() {
     std::unordered_map<std::string_view, size_t> counts;
     for (const auto& connection : connections_) {
@@ -161,7 +161,7 @@ class Server::Impl {
     return true;
   }
 
-  // Where memory is full, answers that are read slowly give way, the longest first.
+  // Lets answers that are read slowly give way where memory is full, the longest first.
   void ShedAnswers(Clock::time_point now) {
     while (host_.held_bytes > options_.held_bytes) {
       std::shared_ptr<Connection> longest;
@@ -200,7 +200,7 @@ class Server::Impl {
     host_.stopping = true;
     host_.service.Drain();
     drain_end_ = Clock::now() + options_.drain;
-    // Those that came before hear that the server ends; closing the port would reset them.
+    // Clients that came before hear that the server ends; closing the port would reset them.
     boost::system::error_code error;
     acceptor_.non_blocking(true, error);
     while (!error) {
@@ -225,7 +225,7 @@ class Server::Impl {
     });
   }
 
-  // On a thread of its own: requests go on. A signal that comes meanwhile is done behind it.
+  // Runs on a thread of its own: requests go on. A signal that comes meanwhile is done after it.
   void StartReload() {
     if (reloading_) {
       reload_again_ = true;

@@ -24,10 +24,10 @@ struct ServerOptions {
   std::string host = "127.0.0.1";  // an address, or a name that stands for one
   uint16_t port = 8080;            // 0: any that is free
   HttpLimits http;
-  // Where there are so many, the one that has kept the server waiting longest is closed for a new
+  // Where there are this many, the one that has kept the server waiting longest is closed for a new
   // one.
   size_t max_connections = 1024;
-  // Of bodies and responses in memory, together; above it bodies of more than 64 KiB are refused.
+  // Bodies and responses in memory, together; above it bodies of more than 64 KiB are refused.
   size_t held_bytes = size_t{256} << 20;
   std::chrono::milliseconds idle{75'000};    // between requests
   std::chrono::milliseconds head{10'000};    // from a head's first byte to its last

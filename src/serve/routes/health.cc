@@ -1,4 +1,4 @@
-// Whether the server takes requests. One that is about to end is refused before it comes here.
+// Says whether the server takes requests. One that is about to end is refused before it comes here.
 #include "serve/route.h"
 
 namespace tandem::serve {

@@ -5,7 +5,7 @@
 namespace tandem::serve {
 namespace {
 
-// Of a client's turn: a long text, or a handful of queries.
+// A client's turn has about this many: a long text, or a handful of queries.
 constexpr int64_t kTurnTokens = 256;
 
 // What a text costs: also one without tokens takes its row.

@@ -1,4 +1,4 @@
-// Where texts wait for the encoder, and who comes next.
+// Texts wait here for the encoder; the queue says who comes next.
 //
 // Clients take turns, each for about as many tokens, and the requests of a client take turns text
 // by text. So a client with a thousand texts cannot delay another's single query by more than a few
@@ -31,9 +31,9 @@ struct Batch {
 
 class BatchQueue {
  public:
-  // Whether a request of so many tokens may wait here. A queue with less than `limit` tokens takes
-  // it; a full one takes those of clients that have less than their share, up to twice `limit`. An
-  // empty one takes any.
+  // Says whether a request of so many tokens may wait here. A queue with less than `limit` tokens
+  // takes it; a full one takes those of clients that have less than their share, up to twice
+  // `limit`. An empty one takes any.
   bool Takes(const std::string& client, size_t tokens, size_t limit) const;
 
   // False, and nothing is queued, where it does not take the job or is closed.

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a batch should take: a request that has just missed one waits so long for the next.
+// Says how long a batch should take: a request that has just missed one waits so long for the next.
 constexpr double kBatchSeconds = 0.04;
 // Below the first, products are too small for the kernels' full speed, above the second larger ones
 // are no faster.

@@ -1,5 +1,5 @@
-// How many searches look for documents at a time: each uses all threads, and more at once would
-// only take them from each other and from the encoder.
+// Says how many searches look for documents at a time: each uses all threads, and more at once
+// would only take them from each other and from the encoder.
 #pragma once
 
 #include <condition_variable>
@@ -24,8 +24,7 @@ class SearchSlots {
     SearchSlots& slots_;
   };
 
-  // Of a search that has a slot: leaves it to others as long as it lives, and waits for one at its
-  // end.
+  // Leaves a search's slot to others as long as it lives, and waits for one at its end.
   class Pause {
    public:
     explicit Pause(SearchSlots& slots) : slots_(slots) { slots_.Give(); }

@@ -12,7 +12,7 @@ class WorkMemory {
  public:
   explicit WorkMemory(size_t limit) : limit_(limit) {}
 
-  // Whether a request that has `own` bytes may have so many more. Few always may, and so may a
+  // Says whether a request that has `own` bytes may have so many more. Few always may, and so may a
   // request that is alone.
   bool Take(size_t bytes, size_t own);
   void Give(size_t bytes);

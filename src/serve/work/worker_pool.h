@@ -26,7 +26,7 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
   ~WorkerPool();  // calls Stop
 
-  // Runs `task` on one of the threads, behind those of the same client. It must not throw. Once
+  // Runs `task` on one of the threads, after those of the same client. It must not throw. Once
   // stopped, the pool drops it.
   void Post(const std::string& client, std::function<void()> task);
 

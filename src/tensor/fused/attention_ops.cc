@@ -39,7 +39,7 @@ cpu::AttentionInput<A> KernelAttention(const at::Tensor& qkv, const PackedTokens
           kRowTokens};
 }
 
-// Whether attention has no rule: then it is SelfAttention.
+// Says whether attention has no rule: then it is SelfAttention.
 bool IsPlain(const HeadShape& shape, const AttentionRule& rule, const RelativeBias& bias) {
   return shape.heads == shape.key_value_heads && !rule.causal && rule.window == 0 &&
          rule.soft_cap == 0 && !bias.table.defined() &&

@@ -10,7 +10,7 @@
 
 namespace tandem::tensor {
 
-// Whether the fused kernels take rows of this many channels.
+// Says whether the fused kernels take rows of this many channels.
 inline bool FitsKernels(int64_t width) {
   return width % 16 == 0 && width <= static_cast<int64_t>(cpu::kMaxWidth);
 }
@@ -31,8 +31,8 @@ A* Data(const at::Tensor& x) {
   return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;
 }
 
-// How many threads an operation uses: all, but inside a parallel region, where every thread runs
-// operations of its own (run_apart.h), one.
+// Says how many threads an operation uses: all, but inside a parallel region, where every thread
+// runs operations of its own (run_apart.h), one.
 int Threads();
 
 inline size_t Rows(const at::Tensor& x) { return static_cast<size_t>(x.size(0)); }

@@ -19,7 +19,7 @@ inline cpu::DropoutKeys Keys(const PackedTokens& tokens, const Dropout& dropout)
   return {tokens.row_keys.data_ptr<int64_t>(), dropout};
 }
 
-// For activations like x.
+// Serves activations like x.
 inline cpu::Affine KernelAffine(const Linear& linear, const at::Tensor& x) {
   return {&linear.Forward(KernelType(x)), linear.StackedBias()};
 }

@@ -46,7 +46,7 @@ Isa MachineIsa() {
   return CpuHasAmxBf16() && KernelGrantsAmx() ? Isa::kAmx : Isa::kAvx512Bf16;
 }
 
-// Null where it says nothing.
+// Returns null where it says nothing.
 const char* GivenIsa() {
   const char* given = std::getenv("TANDEM_ISA");  // NOLINT(concurrency-mt-unsafe)
   return given == nullptr || *given == '\0' ? nullptr : given;

@@ -34,7 +34,7 @@ std::string_view Bf16Instructions(Isa isa);
 std::string_view Int8Instructions(Isa isa, const Int8Features& machine);
 
 // Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(), for the whole process. Part of
-// SetUpProcess (process.h). In the half that needs libtorch; the rest of this file needs nothing.
+// SetUpProcess (process.h). Its half of the program needs libtorch; the rest of this file does not.
 void ApplyIsa();
 
 }  // namespace tandem::tensor

@@ -1,4 +1,4 @@
-// Where tensors are computed: the processor, or a GPU through libtorch's CUDA.
+// A device computes tensors: the processor, or a GPU through libtorch's CUDA.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -50,8 +50,8 @@ at::Tensor MovedTo(const at::Tensor& x, const c10::Device& device);
 // "cpu" or "cuda:0".
 std::string DeviceName(const c10::Device& device);
 
-// Whether TANDEM_FORMS=portable asks for the forms of operations, objectives and optimizers that a
-// device takes, on the CPU too, so that tests can run them without a device.
+// Says whether TANDEM_FORMS=portable asks for the forms of operations, objectives and optimizers
+// that a device takes, on the CPU too, so that tests can run them without a device.
 bool DeviceFormsForced();
 
 }  // namespace tandem::tensor

@@ -23,12 +23,12 @@ enum class Precision { kFp32, kBf16, kInt8, kFp16, kTf32 };
 // TANDEM_FORMS=portable, fp16 and bf16 are taken on every processor, so that tests can run them.
 Precision ResolvePrecision(std::string_view name,
                            const c10::Device& device = c10::Device(c10::DeviceType::CPU));
-// The same for what has a backward pass: throws UsageError for "int8".
+// Resolves the precision of what has a backward pass: throws UsageError for "int8".
 Precision ResolveTrainingPrecision(std::string_view name,
                                    const c10::Device& device = c10::Device(c10::DeviceType::CPU));
 std::string_view PrecisionName(Precision precision);  // as ResolvePrecision reads it
 
-// What activations and attention have: fp32, bf16 or fp16. For kInt8 that is bf16 where the
+// The precision of activations and attention: fp32, bf16 or fp16. kInt8 has bf16 where the
 // processor has fast bf16 products.
 Precision ActivationPrecision(Precision precision);
 

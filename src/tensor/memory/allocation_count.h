@@ -1,4 +1,4 @@
-// How many bytes CPU tensors take, counted exactly.
+// Says how many bytes CPU tensors take, counted exactly.
 #pragma once
 
 #include <cstdint>

@@ -112,8 +112,8 @@ bool AddressesAreLimited() {
 class ArenaAllocator : public PlainAllocator {
  public:
   // The only object. It is never destroyed, because tensors of static duration are freed after
-  // everything else. Null where addresses are limited or cannot be reserved; the process is then
-  // only slower.
+  // everything else. It is null where addresses are limited or cannot be reserved; the process is
+  // then only slower.
   static ArenaAllocator* Get() {
     static ArenaAllocator* allocator = []() -> ArenaAllocator* {
       if (AddressesAreLimited()) return nullptr;

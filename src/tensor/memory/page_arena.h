@@ -29,7 +29,7 @@ class PageArena {
   // Returns the pages between blocks to the system.
   void Trim() noexcept;
 
-  // Whether an address belongs to the arena.
+  // Says whether an address belongs to the arena.
   bool Contains(const void* address) const {
     const auto* byte = static_cast<const std::byte*>(address);
     return byte >= base_ && byte < base_ + capacity_;
@@ -54,8 +54,8 @@ class PageArena {
   Usage usage_;
 };
 
-// From now on, allocates CPU tensors of 256 KiB and more of this process in an arena that is as
-// large as the memory that the process may use. Tensors that do not fit go to the system's
+// After this call CPU tensors of 256 KiB and more of this process are allocated in an arena that is
+// as large as the memory that the process may use. Tensors that do not fit go to the system's
 // allocator. So do all where addresses are limited (ulimit -v, -d), because the arena would use
 // these up. Does nothing under AddressSanitizer, which would not see overruns within the arena.
 // Only programs call it (SetUpProcess in process.h); the libraries work with any allocator.

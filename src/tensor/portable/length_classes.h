@@ -16,7 +16,7 @@
 
 namespace tandem::tensor {
 
-// The padded rows of all classes stand one behind the other, P in all; so do their texts. Rows of
+// The padded rows of all classes stand one after the other, P in all; so do their texts. Rows of
 // padding repeat their text's first row. Everything but the sizes is on one device.
 class LengthClasses {
  public:
@@ -32,11 +32,11 @@ class LengthClasses {
   LengthClasses(const at::Tensor& starts, at::Device device);
 
   const std::vector<Class>& classes() const { return classes_; }
-  // Which row of the pack each padded row is, int64 [P], and where each row of the pack stands
+  // The row of the pack that each padded row is, int64 [P], and the place of each row of the pack
   // among the padded rows, int64 [T].
   const at::Tensor& rows() const { return rows_; }
   const at::Tensor& places() const { return places_; }
-  // Whether a padded row is padding, bool [P].
+  // Says whether a padded row is padding, bool [P].
   const at::Tensor& padding() const { return padding_; }
   // The pack's texts in the order of classes, int64 [B], and where each of the pack's texts stands
   // in that order, int64 [B].

@@ -62,12 +62,12 @@ struct Operands {
   at::Tensor k, v;  // [b key_value_heads, L, W]
 };
 
-// Of scores before the bias and of probabilities, [b, heads, Q, L] in the wide type.
+// Holds scores before the bias and probabilities, [b, heads, Q, L] in the wide type.
 struct Probabilities {
   at::Tensor tanh;     // of the scores over the cap; undefined where there is none
   at::Tensor all;      // the softmax
   at::Tensor dropped;  // bool; undefined without dropout
-  at::Tensor used;     // behind dropout, in the activations' type, [b key_value_heads, G Q, L]
+  at::Tensor used;     // after dropout, in the activations' type, [b key_value_heads, G Q, L]
 };
 
 class PortableAttention {
@@ -142,7 +142,7 @@ class PortableAttention {
         .permute({0, 3, 1, 2, 4})
         .reshape({piece.texts.texts, piece.queries, -1});
   }
-  // The same for rows of keys or of values, [b, L, key_value_heads W].
+  // Puts rows of keys or of values by heads, [b, L, key_value_heads W].
   at::Tensor KeysByHeads(const Piece& piece, const at::Tensor& rows) const {
     return rows.reshape({piece.texts.texts, piece.texts.length, shape_.key_value_heads, -1})
         .transpose(1, 2)
@@ -181,7 +181,7 @@ class PortableAttention {
     return keys.unsqueeze(0) - queries.unsqueeze(1);
   }
 
-  // True where a query must not read a key: bool, broadcast to [b, heads, Q, L]; undefined where it
+  // Says where a query must not read a key: bool, broadcast to [b, heads, Q, L]; undefined where it
   // may read all.
   at::Tensor Hidden(const Piece& piece) const {
     at::Tensor hidden;
@@ -205,7 +205,7 @@ class PortableAttention {
 
   Probabilities ProbabilitiesOf(const Piece& piece, const Operands& operands) const {
     Probabilities result;
-    // In half precision a product of long rows may be above its largest number, so that queries are
+    // A product of long rows may be above the largest number of half precision, so that queries are
     // scaled first.
     const bool first = type() == at::kHalf;
     at::Tensor scores = AsScores(piece, Wide(at::bmm(first ? operands.q * rule_.scale : operands.q,
@@ -216,7 +216,7 @@ class PortableAttention {
       scores = result.tanh * rule_.soft_cap;
     }
     if (by_distance_.defined()) scores.add_(BiasOf(piece));
-    // Not -inf: a query that is padding may have nothing but hidden keys.
+    // It is not -inf: a query that is padding may have nothing but hidden keys.
     const at::Tensor hidden = Hidden(piece);
     if (hidden.defined()) scores.masked_fill_(hidden, std::numeric_limits<float>::lowest());
     result.all = at::softmax(scores, -1);
@@ -257,8 +257,8 @@ class PortableAttention {
   // Adds gradients of scores [b, heads, Q, L] to those by distance, double [heads, distances].
   void AddToDistances(const Piece& piece, const at::Tensor& grad_scores,
                       const at::Tensor& grad_distances) const {
-    // With the queries from last to first, pairs of one distance are those of one i + j. In rows
-    // that are filled up to L + Q, i + j is the column once the rows are taken to be one shorter.
+    // Where queries go from last to first, pairs of one distance are those of one i + j. In rows
+    // filled up to L + Q, i + j is the column once the rows are taken to be one shorter.
     const int64_t queries = piece.queries, length = piece.texts.length;
     const int64_t columns = length + queries - 1;
     const at::Tensor sums = grad_scores.sum({0}, false, at::kDouble).flip({1});
@@ -283,7 +283,7 @@ class PortableAttention {
   AttentionRule rule_;
   Dropout dropout_;
   at::Tensor padded_keys_;  // int64 [P], where there is dropout
-  // Where there is a bias:
+  // They are set where there is a bias:
   at::ScalarType bias_type_ = at::kFloat;
   at::Tensor buckets_;  // of each distance, int64
   int64_t bucket_count_ = 0;

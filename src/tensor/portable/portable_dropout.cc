@@ -22,7 +22,7 @@ at::Tensor ShiftedRight(const at::Tensor& x, int64_t by) {
   return x.bitwise_right_shift(by).bitwise_and_((int64_t{1} << (width - by)) - 1);
 }
 
-// In x's own memory.
+// The result is in x's own memory.
 at::Tensor XorShifted(const at::Tensor& x, int64_t by) {
   return x.bitwise_xor_(ShiftedRight(x, by));
 }

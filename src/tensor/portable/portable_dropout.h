@@ -8,10 +8,10 @@
 
 namespace tandem::tensor::portable {
 
-// True where a channel is dropped, bool [..., width], for the keys int64 [...] of places in texts
+// Says where a channel is dropped, bool [..., width], for the keys int64 [...] of places in texts
 // (PackedTokens::row_keys).
 at::Tensor Dropped(const at::Tensor& row_keys, int64_t width, const Dropout& dropout);
-// The same for heads of attention, whose channels are keys: bool [B, heads, Q, width] for the keys
+// Drops for heads of attention, whose channels are keys: bool [B, heads, Q, width] for the keys
 // int64 [B, Q] of queries.
 at::Tensor DroppedOfHeads(const at::Tensor& row_keys, int64_t heads, int64_t width,
                           const Dropout& dropout);

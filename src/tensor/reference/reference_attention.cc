@@ -54,7 +54,7 @@ at::Tensor BiasOf(const RelativeBias& bias, const at::Tensor& distances) {
   return bias.table.index_select(0, of_pairs).view({length, length, -1}).permute({2, 0, 1});
 }
 
-// True where the rule keeps a key from a query, [length, length].
+// Says where the rule keeps a key from a query, [length, length].
 at::Tensor Hidden(const AttentionRule& rule, const at::Tensor& distances) {
   at::Tensor hidden = distances != distances;
   if (rule.causal) hidden = hidden | (distances > 0);

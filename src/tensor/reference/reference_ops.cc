@@ -175,7 +175,7 @@ at::Tensor RowPool(const at::Tensor& x, const PooledRows& rows, Pooling pooling)
 
 namespace {
 
-// The largest number of each column. Of equal ones the first gets the gradient.
+// The largest number of each column. Where several are equal, the first gets the gradient.
 at::Tensor MaxPool(const at::Tensor& x, const PooledRows& rows) {
   std::vector<at::Tensor> pooled;
   for (int64_t b = 0; b < rows.first.size(0); ++b) {

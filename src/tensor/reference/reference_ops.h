@@ -45,7 +45,7 @@ at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling
 // parts without one.
 at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear);
 
-// Where the rows of each text begin that are pooled, and where they end, int64 [B] each.
+// Says where the rows of each text that are pooled begin and end, int64 [B] each.
 struct PooledRows {
   at::Tensor starts;  // of the texts
   at::Tensor first;

@@ -16,7 +16,7 @@ using Arguments = TokenizerArguments;
 
 constexpr const char* kMark = "\u2581";
 
-// Those that a class takes by name alone.
+// The defaults that a class takes by name alone.
 using DefaultNames = std::initializer_list<std::pair<const char*, const char*>>;
 
 class PartsMaker {
@@ -97,7 +97,7 @@ class PartsMaker {
     return named->second.content;
   }
 
-  // The same in a template that the class writes as one string.
+  // The name in a template that the class writes as one string.
   std::string TemplateName(const std::string& key) const {
     std::string name = NameOf(key);
     if (name.find_first_of(" :$") == std::string::npos) return name;

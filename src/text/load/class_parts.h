@@ -1,5 +1,5 @@
-// What transformers' classes make of a tokenizer's vocabulary and their arguments. For source files
-// of this room only.
+// What transformers' classes make of a tokenizer's vocabulary and their arguments. Only source
+// files of this room include it.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct FileParts {
   std::string_view model_type;  // "WordPiece", ...
   // `precompiled_charsmap` of its normalizer, in base64; empty where it has none.
   std::string_view character_map;
-  // Where a token is in a list of pieces with scores; 0 where it is not there.
+  // Finds the place of a token in a list of pieces with scores; 0 where it is not there.
   std::function<int64_t(const std::string&)> place_of;
 };
 
-// Which special tokens stand around texts.
+// Says which special tokens stand around texts.
 struct ClassFrame {
   // kOfFile: as tokenizer.json's post_processor says. kAround: first TEXT last. kAroundDoubled: the
   // same, and pairs have `last` twice between the texts. kBehind: TEXT last.
@@ -50,8 +50,8 @@ struct ClassParts {
   bool readds_special = false;    // Qwen2's class adds all special tokens once more, by their names
 };
 
-// Of every class but kFile. Throws ModelError where the class does not fit the file, and for
-// arguments that it does not take. Source: models/*/tokenization_*.py of transformers 5.24.
+// The parts of every class but kFile. Throws ModelError where the class does not fit the file, and
+// for arguments that it does not take. Source: models/*/tokenization_*.py of transformers 5.24.
 ClassParts PartsOf(const ChosenClass& chosen, const TokenizerArguments& arguments,
                    const FileParts& file);
 

@@ -1,5 +1,5 @@
-// Finding the reader of a component of tokenizer.json by the component's type. For source files of
-// this room only.
+// Finds the reader of a component of tokenizer.json by the component's type. Only source files of
+// this room include it.
 #pragma once
 
 #include <fmt/format.h>

@@ -28,8 +28,8 @@ void CheckIds(const SpecialTokens& tokens, size_t vocabulary_size, const std::st
 }
 
 // Where the model has fewer rows than there are tokens, but all that the tokenizer's own file has,
-// and those around texts: its rows. transformers, too, loads such a model, and fails at a text that
-// has one of the others.
+// and those around texts, this is its rows. transformers, too, loads such a model, and fails at a
+// text that has one of the others.
 size_t UsableIds(const OwnStages& own, size_t own_ids, size_t rows) {
   const size_t all = own.vocabulary.size();
   size_t needed = own_ids;

@@ -1,5 +1,5 @@
-// The last steps of reading a tokenizer, whatever file it comes from. For source files of this room
-// only.
+// The last steps of reading a tokenizer, whatever file it comes from. Only source files of this
+// room include it.
 #pragma once
 
 #include <memory>

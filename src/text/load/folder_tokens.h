@@ -1,5 +1,5 @@
-// The tokens that transformers adds to a tokenizer of a folder, and those around its texts. For
-// source files of this room only.
+// The tokens that transformers adds to a tokenizer of a folder, and those around its texts. Only
+// source files of this room include it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace tandem::text {
 
-// Which class reads a folder, and what the folder's files tell it.
+// The class that reads a folder, and what the folder's files tell it.
 struct FolderClass {
   ChosenClass chosen;
   TokenizerArguments arguments;
@@ -37,11 +37,11 @@ void NeedInModel(const ClassFrame& frame, const SubwordModel& model, const std::
 SpecialTokens TokensAround(const ClassFrame& frame, const AddedVocabulary& vocabulary,
                            const std::string& file);
 
-// Whether texts are cut at their beginning: `truncation_side` of the files, or else `of_json`,
+// Says whether texts are cut at their beginning: `truncation_side` of the files, or else `of_json`,
 // truncation.direction of tokenizer.json.
 bool CutsLeft(const TokenizerArguments& arguments, bool of_json);
 
-// Whether the encoder is given token types of pairs. Otherwise they are all 0.
+// Says whether the encoder is given token types of pairs. Otherwise they are all 0.
 bool GivesTokenTypes(const FolderClass& folder);
 
 }  // namespace tandem::text

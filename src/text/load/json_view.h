@@ -1,5 +1,5 @@
-// Reading a large JSON file whose shape is known, with errors that name file and place. For source
-// files of this room only.
+// Reads a large JSON file whose shape is known, with errors that name file and place. Only source
+// files of this room include it.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@
 namespace tandem::text {
 namespace {
 
-// Of the options and of the names and bytes of files.
+// Hashes the options and the names and bytes of files.
 class SettingsHash {
  public:
   explicit SettingsHash(const TokenizerOptions& options) {

@@ -52,7 +52,7 @@ std::pair<std::optional<JsonElement>, std::optional<JsonElement>> PairOf(JsonEle
   return {first, second};
 }
 
-// [token, score]. Where that is not what `view` is, this says so.
+// Says that `view` is not [token, score].
 [[noreturn]] void FailUnigramToken(const JsonView& view) {
   std::vector<JsonView> parts;
   view.ForEachElement([&](const JsonView& part) { parts.push_back(part); });

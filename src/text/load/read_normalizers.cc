@@ -135,8 +135,8 @@ Result LowerCaseBefore(Result normalizer) {
   return std::make_unique<NormalizerSequence>(std::move(stages));
 }
 
-// Whether the component or one right inside of it is Lowercase, where sentence-transformers adds
-// none.
+// Says whether the component or one right inside of it is Lowercase, where sentence-transformers
+// adds none.
 bool LowersCase(const JsonView& view) {
   const std::string_view type = view.Member("type").String();
   bool lowers = type == "Lowercase";

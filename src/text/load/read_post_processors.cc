@@ -97,7 +97,7 @@ SpecialTokens ReadBertProcessing(const JsonView& view) {
   return {.before = {cls}, .after = {sep}, .pair = BertPair(cls, sep)};
 }
 
-// The same with other pairs; its other fields are about offsets.
+// Reads other pairs; its other fields are about offsets.
 SpecialTokens ReadRobertaProcessing(const JsonView& view) {
   SpecialTokens tokens = ReadBertProcessing(view);
   tokens.pair = RobertaPair(tokens.before.front(), tokens.after.front());

@@ -1,4 +1,4 @@
-// The small JSON files of settings that lie beside a tokenizer. For source files of this room only.
+// The small JSON files of settings beside a tokenizer. Only source files of this room include it.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ class SettingsFile {
   // it (base/json/json_reader.h).
   explicit SettingsFile(const std::filesystem::path& path, const KnownFiles& known = {});
 
-  // Nothing where the setting is absent or null; ModelError where it is not a string.
+  // Returns nothing where the setting is absent or null; ModelError where it is not a string.
   std::optional<std::string> Text(std::string_view name) const;
   // The whole object, its members in the order of the file.
   const Json& values() const { return json_; }

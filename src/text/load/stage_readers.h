@@ -1,6 +1,6 @@
 // Makes the stages of a tokenizer from the components of tokenizer.json, with one table for each
 // kind of component (read_*.cc). A further component is a file of its own and one line in its
-// table. For source files of this room only.
+// table. Only source files of this room include it.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& 
 // `keep_bytes`: what ByteLevel would write last in byte-level characters stays as it is.
 std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonView>& view,
                                                      bool keep_bytes);
-// Whether the last pre-tokenizer is ByteLevel.
+// Says whether the last pre-tokenizer is ByteLevel.
 bool EndsWithByteLevel(const std::optional<JsonView>& view);
 // A model's vocabulary and merges are in `model`, and what else it needs in `options`: mostly the
 // same object.

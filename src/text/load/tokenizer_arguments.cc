@@ -26,7 +26,7 @@ Json ReadObject(const std::filesystem::path& path, const KnownFiles& known = {})
   return SettingsFile(path, known).values();
 }
 
-// As Python's conditions take it.
+// Takes a value as Python's conditions do.
 bool IsTrue(const Json* value) {
   if (value == nullptr || value->is_null()) return false;
   if (value->is_boolean()) return value->get<bool>();
@@ -101,7 +101,7 @@ void TokenizerArguments::RefuseWhatIsNotFollowed() const {
   }
 }
 
-// Under a name such as "image_token".
+// Takes strings under names such as "image_token".
 void TokenizerArguments::TakeStringsOfOtherNames() {
   std::erase_if(values_.items(), [this](const JsonMember& setting) {
     const auto& [key, value] = setting;
@@ -111,7 +111,7 @@ void TokenizerArguments::TakeStringsOfOtherNames() {
   });
 }
 
-// Of an object of extra tokens: their names and they.
+// Takes the names and tokens of an object of extra tokens.
 void TokenizerArguments::TakeMembersOfExtra() {
   const Json* extra = Find(kExtra);
   if (extra == nullptr || !extra->is_object()) return;

@@ -1,5 +1,5 @@
 // What the files beside a tokenizer say, gathered as transformers gathers it for the class that
-// reads them. For source files of this room only.
+// reads them. Only source files of this room include it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct GivenToken {
   std::optional<bool> normalized;  // none: where it is not special
   bool special = false;
 
-  // As the package understands it. The id is not known yet.
+  // The token as the package understands it. The id is not known yet.
   AddedToken Token() const;
   bool operator==(const GivenToken& other) const;
 };
@@ -47,7 +47,7 @@ class TokenizerArguments {
 
   // The special token of this name ("cls_token"); nothing where it is null or absent.
   std::optional<GivenToken> Named(const std::string& key) const;
-  // Those of other names, as multimodal models have, in the order in which they are added.
+  // Tokens of other names, as multimodal models have, in the order in which they are added.
   std::vector<std::pair<std::string, GivenToken>> OtherNamed() const;
   // `extra_special_tokens`; nothing where the files do not have it.
   std::optional<std::vector<GivenToken>> Extra() const;
@@ -56,7 +56,7 @@ class TokenizerArguments {
   // The tokens that are added first, in this order.
   const std::map<int64_t, GivenToken>& decoder() const { return decoder_; }
 
-  // Whether a file has this setting, be it null.
+  // Says whether a file has this setting, be it null.
   bool Has(const std::string& key) const { return values_.contains(key); }
   // Each throws ModelError for a value of another type.
   bool Flag(const std::string& key, bool otherwise) const;
@@ -67,12 +67,12 @@ class TokenizerArguments {
   std::optional<std::string> Text(const std::string& key) const;
   std::optional<std::vector<std::string>> Texts(const std::string& key) const;
 
-  // Whether `auto_map` names a class of the folder's own code, which nobody runs.
+  // Says whether `auto_map` names a class of the folder's own code, which nobody runs.
   bool NamesCode() const;
 
   // Throws the ModelError about a setting that is there.
   [[noreturn]] void Fail(const std::string& key, std::string_view expected) const;
-  // Where a setting is, or, of one that no file has, where it would be.
+  // The file that has a setting, or where it would be if no file has it.
   std::string FileOf(const std::string& key) const;
 
  private:

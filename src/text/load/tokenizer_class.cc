@@ -194,8 +194,8 @@ struct Names {
   const std::optional<std::string>& named() const { return own ? own : of_model; }
 };
 
-// Where a class is named and it is not that of the model type. Nothing: the class that is named
-// counts in the end all the same.
+// Decides where a class is named and it is not that of the model type. An empty result says that
+// the named class counts in the end all the same.
 std::optional<ChosenClass> ByModel(const Names& names, const ModelClass* model, bool byte_level,
                                    const std::string& file) {
   if (names.has_code || !names.named()) return std::nullopt;

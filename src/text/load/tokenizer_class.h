@@ -1,4 +1,4 @@
-// Which of transformers' classes reads a folder's tokenizer. For source files of this room only.
+// Chooses the class of transformers that reads a folder's tokenizer. Only this room includes it.
 #pragma once
 
 #include <filesystem>
@@ -32,10 +32,10 @@ struct ChosenClass {
   std::string name;  // transformers' name, for messages
 };
 
-// By `tokenizer_class` of tokenizer_config.json or config.json, and `model_type` of config.json, as
-// AutoTokenizer of transformers 5.24 decides. A name that transformers does not know is kFile;
-// throws ModelError for one that it knows and Tandem does not follow. `byte_level`: whether
-// tokenizer.json has a component "ByteLevel".
+// Goes by `tokenizer_class` of tokenizer_config.json or config.json, and `model_type` of
+// config.json, as AutoTokenizer of transformers 5.24 decides. A name that transformers does not
+// know is kFile; throws ModelError for one that it knows and Tandem does not follow. `byte_level`
+// says whether tokenizer.json has a component "ByteLevel".
 ChosenClass ChooseClass(const std::filesystem::path& folder, const TokenizerArguments& arguments,
                         bool byte_level, const KnownFiles& known = {});
 

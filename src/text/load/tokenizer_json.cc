@@ -113,7 +113,7 @@ std::string_view CharacterMapOf(const JsonView& root) {
   return found;
 }
 
-// Where a list of pieces and scores has `token`; 0 where it does not.
+// Finds `token` in a list of pieces and scores; 0 where it does not have it.
 int64_t PlaceOf(const JsonView& model, const std::string& token) {
   int64_t place = 0, at = 0;
   bool found = false;
@@ -134,7 +134,7 @@ std::optional<std::string> PaddingToken(const JsonView& root) {
   return token ? std::optional(std::string(token->String())) : std::nullopt;
 }
 
-// Where stages are read from: the file, or what its class puts in place of its parts.
+// Says where stages are read from: the file, or what its class puts in place of its parts.
 struct Sources {
   std::optional<JsonView> normalizer, pre_tokenizer;
   JsonView model;    // vocabulary and merges
@@ -157,7 +157,7 @@ void ReadStages(const Sources& sources, const TokenizerOptions& options, OwnStag
   own->model = ReadModel({sources.model, sources.options}, bytes, &own->vocabulary);
 }
 
-// By the file as it is; `folder` may be null.
+// Reads by the file as it is; `folder` may be null.
 TokenizerStages ReadAsItIs(const JsonView& root, const std::string& file,
                            const TokenizerOptions& options, const FolderClass* folder,
                            std::vector<AddedToken> tokens) {
@@ -172,7 +172,7 @@ TokenizerStages ReadAsItIs(const JsonView& root, const std::string& file,
   return FinishStages(&own, &vocabulary, folder, {}, options, file);
 }
 
-// Of the file no more than a class takes that makes the other parts itself.
+// Reads no more of the file than a class takes that makes the other parts itself.
 TokenizerStages ReadByClass(const JsonView& root, const std::string& file,
                             const TokenizerOptions& options, const FolderClass& folder) {
   const JsonView model = root.Member("model");

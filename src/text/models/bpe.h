@@ -1,6 +1,6 @@
 // Byte-pair encoding: a word starts as its characters or bytes, and the pair of neighbours whose
 // merge was learnt first becomes one token, until no pair of neighbours can merge (Sennrich et al.
-// 2016). On bytes: Radford et al. 2019.
+// 2016; on bytes: Radford et al. 2019).
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class Bpe final : public SubwordModel {
 
  private:
   static constexpr int32_t kNone = -1;
-  // Where in its word a character is decides how the vocabulary spells it.
+  // The place of a character in its word decides how the vocabulary spells it.
   enum Place { kInside = 0, kFirst = 1, kLast = 2, kOnly = 3 };
 
   void FillSymbols(const Vocabulary& vocabulary);
@@ -60,7 +60,7 @@ class Bpe final : public SubwordModel {
   // The tokens of a word before the first merge.
   void AppendSymbols(std::string_view word, std::vector<int32_t>* ids) const;
   bool AppendFallback(char32_t unit, int place, std::vector<int32_t>* ids) const;
-  // Where the first part of `word` ends that no merge can join to the rest.
+  // The end of the first part of `word` that no merge can join to the rest.
   size_t FirstCut(std::string_view word) const;
 
   BpeOptions options_;
@@ -72,7 +72,7 @@ class Bpe final : public SubwordModel {
   int32_t unknown_id_ = kNone;
   bool by_place_ = false;               // a character's place in its word decides its symbol
   bool cuts_ = false;                   // FirstCut may find parts
-  PagedTable<uint8_t> joins_boundary_;  // characters that a merge can join to a U+2581 behind them
+  PagedTable<uint8_t> joins_boundary_;  // characters that a merge can join to a U+2581 after them
 };
 
 }  // namespace tandem::text

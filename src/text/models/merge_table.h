@@ -1,4 +1,4 @@
-// Which pairs of tokens merge into which token, and the merging of a word's symbols.
+// Says which pairs of tokens merge into which token, and merges a word's symbols.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 namespace tandem::text {
 namespace {
 
-// How far an unknown character's score is below the smallest of the vocabulary (SentencePiece's
-// kUnkPenalty).
+// Says how far an unknown character's score is below the smallest of the vocabulary
+// (SentencePiece's kUnkPenalty).
 constexpr double kUnknownPenalty = 10.0;
 
 // Words up to this many bytes are cut in memory on the stack.

@@ -26,12 +26,12 @@ struct UnigramOptions {
 
 // Viterbi's algorithm over the characters of a word. A character that is no token may be unknown,
 // with a score of 10 below the smallest of the vocabulary; unknown characters next to each other
-// are one. Of cuts with equal sums the one whose last token starts first counts, then the token
-// before it, and so on. Time and memory are linear in the word's length.
+// are one. Where several cuts have equal sums, the one whose last token starts first counts, then
+// the token before it, and so on. Time and memory are linear in the word's length.
 class Unigram final : public SubwordModel {
  public:
-  // A token's place in `vocabulary` is its id. Of two equal tokens the last one counts, as in the
-  // package. Where there is `unk_id`, it must be below vocabulary.size(). `file` is named in
+  // A token's place in `vocabulary` is its id. Where two tokens are equal, the last one counts, as
+  // in the package. Where there is `unk_id`, it must be below vocabulary.size(). `file` is named in
   // errors.
   Unigram(std::span<const UnigramToken> vocabulary, const UnigramOptions& options,
           std::string_view file);

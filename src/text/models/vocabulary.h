@@ -26,7 +26,7 @@ class Vocabulary {
   // One more than the largest id.
   size_t size() const { return tokens_.size(); }
   size_t count() const { return count_; }
-  // Empty for an id without token and for ids out of range.
+  // Returns empty for an id without token and for ids out of range.
   std::string_view token(int64_t id) const;
 
   // All tokens that are not empty. Throws ModelError when two ids have the same token.

@@ -12,7 +12,7 @@
 
 namespace tandem::text {
 
-// A word's first 16 bytes, zeros behind its end.
+// A word's first 16 bytes, zeros after its end.
 struct WordKey {
   static constexpr size_t kMaxBytes = 16;
   uint64_t low, high;

@@ -37,7 +37,7 @@ class WordPiece final : public SubwordModel {
   ByteTrie trie_;
   size_t max_input_chars_per_word_;
   int32_t unknown_id_;
-  // Where the trie is after the prefix; no token continues a word where `continues_` is false.
+  // The place in the trie after the prefix; no token continues a word where `continues_` is false.
   uint32_t continuation_ = ByteTrie::kRoot;
   bool continues_ = true;
 };

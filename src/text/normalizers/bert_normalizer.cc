@@ -159,8 +159,8 @@ void BertNormalizer::Apply(uint32_t action, const char* begin, const char* end,
   }
 }
 
-// Whether the character goes on with the run of marks before it: cleaned away, or decomposed into
-// something that starts with a mark.
+// Says whether the character goes on with the run of marks before it: cleaned away, or decomposed
+// into something that starts with a mark.
 bool BertNormalizer::ContinuesMarks(char32_t code_point) const {
   const Property property = PropertyOf(code_point);
   if (options_.clean_text && (property.flags & kRemoved) != 0) return true;
@@ -169,9 +169,9 @@ bool BertNormalizer::ContinuesMarks(char32_t code_point) const {
   return PropertyOf(Decompose(code_point).code_points[0]).combining != 0;
 }
 
-// Normalises the character at `p` and the marks behind it in canonical order; returns where it
+// Normalises the character at `p` and the marks after it in canonical order; returns where it
 // stopped. A nonspacing mark with a combining class is dropped without ending the run. Starters
-// come first: no decomposition has one behind a mark (the generator of the tables checks that).
+// come first: no decomposition has one after a mark (the generator of the tables checks that).
 const char* BertNormalizer::NormalizeMarks(const char* p, const char* end, std::string* out) const {
   std::vector<std::pair<uint8_t, char32_t>> marks;
   const auto take = [&](char32_t code_point) {

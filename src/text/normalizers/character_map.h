@@ -22,7 +22,7 @@ struct CharacterMapEntry {
 inline constexpr size_t kMaxCharacterMapKey = 5;
 
 // The entries of a map, ascending by key. `bytes` holds, little-endian, the size of a double array
-// (Darts, Yata), the array itself, and the values, each with a zero byte behind it; the entries'
+// (Darts, Yata), the array itself, and the values, each with a zero byte after it; the entries'
 // values are views into it. Throws std::invalid_argument, which says what is broken, where a size,
 // a place in the array or a value is out of bounds, the array has a loop, or a key or value is not
 // UTF-8.

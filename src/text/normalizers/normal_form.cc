@@ -118,7 +118,7 @@ void ComposeAll(CodePoints* text) {
   text->resize(size);
 }
 
-// The end of a run of ASCII, without a last character that something else is behind.
+// The end of a run of ASCII, without a last character that something else follows.
 const char* SkipAscii(const char* p, const char* end) {
   const char* q = p;
   while (q < end && static_cast<unsigned char>(*q) < 0x80) ++q;

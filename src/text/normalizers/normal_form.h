@@ -22,7 +22,7 @@ class NormalForm final : public Normalizer {
   Cuts cuts() const override { return Cuts::kAtSpaces; }
 
  private:
-  // Whether the character may change together with what is before it.
+  // Says whether the character may change together with what is before it.
   bool Joins(char32_t code_point) const;
   bool IsUnchanged(char32_t code_point) const;
 

@@ -18,7 +18,7 @@ class Normalizer {
   virtual Cuts cuts() const = 0;
 };
 
-// For `"normalizer": null`.
+// Serves `"normalizer": null`.
 class NoNormalizer final : public Normalizer {
  public:
   void Normalize(std::string_view text, std::string* out) const override { out->append(text); }

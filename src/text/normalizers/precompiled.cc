@@ -118,7 +118,7 @@ void Precompiled::Normalize(std::string_view text, std::string* out) const {
   while (p < end) {
     if (keeps_ascii_) {
       const char* plain = SkipPrintable(p, end);
-      // The last one may be joined by what is behind it.
+      // The last one may be joined by what comes after it.
       if (plain > p && plain < end) --plain;
       out->append(p, plain);
       p = plain;

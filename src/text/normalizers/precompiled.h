@@ -14,9 +14,9 @@
 
 namespace tandem::text {
 
-// As the package does it, which is not what SentencePiece does: a text is cut into grapheme
+// Normalises as the package does, which is not what SentencePiece does: a text is cut into grapheme
 // clusters. One of up to five bytes that starts with a key becomes that key's value, whatever else
-// is in it ("\u2460\u0301" becomes "1"); of any other each character is looked up for itself.
+// is in it ("\u2460\u0301" becomes "1"); in any other each character is looked up for itself.
 class Precompiled final : public Normalizer {
  public:
   // `map` is the content of precompiled_charsmap, decoded. Throws std::invalid_argument as
@@ -24,8 +24,8 @@ class Precompiled final : public Normalizer {
   explicit Precompiled(std::string_view map);
 
   void Normalize(std::string_view text, std::string* out) const override;
-  // Nowhere only for a map that changes U+0020 to U+007E, or has keys that start with a space or
-  // with what joins what is behind it.
+  // It is nowhere only for a map that changes U+0020 to U+007E, or has keys that start with a space
+  // or with what joins what comes after it.
   Cuts cuts() const override { return cuts_; }
 
  private:

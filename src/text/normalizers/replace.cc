@@ -56,7 +56,8 @@ class StringPattern final : public SearchedPattern {
   std::string string_;
 };
 
-// At least `least` characters in a row that are `character`, or white space where there is none.
+// Matches at least `least` characters in a row that are `character`, or white space where there is
+// none.
 class RunPattern final : public SearchedPattern {
  public:
   RunPattern(std::optional<char32_t> character, size_t least)
@@ -75,7 +76,7 @@ class RunPattern final : public SearchedPattern {
     return {};
   }
 
-  // Behind a visible character a run starts anew; one of spaces must stay one that starts with a
+  // After a visible character a run starts anew; a run of spaces must stay one that starts with a
   // space.
   Cuts CutsWith(std::string_view content) const override {
     const bool keeps_space = !TakesSpaces() || content.starts_with(' ');
@@ -113,7 +114,7 @@ class RegexPattern final : public TextPattern {
   Regex regex_;
 };
 
-// Nothing for a pattern of another kind.
+// Returns nothing for a pattern of another kind.
 std::unique_ptr<const TextPattern> MakeRunPattern(std::string_view regex) {
   std::optional<char32_t> character;
   if (regex.starts_with("\\s")) {

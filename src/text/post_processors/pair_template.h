@@ -32,10 +32,10 @@ PairTemplate BertPair(int32_t cls, int32_t sep);
 // CLS first SEP SEP second SEP, all of type 0.
 PairTemplate RobertaPair(int32_t cls, int32_t sep);
 
-// How many ids of two texts with `first` and `second` ids stay where both together may have `most`:
-// the longer one is cut first, then both to the same length, of which the longer one has one more
-// where `most` is odd (the second where both are equally long). As the package's truncation
-// "longest_first" does it.
+// Says how many ids of two texts with `first` and `second` ids stay where both together may have
+// `most`: the longer one is cut first, then both to the same length, of which the longer one has
+// one more where `most` is odd (the second where both are equally long). The package's truncation
+// "longest_first" does the same.
 std::pair<size_t, size_t> LongestFirst(size_t first, size_t second, size_t most);
 
 // Appends ids and token types, of which there are as many before, by the template.

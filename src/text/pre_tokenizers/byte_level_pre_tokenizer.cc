@@ -10,7 +10,7 @@
 namespace tandem::text {
 namespace {
 
-// `text` behind a space, in memory of `words`.
+// `text` after a space, in memory of `words`.
 std::string_view WithSpace(std::string_view text, Words* words) {
   char* const copy = words->Reserve(text.size() + 1);
   copy[0] = ' ';

@@ -22,7 +22,7 @@ class ByteLevelPreTokenizer final : public PreTokenizer {
   explicit ByteLevelPreTokenizer(const ByteLevelOptions& options);
 
   void Split(std::string_view text, bool first, Words* words) const override;
-  // Behind a cut there is a space already, so that no part but the first gets one.
+  // After a cut there is a space already, so that no part but the first gets one.
   Cuts cuts() const override { return regex_ ? Cuts::kAfterAscii : Cuts::kNowhere; }
 
  private:

@@ -13,8 +13,8 @@ struct MetaspaceOptions {
   enum class Prepend { kAlways, kFirst, kNever };
 
   std::string replacement = "\xE2\x96\x81";  // U+2581; what U+0020 becomes, one character
-  // Whether a text that does not start with `replacement` gets it: each, that which starts where
-  // the user's text starts, or none.
+  // Says whether a text that does not start with `replacement` gets it: each, that which starts
+  // where the user's text starts, or none.
   Prepend prepend_scheme = Prepend::kAlways;
   bool split = true;  // a word starts at each `replacement`; otherwise the whole text is one
 };

@@ -20,11 +20,11 @@ class PreTokenizer {
 
   virtual Cuts cuts() const = 0;
 
-  // Where a text may be cut if another pre-tokenizer behind this one ends a word there in any case.
+  // Says where a text may be cut if a pre-tokenizer after this one ends a word there in any case.
   virtual Cuts cuts_if_later() const { return cuts(); }
 };
 
-// For `"pre_tokenizer": null`: the whole text is one word.
+// Serves `"pre_tokenizer": null`: the whole text is one word.
 class NoPreTokenizer final : public PreTokenizer {
  public:
   void Split(std::string_view text, bool, Words* words) const override {

@@ -17,7 +17,7 @@ class PreTokenizerSequence final : public PreTokenizer {
 
   void Split(std::string_view text, bool first, Words* words) const override;
 
-  // The first stage that ends a word at each cut decides; no stage behind it sees what lies on both
+  // The first stage that ends a word at each cut decides; no stage after it sees what lies on both
   // sides of one.
   Cuts cuts() const override;
 

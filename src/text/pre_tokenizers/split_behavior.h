@@ -24,7 +24,7 @@ class SplitWords {
   SplitWords(std::string_view text, SplitBehavior behavior, bool invert, Words* words)
       : text_(text), behavior_(behavior), invert_(invert), words_(words) {}
 
-  // From byte `begin`, which is not before the last match's end, to `end`.
+  // Handles a match from byte `begin`, which is not before the last match's end, to `end`.
   void Match(size_t begin, size_t end) {
     if (done_ < begin) Part(done_, begin, invert_);
     Part(begin, end, !invert_);

@@ -5,7 +5,7 @@
 namespace tandem::text {
 namespace {
 
-// No match of these goes on with a space behind a character from U+0021 to U+007E, and one matches
+// No match of these goes on with a space after a character from U+0021 to U+007E, and one matches
 // wherever another ends: a word ends before such a space. None looks at what lies before a match.
 constexpr std::string_view kWordPatterns[] = {
     kGpt2Pattern,

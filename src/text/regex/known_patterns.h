@@ -22,11 +22,11 @@ struct PatternCuts {
   Cuts cuts_if_later = Cuts::kNowhere;
 };
 
-// Of words, as kGpt2Pattern is one, and of characters that are no spaces.
+// Patterns of words, as kGpt2Pattern is one, and of characters that are no spaces.
 std::span<const std::string_view> KnownWordPatterns();
 std::span<const std::string_view> KnownSpacelessPatterns();
 
-// Of a Split that makes each match a word; kNowhere for a pattern that is not known.
+// The cuts of a Split that makes each match a word; kNowhere for a pattern that is not known.
 PatternCuts CutsOf(std::string_view pattern);
 
 }  // namespace tandem::text

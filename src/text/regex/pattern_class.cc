@@ -23,7 +23,7 @@ uint32_t MaskOf(std::initializer_list<Category> categories) {
   return mask;
 }
 
-// From `first` to `last`, in the order of Category.
+// The bits from `first` to `last`, in the order of Category.
 uint32_t MaskOf(Category first, Category last) {
   uint32_t mask = 0;
   for (auto i = static_cast<int>(first); i <= static_cast<int>(last); ++i) mask |= uint32_t{1} << i;
@@ -65,13 +65,13 @@ CodePointSet Property(std::string_view name) {
       fmt::format("the property \"{}\" is not supported; supported: {}", name, known));
 }
 
-// Behind "\p" or "\P": "{L}" or "{^L}".
+// Reads what follows "\p" or "\P": "{L}" or "{^L}".
 PatternClass ReadProperty(PatternCursor* in, bool negated) {
-  if (!in->Take("{")) throw PatternError("expected \"{\" behind \\p");
+  if (!in->Take("{")) throw PatternError("expected \"{\" after \\p");
   if (in->Take("^")) negated = !negated;
   std::string name;
   while (!in->AtEnd() && in->Peek() != U'}') AppendUtf8(in->Next(), &name);
-  if (!in->Take("}")) throw PatternError("expected \"}\" behind \\p{");
+  if (!in->Take("}")) throw PatternError("expected \"}\" after \\p{");
   return {Property(name), negated};
 }
 
@@ -120,7 +120,7 @@ char32_t ReadHex(PatternCursor* in, int digits) {
   return value;
 }
 
-// Behind the "\" of one character.
+// Reads what follows the "\" of one character.
 char32_t ReadEscape(PatternCursor* in) {
   static constexpr std::pair<char32_t, char32_t> kControls[] = {
       {U't', 0x09}, {U'n', 0x0A}, {U'v', 0x0B}, {U'f', 0x0C},
@@ -133,8 +133,8 @@ char32_t ReadEscape(PatternCursor* in) {
   if (c == U'x') {
     const bool braces = in->Take("{");
     const char32_t value = ReadHex(in, braces ? 0 : 2);
-    if (braces && !in->Take("}")) throw PatternError("expected \"}\" behind \\x{");
-    // Without braces, Oniguruma reads a byte.
+    if (braces && !in->Take("}")) throw PatternError("expected \"}\" after \\x{");
+    // Oniguruma reads a byte where there are no braces.
     if (!braces && value >= 0x80) throw PatternError("\\x80 to \\xFF are not supported");
     return value;
   }
@@ -173,7 +173,7 @@ CodePointSet ReadItem(PatternCursor* in, int depth) {
   return {first, last};
 }
 
-// Behind "[" or "[^", to the "]". `&&` binds less than the items' union.
+// Reads what follows "[" or "[^", to the "]". `&&` binds less than the items' union.
 CodePointSet ReadList(PatternCursor* in, int depth) {
   if (depth > kMaxDepth) {
     throw PatternError(fmt::format("classes are nested more than {} deep", kMaxDepth));

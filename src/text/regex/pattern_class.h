@@ -1,4 +1,4 @@
-// The characters and character classes of regular expressions. For source files of this room only.
+// Reads characters and character classes of regular expressions. Only this room includes it.
 #pragma once
 
 #include <optional>

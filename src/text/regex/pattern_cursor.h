@@ -1,4 +1,4 @@
-// Reading a regular expression character by character. For source files of this room only.
+// Reads a regular expression character by character. Only source files of this room include it.
 #pragma once
 
 #include <cctype>
@@ -27,7 +27,7 @@ class PatternCursor {
     if (AtEnd()) throw PatternError("the pattern ends too early");
     return NextCodePoint(p_);
   }
-  // Moves behind `token` where it is next.
+  // Moves past `token` where it is next.
   bool Take(std::string_view token) {
     if (!std::string_view(p_, Left()).starts_with(token)) return false;
     p_ += token.size();
@@ -42,7 +42,7 @@ class PatternCursor {
     }
     return number;
   }
-  // At most `count` characters that are still to come, for messages.
+  // Returns at most `count` characters that are still to come, for messages.
   std::string_view Rest(int count) const {
     const char* p = p_;
     while (count-- > 0 && p < end_) NextCodePoint(p);

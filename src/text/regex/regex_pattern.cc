@@ -52,7 +52,7 @@ class Translator {
     }
   }
 
-  // What matches no characters. A quantifier behind it reaches ReadAtom, which refuses it.
+  // Reads what matches no characters. A quantifier after it reaches ReadAtom, which refuses it.
   bool ReadAnchor() {
     static constexpr std::pair<std::string_view, std::string_view> kAnchors[] = {
         {"^", "^"}, {"$", "$"}, {"\\A", "\\A"}, {"\\z", "\\z"}, {"\\Z", "\\Z"}};
@@ -86,7 +86,7 @@ class Translator {
     }
   }
 
-  // Behind its "(".
+  // Reads a group after its "(".
   void ReadGroup(bool caseless, int depth) {
     out_ += '(';
     if (in_.Take("?i:")) {
@@ -156,7 +156,7 @@ class Translator {
     const char32_t next = in_.Peek();
     if (interval && (next == U'?' || next == U'+')) {
       throw PatternError(
-          fmt::format("\"{}\" behind an interval is not supported", static_cast<char>(next)));
+          fmt::format("\"{}\" after an interval is not supported", static_cast<char>(next)));
     }
     if (in_.Take("?")) {
       out_ += '?';

@@ -7,7 +7,7 @@
 
 namespace tandem::text {
 
-// In the order of the script's CATEGORIES (tools/tables/make_category_table.py).
+// The order is that of the script's CATEGORIES (tools/tables/make_category_table.py).
 enum class Category : uint8_t {
   // clang-format off
   kLu, kLl, kLt, kLm, kLo, kMn, kMc, kMe, kNd, kNl, kNo, kPc, kPd, kPs, kPe, kPi, kPf, kPo,

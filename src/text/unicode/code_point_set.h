@@ -15,7 +15,7 @@ class CodePointSet {
   };
 
   CodePointSet() = default;
-  // From `first` to `last`, both included.
+  // The code points from `first` to `last`, both included.
   CodePointSet(char32_t first, char32_t last);
   // The code points whose general category is in `categories` (CategoryEntry::mask).
   static CodePointSet OfCategories(uint32_t categories);

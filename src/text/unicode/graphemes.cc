@@ -65,7 +65,7 @@ class ClusterState {
 
  private:
   GraphemeClass last_ = GraphemeClass::kOther;
-  bool pictograph_ = false;        // a pictograph, and only extending characters behind it
+  bool pictograph_ = false;        // a pictograph, and only extending characters after it
   bool joins_pictograph_ = false;  // besides, a zero width joiner
   bool consonant_ = false;         // an Indic consonant, and only linkers and extending characters
   bool linked_ = false;            // besides, a linker among them

@@ -3,7 +3,7 @@
 
 namespace tandem::text {
 
-// Where the cluster that starts at `p` ends. [p, end) is valid UTF-8 and not empty. Two regional
+// The end of the cluster that starts at `p`. [p, end) is valid UTF-8 and not empty. Two regional
 // indicators (a flag) are two clusters here: who asks looks only at clusters of up to five bytes.
 const char* ClusterEnd(const char* p, const char* end);
 

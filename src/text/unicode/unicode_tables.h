@@ -64,7 +64,7 @@ struct MappingTable {
   std::span<const Mapping> entries;  // ascending by code_point
   std::span<const char32_t> pool;
 
-  // Empty for a code point without entry.
+  // Returns empty for a code point without entry.
   std::span<const char32_t> Find(char32_t code_point) const;
 };
 

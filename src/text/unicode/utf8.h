@@ -18,7 +18,7 @@ std::string RepairUtf8(std::string_view bytes);
 
 void AppendUtf8(char32_t code_point, std::string* out);
 
-// Reads one code point of *valid* UTF-8 and moves `p` behind it.
+// Reads one code point of *valid* UTF-8 and moves `p` past it.
 inline char32_t NextCodePoint(const char*& p) {
   const auto byte = [&](int i) { return static_cast<char32_t>(static_cast<unsigned char>(p[i])); };
   const char32_t first = byte(0);

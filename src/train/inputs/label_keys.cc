@@ -206,7 +206,7 @@ data::TrainingSet SplitAtPositiveGrade(data::Dataset dataset, const config::Reci
                                        const objective::Needs& needs) {
   return data::BuildTrainingSet(
       std::move(dataset), data::Scaled(recipe.data.positive_grade, ScaleOf(recipe.data)),
-      needs.graded_own ? data::OwnDocument::kAnyGrade : data::OwnDocument::kPositive);
+      needs.graded_own ? data::PairedDocument::kAnyGrade : data::PairedDocument::kPositive);
 }
 
 }  // namespace
@@ -311,8 +311,9 @@ std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> 
   if (recipe.data.flip_labels > 0) {
     const data::FlippedLabels flips =
         data::FlipLabels(set, training, recipe.data.flip_labels, seed);
-    std::erase_if(training,
-                  [&set](uint32_t e) { return !data::HasOwnDocument(set.examples[e], set.own); });
+    std::erase_if(training, [&set](uint32_t e) {
+      return !data::HasPairedDocument(set.examples[e], set.own);
+    });
     Note(fmt::format("data.flip_labels flipped {} of {} labels", flips.flipped, flips.labels));
   }
   if (training.empty()) {

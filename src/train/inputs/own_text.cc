@@ -52,7 +52,7 @@ OwnTexts LeaveOutOwnTexts(data::TrainingSet& set, std::vector<uint32_t>& which) 
     query.others.erase(end, query.others.end());
   }
   found.left_out = std::erase_if(
-      which, [&set](uint32_t e) { return !data::HasOwnDocument(set.examples[e], set.own); });
+      which, [&set](uint32_t e) { return !data::HasPairedDocument(set.examples[e], set.own); });
   return found;
 }
 

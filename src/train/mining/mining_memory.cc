@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/byte_size.h"
-#include "search/mining/mine.h"
+#include "search/mining_by_embeddings/mine.h"
 #include "train/mining/mining_keys.h"
 
 namespace tandem::train {

@@ -1,5 +1,5 @@
 // Gemma 3's text model (Gemma Team 2025) and EmbeddingGemma (Vera et al. 2025), as transformers'
-// Gemma3TextModel computes them: norms multiply by 1 + weight and are also behind attention and
+// Gemma3TextModel computes them: norms multiply by 1 + weight and are also after attention and
 // feed-forward, embeddings are scaled, most layers read a window and have a rotary base of their
 // own. EmbeddingGemma is bidirectional (use_bidirectional_attention).
 #include <cmath>
@@ -43,7 +43,7 @@ std::vector<ConfigKey> Keys() {
   return all;
 }
 
-// How far away the tokens are that a sliding layer reads, as transformers computes it.
+// Says how far away the tokens are that a sliding layer reads, as transformers computes it.
 int64_t Distance(int64_t window, bool halved, bool is_causal) {
   if (halved) return window / 2 + (is_causal ? 0 : 1);
   return is_causal ? window - 1 : window;

@@ -1,5 +1,5 @@
 // RoBERTa (Liu et al. 2019) and its kin, as transformers' RobertaModel, XLMRobertaModel and
-// CamembertModel compute them: BERT with positions that begin behind the row of the padding token.
+// CamembertModel compute them: BERT with positions that begin after the row of the padding token.
 // A padding token inside a text takes no position. Differs: in training its rows of the tables have
 // gradients, which transformers leaves out.
 #include "weights/families/bert_family.h"

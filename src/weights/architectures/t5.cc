@@ -52,8 +52,8 @@ void ReadProjection(const Settings& config, EncoderSpec* spec) {
   if (spec->gated) name.remove_prefix(kGated.size());
   const auto& known = kActivationSpellings;
   if (std::find(std::begin(known), std::end(known), name) == std::end(known)) {
-    config.Fail(kProjection.name, fmt::format("one of {}, or one of them behind \"gated-\",",
-                                              fmt::join(known, ", ")));
+    config.Fail(kProjection.name,
+                fmt::format("one of {}, or one of them after \"gated-\",", fmt::join(known, ", ")));
   }
   // T5 1.1 says "gated-gelu" and means the form by tanh.
   spec->activation =

@@ -11,7 +11,7 @@ constexpr std::string_view kClasses[] = {"ModernBertForSequenceClassification"};
 constexpr std::string_view kPoolings[] = {"cls", "mean"};
 constexpr ChoiceKey kPooling{"classifier_pooling", "which rows of a text the head reads", kPoolings,
                              "cls"};
-// Of the transformers activations those that tensor/ops.h knows.
+// The activations of transformers that tensor/ops.h knows.
 constexpr std::string_view kActivations[] = {"gelu", "gelu_new", "gelu_pytorch_tanh",
                                              "relu", "silu",     "tanh"};
 constexpr ChoiceKey kActivation{"classifier_activation", "activation of the prediction head",

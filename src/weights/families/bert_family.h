@@ -1,5 +1,5 @@
-// What BERT and RoBERTa share: post-norm layers, and tables of words, positions and token types.
-// And the layer that DistilBERT and MPNet have with other names.
+// What BERT and RoBERTa share: post-norm layers, and tables of words, positions and token types;
+// and the layer that DistilBERT and MPNet have with other names.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ std::span<const ConfigKey> BertFamilyKeys();
 
 EncoderSpec ReadBertFamily(const Settings& config, const BertVariant& variant);
 
-// What the parts of a layer are called, behind the layer's own name.
+// The names of a layer's parts, after the layer's own name.
 struct PostNormNames {
   std::string query, key, value, output, output_norm, up, down, norm;
 };

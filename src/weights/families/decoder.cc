@@ -75,7 +75,7 @@ int64_t Distance(const Settings& config, const DecoderKeys& keys, bool causal) {
   return causal ? window - 1 : window;
 }
 
-// Which layers slide, by the variant's rule.
+// Says which layers slide, by the variant's rule.
 std::vector<bool> SlidingLayers(const Settings& config, const DecoderVariant& variant,
                                 const DecoderKeys& keys) {
   const auto layers = static_cast<size_t>(Read(config, keys.layers));

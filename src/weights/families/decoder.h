@@ -11,7 +11,7 @@
 
 namespace tandem::weights {
 
-// How config.json says which layers read a window of tokens.
+// Says how config.json says which layers read a window of tokens.
 enum class WindowRule {
   kNone,
   kAllLayers,    // all, where sliding_window is a number
@@ -19,7 +19,7 @@ enum class WindowRule {
   kPattern,      // sliding_window_pattern, layer_types; two rotary bases
 };
 
-// How a family differs from the others. Defaults are those of its configuration class in
+// Says how a family differs from the others. Defaults are those of its configuration class in
 // transformers.
 struct DecoderVariant {
   std::string_view activation_key = "hidden_act";

@@ -49,7 +49,7 @@ bool IsAmong(std::string_view name, const std::string_view (&names)[kCount]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Nothing that would be used: absent, false, or empty.
+// The value is nothing that would be used: absent, false, or empty.
 bool IsOff(const Json* value) {
   return value == nullptr || value->is_null() || *value == false ||
          ((value->is_object() || value->is_array()) && value->empty());

@@ -137,7 +137,7 @@ struct Sorting {
   std::string file() const { return (folder.path / kAdapterWeights).native(); }
 };
 
-// Whether a tensor that is no adapter is a copy of the base's word table, as PEFT saves beside
+// Says whether a tensor that is no adapter is a copy of the base's word table, as PEFT saves beside
 // adapters of a language model's head.
 bool IsCopyOfWordTable(const Sorting& sorting, const TensorView& view) {
   std::string_view name = view.name;
@@ -252,7 +252,7 @@ std::string UpName(const std::string& linear) {
 
 namespace {
 
-// Where the name goes on behind its `components` last components.
+// The place where the name goes on after all but its `components` last components.
 size_t SuffixStart(std::string_view name, int components) {
   size_t at = name.size();
   for (int i = 0; i < components; ++i) {

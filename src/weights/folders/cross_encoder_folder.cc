@@ -20,15 +20,14 @@ namespace {
 constexpr const char* kSettings = "config_sentence_transformers.json";
 constexpr std::string_view kClassifier = "ForSequenceClassification";
 
-// Throws for modules behind the Transformer: they would change its scores.
+// Throws for modules after the Transformer: they would change its scores.
 void RefuseFurtherModules(const ModelFiles& files) {
   if (!files.Has(kModulesFile)) return;
   const std::vector<ListedModule>& modules = files.Modules();
   if (modules.size() == 1) return;
-  throw ModelError(
-      files.PathOf(kModulesFile).native(), "",
-      fmt::format("lists {} behind the Transformer of a cross-encoder; supported: none",
-                  modules[1].type));
+  throw ModelError(files.PathOf(kModulesFile).native(), "",
+                   fmt::format("lists {} after the Transformer of a cross-encoder; supported: none",
+                               modules[1].type));
 }
 
 // The first of config.json's "architectures"; empty: none.
@@ -52,8 +51,8 @@ const ClassificationHead& HeadOf(const Settings& config) {
                                name.empty() ? "missing" : name, fmt::join(known, ", ")));
 }
 
-// "torch.nn.modules.activation.Sigmoid" is "Sigmoid". As sentence-transformers, one that is not
-// torch's own is not taken, and the default stands in for it.
+// "torch.nn.modules.activation.Sigmoid" is "Sigmoid". An activation that is not torch's own is not
+// taken, as in sentence-transformers, and the default stands in for it.
 std::optional<std::string> ActivationNamed(const std::string& path, const std::string& file) {
   if (path.starts_with("torch.")) return path.substr(path.rfind('.') + 1);
   Warn(
@@ -63,7 +62,7 @@ std::optional<std::string> ActivationNamed(const std::string& path, const std::s
   return std::nullopt;
 }
 
-// In sentence-transformers' order.
+// Looks in the order in which sentence-transformers does.
 std::string ReadActivation(const Settings& settings, const Settings& config, size_t labels) {
   if (const auto path = settings.String("activation_fn")) {
     if (const auto name = ActivationNamed(*path, settings.file())) return *name;
@@ -89,7 +88,7 @@ std::string ReadPrompt(const Settings& settings) {
   return prompt.is_string() ? prompt.get<std::string>() : "";
 }
 
-// Whether the encoder has rows for two types, and its tokenizer makes them.
+// Says whether the encoder has rows for two types, and its tokenizer makes them.
 bool HasTokenTypes(const EncoderSpec& encoder, const Settings& tokenizer) {
   const auto table = std::find_if(
       encoder.tensors.begin(), encoder.tensors.end(),

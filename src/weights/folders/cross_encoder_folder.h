@@ -33,9 +33,9 @@ struct CrossEncoderFolder {
   int64_t parameter_count() const;
 };
 
-// Whether the folder holds a cross-encoder: config_sentence_transformers.json says so, or, where
-// there is no such file, modules.json neither and config.json's "architectures" names a sequence
-// classifier. False for a path that is no model folder at all.
+// Says whether the folder holds a cross-encoder: config_sentence_transformers.json says so, or,
+// where there is no such file, modules.json neither and config.json's "architectures" names a
+// sequence classifier. It is false for a path that is no model folder at all.
 bool IsCrossEncoder(const ModelFiles& files);
 
 // Throws ModelError for a folder of a cross-encoder, which makes no embeddings: says what to do.

@@ -1,4 +1,4 @@
-// Whether there is a folder where a model is expected.
+// Says whether there is a folder where a model is expected.
 #pragma once
 
 #include <filesystem>

@@ -23,7 +23,7 @@ struct ModelCard {
   int64_t steps = 0;
   // Further rows of the training table, in order: {"batch", "64"}, {"learning rate", "2e-05"}.
   std::vector<std::pair<std::string, std::string>> facts;
-  // Which texts this encoder of two encodes, "query" or "document"; empty: both.
+  // Says which texts this encoder of two encodes, "query" or "document"; empty: both.
   std::string tower;
   std::string measured_on;  // "squad-v1.1, split dev"
   std::vector<MeasureFact> measures;
@@ -37,7 +37,7 @@ struct CardSettings {
   std::string similarity;  // "cosine" or "dot"
   std::string pooling;
   std::string license;   // the base model's, as its card says; empty: not known
-  bool prompts = false;  // whether texts are encoded behind prompts
+  bool prompts = false;  // whether texts are encoded after prompts
 };
 
 // Markdown with YAML front matter (library_name, tags, pipeline_tag, base_model, license).

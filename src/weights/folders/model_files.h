@@ -18,7 +18,7 @@ namespace tandem::weights {
 struct ListedModule;
 class Settings;
 
-// Copies, and what Below and At return, know what the others have read. Not for several threads.
+// Copies, and what Below and At return, know what the others have read. One thread may use them.
 class ModelFiles {
  public:
   ModelFiles() : ModelFiles(std::filesystem::path()) {}

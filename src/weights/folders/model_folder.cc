@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kModelSettings = "config_sentence_transformers.json";
 
-// Where the model is that the user may have meant: the run folder of `tandem train` holds one,
+// Says where the model is that the user may have meant: the run folder of `tandem train` holds one,
 // beside the folder `checkpoints`.
 std::string RunHint(const std::filesystem::path& path) {
   const bool is_run = std::filesystem::exists(path / "recipe.resolved.toml");
@@ -90,13 +90,13 @@ void ReadModelSettings(const ModelFiles& from, ModelFolder* folder) {
   folder->truncate_dim = settings.Integer("truncate_dim", 1, int64_t{1} << 24);
 }
 
-// Where a folder's modules are listed.
+// The file and the place in it where a folder's modules are listed.
 struct ModuleListing {
   std::vector<ListedModule> modules;  // empty: a plain Hugging Face folder
   std::string file;
 };
 
-// Whether config.json names a causal language model first, as "LlamaForCausalLM".
+// Says whether config.json names a causal language model first, as "LlamaForCausalLM".
 bool IsCausalLanguageModel(const Settings& config) {
   const Json* names = config.Find("architectures");
   return names != nullptr && names->is_array() && !names->empty() && names->front().is_string() &&
@@ -117,7 +117,7 @@ std::string PlainPoolingText(PoolingMode mode) {
                                       "language model";
 }
 
-// Whether transformers finds a template there that turns conversations into text.
+// Says whether transformers finds a template there that turns conversations into text.
 bool HasChatTemplate(const ModelFiles& files) {
   return files.Has("chat_template.jinja") || files.Has("chat_template.json") ||
          files.ReadIfThere("tokenizer_config.json").Has("chat_template");

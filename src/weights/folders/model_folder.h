@@ -28,14 +28,14 @@ std::optional<Similarity> SimilarityFromName(std::string_view name);
 
 struct ModelFolder {
   std::filesystem::path path;
-  // Where config.json and the weights are: `path` or a folder below it (`0_Transformer`).
+  // The folder of config.json and the weights: `path` or one below it (`0_Transformer`).
   std::filesystem::path encoder_path;
   ModelFiles files;  // of `path`, and what was read of them
   ModelFiles encoder_files() const { return files.At(encoder_path); }
   bool has_modules = false;  // false: plain Hugging Face folder (ReadModelFolder)
 
   EncoderSpec encoder;  // its tensors are all present, of the right shape and type
-  // What SetCausal changed: written to config.json. None: config.json's own.
+  // What SetCausal changed, to be written to config.json; none leaves config.json's own.
   std::optional<bool> is_causal;
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
@@ -105,7 +105,7 @@ struct PoolingChange {
 };
 
 // Changes the folder's pooling. Throws ModelError where the embeddings then have another width than
-// a Dense module behind takes (the folder pools by several modes).
+// a Dense module after it takes (the folder pools by several modes).
 void ChangePooling(ModelFolder* folder, const PoolingChange& change);
 
 // Warns where folder.unused_document_prompt is one; for callers that give documents the folder's

@@ -19,10 +19,10 @@ namespace tandem::weights {
 // What differs from the folder that was read; everything else is carried through.
 struct FolderChanges {
   // New values, by name: the name of the tensor in the source's weights
-  // (EncoderTensor::view->name), for a module behind the encoder with its folder in front:
+  // (EncoderTensor::view->name), for a module after the encoder with its folder in front:
   // "2_Dense/linear.weight". Shapes must be the source's; a module that has no files yet
-  // (ModuleSource) must be given all it has. Where the encoder's type changes,
-  // config.json's "dtype" / "torch_dtype" is changed too.
+  // (ModuleSource) must be given all it has. Where the encoder's type changes, config.json's
+  // "dtype" / "torch_dtype" is changed too.
   std::vector<TensorToWrite> tensors;
   std::optional<size_t> max_tokens;  // max_seq_length, which is one for texts of both kinds
   // What texts of each kind are cut at, for the card; none: max_tokens.

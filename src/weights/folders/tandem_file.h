@@ -14,25 +14,25 @@ namespace tandem::weights {
 
 inline constexpr const char* kTandemFile = "tandem.json";
 
-// How queries and documents share encoders.
+// Says how queries and documents share encoders.
 enum class Towers {
   kShared,                    // one encoder for both
   kSeparate,                  // one each
-  kSeparateSharedProjection,  // one each, and one Dense module behind both
+  kSeparateSharedProjection,  // one each, and one Dense module after both
 };
 
-// As spelled in recipes and tandem.json: "shared", "separate", "separate_shared_projection".
+// Gives the name in recipes and tandem.json: "shared", "separate", "separate_shared_projection".
 std::string_view TowersName(Towers towers);
 std::optional<Towers> TowersFromName(std::string_view name);
 
 struct TandemFile {
   // Other than shared: the folder holds a folder for each tower.
   Towers towers = Towers::kShared;
-  // Longer texts of the kind are cut at so many tokens, special tokens counted. None: the
-  // folder's other files decide (TokenizerSettings).
+  // Longer texts of the kind are cut at so many tokens, special tokens counted. Where there is
+  // none, the folder's other files decide (TokenizerSettings).
   std::optional<size_t> max_query_tokens;
   std::optional<size_t> max_document_tokens;
-  // None: scores are not known to be probabilities.
+  // Where there is none, scores are not known to be probabilities.
   std::optional<Calibration> calibration;
 };
 

@@ -1,4 +1,4 @@
-// The modules behind an encoder, as a sentence-transformers folder lists them in modules.json.
+// The modules after an encoder, as a sentence-transformers folder lists them in modules.json.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ enum class Activation { kIdentity, kTanh, kRelu, kGelu, kSigmoid, kSilu };
 
 std::string_view ActivationName(Activation activation);  // "torch.nn.modules.activation.Tanh", ...
 
-// Where the parameters of a module are.
+// Says where the parameters of a module are.
 struct ModuleSource {
   std::string folder;                          // "2_Dense"; parameters are named FOLDER/NAME
   std::shared_ptr<const WeightFiles> weights;  // of the module alone; null: it has no files yet
-  // Where `weights` is null: the tensors of the encoder's files that parameters start as, by NAME.
+  // Where `weights` is null, these tensors of the encoder's files start the parameters, by NAME.
   std::map<std::string, const TensorView*, std::less<>> start;
 
   // What a file has for the parameter NAME; null: nothing, it starts new.
@@ -52,7 +52,7 @@ struct Normalize {};
 
 using HeadModule = std::variant<Pooling, Dense, LayerNorm, Normalize>;
 
-// Null for a module without parameters.
+// Returns null for a module without parameters.
 const ModuleSource* SourceOf(const HeadModule& module);
 ModuleSource* SourceOf(HeadModule& module);
 
@@ -60,7 +60,7 @@ struct ModuleParameter {
   std::string name;  // in the module's file
   Shape shape;
 };
-// In the order in which they are written.
+// Lists the parameters in the order in which they are written.
 std::vector<ModuleParameter> ParametersOf(const HeadModule& module);
 
 // The width of rows that the module takes, or `width`, where it takes any; and of those that it

@@ -25,8 +25,8 @@ constexpr std::string_view kKnown[] = {
     "tokenizer_args",    "processor_kwargs",      "config_args",      "config_kwargs",
     "backend",           "tokenizer_name_or_path"};
 
-// Arguments that Python's loaders get. Those of the second list change no embedding beyond its
-// precision: where code and weights come from, in which type and by which kernel it is computed.
+// Arguments that Python's loaders get. The second list's change no embedding beyond its precision:
+// where code and weights come from, in which type and by which kernel it is computed.
 constexpr std::string_view kArguments[] = {"model_args",       "model_kwargs", "tokenizer_args",
                                            "processor_kwargs", "config_args",  "config_kwargs"};
 constexpr std::string_view kHarmless[] = {"trust_remote_code",
@@ -107,7 +107,7 @@ void CheckTransformerSettings(const Settings& settings) {
   CheckArguments(settings);
   CheckModality(settings);
   if (settings.Has("query_expansion")) {
-    settings.Fail("query_expansion", "null (mask tokens behind queries are not supported)");
+    settings.Fail("query_expansion", "null (mask tokens after queries are not supported)");
   }
   if (settings.Has("tokenizer_name_or_path")) {
     settings.Fail("tokenizer_name_or_path", "null: the tokenizer's files in the folder itself");

@@ -73,7 +73,7 @@ std::string FileOf(std::string_view kind) {
   return file;
 }
 
-// Where sentence-transformers has kept its module classes, over its releases.
+// Knows the places where sentence-transformers has kept its module classes, over its releases.
 bool IsSpellingOf(std::string_view type, std::string_view kind) {
   const std::string file = FileOf(kind);
   for (const std::string& place :
@@ -212,7 +212,7 @@ void CheckOrder(const std::vector<ListedModule>& modules, const std::string& fil
                                  i, modules[i].type));
   }
   if (modules.size() == 1) {
-    throw ModelError(file, "", "lists no Pooling module behind the Transformer");
+    throw ModelError(file, "", "lists no Pooling module after the Transformer");
   }
 }
 

@@ -42,7 +42,7 @@ struct ModuleList {
   int64_t embedding_width = 0;   // E, after the head
 };
 
-// Reads what stands behind the Transformer, whose output has `hidden_size` columns, in `listed` of
+// Reads what follows the Transformer, whose output has `hidden_size` columns, in `listed` of
 // the model of `files`; `file` is where they are listed. A module without parameters (Normalize)
 // needs no folder; Dropout is left out, which a message says. Throws ModelError.
 ModuleList ReadModules(const ModelFiles& files, const std::vector<ListedModule>& listed,

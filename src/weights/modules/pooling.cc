@@ -56,7 +56,7 @@ std::vector<PoolingMode> SwitchedOnModes(const Settings& config) {
   return modes;
 }
 
-// Whether booleans say all of it: each mode once, in their order.
+// Says whether booleans say all of it: each mode once, in their order.
 bool InOrder(const std::vector<PoolingMode>& modes) {
   return std::adjacent_find(modes.begin(), modes.end(), std::greater_equal<>()) == modes.end();
 }

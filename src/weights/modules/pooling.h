@@ -11,17 +11,17 @@ namespace tandem::weights {
 
 class Settings;  // weights/settings/settings_file.h
 
-// In the order in which sentence-transformers puts the results of several modes behind each other
-// where a folder switches them on one by one.
+// Modes are in the order in which sentence-transformers concatenates the results of several where a
+// folder switches them on one by one.
 enum class PoolingMode { kCls, kMax, kMean, kMeanSqrtLen, kWeightedMean, kLastToken };
 
-// As sentence-transformers spells them: "cls", "max", "mean", "mean_sqrt_len_tokens",
+// Gives the name that sentence-transformers uses: "cls", "max", "mean", "mean_sqrt_len_tokens",
 // "weightedmean", "lasttoken".
 std::string_view PoolingModeName(PoolingMode mode);
 std::optional<PoolingMode> PoolingModeFromName(std::string_view name);
 
 struct Pooling {
-  std::vector<PoolingMode> modes = {PoolingMode::kMean};  // results stand behind each other
+  std::vector<PoolingMode> modes = {PoolingMode::kMean};  // results are concatenated
   bool include_prompt = true;  // false: the tokens of the prompt are left out
 };
 

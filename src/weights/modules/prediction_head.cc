@@ -99,7 +99,7 @@ LayerNorm NormOf(const ClassificationSpec& spec, const Settings& config, int64_t
   return norm;
 }
 
-// Whether the modules behind pooling begin with this head.
+// Says whether the modules after pooling begin with this head.
 bool HasHead(const ModelFolder& folder, const ClassificationSpec& spec, const Settings& config) {
   if (folder.head.size() < 3) return false;
   const auto* dense = std::get_if<Dense>(&folder.head[1]);
@@ -108,7 +108,7 @@ bool HasHead(const ModelFolder& folder, const ClassificationSpec& spec, const Se
          dense->activation == ActivationOf(spec, config);
 }
 
-// As the classifiers pool.
+// Makes the folder pool as the classifiers do.
 void PoolAsClassifier(ModelFolder* folder, const ClassificationSpec& spec) {
   if (folder->has_modules) return;
   auto& pooling = std::get<Pooling>(folder->head.front());
@@ -137,7 +137,7 @@ void AddPredictionHead(ModelFolder* folder) {
     const ModuleSource* source = SourceOf(module);
     if (source == nullptr) continue;
     throw UsageError(
-        fmt::format("{}: has the module {} behind its pooling, where the prediction "
+        fmt::format("{}: has the module {} after its pooling, where the prediction "
                     "head would stand; leave model.head out, or give a base without "
                     "such modules",
                     folder->path.native(), source->folder));

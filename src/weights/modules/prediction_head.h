@@ -10,8 +10,8 @@ inline constexpr const char* kHeadDenseFolder = "head.dense";
 inline constexpr const char* kHeadNormFolder = "head.norm";
 
 // Puts the prediction head of the encoder's task models (ModernBERT's: those for masked language
-// modelling and for classification have the same) behind the folder's pooling, as a Dense module
-// [H, H] and a LayerNorm module, which start at the folder's tensors; a norm without a bias there
+// modelling and for classification have the same) after the folder's pooling, as a Dense module [H,
+// H] and a LayerNorm module, which start at the folder's tensors; a norm without a bias there
 // starts at 0. A plain folder is pooled as config.json's `classifier_pooling` says; a Note says so
 // where that is not the mean. A folder with modules.json keeps its pooling.
 //

@@ -94,7 +94,7 @@ Towers TowersOf(const Routes& routes) {
   if (routes.query.front().folder == routes.document.front().folder) {
     throw ModelError(routes.file, "",
                      fmt::format("both routes have the Transformer {} but not the same modules "
-                                 "behind it; supported are routes that share all modules, the last "
+                                 "after it; supported are routes that share all modules, the last "
                                  "Dense module, or none",
                                  routes.query.front().folder));
   }

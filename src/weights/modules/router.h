@@ -12,24 +12,24 @@
 
 namespace tandem::weights {
 
-// Whether modules.json of the folder begins with a router.
+// Says whether modules.json of the folder begins with a router.
 bool IsRouterFolder(const ModelFiles& files);
 
 struct Routes {
   std::string file;  // that says so: "model/router_config.json"
-  // Of texts with the task "query" and "document", from the Transformer to the last module behind
-  // the router; folders are relative to the model's.
+  // The modules for texts with the task "query", then "document", from the Transformer to the last
+  // module after the router; folders are relative to the model's.
   std::vector<ListedModule> query;
   std::vector<ListedModule> document;
-  // Shared: both routes are the same modules. With one Dense module that is the last one of both:
-  // kSeparateSharedProjection.
+  // kShared: both routes are the same modules. kSeparateSharedProjection: one Dense module is the
+  // last one of both.
   Towers towers = Towers::kSeparate;
 };
 
 // Reads the routes of texts with the tasks "query" and "document", found as sentence-transformers
 // finds them: by `route_mappings` ((task, "text"), (task, any), (any, "text"), (any, any)), then by
 // the route's name. Throws ModelError for a broken file, where a task has no route, and where two
-// routes share a Transformer but not what is behind it.
+// routes share a Transformer but not what follows it.
 Routes ReadRoutes(const ModelFiles& files);
 
 // Writes modules.json, router_config.json and config_sentence_transformers.json into `folder`,

@@ -35,13 +35,13 @@ enum class Dtype {
   kU64,
 };
 
-// As spelled in a file: "F32", "BF16", ...
+// Gives the name that a file uses: "F32", "BF16", ...
 std::string_view DtypeName(Dtype dtype);
-// Nothing for a name that the format does not have.
+// Returns nothing for a name that the format does not have.
 std::optional<Dtype> DtypeFromName(std::string_view name);
 // Size of one element; a whole tensor always fills whole bytes.
 size_t DtypeBits(Dtype dtype);
-// Whether Tandem computes with it: F32, F16 or BF16.
+// Says whether Tandem computes with it: F32, F16 or BF16.
 bool IsComputable(Dtype dtype);
 
 // One IEEE half-precision (bfloat16) number as float; exact, NaN payloads kept.

@@ -70,7 +70,7 @@ class SafetensorsFile {
   const std::filesystem::path& path() const { return path_; }
   // The tensors in the order in which their bytes lie in the file.
   std::span<const TensorView> tensors() const { return tensors_; }
-  // Null when there is none of that name.
+  // Returns null when there is none of that name.
   const TensorView* Find(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   // Gives the file's pages back (MappedFile::ReleasePages); to be called after the tensors were
@@ -87,7 +87,7 @@ class SafetensorsFile {
 
 // The elements of an F32, F16 or BF16 tensor, exactly. Throws ModelError for another type.
 std::vector<float> ToFloat32(const TensorView& tensor);
-// The same into `out`, which must hold tensor.elements() values.
+// Copies into `out`, which must hold tensor.elements() values.
 void CopyAsFloat32(const TensorView& tensor, std::span<float> out);
 
 }  // namespace tandem::weights

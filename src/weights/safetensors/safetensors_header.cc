@@ -235,7 +235,7 @@ void CheckCover(const std::vector<TensorEntry>& tensors, uint64_t data_bytes,
   if (covered != data_bytes) {
     throw ModelError(
         file, "",
-        fmt::format("{} bytes behind the last tensor belong to none", data_bytes - covered));
+        fmt::format("{} bytes after the last tensor belong to none", data_bytes - covered));
   }
 }
 
@@ -253,7 +253,7 @@ std::string_view HeaderJson(std::string_view bytes, std::string_view file) {
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > bytes.size() - kLengthBytes) {
     fail(
-        fmt::format("the header claims {} bytes, but the file has only {} behind its length; it is "
+        fmt::format("the header claims {} bytes, but the file has only {} after its length; it is "
                     "cut short or no safetensors file",
                     length, bytes.size() - kLengthBytes));
   }

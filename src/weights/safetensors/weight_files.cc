@@ -53,7 +53,7 @@ std::set<std::string> ShardNames(const Json& map, const std::filesystem::path& i
   return names;
 }
 
-// As in transformers, the files' own headers say which tensors they hold; the index only lists the
+// The files' own headers say which tensors they hold, as in transformers; the index only lists the
 // files. Warns where it names tensors that none of them has: one that the encoder needs is an error
 // later on.
 void WarnOfMissing(std::span<const SafetensorsFile> files, const Json& map,

@@ -28,7 +28,7 @@ class WeightFiles {
   const std::filesystem::path& folder() const { return folder_; }
   // All tensors of all shards, shards by name, tensors in the order of their bytes.
   std::span<const TensorView* const> tensors() const { return tensors_; }
-  // Null when there is none of that name.
+  // Returns null when there is none of that name.
   const TensorView* Find(std::string_view name) const;
   // The file a tensor is in (for messages); the folder for a name that is not there.
   const std::filesystem::path& FileOf(std::string_view name) const;

@@ -1,4 +1,4 @@
-// How a model's scores become probabilities: what tandem.json says of it.
+// Says how a model's scores become probabilities: what tandem.json says of it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ enum class CalibrationMethod {
   kIsotonic,   // a step-like map fitted to judgements
 };
 
-// As spelled in tandem.json and flags: "objective", "platt", "isotonic".
+// Gives the name that tandem.json and flags use: "objective", "platt", "isotonic".
 std::string_view CalibrationMethodName(CalibrationMethod method);
 std::optional<CalibrationMethod> CalibrationMethodFromName(std::string_view name);
 
@@ -44,7 +44,7 @@ struct Calibration {
   double Probability(double score) const;
   // What the objective learned, whatever the method is; none where it learned nothing.
   std::optional<LearnedScale> Learned() const;
-  // For people: "1 / (1 + exp(-(20 cosine + -9.5))), as objective bixse learned".
+  // Describes it for people: "1 / (1 + exp(-(20 cosine + -9.5))), as objective bixse learned".
   std::string Text() const;
 };
 

@@ -61,7 +61,7 @@ double Read(const Settings& config, const NumberKey& key);
 bool Read(const Settings& config, const BooleanKey& key);
 std::string Read(const Settings& config, const ChoiceKey& key);
 
-// For tables: name, meaning, "1 to 16777216", "0.1" or "required".
+// A key as tables show it: name, meaning, "1 to 16777216", "0.1" or "required".
 struct ConfigKeyText {
   std::string name, meaning, range, fallback;
 };

@@ -15,7 +15,7 @@ inline constexpr OtherKey kRopeParameters{
 inline constexpr OtherKey kRopeScaling{"rope_scaling",
                                        "their scaling in older files: default, linear or llama3"};
 
-// Where config.json has the rotary positions of one kind of layer.
+// The place in config.json that has the rotary positions of one kind of layer.
 struct RotarySource {
   // The object of that name in rope_parameters; empty: rope_parameters is of all layers.
   std::string_view kind;

@@ -42,10 +42,10 @@ class Settings {
   const std::string& file() const { return file_; }
   bool Has(std::string_view key) const;
   std::vector<std::string> Keys() const;
-  // Whether the key is there and null, where that is not the same as absent.
+  // Says whether the key is there and null, where that is not the same as absent.
   bool IsNull(std::string_view key) const;
   void Set(std::string_view key, Json value);
-  // Null where absent.
+  // Returns null where absent.
   const Json* Find(std::string_view key) const;
 
   // Each throws ModelError for another type or, for numbers, a value outside [least, most].
@@ -53,7 +53,7 @@ class Settings {
   std::optional<bool> Boolean(std::string_view key) const;
   std::optional<int64_t> Integer(std::string_view key, int64_t least, int64_t most) const;
   std::optional<double> Number(std::string_view key, double least, double most) const;
-  // The same for a key that must be there.
+  // Reads a key that must be there.
   int64_t RequiredInteger(std::string_view key, int64_t least, int64_t most) const;
   std::string RequiredString(std::string_view key) const;
 

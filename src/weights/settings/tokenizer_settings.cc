@@ -29,7 +29,7 @@ constexpr const char* kSentenceConfigs[] = {
     "sentence_xlnet_config.json",
 };
 
-// Whether it is a Hugging Face folder without sentence-transformers' files.
+// Says whether it is a Hugging Face folder without sentence-transformers' files.
 bool IsPlain(const ModelFiles& files) {
   return !files.Has(kModulesFile) && files.Has("config.json");
 }
@@ -61,13 +61,14 @@ TokenLimit StatedLimit(const ModelFiles& files, const Settings& sentence_config)
   return {};
 }
 
-// How many tokens the encoder of config.json can read, and where texts are cut if no file says it.
+// Says how many tokens the encoder of config.json can read, and where texts are cut if no file says
+// it.
 struct EncoderLength {
   size_t most = 0;  // 0: not known
   size_t usual = 0;
 };
 
-// By the encoder's architecture; of one that is not known, the rows of its position table.
+// Goes by the encoder's architecture; where that is not known, by the rows of its position table.
 EncoderLength LengthOfEncoder(const ModelFiles& files) {
   const Settings& config = files.ReadIfThere("config.json");
   const Architecture* known = FindArchitecture(config.String("model_type").value_or(""));
@@ -113,7 +114,7 @@ void RefuseProcessingSettings(const Settings& sentence_config) {
   }
 }
 
-// From the folder of the tokenizer's files.
+// Reads the settings from the folder of the tokenizer's files.
 TokenizerSettings SettingsIn(const ModelFiles& files, bool plain) {
   TokenizerSettings settings{.folder = files.path(), .files = files};
   const Settings sentence_config = ReadSentenceConfig(files, plain);

@@ -1,4 +1,4 @@
-// How a model folder wants texts lower-cased and cut on their way to token ids.
+// Says how a model folder wants texts lower-cased and cut on their way to token ids.
 //
 // Several files of a folder speak about this and contradict each other. This is the one reader of
 // them: training, `encode`, `search`, `evaluate` and `tokenize` all go by it.
@@ -16,25 +16,25 @@ namespace tandem::weights {
 
 struct TandemFile;
 
-// How many tokens a text may have, special tokens counted, and which file said so.
+// Says how many tokens a text may have, special tokens counted, and which file said so.
 struct TokenLimit {
   size_t tokens = 0;   // 0: no file sets a limit
   std::string source;  // "sentence_bert_config.json", ...; for messages
 };
 
 struct TokenizerSettings {
-  // Where the tokenizer's files are: the model folder, or the folder below it that modules.json
+  // The folder of the tokenizer's files: the model folder, or the folder below it that modules.json
   // names. Give this one to text::LoadTokenizer.
   std::filesystem::path folder;
   ModelFiles files;
   // The first of these that is set: `max_seq_length` of sentence_bert_config.json,
   // `model_max_length` of tokenizer_config.json (or `max_len`, its older name), what the encoder of
   // config.json can read (its default length, where it has one, as T5 does). Never more than that
-  // encoder can read: RoBERTa's position table has two rows more than a text may have tokens. Of an
-  // architecture that is not known, `max_position_embeddings` counts.
+  // encoder can read: RoBERTa's position table has two rows more than a text may have tokens. For
+  // an architecture that is not known, `max_position_embeddings` counts.
   TokenLimit max_tokens;
   // `query_length` and `document_length` of sentence_bert_config.json, which texts of a kind go by
-  // in place of max_tokens; never more than the encoder can read. None where the file has none.
+  // in place of max_tokens; never more than the encoder can read. Unset if the file has none.
   std::optional<size_t> max_query_tokens, max_document_tokens;
   // `do_lower_case` of sentence_bert_config.json: texts are lower-cased before the tokenizer's own
   // normalizer, as sentence-transformers does, also where that one keeps upper case.

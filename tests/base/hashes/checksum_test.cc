@@ -39,7 +39,7 @@ TEST_P(ChecksumTest, EveryByteCountsAndSoDoesTheLength) {
   EXPECT_NE(ChecksumOf("", kind), ChecksumOf(std::string(1, '\0'), kind));
 }
 
-// By xxhsum -H2 of the pieces, and of what it says of them, as bytes.
+// xxhsum -H2 says these of the pieces, and of what it says of them, as bytes.
 TEST(Checksum, IsTheXxh128OfTheXxh128sOfItsPieces) {
   EXPECT_EQ(ToHex(ChecksumOf("")), "xxh128:99aa06d3014798d86001c324468d497f");
   EXPECT_EQ(ToHex(ChecksumOf(Pattern(300))), "xxh128:8cc7dc1b8747ae3754f208ca5c7c669a");

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Of a line in the middle of f.jsonl.
+// Describes a line in the middle of f.jsonl.
 std::string OfLine(std::string_view line) { return JsonLineProblem(line, {.file = "f.jsonl"}); }
 
 void ExpectFault(std::string_view json, const std::string& fault) {
@@ -32,11 +32,11 @@ TEST(JsonLineProblem, WhatOtherProgramsWriteIsNamed) {
               "column 7, in `a`: True is Python's; JSON has true (json.dumps writes it)");
   ExpectFault(R"({a: 1})", "column 2: the key a stands without quotes");
   ExpectFault(R"({"a": yes})", "column 7, in `a`: yes stands without quotes");
-  ExpectFault(R"({"a": 1,})", "column 9: a comma before }, behind which nothing comes");
+  ExpectFault(R"({"a": 1,})", "column 9: a comma before }, after which nothing comes");
   ExpectFault(R"({"a": [1, 2,]})",
-              "column 13, in `a`: a comma before ], behind which nothing comes");
+              "column 13, in `a`: a comma before ], after which nothing comes");
   ExpectFault(R"({"a": 1} // b)",
-              "column 10: something stands behind the object; expected one "
+              "column 10: something stands after the object; expected one "
               "object per line, which `jq -c . f.jsonl > NEW` writes");
   ExpectFault(R"({"a": /* b */ 1})", "column 7, in `a`: a comment; JSON has none: remove it");
   ExpectFault("{\"a\": \xE2\x80\x9Cx\xE2\x80\x9D}",
@@ -46,12 +46,11 @@ TEST(JsonLineProblem, WhatOtherProgramsWriteIsNamed) {
 TEST(JsonLineProblem, SlipsAreNamedWithTheirColumn) {
   ExpectFault(R"({"a": 1 "b": 2})", "column 9: a comma is missing before the next key");
   ExpectFault(R"({"a": [1 [2]]})", "column 10, in `a`: a comma is missing before the next value");
-  ExpectFault(R"({"a" 1})",
-              "column 6, in `a`: 1 stands where a colon, behind the key, is expected");
+  ExpectFault(R"({"a" 1})", "column 6, in `a`: 1 stands where a colon, after the key, is expected");
   ExpectFault(R"({"a": "b"; "c": 1})", "column 10: ; stands where a comma or } is expected");
   ExpectFault(R"({"a": ["b"}})", "column 11, in `a`: } stands where a comma or ] is expected");
   ExpectFault(R"({"a": "he said "hi" to me"})",
-              "column 17: hi stands behind a string that has ended; a quote inside a string is "
+              "column 17: hi stands after a string that has ended; a quote inside a string is "
               "written \\\"");
   ExpectFault("{\"a\": \"x\ty\"}",
               "column 9, in `a`: the control character U+0009 stands in a string; write \\t");
@@ -67,7 +66,7 @@ TEST(JsonLineProblem, SlipsAreNamedWithTheirColumn) {
   ExpectFault(R"({"a": .5})", "column 7, in `a`: . stands where a value is expected");
   // Columns count characters.
   ExpectFault("{\"\xC3\xA4\": \"\xE4\xBD\xA0\", }",
-              "column 12: a comma before }, behind which nothing comes");
+              "column 12: a comma before }, after which nothing comes");
 }
 
 TEST(JsonLineProblem, HalfCharactersAreNamed) {
@@ -105,7 +104,7 @@ TEST(JsonLineProblem, ObjectsAndLinesAreOneEach) {
   EXPECT_EQ(OfLine(R"({"a": 1} {"a": 2})"),
             "is not valid JSON: column 10: a second object begins on the line; expected one object "
             "per line, which `jq -c . f.jsonl > NEW` writes");
-  EXPECT_THAT(OfLine(R"({"a": 1},)"), HasSubstr("column 9: a comma stands behind the object; "));
+  EXPECT_THAT(OfLine(R"({"a": 1},)"), HasSubstr("column 9: a comma stands after the object; "));
   for (const char* line : {"{", R"({"a": 1,)", R"({"a": )"}) {
     EXPECT_EQ(OfLine(line),
               "is not valid JSON: the object does not end on its line; expected one object per "

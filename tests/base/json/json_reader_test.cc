@@ -58,7 +58,7 @@ TEST(ParseJson, IntegersBeyond64BitsAreDoublesAndOtherNumbersAreFaults) {
             "[1.8446744073709552e+19,-9.223372036854776e+18]");
   EXPECT_EQ(ErrorOf("{\"a\": 1e999}"),
             "is not valid JSON: column 7: 1e999 is a number that 64 bits do not hold");
-  // Also where a later member takes its place.
+  // It is refused also where a later member takes its place.
   EXPECT_THAT(ErrorOf("{\"a\": 1e999, \"a\": 1}"), HasSubstr("1e999"));
 }
 

@@ -79,7 +79,7 @@ class EncodeResume : public EncodeCommandTest {
     const std::string said = ReadFile(Path("err"));
     EXPECT_THAT(said, HasSubstr("embeddings.npy.part: cannot be written: File too large"));
     EXPECT_THAT(said, HasSubstr("1500 texts are in " + Path("out/embeddings.npy.part") +
-                                "; the same command with --resume goes on behind them"));
+                                "; the same command with --resume goes on after them"));
     EXPECT_FALSE(std::filesystem::exists(Path("out/embeddings.npy")));
     EXPECT_FALSE(std::filesystem::exists(Path("out/ids.txt")));
   }
@@ -117,7 +117,7 @@ TEST_F(EncodeResume, SignalsEndItAtOnceAndKeepWholeBlocks) {
     EXPECT_EQ(WEXITSTATUS(status), 128 + signal);
     EXPECT_THAT(ReadFile(Path("err")),
                 HasSubstr(fmt::format("error: interrupted; {} texts are in {}; the same command "
-                                      "with --resume goes on behind them",
+                                      "with --resume goes on after them",
                                       100 * Blocks(), Path("out/embeddings.npy.part"))));
   }
   ASSERT_EQ(Encode(InFolder({"--resume"})).exit_code, 0);
@@ -154,7 +154,7 @@ TEST_F(EncodeResume, WhatHasChangedIsNamed) {
     const ProgramResult result = Encode(arguments);
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
     EXPECT_THAT(result.err, HasSubstr(message));
-    EXPECT_THAT(result.err, Not(HasSubstr("goes on behind them")));
+    EXPECT_THAT(result.err, Not(HasSubstr("goes on after them")));
     EXPECT_EQ(FilesOf("out"), before);
   };
   refused(InFolder({"--resume", "--precision", "int8"}), 2,
@@ -174,7 +174,7 @@ TEST_F(EncodeResume, WhatHasChangedIsNamed) {
                       "here, are not those that were encoded before",
                       Path("a.jsonl")));
   Write("a.jsonl", Lines(0, 1450));
-  refused(InFolder({"--resume"}), 3, "ends here, behind 1450 texts; 1500 were encoded before");
+  refused(InFolder({"--resume"}), 3, "ends here, after 1450 texts; 1500 were encoded before");
   Write("b.jsonl", Lines(0, kTexts));
   ASSERT_EQ(Encode({Path("b.jsonl"), "--output", Path("out"), "--block-texts", "100", "--resume"})
                 .exit_code,

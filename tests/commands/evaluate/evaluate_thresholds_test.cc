@@ -27,11 +27,11 @@ class EvaluateThresholds : public testing::Test {
                         "b Q0 n6 5 0.1 t\n");
   }
   std::string Path(const std::string& name) const { return (folder_.path() / name).native(); }
-  ProgramResult Evaluate(const std::string& wishes,
+  ProgramResult Evaluate(const std::string& targets,
                          const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"evaluate", "--qrels",      Path("qrels"),
                                           "--run",    Path("run"),    "--measures",
-                                          "map",      "--thresholds", wishes};
+                                          "map",      "--thresholds", targets};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunTandem(arguments);
   }
@@ -72,7 +72,7 @@ TEST_F(EvaluateThresholds, TextAndTsvSayTheSame) {
   EXPECT_THAT(text.out, HasSubstr("pool_ap"));
 }
 
-TEST_F(EvaluateThresholds, AWishThatCannotBeMetSaysTheBestPossibleAndExitsWith6) {
+TEST_F(EvaluateThresholds, ATargetThatCannotBeMetSaysTheBestPossibleAndExitsWith6) {
   WriteFileAtomically(Path("qrels"), "a 0 p2 1\nb 0 p3 1\n");  // the best document is none now
   const ProgramResult result = Evaluate("precision=0.9", {"--format", "json"});
   EXPECT_EQ(result.exit_code, 6);
@@ -122,10 +122,10 @@ TEST_F(EvaluateThresholds, WhereTheRunEndsNothingIsOverstated) {
   EXPECT_DOUBLE_EQ(thresholds[1]["recall"]["value"], 2 / 3.0);
 }
 
-TEST_F(EvaluateThresholds, WishesAreCheckedBeforeFilesAreOpened) {
-  const auto wrong = [](const std::string& wishes, const std::string& message) {
+TEST_F(EvaluateThresholds, TargetsAreCheckedBeforeFilesAreOpened) {
+  const auto wrong = [](const std::string& targets, const std::string& message) {
     const ProgramResult result =
-        RunTandem({"evaluate", "--qrels", "none", "--run", "none", "--thresholds", wishes});
+        RunTandem({"evaluate", "--qrels", "none", "--run", "none", "--thresholds", targets});
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.err, HasSubstr("error: " + message));
   };

@@ -51,10 +51,10 @@ TEST(Documentation, ThresholdsOfTenDocuments) {
   const std::vector<double> floors(2, kNoFloor);
   const auto chosen =
       ChooseThresholds(PoolLevels(samples), LevelsOfCorpus(samples, floors, nullptr),
-                       ParseWishes("precision=0.6,recall=1,fpr=0.3,results=4"), {.resamples = 10});
+                       ParseTargets("precision=0.6,recall=1,fpr=0.3,results=4"), {.resamples = 10});
   std::string rows;
   for (const ChosenThreshold& each : chosen) {
-    rows += fmt::format("| `{}` | {} | {:.2f} | {:.2f} | {:.2f} | {:.1f} |\n", each.wish.name(),
+    rows += fmt::format("| `{}` | {} | {:.2f} | {:.2f} | {:.2f} | {:.1f} |\n", each.target.name(),
                         *each.threshold, *each.values.precision, each.values.recall,
                         each.values.false_positive_rate, *each.values.results);
   }

@@ -75,7 +75,7 @@ TEST_F(ModelThresholds, AreThoseOfARunOfTheWholeCorpus) {
   EXPECT_EQ(Parse(Evaluate(of_model)), model);
 }
 
-TEST_F(ModelThresholds, UnmetWishesOfAModel) {
+TEST_F(ModelThresholds, UnmetTargetsOfAModel) {
   const ProgramResult result = Evaluate({"--split", "dev", "--thresholds", "results=0.01"});
   EXPECT_EQ(result.exit_code, 6);
   EXPECT_THAT(result.err, HasSubstr("threshold results=0.01 cannot be met: the best possible is "));

@@ -379,7 +379,7 @@ TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
               "of `tandem encode --shard`)");
   Write("w.safetensors", std::string("\xff\0\0\0\0\0\0\0{}", 10));
   ExpectError("w.safetensors", 4,
-              ": the header claims 255 bytes, but the file has only 2 behind its length; it is cut "
+              ": the header claims 255 bytes, but the file has only 2 after its length; it is cut "
               "short or no safetensors file");
 }
 

@@ -165,7 +165,7 @@ TEST_F(MineCommand, RunsOfOtherDataAndShallowRuns) {
   mine("q1 Q0 x9 0 1 t\n", {}, 3, "has a document for query q1 that the corpus lacks");
   mine("x1 Q0 d1 0 1 t\n", {}, 3, "has results for none of the queries of the data set");
   mine("q1 Q0 d0 0 2 t\nq1 Q0 d1 0 1 t\n", {"--range", "5:50"}, 2,
-       "--range 5:50 begins behind all results");
+       "--range 5:50 begins after all results");
 }
 
 TEST_F(MineCommand, DataWithNothingToMine) {

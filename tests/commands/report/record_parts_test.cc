@@ -68,7 +68,7 @@ TEST_F(RecordParts, CurvesAndThresholdsOfThePool) {
   const std::vector<double> floors(2, eval::kNoFloor);
   const eval::ScoreLevels pool = eval::PoolLevels(samples_);
   const auto chosen = eval::ChooseThresholds(pool, eval::LevelsOfCorpus(samples_, floors, nullptr),
-                                             eval::ParseWishes("recall=1,results=0.1"),
+                                             eval::ParseTargets("recall=1,results=0.1"),
                                              {.seed = 1, .resamples = 10});
   const report::RocFacts facts = RocFactsOf(pool, chosen);
   EXPECT_EQ(facts.positives, 2);
@@ -78,10 +78,10 @@ TEST_F(RecordParts, CurvesAndThresholdsOfThePool) {
   EXPECT_THAT(facts.points.back(), ElementsAre(1, 1));
   EXPECT_THAT(facts.precision_recall.back()[0], DoubleEq(1));
   ASSERT_EQ(facts.thresholds.size(), 2U);
-  EXPECT_EQ(facts.thresholds[0].wish, "recall=1");
+  EXPECT_EQ(facts.thresholds[0].target, "recall=1");
   EXPECT_THAT(facts.thresholds[0].score, Optional(0.6));
   EXPECT_THAT(facts.thresholds[0].precision, Optional(DoubleEq(2.0 / 3)));
-  EXPECT_EQ(facts.thresholds[1].wish, "results=0.1");  // one document is half a one a query
+  EXPECT_EQ(facts.thresholds[1].target, "results=0.1");  // one document is half a one a query
   EXPECT_EQ(facts.thresholds[1].score, std::nullopt);
 }
 

@@ -138,7 +138,7 @@ TEST_F(TrainTowers, Mistakes) {
   ExpectFailure(2, "did you mean separate", {"--set", "model.towers=seperate"});
   ExpectFailure(2, "model.document_base does nothing here: it needs model.towers = \"separate\"",
                 {"--set", "model.towers=shared", "--set", wide});
-  ExpectFailure(4, "behind encoders of one hidden size", {"--set", wide});
+  ExpectFailure(4, "after encoders of one hidden size", {"--set", wide});
   std::string recipe = ReadFile(Path("recipe.toml"));
   recipe.erase(recipe.find("projection = 12"), 15);
   WriteFileAtomically(Path("recipe.toml"), recipe);

@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 class ReadColumnsTest : public TrainingLinesTest<ReadColumns> {};
 
-// "text=grade" of every judged document of a query.
+// Gives "text=grade" for every judged document of a query.
 std::vector<std::string> Judged(const Dataset& dataset, size_t query) {
   std::vector<std::string> judged;
   for (const Judgement& judgement : dataset.judged.at(query).judgements) {

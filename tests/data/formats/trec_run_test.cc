@@ -44,7 +44,7 @@ TEST(ReadTrecRun, FieldsBehindTheTagAreCounted) {
   EXPECT_EQ(Read("q Q0 d 1 1 my tag\n", warnings).queries().size(), 1U);
   EXPECT_THAT(
       warnings.Messages(),
-      ElementsAre("f.run: lines with fields behind the tag, ignored: 1 (first at line 1, id q)"));
+      ElementsAre("f.run: lines with fields after the tag, ignored: 1 (first at line 1, id q)"));
 }
 
 TEST(ReadTrecRun, BrokenLinesAreNamed) {
@@ -59,7 +59,7 @@ TEST(ReadTrecRun, BrokenLinesAreNamed) {
   EXPECT_EQ(ErrorOf(""), "f.run: holds no results");
 }
 
-// Of results that do not stand in lines one after the other, too.
+// Results that do not stand in lines one after the other are compared, too.
 TEST(ReadTrecRun, CopiesAreFoundWhereverTheyStand) {
   std::string text;
   for (int line = 1; line <= 3000; ++line) {

@@ -116,7 +116,8 @@ std::string BytesOf(const std::filesystem::path& path) {
          ReadFile(path / "qrels" / "train.tsv");
 }
 
-// Whether some queries with a positive have negatives and others none: columns cannot hold both.
+// Says whether some queries with a positive have negatives and others none: columns cannot hold
+// both.
 bool HasUnevenNegatives(const Dataset& dataset) {
   bool some = false;
   bool none = false;

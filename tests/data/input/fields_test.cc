@@ -13,7 +13,7 @@
 namespace tandem::data {
 namespace {
 
-// The field with readable bytes behind it that would change the number if they were read.
+// The field with readable bytes after it that would change the number if they were read.
 std::optional<double> ParsePadded(const std::string& field) {
   const std::string padded = field + std::string(64, '7');
   return ParsePaddedNumber(std::string_view(padded).substr(0, field.size()));

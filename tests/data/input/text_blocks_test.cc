@@ -52,7 +52,7 @@ class TextBlocksTest : public testing::TestWithParam<int> {  // threads
   const std::filesystem::path path_ = folder_.path() / "f";
 };
 
-// Whatever the size of the blocks: the lines are those of a LineReader, numbers included.
+// Whatever the size of the blocks, the lines are those of a LineReader, numbers included.
 TEST_P(TextBlocksTest, GiveTheLinesOfTheFile) {
   for (const bool ends : {false, true}) {
     std::string text =

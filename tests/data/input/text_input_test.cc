@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// "ID|TEXT" of all texts, with "|VALUE" of each field behind it, and "-" for an absent one.
+// Gives "ID|TEXT" for all texts, with "|VALUE" of each field after it, and "-" for an absent one.
 std::vector<std::string> TextsOf(TextInput& input) {
   std::vector<std::string> texts;
   InputText text;

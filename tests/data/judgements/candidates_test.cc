@@ -51,7 +51,7 @@ TEST_F(CandidatesTest, ADocumentThatTheCorpusLacksIsAnErrorWithItsLine) {
   EXPECT_THAT(ErrorOf("q0 Q0 gone 1 1 t\n\nq1 Q0 gone 1 1 t\n"),
               testing::EndsWith("first.trec:3: document gone is not among the 4 of the corpus; "
                                 "give a run over this corpus (id q1)"));
-  // That of a query that nobody judged, too: the run is of another corpus.
+  // A document of a query that nobody judged is refused, too: the run is of another corpus.
   EXPECT_THAT(ErrorOf("q0 Q0 d3 1 0.1 t\nq2 Q0 lost 1 1 t\n"),
               HasSubstr("first.trec:2: document lost is not among"));
 }

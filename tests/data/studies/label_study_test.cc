@@ -13,7 +13,7 @@ constexpr double kGrades[] = {1, 0.75, 0.25, 0};
 
 // Query q has document 5q of grade 1, 5q + 1 of 0.75, 5q + 2 of 0.25, 5q + 3 of 0, and
 // document 5q + 4 is a copy of the first.
-TrainingSet Graded(uint32_t queries, OwnDocument own) {
+TrainingSet Graded(uint32_t queries, PairedDocument own) {
   Dataset dataset;
   for (uint32_t q = 0; q < queries; ++q) {
     dataset.queries.Add(fmt::format("q{}", q), fmt::format("query {}", q));
@@ -44,7 +44,7 @@ size_t Labels(const TrainingSet& set) {
 }
 
 TEST(CutGrades, LeavesOutWhatIsBelowButStillKnowsIt) {
-  TrainingSet set = Graded(3, OwnDocument::kPositive);
+  TrainingSet set = Graded(3, PairedDocument::kPositive);
   const auto left = CutGrades(set, std::vector<uint32_t>{0, 2}, 0.8, CutOff::kBest, 1);
   EXPECT_EQ(left, (std::vector<uint32_t>{0, 2}));
   EXPECT_EQ(set.examples[0].positives.size(), 1U);
@@ -56,19 +56,19 @@ TEST(CutGrades, LeavesOutWhatIsBelowButStillKnowsIt) {
   EXPECT_EQ(set.examples[1].unused.size(), 0U);  // the study did not take this query
 }
 
-TEST(CutGrades, AQueryWithoutOwnDocumentGoes) {
-  TrainingSet positive = Graded(2, OwnDocument::kPositive);
+TEST(CutGrades, AQueryWithoutPairedDocumentGoes) {
+  TrainingSet positive = Graded(2, PairedDocument::kPositive);
   for (Judgement& judgement : positive.examples[0].positives) judgement.grade = 0.75;
   EXPECT_EQ(CutGrades(positive, All(positive), 0.8, CutOff::kBest, 1), (std::vector<uint32_t>{1}));
-  TrainingSet any = Graded(2, OwnDocument::kAnyGrade);
+  TrainingSet any = Graded(2, PairedDocument::kAnyGrade);
   any.examples[0].positives.clear();
   EXPECT_EQ(CutGrades(any, All(any), 0.2, CutOff::kBest, 1), (std::vector<uint32_t>{0, 1}));
 }
 
 TEST(CutGrades, TheControlKeepsAsManyAtRandom) {
-  TrainingSet best = Graded(200, OwnDocument::kAnyGrade);
-  TrainingSet random = Graded(200, OwnDocument::kAnyGrade);
-  TrainingSet again = Graded(200, OwnDocument::kAnyGrade);
+  TrainingSet best = Graded(200, PairedDocument::kAnyGrade);
+  TrainingSet random = Graded(200, PairedDocument::kAnyGrade);
+  TrainingSet again = Graded(200, PairedDocument::kAnyGrade);
   CutGrades(best, All(best), 0.5, CutOff::kBest, 1);
   const auto left = CutGrades(random, All(random), 0.5, CutOff::kRandom, 1);
   EXPECT_EQ(CutGrades(again, All(again), 0.5, CutOff::kRandom, 1), left);
@@ -84,7 +84,7 @@ TEST(CutGrades, TheControlKeepsAsManyAtRandom) {
 }
 
 TEST(Binarize, PositivesAreOneAndTheOthersZero) {
-  TrainingSet set = Graded(2, OwnDocument::kPositive);
+  TrainingSet set = Graded(2, PairedDocument::kPositive);
   set.examples[0].others[0].grade = -1;  // not judged
   CutGrades(set, std::vector<uint32_t>{1}, 0.8, CutOff::kBest, 1);
   Binarize(set);
@@ -97,7 +97,7 @@ TEST(Binarize, PositivesAreOneAndTheOthersZero) {
 }
 
 TEST(FlipLabels, FlipsTheShareAskedForAndMovesLostPositives) {
-  TrainingSet set = Graded(500, OwnDocument::kPositive);
+  TrainingSet set = Graded(500, PairedDocument::kPositive);
   const FlippedLabels flips = FlipLabels(set, All(set), 0.3, 1);
   EXPECT_EQ(flips.labels, 2000U);
   EXPECT_NEAR(static_cast<double>(flips.flipped), 600, 80);  // deviation 20
@@ -132,14 +132,14 @@ TEST(FlipLabels, FlipsTheShareAskedForAndMovesLostPositives) {
 }
 
 TEST(FlipLabels, TheEndsOfTheScaleAndTheSeed) {
-  TrainingSet none = Graded(20, OwnDocument::kPositive);
+  TrainingSet none = Graded(20, PairedDocument::kPositive);
   EXPECT_EQ(FlipLabels(none, All(none), 0, 1).flipped, 0U);
-  TrainingSet all = Graded(20, OwnDocument::kPositive);
+  TrainingSet all = Graded(20, PairedDocument::kPositive);
   EXPECT_EQ(FlipLabels(all, All(all), 1, 1).flipped, 80U);
   std::map<uint64_t, std::vector<uint32_t>> documents;
   for (const uint64_t seed : {1, 2}) {
     for (int repeat = 0; repeat < 2; ++repeat) {
-      TrainingSet set = Graded(20, OwnDocument::kPositive);
+      TrainingSet set = Graded(20, PairedDocument::kPositive);
       FlipLabels(set, All(set), 0.5, seed);
       std::vector<uint32_t> positives;
       for (const TrainingQuery& query : set.examples) {

@@ -28,7 +28,7 @@ class JournalTest : public testing::Test {
  protected:
   JournalTest() : path_(folder_.path() / "journal") {}
 
-  // With two blocks.
+  // The journal has two blocks.
   std::string WriteJournal() const {
     JournalWriter writer(
         path_, {.provenance = Provenance("block 4 5\nmodel 1f\n"), .blocks = {BlockOf(1)}});
@@ -52,7 +52,7 @@ TEST_F(JournalTest, IsReadAsItWasWritten) {
   EXPECT_TRUE(journal->complete);
 }
 
-// A process may end within a line; whatever is behind it does not count.
+// A process may end within a line; whatever comes after it does not count.
 TEST_F(JournalTest, CutAnywhereItHasTheBlocksOfWholeLines) {
   const std::string whole = WriteJournal();
   const size_t start = whole.find("\nblocks\n") + 8;

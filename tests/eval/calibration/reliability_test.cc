@@ -36,7 +36,7 @@ TEST(Reliability, FiguresEqualTheirDefinitions) {
     double brier = 0, log_loss = 0;
     size_t positives = 0;
     for (uint64_t i = 1 + random.Below(100); i > 0; --i) {
-      // Of a third the probability is a border of bins, 0 and 1 among them.
+      // The probability is a border of bins in a third of the cases, 0 and 1 among them.
       const double p =
           random.Below(3) == 0 ? static_cast<double>(random.Below(16)) / 15 : random.Uniform();
       const bool positive = random.Uniform() < p;  // of 0 and 1 no surprise

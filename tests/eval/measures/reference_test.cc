@@ -104,7 +104,7 @@ class Reference {
     const auto depth = static_cast<double>(std::min(k, results()));
     return depth == 0 ? 0 : Found(0, k) / depth;
   }
-  // By precision and recall of the documents that are shown.
+  // Computes it from precision and recall of the documents that are shown.
   double F1(double level, double least) const {
     double shown = 0, found = 0;
     for (const auto& [document, score] : scores_) {

@@ -21,11 +21,11 @@ using testing::ThrowsMessage;
 
 constexpr BootstrapOptions kFewResamples{.seed = 1, .resamples = 64, .threads = 2};
 
-ChosenThreshold Choose(const std::vector<QuerySamples>& samples, std::string_view wish,
+ChosenThreshold Choose(const std::vector<QuerySamples>& samples, std::string_view target,
                        const BootstrapOptions& options = kFewResamples) {
   const std::vector<double> floors(samples.size(), kNoFloor);
   return ChooseThresholds(PoolLevels(samples), LevelsOfCorpus(samples, floors, nullptr),
-                          ParseWishes(wish), options)[0];
+                          ParseTargets(target), options)[0];
 }
 
 // Two queries: of ten documents from 1.0 down to 0.1, those at 1.0, 0.8 and 0.5 are positives.
@@ -75,7 +75,7 @@ TEST(ChooseThresholds, SharesThatComeOutExactlyAreMet) {
   }
 }
 
-TEST(ChooseThresholds, AWishThatCannotBeMetSaysTheBestPossible) {
+TEST(ChooseThresholds, ATargetThatCannotBeMetSaysTheBestPossible) {
   std::vector<QuerySamples> samples = TenDocuments();
   samples[0].negatives.push_back(1.1);
   const ChosenThreshold precision = Choose(samples, "precision=0.9");
@@ -97,12 +97,12 @@ TEST(ChooseThresholds, AWishThatCannotBeMetSaysTheBestPossible) {
 }
 
 // Every threshold of the samples, one by one; for precision those at positives.
-std::optional<double> ByTrying(const std::vector<QuerySamples>& samples, const Wish& wish) {
+std::optional<double> ByTrying(const std::vector<QuerySamples>& samples, const Target& target) {
   std::set<double> thresholds;
   double positives = 0, others = 0;
   for (const QuerySamples& query : samples) {
     thresholds.insert(query.positives.begin(), query.positives.end());
-    if (wish.kind != WishKind::kPrecision) {
+    if (target.kind != TargetKind::kPrecision) {
       thresholds.insert(query.negatives.begin(), query.negatives.end());
     }
     positives += static_cast<double>(query.positives.size() + query.missing_positives);
@@ -115,24 +115,24 @@ std::optional<double> ByTrying(const std::vector<QuerySamples>& samples, const W
       for (const double score : query.positives) found += score >= threshold;
       for (const double score : query.negatives) wrong += score >= threshold;
     }
-    const bool met = wish.kind == WishKind::kPrecision ? found / (found + wrong) >= wish.value
-                     : wish.kind == WishKind::kRecall  ? found / positives >= wish.value
-                     : wish.kind == WishKind::kFalsePositiveRate
-                         ? wrong / others <= wish.value
-                         : (found + wrong) / static_cast<double>(samples.size()) <= wish.value;
+    const bool met = target.kind == TargetKind::kPrecision ? found / (found + wrong) >= target.value
+                     : target.kind == TargetKind::kRecall  ? found / positives >= target.value
+                     : target.kind == TargetKind::kFalsePositiveRate
+                         ? wrong / others <= target.value
+                         : (found + wrong) / static_cast<double>(samples.size()) <= target.value;
     if (met) good.push_back(threshold);
   }
   if (good.empty()) return std::nullopt;
-  return wish.kind == WishKind::kRecall ? good.back() : good.front();
+  return target.kind == TargetKind::kRecall ? good.back() : good.front();
 }
 
 TEST(ChooseThresholds, IsWhatTryingAllThresholdsFinds) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const std::vector<QuerySamples> samples = RandomSamples(seed);
     for (const char* text : {"precision=0.55", "recall=0.7", "fpr=0.17", "results=3.3"}) {
-      const Wish wish = ParseWishes(text)[0];
+      const Target target = ParseTargets(text)[0];
       const ChosenThreshold chosen = Choose(samples, text, {.resamples = 1});
-      const std::optional<double> expected = ByTrying(samples, wish);
+      const std::optional<double> expected = ByTrying(samples, target);
       EXPECT_EQ(chosen.met, expected.has_value()) << seed << " " << text;
       if (expected) {
         EXPECT_EQ(chosen.threshold, expected) << seed << " " << text;
@@ -159,7 +159,7 @@ TEST(ChooseThresholds, IntervalsAreOfDrawnQueries) {
       positives += counts[q] *
                    static_cast<double>(samples[q].positives.size() + samples[q].missing_positives);
     }
-    thresholds.push_back(*ByTrying(drawn, {WishKind::kRecall, 0.5}));
+    thresholds.push_back(*ByTrying(drawn, {TargetKind::kRecall, 0.5}));
     recalls.push_back(found / positives);
   }
   const Interval expected = PercentileInterval(thresholds, 0.9);
@@ -210,17 +210,17 @@ TEST(LevelsOfCorpus, CountedLevelsGiveTheThresholdsOfTheWholeCorpus) {
   int intervals_compared = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const Corpus corpus = CutCorpus(seed, 2);
-    const std::vector<Wish> wishes = ParseWishes("precision=0.3,recall=0.9");
+    const std::vector<Target> targets = ParseTargets("precision=0.3,recall=0.9");
     const ScoreLevels pool = PoolLevels(corpus.samples);
-    const CorpusCounts counted = CountWhole(
-        corpus,
-        CandidateThresholds(corpus.samples, BorderOf(corpus.floors), PoolThresholds(pool, wishes)));
+    const CorpusCounts counted =
+        CountWhole(corpus, CandidateThresholds(corpus.samples, BorderOf(corpus.floors),
+                                               PoolThresholds(pool, targets)));
     const auto chosen =
-        ChooseThresholds(pool, LevelsOfCorpus(corpus.samples, corpus.floors, &counted), wishes,
+        ChooseThresholds(pool, LevelsOfCorpus(corpus.samples, corpus.floors, &counted), targets,
                          {.seed = 3, .resamples = 30});
-    for (size_t w = 0; w < wishes.size(); ++w) {
+    for (size_t w = 0; w < targets.size(); ++w) {
       const ChosenThreshold whole =
-          Choose(corpus.whole, wishes[w].name(), {.seed = 3, .resamples = 30});
+          Choose(corpus.whole, targets[w].name(), {.seed = 3, .resamples = 30});
       ASSERT_EQ(chosen[w].met, whole.met) << seed;
       EXPECT_EQ(chosen[w].threshold, whole.threshold) << seed;
       EXPECT_EQ(chosen[w].values.precision, whole.values.precision) << seed;
@@ -246,7 +246,7 @@ TEST(LevelsOfCorpus, WithoutCountsNothingIsSaidBelowTheBorder) {
     const double border = BorderOf(corpus.floors);
     EXPECT_EQ(levels.unknown_from, border);
     const auto chosen = ChooseThresholds(PoolLevels(corpus.samples), levels,
-                                         ParseWishes("precision=0.3,recall=0.9"), kFewResamples);
+                                         ParseTargets("precision=0.3,recall=0.9"), kFewResamples);
     const ChosenThreshold whole = Choose(corpus.whole, "precision=0.3");
     if (chosen[0].met) {
       EXPECT_GT(*chosen[0].threshold, border);
@@ -290,19 +290,20 @@ TEST(CandidateThresholds, AreBelowTheBorderDistinctAndSpreadWhereTheyAreMany) {
   EXPECT_EQ(many.back(), 0);
 }
 
-TEST(ParseWishes, ReadsNamesAndValues) {
-  const std::vector<Wish> wishes = ParseWishes("precision=0.9, recall = 0.8,fpr=1e-2,results=5");
-  ASSERT_EQ(wishes.size(), 4);
-  EXPECT_EQ(wishes[0].name(), "precision=0.9");
-  EXPECT_EQ(wishes[1].name(), "recall=0.8");
-  EXPECT_EQ(wishes[2].name(), "fpr=0.01");
-  EXPECT_EQ(wishes[3].kind, WishKind::kResults);
-  EXPECT_EQ(wishes[3].value, 5);
+TEST(ParseTargets, ReadsNamesAndValues) {
+  const std::vector<Target> targets =
+      ParseTargets("precision=0.9, recall = 0.8,fpr=1e-2,results=5");
+  ASSERT_EQ(targets.size(), 4);
+  EXPECT_EQ(targets[0].name(), "precision=0.9");
+  EXPECT_EQ(targets[1].name(), "recall=0.8");
+  EXPECT_EQ(targets[2].name(), "fpr=0.01");
+  EXPECT_EQ(targets[3].kind, TargetKind::kResults);
+  EXPECT_EQ(targets[3].value, 5);
 }
 
-TEST(ParseWishes, SaysWhatIsWrong) {
+TEST(ParseTargets, SaysWhatIsWrong) {
   const auto wrong = [](std::string_view list, const std::string& message) {
-    EXPECT_THAT([&] { ParseWishes(list); }, ThrowsMessage<UsageError>(HasSubstr(message))) << list;
+    EXPECT_THAT([&] { ParseTargets(list); }, ThrowsMessage<UsageError>(HasSubstr(message))) << list;
   };
   wrong("precison=0.9", "threshold precison=0.9 is unknown; did you mean precision?");
   wrong("precision", "threshold precision has no value; expected precision=0.9");
@@ -315,7 +316,7 @@ TEST(ParseWishes, SaysWhatIsWrong) {
   wrong("fpr=", "the value is empty;");
   wrong("", "threshold \"\" is unknown");
   wrong("fpr=0.1,", "threshold \"\" is unknown");
-  wrong("fpr=0.1,fpr=0.10", "threshold fpr=0.1 is wished for twice");
+  wrong("fpr=0.1,fpr=0.10", "threshold fpr=0.1 is asked for twice");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ double ByAllPatterns(const std::vector<double>& differences) {
   return static_cast<double>(far) / static_cast<double>(patterns);
 }
 
-// By tools/golden/make_significance_golden.py, of scipy.
+// tools/golden/make_significance_golden.py made the values by scipy.
 TEST(SignFlipTest, IsScipysPermutationTest) {
   const auto golden = nlohmann::json::parse(
       ReadFile(std::string(TANDEM_SOURCE_DIR) + "/tests/eval/significance.json"));

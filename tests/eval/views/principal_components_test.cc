@@ -138,7 +138,7 @@ TEST(PrincipalComponents, Degenerate) {
     for (const PlanePoint& point : plane.points) EXPECT_EQ(point, zero);
     EXPECT_EQ(plane.explained[0], 0);
   }
-  // On a line, and in one dimension.
+  // The rows lie on a line, then in one dimension.
   const PrincipalPlane line = ProjectOnPlane(Unit({1, 0, 0, 1}, 2), 1);
   EXPECT_NEAR(line.points[0][0], std::sqrt(0.5), 1e-7);
   EXPECT_NEAR(line.points[0][1], 0, 1e-12);

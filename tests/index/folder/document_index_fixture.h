@@ -32,7 +32,7 @@ struct Document {
   std::optional<double> year;
   std::string lang;
 };
-// Of an index, by id.
+// The documents of an index, by id.
 using Documents = std::map<std::string, Document>;
 
 class DocumentIndexTest : public testing::Test {

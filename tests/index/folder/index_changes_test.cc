@@ -1,4 +1,4 @@
-// How a folder with an index changes: what is stopped, what is left, and what is not touched.
+// Says how a folder with an index changes: what is stopped, what is left, and what is not touched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST_F(IndexChangesTest, WhatIsStoppedGoesOnToTheSameBytes) {
   Build(documents);
   const auto whole = FilesOf(Index());
   std::filesystem::remove_all(Index());
-  // Stops while documents are read, then behind the first block, then behind the second.
+  // Stops while documents are read, then after the first block, then after the second.
   for (const int asked_before : {3, 9, 0}) {
     int asked = 0;
     EXPECT_THROW(Build(documents, {.stop = [&] { return ++asked > asked_before ? 15 : 0; }}),

@@ -24,8 +24,8 @@
 namespace tandem::index {
 namespace {
 
-// Whether a system call changes files or their names. Writing is left out: what has been written
-// has no name yet.
+// Says whether a system call changes files or their names. Writing is left out: what has been
+// written has no name yet.
 bool ChangesFiles(uint64_t call) {
   switch (call) {
 #ifdef SYS_rename  // not on every processor, as those below
@@ -46,7 +46,7 @@ bool ChangesFiles(uint64_t call) {
 }
 
 // Runs `change` in a process that is killed before its call number `fatal` (from 0) that changes
-// files. False where it has come to its end before.
+// files. It is false where it has come to its end before.
 bool KilledBefore(size_t fatal, const std::function<void()>& change) {
   const pid_t child = ::fork();
   if (child == 0) {

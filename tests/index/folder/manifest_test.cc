@@ -104,7 +104,7 @@ TEST(ManifestTest, AnotherVersionSaysWhatToDo) {
   ExpectError(Changed([](ordered_json& json) { json["version"] = 3; }),
               "is an index of format version 3; this program reads versions 1 to 2");
   ExpectError(Changed([](ordered_json& json) { json["version"] = 0; }), "format version 0");
-  // Also where the later version has other members and another place for the checksum.
+  // The later version may have other members and another place for the checksum.
   ExpectError(R"({"format": "tandem index", "version": 7})", "format version 7");
   ExpectError(R"({"format": "other"})", "is not the index.json of a Tandem index");
   ExpectError("[]", "is not a JSON object");

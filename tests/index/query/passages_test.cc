@@ -87,7 +87,7 @@ TEST(SplitPassages, CutsLongSentences) {
   const std::vector<std::string> word = Split(std::string(1000, 'x'), 320);
   EXPECT_THAT(word, ElementsAre(std::string(320, 'x'), std::string(320, 'x'),
                                 std::string(320, 'x') + std::string(40, 'x')));
-  // Between clusters, where there is no blank: e with its accent is one.
+  // It is cut between clusters, where there is no blank: e with its accent is one.
   std::string accents;
   for (int i = 0; i < 20; ++i) accents += "e\u0301";
   EXPECT_THAT(Split(accents, 10), testing::Each(testing::StartsWith("e\u0301")));

@@ -24,7 +24,7 @@
 namespace tandem::model {
 namespace {
 
-// Of embeddings in int8 with those in fp32, of untrained weights.
+// The cosine of embeddings in int8 with those in fp32, of untrained weights.
 constexpr double kLeastCosine = 0.98;
 constexpr tensor::Precision kInt8 = tensor::Precision::kInt8;
 
@@ -53,7 +53,7 @@ TEST_P(EncoderContract, AsksForEveryTensorOnce) {
   }
 }
 
-// With dropout too, which depends on the step and the text only, so that the loss is
+// Holds with dropout too, which depends on the step and the text only, so that the loss is
 // differentiable.
 TEST_P(EncoderContract, GradientsEqualCentralDifferences) {
   const auto encoder = EncoderOf(GetParam(), at::kDouble, 0.2);

@@ -233,7 +233,7 @@ TEST_P(Peft, DropoutIsOfTrainingOnly) {
   EXPECT_LT(RelativeError(Pooled(*EncoderOf(case_, at::kFloat, 0.3), case_), want), 1e-6);
 }
 
-// Which columns of its input a map's A has read, of one token.
+// The columns of its input that a map's A has read, for one token.
 std::string ColumnsRead(const at::Tensor& down) {
   const at::Tensor sums = down.grad().abs().sum(0).to(at::kDouble).contiguous();
   std::string columns;

@@ -48,7 +48,7 @@ struct Row {
   std::vector<double> columns;
 };
 
-// By the modes ("mean+cls"), whether the prompt is included, and which prompt.
+// The keys are the modes ("mean+cls"), whether the prompt is included, and which prompt.
 using Golden = std::map<std::tuple<std::string, bool, size_t>, std::vector<Row>>;
 
 Golden ReadGolden() {

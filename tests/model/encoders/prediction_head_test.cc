@@ -198,7 +198,7 @@ TEST_F(PredictionHead, OtherModulesAreNotTakenForIt) {
   Load()->Save(Path("saved"));
   const auto refused = [&] {
     ExpectError([&] { Load("saved"); }, ExitCode::kUsage,
-                {"has the module 2_Dense behind its pooling", "leave model.head out"});
+                {"has the module 2_Dense after its pooling", "leave model.head out"});
   };
   const json dense = Written("saved/2_Dense/config.json");
   const json modules = Written("saved/modules.json"), whole = Written("saved/config.json");
@@ -262,7 +262,7 @@ TEST_F(PredictionHead, ClassifiersAreBasesForItAlone) {
   WriteBase(classifier);
   ExpectError([&] { Load("base", {}); }, ExitCode::kModel, {"is a cross-encoder"});
   const at::Tensor want = Rows(*Load(), {3, 9});
-  // As sentence-transformers' CrossEncoder saves it.
+  // sentence-transformers' CrossEncoder saves it like this.
   WriteFileAtomically(Path("base/config_sentence_transformers.json"),
                       R"({"model_type": "CrossEncoder", "prompts": {"query": "Q: "}})");
   WriteFileAtomically(Path("base/modules.json"), R"([{"idx": 0, "name": "0", "path": "",
@@ -344,7 +344,7 @@ TEST_F(PredictionHead, FollowsTheModulesOfAnAdapterWithoutIt) {
       ->SaveAdapter(Path("projected"), {"base", ""});
   const TrainingOptions on_projected{.what = Trained::kLora, .adapter = Path("projected")};
   ExpectError([&] { Load("base", {.head = true, .training = on_projected}); }, ExitCode::kUsage,
-              {"has the module projection behind its pooling"});
+              {"has the module projection after its pooling"});
 }
 
 TEST_F(PredictionHead, FoldersWithoutItSayWhatWasLookedFor) {
@@ -378,7 +378,7 @@ TEST_F(PredictionHead, StandsBehindPoolingAlone) {
   WriteBase(config(), /*plain=*/false);
   Load("base", {.projection = 8})->Save(Path("saved"));
   ExpectError([&] { Load("saved"); }, ExitCode::kUsage,
-              {"has the module 2_Dense behind its pooling", "leave model.head out"});
+              {"has the module 2_Dense after its pooling", "leave model.head out"});
   const LoadOptions wide{.head = true};
   WriteFileAtomically(Path("base/1_Pooling/config.json"), R"({"pooling_mode": ["cls", "mean"]})");
   ExpectError([&] { Load("base", wide); }, ExitCode::kModel, {"head.dense", "32", "cls + mean"});

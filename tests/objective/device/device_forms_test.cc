@@ -144,8 +144,8 @@ TEST(DeviceForms, AreReplacedByTheHostFormWhereThereIsNone) {
             "their gradient back");
 }
 
-// By size, scores on the CPU stay on the host however many they are, unless TANDEM_FORMS says
-// otherwise.
+// Chosen by size, scores on the CPU stay on the host however many they are, unless TANDEM_FORMS
+// says otherwise.
 TEST(Forms, BySizeAreTheHostsOnTheCpu) {
   const char* wanted = std::getenv("TANDEM_FORMS");  // NOLINT(concurrency-mt-unsafe)
   const bool portable = wanted != nullptr && std::string(wanted) == "portable";
@@ -398,7 +398,7 @@ TEST(EveryDeviceForm, RefusesScoresThatAreNotFiniteAsTheHostFormDoes) {
   });
 }
 
-// As a product with exchanged operands lays them out.
+// A product with exchanged operands lays them out like this.
 TEST(EveryDeviceForm, TakesScoresAndMasksInAnyLayout) {
   const at::NoGradGuard no_gradient;
   ForEveryForm([](const Variant& variant) {

@@ -25,7 +25,7 @@ using testing::Not;
 
 std::string PageOf(const ReportInput& input) { return MakeReport(input).front().bytes; }
 
-// Whether the page holds a text; the message of a failure does not print the page.
+// Says whether the page holds a text; the message of a failure does not print the page.
 testing::AssertionResult Holds(const std::string& page, const std::string& text) {
   if (page.find(text) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the page lacks " << text;
@@ -69,7 +69,7 @@ TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
                           "scores", "scores-2", "reliability", "nearest-cosine", "ratio",
                           "projection", "projection-2", "draws", "time"));
   EXPECT_TRUE(Holds(page, "<h1>Report of mine</h1>"));
-  // Before and after in the headline table, with intervals; steps and time to the best.
+  // The headline table has before and after, with intervals; steps and time to the best.
   EXPECT_TRUE(Holds(page,
                     "<th scope=\"col\" class=\"number\">before</th><th scope=\"col\" "
                     "class=\"number\">after</th>"));
@@ -149,7 +149,7 @@ TEST_F(PageTest, ComparesRunsOverEachOther) {
       return one.path == "figures/" + figure + ".tsv";
     });
     const std::vector<std::string> cells = Between(file->bytes, "\n", "\t");
-    return std::set<std::string>(cells.begin(), cells.end() - 1);  // behind the last line end
+    return std::set<std::string>(cells.begin(), cells.end() - 1);  // after the last line end
   };
   EXPECT_THAT(series("roc"), ElementsAre("before", "one: after", "two: after"));
   EXPECT_THAT(series("loss"), ElementsAre("one", "two"));
@@ -180,7 +180,7 @@ TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
                     "but on packages, split test (400 queries, 63,410 documents) and packages, "
                     "split test (400 queries, 40 documents)."));
   EXPECT_FALSE(Holds(page, "gained"));
-  // As many documents and queries, but other queries.
+  // There are as many documents and queries, but other queries.
   after.dataset.documents = 63'410;
   after.query_ids[7] = "elsewhere";
   write();
@@ -227,7 +227,7 @@ TEST_F(PageTest, ComparesOnlyWhatWasMeasuredOnTheSameQueriesAndDocuments) {
                     "documents but on packages, split test (400 queries, 63,410 documents) and "
                     "packages, split test (400 queries, 40 documents)."));
   EXPECT_TRUE(Holds(page, "a, b and d are not compared"));
-  // Of other data sets nothing is said: nobody takes them for the same.
+  // Nothing is said of other data sets: nobody takes them for the same.
   record.dataset.name = "elsewhere";
   write("c.evaluation.json");
   EXPECT_FALSE(Holds(PageOf(Read({"a.evaluation.json", "c.evaluation.json"})), "not compared"));
@@ -271,7 +271,7 @@ TEST_F(PageTest, EscapesEveryTextOfTheData) {
   record.model = {bad, bad, 1, bad};
   record.dataset.name = record.dataset.split = bad;
   for (MeasureResult& measure : record.measures) measure.name = bad;
-  record.roc->thresholds[0].wish = bad;
+  record.roc->thresholds[0].target = bad;
   record.calibration[0].method = bad;
   for (std::vector<QueryCase>* list : {&record.cases->best, &record.cases->worst}) {
     for (QueryCase& query : *list) {

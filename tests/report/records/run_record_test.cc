@@ -52,7 +52,7 @@ TEST_F(RunRecordTest, CountsWhatPassesDrew) {
   EXPECT_EQ(run.passes[0].queries, 1500);
   EXPECT_EQ(run.passes[1].left_out, 900);
   EXPECT_NEAR(*run.passes[1].mean_score_left_out, 0.61, 1e-6);
-  // Never: left out of both; once: of the first 900 those that the first pass drew.
+  // Never: left out of both; once: of the first 900 those that the first epoch drew.
   EXPECT_THAT(run.queries_by_draws, ElementsAre(500, 400, 1100));
 }
 

@@ -86,7 +86,8 @@ RC_GTEST_PROP(CutToWidth, IsNeverWiderThanAskedAndAlwaysUtf8, ()) {
   RC_ASSERT(text::IsValidUtf8(cut));
   RC_ASSERT(DisplayWidth(cut) <= columns);
   RC_ASSERT(Printable(cut) == cut);
-  // As much as fits: what is whole stays whole, and what is cut has no room for another cluster.
+  // It has as much as fits: what is whole stays whole, and what is cut has no room for another
+  // cluster.
   const std::string whole = Printable(text);
   if (DisplayWidth(whole) <= columns) {
     RC_ASSERT(cut == whole);

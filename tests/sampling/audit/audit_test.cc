@@ -1,4 +1,4 @@
-// Records of passes say what the batches were, and survive a file that was cut off.
+// Records of epochs say what the batches were, and survive a file that was cut off.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -80,7 +80,7 @@ TEST_P(EveryPruningSampler, RecordsWhatItDrewAndLeftOut) {
   }
 }
 
-// How often pairs are drawn is what the record of the pass's beginning says.
+// How often pairs are drawn is what the record of the epoch's beginning says.
 TEST(PassRecord, ProbabilitiesAreThoseOfTheDraws) {
   const Examples examples = PlainExamples(12, 3);
   const std::vector<float> scores = PseudoScores(examples, 8);

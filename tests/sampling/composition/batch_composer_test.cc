@@ -114,7 +114,7 @@ double TrendOf(const std::vector<double>& values) {
   return both / std::sqrt(place_squares * rank_squares);
 }
 
-// Tokens of query and own document of each draw of a pass, batch after batch.
+// The tokens of query and paired document of each draw of an epoch, batch after batch.
 std::vector<std::vector<double>> LengthsOf(Sampler& sampler, const Figures& figures,
                                            uint64_t pass) {
   std::vector<std::vector<double>> lengths;
@@ -167,7 +167,7 @@ DrawnPairs PairsOf(const std::vector<Batch>& batches) {
 }
 
 // The composition decides about batches only. What an order draws depends on it as far as it learns
-// from batches: so dynamic_pruning's first pass has other random draws.
+// from batches: so dynamic_pruning's first epoch has other random draws.
 TEST_P(EveryComposition, ThePassHasTheOrdersDraws) {
   const Examples examples = SharedExamples(600);
   const Figures figures(examples);
@@ -179,7 +179,7 @@ TEST_P(EveryComposition, ThePassHasTheOrdersDraws) {
   EXPECT_EQ(drawn, other);
 }
 
-// No query and no document is preferred, in the pass or at its beginning.
+// No query and no document is preferred, in the epoch or at its beginning.
 TEST_P(EveryComposition, WhatComesFirstIsUniform) {
   if (&info() != &kUniform) return;
   constexpr uint32_t kQueries = 40;
@@ -196,7 +196,7 @@ TEST_P(EveryComposition, WhatComesFirstIsUniform) {
     for (size_t b = 0; b < batches.size(); ++b) {
       for (size_t row = 0; row < batches[b].rows(); ++row) {
         ++positives[batches[b].documents[row] % 5];
-        // A share of the pass, since the number of batches is not the same for all seeds.
+        // A share of the epoch, since the number of batches is not the same for all seeds.
         if (4 * b < batches.size()) ++quarter[batches[b].queries[row]];
       }
     }
@@ -206,7 +206,7 @@ TEST_P(EveryComposition, WhatComesFirstIsUniform) {
   EXPECT_LT(ChiSquare(quarter), 95.5);
 }
 
-// Of 40 queries 25 are drawn: the 10 best for sure, of the others all alike.
+// 25 of 40 queries are drawn: the 10 best for sure, all others with one probability.
 TEST_P(EveryComposition, DynamicPruningDrawsAsItPromises) {
   if (&info() != &kDynamicPruning) return;
   const Examples examples = PlainExamples(40, 1);
@@ -232,7 +232,7 @@ TEST_P(EveryComposition, DynamicPruningDrawsAsItPromises) {
   EXPECT_LT(ChiSquare(others), 80.0);  // beyond: one run of a million (29 degrees)
 }
 
-// Queries of the batches of a pass of dynamic_pruning with feedback of a seed.
+// Queries of the batches of an epoch of dynamic_pruning with feedback of a seed.
 std::vector<std::vector<uint32_t>> PooledPassOf(int64_t update_interval, uint64_t feedback) {
   const Examples examples = PlainExamples(2000, 1);
   const Figures figures(examples);
@@ -257,7 +257,7 @@ TEST(PooledPass, FeedbackReachesTheNextPool) {
   EXPECT_EQ(PooledPassOf(100000, 5), PooledPassOf(100000, 6));
 }
 
-// A pass of some ten pools, begun and gone on with at any of its batches.
+// An epoch of some ten pools, begun and gone on with at any of its batches.
 TEST(PooledPass, ResumedInAnyPoolContinuesAsUninterrupted) {
   const Examples examples = PlainExamples(2000, 1);
   const Figures figures(examples);
@@ -276,7 +276,7 @@ TEST(PooledPass, ResumedInAnyPoolContinuesAsUninterrupted) {
   }
 }
 
-// A task's last batches are even, wherever in a pool the pass ends.
+// A task's last batches are even, wherever in a pool the epoch ends.
 TEST(PooledPass, NoTaskEndsInATinyBatchWhateverThePassesLength) {
   for (uint32_t queries = 1500; queries < 2100; queries += 11) {
     const Examples examples = PlainExamples(queries, 1);
@@ -292,7 +292,7 @@ TEST(PooledPass, NoTaskEndsInATinyBatchWhateverThePassesLength) {
   }
 }
 
-// What is far from the pass's beginning is not left to its end.
+// What is far from the epoch's beginning is not left to its end.
 TEST(PooledPass, EveryTaskComesAllAlong) {
   const Examples examples = PlainExamples(6000, 1);
   const Figures figures(examples);
@@ -344,7 +344,7 @@ struct SmallWorld {
 
 using Found = std::set<std::vector<uint32_t>>;
 
-// The examples of docs/sampling.md; queries are numbered in the order of the pass.
+// The examples of docs/sampling.md; queries are numbered in the order of the epoch.
 TEST(BatchComposer, TheExamplesOfTheDocumentation) {
   const SmallWorld world({8, 6, 9, 5, 7, 4}, {0, 1, 0, 0, 1, 0});
   EXPECT_EQ(world.Compose({.batch = 3, .by_task = true}), (Found{{0, 2}, {3, 5}, {1, 4}}));

@@ -15,7 +15,7 @@ namespace {
 
 const StreamName kStream = {1, "composition test"};
 
-// A key that few, some or most queries of a pass share, or none.
+// A key that few, some or most queries of an epoch share, or none.
 uint32_t AnyKey(int kind, uint32_t distinct) {
   if (kind == 0) return kNoKey;
   const auto key = *rc::gen::inRange<uint32_t>(0, distinct);
@@ -46,7 +46,7 @@ size_t MostOfOneKey(const std::vector<BatchKeys>& pass) {
   return most;
 }
 
-// The batches as lists of places in the pass.
+// The batches as lists of places in the epoch.
 std::vector<std::vector<size_t>> Members(const std::vector<uint32_t>& batch_of, size_t batches) {
   std::vector<std::vector<size_t>> members(batches);
   for (size_t i = 0; i < batch_of.size(); ++i) members.at(batch_of[i]).push_back(i);

@@ -9,7 +9,7 @@
 namespace tandem::sampling {
 namespace {
 
-// A query brings the longest of what its further documents are drawn from.
+// A query brings the longest of what its extra documents are drawn from.
 TEST(DrawTokens, AtMostCountsFurtherDocuments) {
   Examples examples(1, {0, 1, 2, 3, 4});
   examples.Add(9, std::vector<Judged>{{0, 1}, {1, 1}, {2, 0}, {3, 0}, {4, 0.5}});

@@ -40,7 +40,7 @@ TEST(DynamicPruning, CopiesAreSpreadWithoutStarvingThePass) {
   }
 }
 
-// Nothing but copies: a batch of one each, in bounded time.
+// Where there is nothing but copies, each has a batch of its own, in bounded time.
 TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
   Examples examples(1, {7});
   for (uint32_t q = 0; q < 5000; ++q) examples.Add(q, std::vector<Judged>{{0, 1}});
@@ -60,7 +60,7 @@ TEST(DynamicPruning, OneDocumentForAllGivesOneRowABatch) {
   }
 }
 
-// The same two where copies may meet: batches are full, and no query is alone.
+// The two frequent documents may meet here: batches are full, and no query is alone.
 TEST(DynamicPruning, FrequentDocumentsLeaveNoQueryAlone) {
   constexpr uint32_t kQueries = 1000;
   std::vector<uint64_t> hashes(kQueries);
@@ -101,8 +101,8 @@ TEST(DynamicPruning, OneDocumentForAllFillsBatchesWhereCopiesMayMeet) {
   for (int b = 0; b < 4; ++b) EXPECT_GE(sampler->Next().rows(), 60U);
 }
 
-// A draw that a batch cannot have waits, first in line for the next batch, where the pass has every
-// query; where it leaves queries out another one comes in its place.
+// A draw that a batch cannot have waits, first in line for the next batch, where the epoch has
+// every query; where it leaves queries out another one comes in its place.
 TEST(DynamicPruning, APassOfEveryQueryLetsDrawsWait) {
   constexpr uint32_t kQueries = 40, kSame = 6;
   std::vector<uint64_t> hashes(kQueries);

@@ -113,7 +113,7 @@ TEST(TokenComposition, TheExampleOfTheDocumentation) {
             (std::vector<uint32_t>{0, 0, 1, 0, 1, 1}));
 }
 
-// The pass is cut anew with one batch more where all would not fit.
+// The epoch is cut anew with one batch more where all would not fit.
 TEST(TokenComposition, AsManyBatchesAsAreNeeded) {
   const std::vector<BatchKeys> keys(6);
   const auto cut = [&](const std::vector<uint32_t>& tokens, size_t limit) {
@@ -141,8 +141,8 @@ TEST(TokenComposition, OneKeyForHalfOfALargePass) {
   for (const Contents& batch : batches) ASSERT_FALSE(batch.twice);
 }
 
-// The same pass where copies may meet: no more batches than its tokens fill, and few more copies of
-// a key in one than an even share.
+// Copies may meet here: there are no more batches than the tokens fill, and few more copies of a
+// key in one than an even share.
 TEST(TokenComposition, AFrequentKeyIsSpreadWhereCopiesMayMeet) {
   AnyPass pass{.limit = 640};
   for (uint32_t i = 0; i < 40000; ++i) {

@@ -166,8 +166,8 @@ TEST(Mixture, SourcesHaveRandomStreamsOfTheirOwn) {
   EXPECT_LT(equal, 8);
 }
 
-// Further documents of a query that comes again in an epoch are drawn anew. The first source has
-// one query, with twenty negatives.
+// Extra documents of a query that comes again in an epoch are drawn anew. The first source has one
+// query, with twenty negatives.
 TEST(Mixture, ARepeatedQueryBringsOtherFurtherDocuments) {
   std::vector<uint64_t> hashes(24);
   std::iota(hashes.begin(), hashes.end(), 0);
@@ -305,7 +305,7 @@ TEST(Mixture, TheAuditTellsEveryQueryThatAnEpochLeftOut) {
       all.insert(audit.left_out[pass].begin(), audit.left_out[pass].end());
       EXPECT_EQ(all.size(), 60) << info->name;
       EXPECT_EQ(audit.drawn[pass].size() + audit.left_out[pass].size(), 60) << info->name;
-      // Of the second source, whose quota is less than a pass: no pair is cut to 1.
+      // The quota of the second source is less than a pass: no pair is cut to 1.
       const auto& expected = audit.expected[pass];
       const double second = std::accumulate(expected.begin() + 60, expected.end(), 0.0);
       if (info == &kRandomPruning || info == &kStaticPruning) {

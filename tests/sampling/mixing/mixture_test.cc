@@ -1,4 +1,4 @@
-// How many draws of an epoch each source has, and in which order.
+// Says how many draws of an epoch each source has, and in which order.
 #include "sampling/mixing/mixture.h"
 
 #include <gmock/gmock.h>

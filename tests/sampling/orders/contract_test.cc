@@ -67,7 +67,7 @@ Case With(Case one, const Composition& composition, bool no_duplicates, bool gra
   return one;
 }
 
-// With copies that meet where they must.
+// Copies may meet where they must.
 Case WithFrequent(Case one) {
   one.name += "_frequent";
   one.options.copies_meet = true;
@@ -97,8 +97,8 @@ std::vector<Case> Cases() {
 
 class EverySampler : public testing::TestWithParam<Case> {
  protected:
-  // The sampler with what the case does not say. Where batches are limited by tokens, they have as
-  // many as `batch` queries usually have.
+  // Makes the sampler with what the case does not say. Where batches are limited by tokens, they
+  // have as many as `batch` queries usually have.
   std::unique_ptr<Sampler> Make(const Examples& examples, uint64_t seed, size_t batch,
                                 size_t negatives) {
     SamplerOptions options = GetParam().options;
@@ -135,7 +135,7 @@ class EverySampler : public testing::TestWithParam<Case> {
     return hashes;
   }
 
-  // At least as many as any query brings.
+  // At least as many tokens as any query brings.
   static size_t TokensOf(size_t batch, size_t negatives) {
     return std::max<size_t>(batch * (1 + negatives) * kUsualTokens, 128 + 83 * negatives);
   }
@@ -157,7 +157,7 @@ TEST_P(EverySampler, SameSeedSamePlanOtherSeedOtherPlan) {
     ASSERT_EQ(text, Text(NextWithFeedback(*same)));
     differ += text != Text(NextWithFeedback(*other)) ? 1 : 0;
   }
-  EXPECT_GT(differ, 30);  // a dynamic pass begins with the best queries, whatever the seed
+  EXPECT_GT(differ, 30);  // a dynamic epoch begins with the best queries, whatever the seed
 }
 
 TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
@@ -176,7 +176,7 @@ TEST_P(EverySampler, ResumedContinuesAsUninterrupted) {
   }
 }
 
-// Between a batch and what came of it.
+// The state is saved between a batch and what came of it.
 TEST_P(EverySampler, ResumedBeforeItsFeedbackContinuesAsUninterrupted) {
   const Examples examples = World(90);
   for (int stop = 1; stop < 30; stop += 4) {
@@ -249,7 +249,7 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
   }
 }
 
-// A pass has as many queries as the sampler says, and BatchesIn counts its batches where the
+// An epoch has as many queries as the sampler says, and BatchesIn counts its batches where the
 // sampler says that it knows.
 TEST_P(EverySampler, PassesAreAsLongAsItSays) {
   const Examples examples = World(120);

@@ -297,7 +297,7 @@ TEST(DynamicPruning, TheRestIsUniform) {
   }
   EXPECT_LT(ChiSquare({drawn.begin() + 4, drawn.end()}), 57);  // 1e-6, 15 degrees
   EXPECT_LT(ChiSquare(places), 40);                            // 7 degrees
-  // Without replacement: C(14, 8), C(14, 7), C(14, 7), C(14, 6) of C(16, 8).
+  // Draws are without replacement: C(14, 8), C(14, 7), C(14, 7), C(14, 6) of C(16, 8).
   EXPECT_LT(ChiSquare(together, {3003 / 12870.0, 3432 / 12870.0, 3432 / 12870.0, 3003 / 12870.0}),
             30.7);
 }

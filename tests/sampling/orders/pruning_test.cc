@@ -132,7 +132,7 @@ TEST(Pruning, WhatIsLeftOutIsKnownToMasksAndNeverAFurtherDocument) {
   EXPECT_EQ(MakeMasks(examples, pruned, {}).negative, (std::vector<uint8_t>{0, 0, 1, 0}));
 }
 
-// As on a processor whose products differ in the last digit.
+// This is what a processor computes whose products differ in the last digit.
 TEST(StaticPruning, ACheckpointKnowsWhichPairsWereLeftOut) {
   const Examples examples = PlainExamples(6, 1);
   const std::vector<float> scores = {0.9F, 0.2F, 0.7F, 0.5F, 0.1F, 0.4999999F};
@@ -180,7 +180,7 @@ TEST(Pruning, RefusesScoresThatAreMissingOrNoNumbers) {
   }
 }
 
-// Query q has the loss q in all passes.
+// Query q has the loss q in all epochs.
 std::vector<Batch> InfoBatchPass(Sampler& sampler, uint64_t pass) {
   std::vector<Batch> batches;
   while (sampler.Passes() < static_cast<double>(pass + 1) - 1e-9) {
@@ -254,7 +254,7 @@ TEST(InfoBatch, FollowsStepsWhereTheRunIsGivenInSteps) {
   size_t rows = 0;
   for (const Batch& batch : InfoBatchPass(*sampler, 0)) rows += batch.rows();
   for (const Batch& batch : InfoBatchPass(*sampler, 1)) rows += batch.rows();
-  EXPECT_EQ(rows, 800);  // the second pass begins at the run's end
+  EXPECT_EQ(rows, 800);  // the second epoch begins at the run's end
 }
 
 // Two of four queries have had no feedback: the mean is that of the others, 5.

@@ -132,7 +132,7 @@ Examples GradedExamples(uint32_t queries) {
   return examples;
 }
 
-TEST(Uniform, OwnDocumentsOfAnyGradeAndTheRestBehindThem) {
+TEST(Uniform, PairedDocumentsOfAnyGradeAndTheRestAfterThem) {
   const Examples examples = GradedExamples(400);
   for (const bool no_duplicates : {true, false}) {
     const auto sampler = kUniform.make(
@@ -172,7 +172,7 @@ TEST(Uniform, HardNegativesAreNegativesUnderTheMasks) {
   EXPECT_EQ(places, (std::set<uint32_t>{2, 3}));
 }
 
-// Sizes of the batches of the first pass.
+// Sizes of the batches of the first epoch.
 std::vector<size_t> Sizes(const Examples& examples, const SamplerOptions& options) {
   const auto sampler = kUniform.make(examples, options);
   std::vector<size_t> sizes;

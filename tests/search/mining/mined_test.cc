@@ -51,7 +51,7 @@ TEST(MineQuery, RanksCountWithoutRelevantDocuments) {
   EXPECT_EQ(mined.queries[0].left_out, 0U);
 }
 
-// In the range: positives d2 and d5, d4 and d6 judged 0. The related d3 is neither.
+// The range has positives d2 and d5, d4 and d6 judged 0. The related d3 is neither.
 TEST(MineQuery, CountsJudgedDocumentsOfTheRange) {
   const MiningTask task = MakeMiningTask(Judged());
   EXPECT_EQ(HitsNeeded(task, {.ranks = {1, 5}, .negatives = 1}, 0), 5U + 3U);
@@ -70,8 +70,8 @@ TEST(MineQuery, CountsJudgedDocumentsOfTheRange) {
   EXPECT_EQ(Summarize({.negatives = 1}, mined).FalseNegativeRate(), std::nullopt);
 }
 
-// As in sentence-transformers, the first ranks are skipped after the margins took theirs out, and
-// candidates end at the range's end before.
+// The first ranks are skipped after the margins took theirs out, and candidates end at the range's
+// end before, as in sentence-transformers.
 TEST(MineQuery, MarginsTakeOutBeforeTheRangeBegins) {
   const MiningTask task = MakeMiningTask(Judged());
   const Mined mined = MineFirst(task, {.ranks = {1, 6}, .negatives = 5, .absolute_margin = 0.05});

@@ -74,7 +74,7 @@ TEST(Choose, ADrawDependsOnSeedAndRoundAndNotOnTheOrder) {
   EXPECT_EQ(same, drawn);
 }
 
-// As sentence-transformers: score + margin > positive, score > positive - margin |positive|.
+// sentence-transformers: score + margin > positive, score > positive - margin |positive|.
 TEST(Margins, AreBelowTheLowestPositive) {
   MiningRules rules{.absolute_margin = 0.25};
   EXPECT_TRUE(KeepsMargins(rules, 0.25F, 0.5F));

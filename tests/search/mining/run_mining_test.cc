@@ -85,7 +85,7 @@ TEST(MineFromRun, RunsOfOtherDataAndShallowRuns) {
             "documents of qrels.tsv (id x9)");
   EXPECT_EQ(problem(unknown_query, {0, 2}),
             "r.trec: has results for none of the queries of the data set; expected their ids");
-  EXPECT_THAT(problem(shallow, {2, 5}), HasSubstr("--range 2:5 begins behind all results: r.trec "
+  EXPECT_THAT(problem(shallow, {2, 5}), HasSubstr("--range 2:5 begins after all results: r.trec "
                                                   "has at most 2 a query"));
 }
 

@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "dist/ranks.h"
+#include "search/mining_by_embeddings/agree_on_mining.h"
 #include "search/mining_by_embeddings/gather_mined.h"
-#include "search/mining_by_embeddings/same_mining.h"
 #include "search/mining_data.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
@@ -229,8 +229,8 @@ std::vector<std::string> ErrorsOfCheck(const data::TrainingSet& set, const Minin
                                        const MiningRules& other_rules) {
   const MiningTask task = MakeMiningTask(set);
   return dist::RunRanks(2, [&](dist::ProcessGroup& group) {
-    CheckSameMining(set, group.leads() ? task : other_task, group.leads() ? rules : other_rules,
-                    "fp32", &group);
+    AgreeOnMining(set, group.leads() ? task : other_task, group.leads() ? rules : other_rules,
+                  "fp32", &group);
   });
 }
 

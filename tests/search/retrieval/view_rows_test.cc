@@ -38,7 +38,7 @@ class ViewRowsTest : public testing::Test {
     texts.Add("text", text);
     return EncodeAll(*model_, kind, texts, {})[0];
   }
-  // Whether the row is the embedding of the text, which other texts of its batch change by
+  // Expects the row to be the embedding of the text, which other texts of its batch change by
   // rounding only.
   void ExpectRow(const at::Tensor& row, model::TextKind kind, const std::string& text) {
     EXPECT_LT((row - Encoded(kind, text)).abs().max().item<float>(), 1e-6) << text;
@@ -60,7 +60,7 @@ TEST_F(ViewRowsTest, QueriesTheirNearestDocumentsAndTheirPositives) {
   ExpectRow(found.nearest[0], TextKind::kDocument, "music");
   ExpectRow(found.nearest[1], TextKind::kDocument, "alpha red");
   ExpectRow(found.nearest[2], TextKind::kDocument, "game zebra");
-  // Of q1 the positive of the highest grade that comes first in the corpus; q0 has none.
+  // q1's is the positive of the highest grade that comes first in the corpus; q0 has none.
   EXPECT_EQ(found.positive_queries, (std::vector<uint32_t>{0, 2}));
   ASSERT_EQ(found.positives.size(0), 2);
   ExpectRow(found.positives[0], TextKind::kDocument, "alpha red");

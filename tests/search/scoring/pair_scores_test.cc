@@ -112,8 +112,8 @@ TEST_F(PairScores, ADotProductThatNoFloatHoldsIsAnError) {
   EXPECT_NEAR(PairCosines({query, document, query_row, pairs.lists()})[0], std::sqrt(0.5), 1e-6);
 }
 
-// Query 0 looks along the first axis. Of the other queries' positives 1, 2 and 3 only 1 is nearer
-// than its document 0; 4 is as near and does not count.
+// Query 0 looks along the first axis. Among the other queries' positives 1, 2 and 3 only 1 is
+// nearer than its document 0; 4 is as near and does not count.
 TEST_F(PairScores, ARankCountsTheNearerPositivesOfOtherQueries) {
   const at::Tensor queries = Matrix({{2, 0}, {0, 1}});
   const at::Tensor documents = Matrix({{1, 1}, {3, 1}, {0, 1}, {-1, 0}, {5, -5}});
@@ -124,7 +124,7 @@ TEST_F(PairScores, ARankCountsTheNearerPositivesOfOtherQueries) {
               ElementsAre(0.5F, 0.5F, 1.0F, 0.5F, 0.5F));
 }
 
-TEST_F(PairScores, OwnDocumentsAreNoCandidates) {
+TEST_F(PairScores, PairedDocumentsAreNoCandidates) {
   const at::Tensor queries = Matrix({{1, 0}, {0, 1}});
   const at::Tensor documents = Matrix({{1, 1}, {3, 1}, {4, 1}, {0, 1}});
   const std::vector<uint32_t> query_row = {0, 1};

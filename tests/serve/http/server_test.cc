@@ -75,7 +75,7 @@ TEST(ServerTest, AnswersSimilarityAndSearch) {
   EXPECT_EQ(ErrorCode(without.Ask(PostRequest("/search", R"({"query": "a"})"))), "no_index");
 }
 
-// As src/serve/page/page.js reads it.
+// src/serve/page/page.js reads it like this.
 TEST(ServerTest, DescribesModelIndexAndLimits) {
   Running running({}, {.limits = {.texts = 7, .queries = 5, .k = 3}});
   const json info = json::parse(running.Ask(GetRequest("/info")).body);

@@ -215,7 +215,7 @@ TEST(JsonWriterTest, FloatsReadAsTheSame) {
   EXPECT_EQ(out, "[]null");
 }
 
-// By base64 of Python's struct.pack("<3f", ...).
+// Python's base64 of struct.pack("<3f", ...) gives these.
 TEST(JsonWriterTest, Base64IsThatOfTheBytes) {
   const std::vector<float> numbers = {1, -2.5F, 3.1415927F};
   const std::vector<std::string> expected = {"\"\"", "\"AACAPw==\"", "\"AACAPwAAIMA=\"",

@@ -32,7 +32,7 @@ std::shared_ptr<EncodeJob> Job(const std::shared_ptr<Backend>& backend, const st
   return job;
 }
 
-// How many texts of each client a batch has.
+// Says how many texts of each client a batch has.
 std::map<std::string, size_t> Clients(const Batch& batch) {
   std::map<std::string, size_t> clients;
   for (const Batch::Piece& piece : batch.pieces) ++clients[piece.job->client];
@@ -145,7 +145,7 @@ TEST_F(BatchQueueTest, AClosedQueueEndsWhenItIsEmpty) {
   EXPECT_TRUE(queue_.Next(100).pieces.empty());
 }
 
-// Under ThreadSanitizer: several threads push and drop while one takes.
+// ThreadSanitizer looks on: several threads push and drop while one takes.
 TEST_F(BatchQueueTest, EveryTextComesOnceWhateverTheThreadsDo) {
   constexpr size_t kThreads = 4, kJobs = 50, kTexts = 7;
   std::atomic<size_t> taken = 0;

@@ -168,8 +168,8 @@ TEST_P(ResidualOpsTest, AffineAdd) {
   }
 }
 
-// Every activation, plain and gated, with a norm of each kind before and behind or without one,
-// with biases or without: each with several of the others, over all shapes.
+// Takes every activation, plain and gated, with a norm of each kind before and after or without
+// one, with biases or without: each with several of the others, over all shapes.
 TEST_P(ResidualOpsTest, FeedForwardAdd) {
   const std::vector<Shape> shapes = Shapes();
   for (size_t turn = 0; turn < 30; ++turn) {

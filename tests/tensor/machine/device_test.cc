@@ -42,7 +42,7 @@ TEST(Device, EachProcessOfAMachineTakesItsOwn) {
   EXPECT_EQ(ResolveDevice("cuda", 3, Devices(4)), c10::Device(c10::kCUDA, 3));
 }
 
-// As Slurm's --gpus-per-task=1 does it.
+// Slurm's --gpus-per-task=1 does this.
 TEST(Device, AProcessThatSeesOneDeviceTakesIt) {
   EXPECT_EQ(ResolveDevice("cuda", 3, Devices(1)), c10::Device(c10::kCUDA, 0));
 }

@@ -39,12 +39,12 @@ void Spend(int milliseconds) {
   }
 }
 
-// Where threads wait until so many of them have come.
+// Threads wait here until so many of them have come.
 class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}
 
-  // False where the others have not come within a minute.
+  // Returns false where the others have not come within a minute.
   bool Wait() {
     std::unique_lock lock(mutex_);
     if (++come_ == expected_) all_.notify_all();

@@ -137,7 +137,7 @@ TEST(UseTensorArena, ALargeTensorTakesThePlaceOfTheLast) {
   EXPECT_EQ(next.data_ptr(), first);
 }
 
-// As libtorch's own oneDNN does.
+// libtorch's own oneDNN does the same.
 TEST(UseTensorArena, ServesPlainMemoryOfEverySize) {
   UseTensorArena();
   for (const size_t bytes : {size_t{100}, 3 * kMiB}) {

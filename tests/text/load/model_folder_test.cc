@@ -215,7 +215,7 @@ TEST_F(ModelFolder, LowerCasingComesBeforeTheTokenizersOwnNormalizer) {
   EXPECT_THAT(lowered("CAF\u00c9"), ElementsAre(3));
 }
 
-// As transformers takes what a folder says; golden/settings.json has many more.
+// Settings count as transformers takes a folder's; golden/settings.json has many more.
 TEST_F(ModelFolder, TheBeginningOfTextsIsCutWhereAFileSaysSo) {
   Write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\n");
   Write("tokenizer_config.json", R"({"truncation_side": "left"})");

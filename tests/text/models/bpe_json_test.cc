@@ -125,7 +125,7 @@ TEST(BpeJson, SettingsThatAreNotSupported) {
                    "pre_tokenizer.pattern: \"Regex\" is missing");
 }
 
-// What ByteLevel writes is read as bytes only by a BPE model behind it, and only where it is last.
+// What ByteLevel writes is read as bytes only by a BPE model after it, and only where it is last.
 TEST(BpeJson, ByteLevelThatIsNotLast) {
   json document = Document();
   const json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}};

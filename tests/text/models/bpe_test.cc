@@ -191,7 +191,7 @@ TEST(Bpe, ByteFallback) {
   EXPECT_THAT(Ids(d.Make(), {"a\u00e9\n"}), ElementsAre(1, 2, 3, 4));
   // All bytes of a character must have tokens: U+00E8 has only its first.
   EXPECT_THAT(Ids(d.Make(), {"a\u00e8"}), ElementsAre(1, 0));
-  // As in the package, the tokens of bytes come before an unknown token that could still grow.
+  // The tokens of bytes come before an unknown token that could still grow, as in the package.
   EXPECT_THAT(Ids(d.Make(), {"\u00e8\u00e9\u00e8a"}), ElementsAre(2, 3, 0, 1));
 }
 
@@ -226,7 +226,7 @@ TEST(Bpe, BytesMergeAcrossABoundary) {
   EXPECT_THAT(Ids(d.Make(), {"a\n\u2581a\u2581"}), ElementsAre(4, 3, 4, 1));
 }
 
-// So can the unknown token.
+// The unknown token can merge across a boundary, too.
 TEST(Bpe, TheUnknownTokenMergesAcrossABoundary) {
   const Definition d{.vocabulary = {"<unk>", "\u2581", "<unk>\u2581", "a"},
                      .merges = {{"<unk>", "\u2581"}},

@@ -112,7 +112,7 @@ TEST(WordPiece, WordsAroundTheCachesSizeLimits) {
   }
 }
 
-// A word and the same word with a zero byte behind it have the same key bytes.
+// A word and the same word with a zero byte after it have the same key bytes.
 TEST(WordPiece, ZeroBytesAreNotTheEndOfAWord) {
   const std::string zero("a\0", 2);
   const WordPiece model(MakeVocabulary({"[UNK]", "a", zero}), {}, "test");

@@ -63,7 +63,7 @@ TEST(Graphemes, Clusters) {
 }
 
 // Rule GB9c: consonant, linker (U+094D), consonant, with extending characters anywhere between
-// them. As the `tokenizers` package (0.23.3) joins them.
+// them, join, as in the `tokenizers` package (0.23.3).
 TEST(Graphemes, LinkersJoinConsonants) {
   EXPECT_THAT(Clusters("\u0915\u094d\u0915\u0915"), ElementsAre("\u0915\u094d\u0915", "\u0915"));
   for (const std::string joined :
@@ -72,7 +72,7 @@ TEST(Graphemes, LinkersJoinConsonants) {
         "\u0915\u094d\u0301\u200d\u0915"}) {
     EXPECT_THAT(Clusters(joined), ElementsAre(joined));
   }
-  // No linker, no consonant before it, or U+200C, which keeps them apart.
+  // These have no linker, no consonant before it, or U+200C, which keeps them apart.
   for (const std::string before : {"\u0915\u0903", "\u0915\u093c", "\u0915\u200d", "a\u094d",
                                    "\u094d", "\u0915\u094d\u200c", "\u0915\u200c\u094d"}) {
     EXPECT_THAT(Clusters(before + "\u0915"), ElementsAre(before, "\u0915"));

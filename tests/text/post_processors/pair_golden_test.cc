@@ -40,7 +40,7 @@ std::vector<std::string> ReadTexts(const std::filesystem::path& path) {
   return texts;
 }
 
-// As tools/golden/make_pair_golden.py pairs them.
+// Pairs texts as tools/golden/make_pair_golden.py does.
 std::vector<std::pair<std::string, std::string>> ReadPairs(const std::filesystem::path& folder) {
   std::vector<std::string> queries = ReadTexts(folder / "queries.jsonl");
   queries.resize(std::min(queries.size(), kMostPairs));
@@ -160,7 +160,7 @@ TEST_F(PairEncoding, SaysWhetherATextWasCut) {
   EXPECT_THAT(cut.ids, ElementsAre(2, 5, 3, 7, 3));
 }
 
-// No more than the limit, whatever it is.
+// A text has no more ids than the limit, whatever it is.
 TEST_F(PairEncoding, ALimitBelowTheSpecialTokensCutsTheEnd) {
   for (size_t limit = 1; limit < 3; ++limit) {
     const Encoded cut = Encode({"a", "b"}, limit);

@@ -23,7 +23,7 @@ std::unique_ptr<const Tokenizer> BertUncased(const std::filesystem::path& shared
   return LoadTokenizer(folder.path());
 }
 
-// Without [CLS] and [SEP].
+// The ids without [CLS] and [SEP].
 std::vector<int32_t> InnerIds(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> ids;
   tokenizer.Encode(text, 0, &ids);

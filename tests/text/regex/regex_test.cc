@@ -32,7 +32,7 @@ std::vector<std::string> Matches(std::string_view pattern, std::string_view text
   return matches;
 }
 
-// Every code point, each behind a line end, which starts a new match.
+// Tries every code point, each after a line end, which starts a new match.
 CodePointSet Members(std::string_view pattern) {
   std::string text;
   CodePointSet members;
@@ -161,7 +161,7 @@ TEST(Regex, WhatIsNotSupportedIsSaid) {
   EXPECT_THAT(error_of("a**"), HasSubstr("quantifier"));
   EXPECT_THAT(error_of("*a"), HasSubstr("quantifier"));
   EXPECT_THAT(error_of("a{2}{3}"), HasSubstr("quantifier"));
-  EXPECT_THAT(error_of("a{2}+"), HasSubstr("\"+\" behind an interval"));
+  EXPECT_THAT(error_of("a{2}+"), HasSubstr("\"+\" after an interval"));
   EXPECT_THAT(error_of("a{3,2}"), HasSubstr("n > m"));
   EXPECT_THAT(error_of("a{99999}"), HasSubstr("too large"));
   EXPECT_THAT(error_of("(?x)a"), HasSubstr("the group \"(?x)\" is not supported"));

@@ -53,7 +53,7 @@ TEST_F(TandemFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(file.calibration->similarity, "dot");
 }
 
-// As version 0.4 wrote them, before lengths were kept; and with a key of a later version.
+// Version 0.4 wrote such files, before lengths were kept; the last has a key of a later version.
 TEST_F(TandemFileTest, OlderAndNewerFilesOfTheFormatAreRead) {
   Write(R"({"format": 1, "towers": "separate_shared_projection"})");
   EXPECT_EQ(Read().towers, Towers::kSeparateSharedProjection);
@@ -66,7 +66,7 @@ TEST_F(TandemFileTest, OlderAndNewerFilesOfTheFormatAreRead) {
   EXPECT_EQ(Read().max_query_tokens, 7u);
 }
 
-// Of each method, with what an objective had learned before.
+// Each method comes with what an objective had learned before.
 TEST_F(TandemFileTest, FittedCalibrationsComeBack) {
   const LearnedScale learned{.objective = "bixse", .scale = 20.125, .bias = -3.3};
   Write(TandemFileText({.calibration = Calibration{.scale = 1.0 / 3,
@@ -110,7 +110,7 @@ TEST_F(TandemFileTest, ProbabilitiesAreThoseOfTheMethod) {
   EXPECT_EQ(isotonic.Probability(1), 0.5);
 }
 
-// As version 0.1 wrote it: no method. What it learned is what is in use.
+// Version 0.1 wrote it like this, without a method. What it learned is what is in use.
 TEST_F(TandemFileTest, WithoutAMethodTheObjectiveLearnedIt) {
   Write(R"({"format": 1, "objective": "bixse",
       "probability": {"scale": 20, "bias": -9.5, "similarity": "cosine"}})");
@@ -136,7 +136,7 @@ TEST_F(TandemFileTest, WritingACalibrationKeepsEverythingElse) {
   WriteCalibration(Folder(), std::nullopt);
   EXPECT_FALSE(Read().calibration);
   EXPECT_EQ(nlohmann::json::parse(Text()), nlohmann::json::parse(before));
-  // An objective's own leaves nothing of a fit behind.
+  // Writing an objective's own calibration removes all of a fit.
   WriteCalibration(Folder(), Calibration{.method = CalibrationMethod::kIsotonic,
                                          .scores = {0.5},
                                          .probabilities = {1},

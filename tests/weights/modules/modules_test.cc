@@ -1,4 +1,4 @@
-// modules.json, and Dense and LayerNorm modules behind pooling.
+// modules.json, and Dense and LayerNorm modules after pooling.
 #include "weights/modules/modules.h"
 
 #include <gtest/gtest.h>

@@ -62,7 +62,7 @@ TEST(ReadPooling, IsChecked) {
   const auto expect = [](const std::string& text, const std::vector<std::string>& problems) {
     ExpectError([&] { Read(text); }, ExitCode::kModel, problems);
   };
-  // By the default it would be the mean.
+  // The default would be the mean.
   expect(R"({"word_embedding_dimension": 8, "pooling_mode_cls_tokens": true})",
          {"1_Pooling/config.json",
           "the key 'pooling_mode_cls_tokens' is unknown, to "

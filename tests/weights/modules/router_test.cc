@@ -1,4 +1,4 @@
-// Models of two encoders behind a Router, as sentence-transformers writes them and as we do.
+// Models of two encoders with a Router in front, as sentence-transformers writes them and as we do.
 #include "weights/modules/router.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 using testing::HasSubstr;
 
 // What sentence-transformers 6.2 writes for Router.for_query_document with a Transformer and mean
-// or cls pooling each, and a Normalize behind the router.
+// or cls pooling each, and a Normalize after the router.
 class RouterFolder : public testing::Test {
  protected:
   void SetUp() override {

@@ -7,7 +7,7 @@
 namespace tandem::weights {
 namespace {
 
-// By the formats' definitions, for every bit pattern.
+// Follows the formats' definitions, for every bit pattern.
 double Value(uint32_t bits, int exponent_bits, int fraction_bits) {
   const uint32_t fraction = bits & ((1u << fraction_bits) - 1);
   const uint32_t exponent = (bits >> fraction_bits) & ((1u << exponent_bits) - 1);

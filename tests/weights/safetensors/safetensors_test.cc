@@ -173,7 +173,7 @@ TEST(Safetensors, TensorsCoverTheDataExactly) {
   ExpectBroken(header("[0,4]", "[0,4]"), "abcd", {"must not overlap"});
   ExpectBroken(header("[0,4]", "[5,9]"), "abcdefghi", {"must not leave holes"});
   ExpectBroken(header("[1,5]", "[5,9]"), "abcdefghi", {"must not leave holes", "(tensor a)"});
-  ExpectBroken(header("[0,4]", "[4,8]"), "abcdefghi", {"1 bytes behind the last tensor"});
+  ExpectBroken(header("[0,4]", "[4,8]"), "abcdefghi", {"1 bytes after the last tensor"});
   const std::string twice = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                             R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
   ExpectBroken(twice, "ab", {"the name occurs twice", "(tensor a)"});

@@ -18,7 +18,7 @@
 namespace tandem::weights {
 namespace {
 
-// The same cases in every run, unless the environment asks for others.
+// RapidCheck draws the same cases in every run, unless the environment asks for others.
 [[maybe_unused]] const int kFixedSeed = ::setenv("RC_PARAMS", "seed=20240601", 0);
 
 TEST(SafetensorsWriter, WritesTheReferenceWritersBytes) {

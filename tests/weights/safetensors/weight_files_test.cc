@@ -46,7 +46,7 @@ TEST_F(Shards, AreOneNameSpace) {
   EXPECT_EQ(weights.Find("c"), nullptr);
 }
 
-// As in transformers, which reads the names of tensors from the files that the index lists.
+// transformers, too, reads the names of tensors from the files that the index lists.
 TEST_F(Shards, TheirOwnHeadersSayWhereTensorsAre) {
   for (const char* map : {R"({"a": "model-00002-of-00002.safetensors",
                               "b": "model-00001-of-00002.safetensors"})",

@@ -1,4 +1,4 @@
-// Which file of a model folder says how texts are lower-cased and cut.
+// Tests which file of a model folder says how texts are lower-cased and cut.
 #include "weights/settings/tokenizer_settings.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_F(TokenizerSettingsTest, SettingsThatMeanAnotherModelAreRefused) {
         R"("tokenizer_args": {"trust_remote_code": true})", R"("query_expansion": null)",
         R"("modality_config": {"text": {"method": "forward",
             "method_output_name": "last_hidden_state"}}, "module_output_name": "token_embeddings")",
-        // As sentence-transformers 6.2 writes a cross-encoder.
+        // sentence-transformers 6.2 writes a cross-encoder like this.
         R"("transformer_task": "sequence-classification", "modality_config": {"text": {
             "method": "forward", "method_output_name": "logits"}},
             "module_output_name": "scores")"}) {

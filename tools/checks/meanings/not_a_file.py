@@ -40,7 +40,7 @@ def lines_that_are_no_json(bench):
         "tsv": (b"query\tpositive\nq\tp\n", ":1:", "separated by tabs (TSV)", 'sep="\\t"'),
         "two": (json.dumps(GOOD).encode() * 2, ":1:", "a second object begins on the line"),
         "comma": (json.dumps(GOOD).encode() + b",\n" + json.dumps(GOOD).encode(),
-                  ":1:", "a comma stands behind the object"),
+                  ":1:", "a comma stands after the object"),
         "trailing": (b'{"query": "q", "positive": "p",}\n', ":1:", "column 32: a comma before }"),
         "comment": (b'{"query": "q", // the question\n', ":1:", "a comment; JSON has none"),
         "cut": (two_lines(b'{"query": "q", "posit'), ":2:", "the file is cut short"),

@@ -26,7 +26,7 @@ at::Tensor InverseDiscounts(const DeviceBatch& batch) {
 struct Ranking {
   Ranking(const DeviceBatch& batch, const GradedRows& rows, const at::Tensor& inverse_discounts) {
     const at::Tensor outside = rows.grades.isinf();
-    // Stable: ties go by column. What is no candidate stands behind all that are.
+    // The order is stable: ties go by column. What is no candidate comes after all that are.
     const at::Tensor order =
         std::get<1>(rows.scores.masked_fill(outside, -std::numeric_limits<double>::infinity())
                         .sort(/*stable=*/true, /*dim=*/1, /*descending=*/true));
@@ -81,7 +81,7 @@ class DeviceLambdaLoss final : public DeviceForm {
         .logical_and_(leaders.grades.gt(0));
   }
 
-  // Of pairs of the leader and any candidate; elsewhere some number.
+  // Weighs pairs of the leader and any candidate; elsewhere the result is some number.
   at::Tensor Weights(const Ranking& ranking, const Leaders& leaders,
                      const at::Tensor& inverse_discounts) const {
     const at::Tensor gain = ranking.gains.gather(1, leaders.columns);

@@ -50,7 +50,7 @@ class Middles {
     values_.push_back(middle.value);
     rests_.push_back(middle.rest);
   }
-  // To be called once all are added.
+  // Must be called once all are added.
   void MoveTo(const at::Tensor& like) {
     value_ = TensorOf(values_, like);
     rest_ = TensorOf(rests_, like);
@@ -187,7 +187,7 @@ class NegativeSlopes {
     }
   }
 
-  // For scores [...]; of a score in no cell of the side some number.
+  // Evaluates at scores [...]; the result is some number for a score in no cell of the side.
   at::Tensor At(const at::Tensor& scores) const {
     const at::Tensor flat = scores.flatten();
     const at::Tensor cell =

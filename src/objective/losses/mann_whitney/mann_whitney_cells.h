@@ -13,8 +13,8 @@ namespace tandem::objective {
 // The scores of one side, positives or negatives, their cells, and sums for each cell.
 struct CellSide {
   CellSet cells;
-  // Of each cell, weighted; moments[0] is the weight of its scores. Positions of positives have
-  // their sign turned (pair_expansion.h).
+  // The moments of each cell, weighted; moments[0] is the weight of its scores. Positions of
+  // positives have their sign turned (pair_expansion.h).
   std::vector<Series> moments;
   // Sums over the other side's near cells, as series of position. Losses are there for positives
   // only.

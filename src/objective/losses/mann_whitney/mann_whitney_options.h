@@ -13,7 +13,7 @@ struct MannWhitneyOptions {
         mean(params.String("normalization") == "mean"),
         form(params.String("form")) {}
 
-  // Whether the fast form sums up the pairs.
+  // Says whether the fast form sums up the pairs.
   bool FastWins(double positives, double negatives) const {
     if (form != "auto") return form == "fast";
     // mann_whitney_bench: some 10 ns for a pair in the tiled form, 50 ns for a score in the fast

@@ -14,7 +14,7 @@ namespace tandem::objective {
 
 struct PairTask {
   const Batch& batch;                 // negatives: its allowed cells, then its banked ones
-  std::span<const double> positives;  // own documents' scores, then banked ones
+  std::span<const double> positives;  // paired documents' scores, then banked ones
   double temperature = 1;
   std::span<const double> weights;  // of the first positives; those after them weigh 1
   size_t own = 0;                   // sums for each positive are wanted of the first so many
@@ -28,7 +28,7 @@ struct PairTask {
 struct PairSums {
   double loss = 0;  // over all pairs, of weight * softplus((negative - positive) / temperature)
   // [PairTask::own] The sums over all negatives of softplus and of its slope, for each positive,
-  // whatever it weighs. No slopes without gradient.
+  // whatever it weighs. There are no slopes without gradient.
   std::vector<double> positive_losses;
   std::vector<double> positive_slopes;
 };

@@ -7,7 +7,7 @@
 
 namespace tandem::tensor::cpu {
 
-// Whether the processor rounds to bf16 by an instruction.
+// Says whether the processor rounds to bf16 by an instruction.
 inline bool RoundsNatively() { return CurrentIsa() >= Isa::kAvx512Bf16; }
 
 // Calls KernelFloat, KernelBf16 or KernelNativeBf16, which HWY_EXPORT has exported, by the type `A`

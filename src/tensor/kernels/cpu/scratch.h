@@ -9,10 +9,10 @@
 
 namespace tandem::tensor::cpu {
 
-// Hands out arrays, one behind the other, from a block of memory. AllocateScratch makes it.
+// Hands out arrays, one after the other, from a block of memory. AllocateScratch makes it.
 class Scratch {
  public:
-  // Without a block it only measures: the arrays are null.
+  // Only measures where `block` is null: the arrays are null.
   explicit Scratch(std::byte* block) : block_(block) {}
 
   // An uninitialised array, aligned to a cache line, which is also the widest vector.

@@ -68,7 +68,7 @@ void ExpectWithinBound(const std::vector<double>& positives, const std::vector<d
   }
 }
 
-// Of the first positives, or of none; some are 0.
+// Weighs the first positives, or none; some weights are 0.
 std::vector<double> Weights(size_t positives, RandomStream& random) {
   std::vector<double> weights(random.Below(2) == 0 ? 0 : random.Below(positives + 1));
   for (double& weight : weights) {

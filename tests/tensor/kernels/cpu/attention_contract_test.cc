@@ -50,7 +50,8 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
   at::set_num_threads(usual);
 }
 
-// Without a rule, long texts have other kernels than short ones: each text by its own length.
+// Long texts have other kernels than short ones where there is no rule: each text by its own
+// length.
 TEST(Attention, ShortAndLongTextsWithoutARule) {
   const AttentionSetting setting{
       .lengths = {513, 20, 512}, .shape = {2, 2, 16}, .rule = {.scale = 0.25}, .dropout = 0.1};

@@ -1,4 +1,4 @@
-// Where products of bf16 can be tested.
+// Says where products of bf16 can be tested.
 #pragma once
 
 #include <vector>

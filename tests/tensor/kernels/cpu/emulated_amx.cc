@@ -5,7 +5,7 @@
 // emulated_amx.sh, which starts programs so.
 //
 // Such instructions raise SIGILL on processors without; the handler does what the instruction
-// would, up to rounding, and goes on behind it. `cpuid` and `xgetbv` do not fault, so the ones that
+// would, up to rounding, and goes on after it. `cpuid` and `xgetbv` do not fault, so the ones that
 // EMULATED_AMX_SITES lists (lines of: "program" or the path of a library, offset in hexadecimal,
 // instruction) are overwritten with `ud2`, which does. Linux's permission for tiles is granted by a
 // `syscall` of our own. At its end the program says how many products of tiles there were; with
@@ -35,7 +35,7 @@ namespace {
 constexpr int kTiles = 8, kRows = 16, kWords = 16;
 using Tile = std::array<std::array<uint32_t, kWords>, kRows>;
 
-// As LDTILECFG reads it.
+// The shapes as LDTILECFG reads them.
 struct Shapes {
   uint8_t palette, start_row, reserved[14];
   uint16_t row_bytes[16];
@@ -138,7 +138,7 @@ struct Instruction {
   bool wide;   // vectors of 256 bits
   uint8_t operation;
   int third;  // the register in the prefix
-  int first;  // and the two behind the operation; `second` only without memory
+  int first;  // and the two after the operation; `second` only without memory
   int second;
   bool memory, indexed;
   uint8_t* address;  // without the index
@@ -394,8 +394,8 @@ int PatchObject(dl_phdr_info* object, size_t /*size*/, void* /*unused*/) {
   return 0;
 }
 
-// Before all other libraries, some of which ask at once what the processor is; the C library's own
-// environment is not there yet either.
+// Runs before all other libraries, some of which ask at once what the processor is; the C library's
+// own environment is not there yet either.
 __attribute__((constructor)) void Start(int /*argc*/, char** /*argv*/, char** environment) {
   constexpr const char kVariable[] = "EMULATED_AMX_SITES=";
   for (; *environment != nullptr; ++environment) {

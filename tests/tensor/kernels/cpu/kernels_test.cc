@@ -323,7 +323,7 @@ TYPED_TEST(AttentionKernels, AScoreOfMinusInfinityIsLeftOut) {
       const double mean = (static_cast<double>(length) - 2) / 2;
       EXPECT_NEAR(head.Out(0, 0), mean, 0.01 * mean + 1e-6) << length;
     }
-    // Nor has it a gradient, whatever lies behind the last query.
+    // It has no gradient either, whatever lies after the last query.
     if (length > 1) {
       const std::vector<A> gradient = head.Backward();
       const A* of_key = &gradient[(3 * (length - 1) + 1) * OneHead<TypeParam>::kWidth];

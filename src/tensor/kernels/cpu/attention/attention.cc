@@ -172,8 +172,8 @@ HWY_EXPORT(ForwardTiles);
 HWY_EXPORT(BackwardTiles);
 
 void Forward(const AttentionTask<float>& task) { HWY_DYNAMIC_DISPATCH(ForwardFloat)(task); }
-// How bf16 values are multiplied: as floats, by AVX512-BF16 in pairs, or by AMX in tiles, which
-// take 32 channels at a time.
+// Says how bf16 values are multiplied: as floats, by AVX512-BF16 in pairs, or by AMX in tiles,
+// which take 32 channels at a time.
 enum class Bf16Products { kOfFloats, kOfPairs, kOfTiles };
 Bf16Products ProductsFor(size_t head_width) {
   if (CurrentIsa() >= Isa::kAmx && head_width % 32 == 0) return Bf16Products::kOfTiles;

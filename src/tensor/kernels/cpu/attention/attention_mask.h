@@ -1,5 +1,5 @@
-// Which tokens of a text read which others in attention: the ranges that kernels loop over and that
-// the accounting of work counts.
+// Says which tokens of a text read which others in attention: the ranges that kernels loop over and
+// that the accounting of work counts.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct TokenRange {
 };
 
 struct AttentionMask {
-  bool causal = false;  // a query reads no key behind it
+  bool causal = false;  // a query reads no key after it
   size_t window = 0;    // and only keys at most so many tokens away; 0: however far
 
   // The keys that query `query` of a text of `length` tokens reads. Neither end ever falls from a
@@ -38,7 +38,7 @@ struct AttentionMask {
   }
 
  private:
-  // How many tokens away a key of a text may be.
+  // Says how many tokens away a key of a text may be.
   size_t Reach(size_t length) const { return window == 0 ? length : std::min(window, length); }
 };
 

@@ -67,7 +67,7 @@ HWY_INLINE WordVec MaxMagnitude(WordVec largest, FloatVec score) {
   return hn::Max(largest, hn::And(hn::BitCast(d, score), hn::Set(d, 0x7FFFFFFFU)));
 }
 
-// Whether exponentials of score * factor may be taken unshifted, for scores of these magnitudes.
+// Says whether exponentials of score * factor may stay unshifted, for scores of these magnitudes.
 HWY_INLINE bool MayStayUnshifted(WordVec largest, float factor) {
   const float limit = kLargestUnshiftedExponent / (factor * kLog2E);
   return hn::GetLane(hn::MaxOfLanes(WordTag(), largest)) <= std::bit_cast<uint32_t>(limit);

@@ -6,14 +6,14 @@
 
 namespace tandem::tensor::cpu {
 
-// How many queries a kernel handles together, a multiple of kProductRows at every target. The
+// Says how many queries a kernel handles together, a multiple of kProductRows at every target. The
 // forward pass takes few, so that their scores stay in the first-level cache beside keys and
 // values. The backward pass takes more, because every block reads and writes the gradients of all
 // keys and values.
 inline constexpr size_t kForwardBlock = 12;
 inline constexpr size_t kBackwardBlock = 36;
 // The block on AMX, in both passes: two tiles of rows, so that each tile that is loaded is
-// multiplied twice. As the depth of a product it is one whole tile.
+// multiplied twice. It is one whole tile where it is the depth of a product.
 inline constexpr size_t kTileBlock = 32;
 
 // The inputs of the task that this thread probably runs next, for prefetches. The fields have the

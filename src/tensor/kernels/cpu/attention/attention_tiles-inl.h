@@ -1,5 +1,5 @@
 // The tasks of attention.cc on AMX. They work like those of attention_pairs-inl.h, but multiply
-// whole tiles, 16 rows of 16 words. So queries are copied, with zero rows behind the last one, and
+// whole tiles, 16 rows of 16 words. So queries are copied, with zero rows after the last one, and
 // the gradients of keys and values are summed as transposes, [channel, key], because AMX cannot
 // load a transposed tile. The backward pass has keys in its outer loop: the gradients of a block of
 // keys are sums over all queries, and stay in tile registers. Included once per target by
@@ -35,7 +35,7 @@ namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
 static_assert(kTileBlock == 2 * kTileSide);
 
-// Copies `rows` rows to `to` [padded, width], with zero rows behind the last one. The width is a
+// Copies `rows` rows to `to` [padded, width], with zero rows after the last one. The width is a
 // multiple of 32.
 HWY_INLINE void CopyRows(const StridedRows<const Bf16>& from, size_t rows, size_t padded,
                          Bf16* to) {
@@ -169,7 +169,7 @@ HWY_INLINE void ForwardTaskOnTiles(const AttentionTask<Bf16>& task) {
     }
     SoftmaxOfTiles(task, {first, rows, padded, score_scale, m.scores, m.probabilities}, sums);
     StoreLogSums(task, sums, first, rows);
-    // The tiles also multiply rows of `probabilities` behind the block's last one, which hold
+    // The tiles also multiply rows of `probabilities` after the block's last one, which hold
     // anything. They only reach the same rows of `block_out`, which are not stored.
     TileProduct(tiles, {row_tiles, width / kTileSide, padded / 2 / kTileSide},
                 RowMajor<uint32_t>{AsWords(m.probabilities), padded / 2},

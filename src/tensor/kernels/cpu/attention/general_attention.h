@@ -23,10 +23,10 @@
 
 namespace tandem::tensor::cpu {
 
-// A bias of scores by how far the key is behind the query.
+// A bias of scores by how far the key is after the query.
 struct DistanceBias {
   // [heads, stride], log2(e) times the bias: entry `origin` + d of a row is that of the keys d
-  // tokens behind the query. Null: none. kBiasPadding entries follow the last distance.
+  // tokens after the query. Null: none. kBiasPadding entries follow the last distance.
   const float* values = nullptr;
   size_t stride = 0;
   size_t origin = 0;

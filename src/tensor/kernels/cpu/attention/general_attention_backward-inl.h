@@ -25,7 +25,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// Distances of a text's tokens, and biases of padding behind them.
+// Distances of a text's tokens, and biases of padding after them.
 inline size_t DistancesOf(size_t length) { return 2 * length - 1 + kBiasPadding; }
 
 // SavedRow (with logs of base 2) for each query head of the group and each query.

@@ -235,7 +235,7 @@ class GeneralForward {
   }
 
   // Exponentials of kForwardBlock queries, from `r` of the block on, with the kKeyUnit keys from
-  // `key` of the part on. Where there will be dropout they replace the products.
+  // `key` of the part on. They replace the products where there will be dropout.
   void ExponentialsOfRows(const Part& part, size_t r, size_t key, UnshiftedSums& sums) {
     const size_t at = part.At(r) + key;
     const size_t depth = Products::Depth(width_), stride = part.stride;

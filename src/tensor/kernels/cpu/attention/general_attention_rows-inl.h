@@ -54,9 +54,9 @@ HWY_INLINE void PrefetchUpcoming(const GeneralTask<A>& task, size_t head, size_t
   PrefetchToL2(next.values, task.qkv_stride, begin, end, width);
 }
 
-// For a block of queries of a head that reads a chunk, `place` queries behind the first one that
-// does: prefetches the head's next queries, and a share of the next chunk, or behind the last chunk
-// of the next task.
+// Serves a block of queries of a head that reads a chunk, `place` queries after the first one that
+// does: prefetches the head's next queries, and a share of the next chunk, or after the last chunk
+// a share of the next task.
 template <typename A>
 HWY_INLINE void PrefetchBehind(const GeneralTask<A>& task, size_t head, TokenRange block,
                                TokenRange chunk, size_t place) {
@@ -219,7 +219,7 @@ HWY_INLINE float AddUnshifted(const SpanRow& row, const ScoreUnits& units,
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// Whether exponents of values of these magnitudes times `factor` may stay unshifted.
+// Says whether exponents of values of these magnitudes times `factor` may stay unshifted.
 HWY_INLINE bool FitsUnshifted(WordVec largest, float factor) {
   return MayStayUnshifted(largest, factor / kLog2E);
 }

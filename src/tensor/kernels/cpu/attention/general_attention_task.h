@@ -11,15 +11,15 @@
 
 namespace tandem::tensor::cpu {
 
-// How exponents of the softmax (base 2) come from products of queries and keys.
+// Says how exponents of the softmax (base 2) come from products of queries and keys.
 struct ScoreUnits {
   float factor = 1;   // what products are multiplied by; with a cap, after it: 1
   float cap_in = 0;   // capped scores are cap_out tanh(cap_in product); 0: they are not capped
   float cap_out = 0;  // the cap in units of exponents
 };
 
-// Where the rows begin that this thread's next task probably reads first, for prefetches. The
-// fields have the same meanings as in GeneralTask.
+// The rows that this thread's next task probably reads first, for prefetches. The fields have the
+// same meanings as in GeneralTask.
 template <typename A>
 struct UpcomingTask {
   const A* queries;

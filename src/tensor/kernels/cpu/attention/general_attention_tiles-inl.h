@@ -71,7 +71,7 @@ class TileProducts {
                      TokenTiles(keys, first + key, words), {c.data + key, c.stride, false});
     }
   }
-  // The tiles also multiply rows of probabilities behind the block's last one, which hold anything.
+  // The tiles also multiply rows of probabilities after the block's last one, which hold anything.
   // They only reach the same rows of the result, which nobody reads.
   HWY_INLINE void MultiplyValues(const SmallShape& shape, const Bf16* probabilities, size_t stride,
                                  const uint32_t* values, size_t first, Output c) {
@@ -130,7 +130,7 @@ class GeneralBackwardOnTiles {
     float *grad_keys, *grad_values;  // of 32 keys each: [padded / 32][width, 32]
     SavedRow* saved;                 // [group, length]
     float* grad_bias;                // [group, DistancesOf(length)]
-    // Of a stretch:
+    // The factors of a stretch:
     QueryFactors queries, grads;
     float* grad_queries;      // [stretch, width]
     uint32_t* probabilities;  // [stretch / 2, 32], of the current keys

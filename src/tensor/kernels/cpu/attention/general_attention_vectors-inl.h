@@ -27,7 +27,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// C = A B for B in panels of kKeyUnit columns, one behind the other, [depth, kKeyUnit] each.
+// C = A B for B in panels of kKeyUnit columns, one after the other, [depth, kKeyUnit] each.
 template <typename Element>
 HWY_INLINE void PanelProduct(const SmallShape& shape, RowMajor<Element> a, const Element* panels,
                              Output c) {

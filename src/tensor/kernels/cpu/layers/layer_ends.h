@@ -1,4 +1,4 @@
-// How a layer that normalises what it reads begins, norm(x), and how it ends, residual +
+// Says how a layer that normalises what it reads begins, norm(x), and how it ends, residual +
 // dropout(norm(branch)). A thread calls these functions for its own tiles.
 #pragma once
 
@@ -31,7 +31,7 @@ struct LayerEndBackward {
   const A* branch;  // [rows, H], as the forward pass wrote it; read with a norm
   NormGradient norm_gradient;
 
-  // Whether the gradient of the branch is grad_out itself.
+  // Says whether the gradient of the branch is grad_out itself.
   bool plain() const { return norm.gamma == nullptr && !dropout.dropout.active(); }
 };
 
@@ -60,7 +60,7 @@ void EndTile(const LayerEnd<A>& end, const A* x, const Affine& affine, RowRange 
   RunNorm<A>({branch, end.norm, dropout, residual, out, {}}, count, width);
 }
 
-// The same values as floats, at `to` where they are not floats already.
+// Gives the values as floats, at `to` where they are not floats already.
 inline const float* AsFloats(const float* values, float* /*to*/, size_t /*count*/) {
   return values;
 }

@@ -1,5 +1,5 @@
-// How the layers of layers.h and residual_layers.h cut their rows into tiles, and the products of a
-// tile.
+// Says how the layers of layers.h and residual_layers.h cut their rows into tiles, and the products
+// of a tile.
 #pragma once
 
 #include <cstddef>

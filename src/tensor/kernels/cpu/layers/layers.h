@@ -41,7 +41,7 @@ struct Affine {
   const float* bias;           // [out], or null
 };
 
-// The same for a backward pass, and where its gradients go.
+// A map in a backward pass, and the place where its gradients go.
 struct AffineGradient {
   const PackedMatrix* weight_transposed;  // W: depth out, columns in
   float* weight;                          // [out, in], overwritten; null: not wanted

@@ -24,7 +24,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// Every epilogue has these functions. For each block: Begin(row, column) with the position of its
+// Every epilogue has these functions. Each block calls Begin(row, column) with the position of its
 // first sum, Row(sums) for every row in order, then End().
 class RoundingEpilogue {
  public:
@@ -129,7 +129,7 @@ class GeluGradientEpilogue {
   FloatVec low_sums_, high_sums_;
 };
 
-// For products whose sums are the results: the tiles are stored to their place.
+// Serves products whose sums are the results: the tiles are stored to their place.
 struct NoEpilogue {
   HWY_INLINE void Begin(size_t, size_t) {}
   HWY_INLINE void Row(const float*) {}

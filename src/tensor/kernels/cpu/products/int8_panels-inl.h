@@ -44,8 +44,8 @@ struct WidenedPairs {
     const hn::Rebind<int8_t, decltype(d16)> d8;
     return hn::BitCast(IntTag(), hn::PromoteTo(d16, hn::LoadU(d8, from)));
   }
-  // In assembly, because GCC would add up the products of several steps before it adds them to the
-  // sum, for which there are not enough registers.
+  // This is assembly, because GCC would add up the products of several steps before it adds them to
+  // the sum, for which there are not enough registers.
   static HWY_INLINE IntVec AddProducts(WordVec a, IntVec b, IntVec sum) {
 #if HWY_TARGET <= HWY_AVX2
     IntVec products;
@@ -65,8 +65,8 @@ struct WidenedPairs {
 
 #if HWY_TARGET <= HWY_AVX2
 // Words of four bytes, unsigned ones of x. Needs AVX512-VNNI or, with vectors of 256 bits,
-// AVX-VNNI, which these targets do not imply: the caller checks. In assembly, because Highway 1.0
-// has no function for it.
+// AVX-VNNI, which these targets do not imply: the caller checks. It is assembly, because Highway
+// 1.0 has no function for it.
 struct VnniQuads {
   static constexpr size_t kDepth = 4;
   using RowValues = UnsignedBytes;
@@ -84,7 +84,7 @@ struct VnniQuads {
 };
 #endif
 
-// Where sums go, from the first row of x and the first column of B on, and what they become.
+// Says where sums go, from the first row of x and the first column of B on, and what they become.
 struct Int8Output {
   std::byte* data;
   size_t stride;  // bytes
@@ -216,7 +216,7 @@ HWY_INLINE void MultiplyInt8Panels(RowMajor<uint32_t> x, size_t rows, const Int8
 #endif
 }
 
-// Where value k of column n is, in a part of B that begins at a panel, of `columns` columns.
+// The place of value k of column n, in a part of B that begins at a panel, of `columns` columns.
 template <typename Words>
 HWY_INLINE size_t PlaceInPanels(size_t k, size_t n, size_t columns, size_t padded_depth) {
   const size_t width = Int8PanelColumns(), first = n / width * width;

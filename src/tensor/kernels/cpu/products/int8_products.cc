@@ -129,7 +129,7 @@ void PackInt8T(const FloatFactor& b, const Int8Part& to) {
   }
 }
 
-// Whether vectors are wide enough for the instructions of VNNI that the processor has.
+// Says whether vectors are wide enough for the instructions of VNNI that the processor has.
 bool HasTargetOf(bool avx512_vnni, bool avx_vnni) {
 #if HWY_TARGET <= HWY_AVX3
   (void)avx_vnni;

@@ -1,13 +1,13 @@
 // Matrix products of factors that are rounded to eight bits. products.cc uses them where it is told
 // to. A product is one thread's work.
 //
-// Of the constant factor B every column has a scale: B(k, n) is about column_scale[n] w(k, n), with
-// w from -127 to 127. Of the other factor x every row has a scale and a zero, which are taken from
+// Every column of the constant factor B has a scale: B(k, n) is about column_scale[n] w(k, n), with
+// w from -127 to 127. Every row of the other factor x has a scale and a zero, which are taken from
 // its numbers whenever it is multiplied: x(r, k) is about row_scale[r] (q(r, k) - zero[r]), with q
 // and zero from 0 to 255, so that 0 is exact and all 256 values are used also where a row has few
-// numbers of one sign, as behind GELU. The sums of (q - zero) w are whole numbers of 32 bits, which
-// every kernel computes exactly. So they all give the same results, bit for bit, from AVX2 on.
-// A result depends on its own row of x and column of B only.
+// numbers of one sign, as after GELU. The sums of (q - zero) w are whole numbers of 32 bits, which
+// every kernel computes exactly. So they all give the same results, bit for bit, from AVX2 on. A
+// result depends on its own row of x and column of B only.
 #pragma once
 
 #include <hwy/aligned_allocator.h>
@@ -29,7 +29,7 @@ inline constexpr Int8Kernel kInt8Kernels[] = {Int8Kernel::kWiden, Int8Kernel::kV
                                               Int8Kernel::kTiles};
 const char* NameOf(Int8Kernel kernel);  // "16-bit products", "VNNI", "AMX-INT8"
 
-// Whether this processor and the kernel of the system offer it, whatever TANDEM_ISA says.
+// Says whether this processor and the kernel of the system offer it, whatever TANDEM_ISA says.
 bool IsAvailable(Int8Kernel kernel);
 // The fastest one that is available and within CurrentIsa().
 Int8Kernel FastestInt8Kernel();
@@ -42,8 +42,8 @@ inline constexpr size_t kMostInt8Depth = 65536;
 // The constant factor B [depth, columns]. Throws std::logic_error for shapes that are not allowed.
 class Int8Matrix {
  public:
-  // Of AMX's tiles 32 columns are needed: other matrices get kVnni, or where that is not available,
-  // kWiden.
+  // AMX's tiles need a multiple of 32 columns: other matrices get kVnni, or where that is not
+  // available, kWiden.
   Int8Matrix(size_t depth, size_t columns, Int8Kernel kernel);
 
   // What parts of B begin at: multiples of the width of every kernel's panels.

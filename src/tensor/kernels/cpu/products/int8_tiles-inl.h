@@ -1,7 +1,7 @@
 // Products of bytes on AMX. Included once per target by int8_products.cc.
 //
 // B [depth, columns] is stored in panels of 32 columns. For every 64 rows of B a panel has two
-// tiles, one behind the other: 16 rows of 16 words of four values that are neighbours in a column.
+// tiles, one after the other: 16 rows of 16 words of four values that are neighbours in a column.
 #if defined(TANDEM_TENSOR_INT8_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TANDEM_TENSOR_INT8_TILES_INL_H_
 #undef TANDEM_TENSOR_INT8_TILES_INL_H_
@@ -62,7 +62,7 @@ HWY_INLINE void MultiplyInt8OnTiles(RowMajor<uint32_t> x, size_t rows, const Int
   }
 }
 
-// Where value k of column n is.
+// The place of value k of column n.
 HWY_INLINE size_t PlaceInInt8Tiles(size_t k, size_t n, size_t padded_depth) {
   const size_t tile = n % kInt8Side / kTileSide, step = k / kInt8StepDepth;
   const size_t row = k % kInt8StepDepth / 4, column = n % kTileSide;

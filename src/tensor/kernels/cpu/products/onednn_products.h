@@ -23,8 +23,8 @@ class OneDnnMatrix {
 
   // Runs on all OpenMP threads when called outside a parallel region.
   void Pack(const FloatFactor& b);
-  // The same from bf16 values `source`, for a matrix of that type. The factor's own source is not
-  // read.
+  // Packs the bf16 values at `source`, for a matrix of that type. The source that the factor itself
+  // names is not read.
   void PackBf16(const void* source, const FloatFactor& b);
 
   struct Storage;

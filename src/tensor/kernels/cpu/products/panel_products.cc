@@ -28,7 +28,7 @@ inline constexpr size_t kTileRows = 4;
 
 HWY_INLINE size_t PanelColumns() { return kPanelVectors * hn::Lanes(FloatTag()); }
 
-// The depth that is summed in registers. With AVX2 a panel of it has 36 KB, most of a first-level
+// The depth that is summed in registers. A panel of it has 36 KB with AVX2, most of a first-level
 // cache; 192 and 256 were not faster.
 inline constexpr size_t kDepthBlock = 384;
 

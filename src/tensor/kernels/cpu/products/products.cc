@@ -23,8 +23,8 @@
 namespace tandem::tensor::cpu {
 namespace {
 
-// Whether panel_products.h multiplies by matrices [depth, columns], and whether tiled_products.h
-// does.
+// Says whether panel_products.h multiplies by matrices [depth, columns], and whether
+// tiled_products.h does.
 bool UsesPanels(int64_t depth, int64_t columns, Type type) {
   return type == Type::kFloat && depth > 0 && columns > 0 && columns % 16 == 0 &&
          CurrentIsa() >= Isa::kAvx2;

@@ -18,7 +18,7 @@
 
 namespace tandem::tensor::cpu {
 
-// Which implementation multiplies: the one that is fastest on this processor; oneDNN, as a
+// Says which implementation multiplies: the one that is fastest on this processor; oneDNN, as a
 // comparison; or the kernels that round both factors to eight bits (int8_products.h says how), for
 // factors whose depth and columns are multiples of 16. What is not packed is never rounded.
 enum class Multiplier { kFastest, kOneDnn, kInt8 };
@@ -37,8 +37,8 @@ class PackedMatrix {
   void Pack(const float* source, int64_t depth_stride, int64_t column_stride);
   // Fills B with W [N, width], the parts one below the other, or (`transposed`) with its transpose.
   // Converts a part of W at a time to floats where a kernel of ours multiplies, and all of it for
-  // oneDNN, unless all is bf16. The same copy as Pack makes from these floats. On all OpenMP
-  // threads too.
+  // oneDNN, unless all is bf16. It is the copy that Pack makes from these floats. It, too, runs on
+  // all OpenMP threads.
   void PackStored(std::span<const StoredRows> parts, int64_t width, bool transposed);
 
   int64_t depth() const { return depth_; }
@@ -61,8 +61,8 @@ class PackedMatrix {
 
 // out [rows, columns] = x [rows, depth] * B + bias [columns] (null: none), or, `add`, out += x B,
 // without a bias, for a multiple of 16 columns. x has the type of B, and an even stride where that
-// is bf16. out is float or has the type of B; a sum is rounded once. Of a B for kInt8, what is not
-// finite in a row of x makes the whole row of out NaN.
+// is bf16. out is float or has the type of B; a sum is rounded once. Where B is for kInt8, what is
+// not finite in a row of x makes the whole row of out NaN.
 struct PackedProduct {
   ConstMatrix x;
   int64_t rows;

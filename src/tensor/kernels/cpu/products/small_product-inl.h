@@ -20,8 +20,8 @@
 
 #include "tensor/kernels/cpu/vector-inl.h"
 
-// Makes GCC unroll a loop of constant length early enough to keep arrays in registers. Not under
-// AddressSanitizer: with a check of every access, unrolled loops take many minutes to compile.
+// Makes GCC unroll a loop of constant length early enough to keep arrays in registers; it does not
+// under AddressSanitizer: with a check of every access, such loops take many minutes to compile.
 #undef TANDEM_UNROLL
 #undef TANDEM_PRAGMA
 #define TANDEM_PRAGMA(text) _Pragma(#text)
@@ -74,8 +74,8 @@ struct SmallShape {
 HWY_INLINE FloatVec LoadElements(const float* from) { return hn::LoadU(FloatTag(), from); }
 HWY_INLINE FloatVec Broadcast(const float* from) { return hn::Set(FloatTag(), *from); }
 
-// sum + a b. In assembly, so that the result stays in the register of the sum: GCC picks variants
-// of the instruction that overwrite a factor, and then copies registers in unrolled loops.
+// sum + a b. It is assembly, so that the result stays in the register of the sum: GCC picks
+// variants of the instruction that overwrite a factor, and then copies registers in unrolled loops.
 HWY_INLINE FloatVec AddProducts(FloatVec a, FloatVec b, FloatVec sum) {
 #if HWY_TARGET <= HWY_AVX2
   __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
@@ -93,8 +93,8 @@ HWY_INLINE WordVec Broadcast(const uint32_t* from) {
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// Needs AVX512-BF16, which this target does not imply: the caller checks CurrentIsa(). In assembly
-// because Highway 1.0 has no function for it.
+// Needs AVX512-BF16, which this target does not imply: the caller checks CurrentIsa(). It is
+// assembly because Highway 1.0 has no function for it.
 HWY_INLINE FloatVec AddProducts(WordVec a, WordVec b, FloatVec sum) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
   return sum;
@@ -252,8 +252,8 @@ HWY_INLINE void ProductTile(size_t depth, A<Element> a, Rows<Element> b, Output 
   tile.Store(c);
 }
 
-// Computes kRows rows of C. Not inlined: callers choose between all numbers of rows, and would
-// contain a copy of each.
+// Computes kRows rows of C. It is not inlined: callers choose between all numbers of rows, and
+// would contain a copy of each.
 template <size_t kRows, template <typename> class A, typename Element>
 HWY_NOINLINE void ProductRows(size_t columns, size_t depth, A<Element> a, Rows<Element> b,
                               Output c) {

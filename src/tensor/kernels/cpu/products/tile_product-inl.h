@@ -52,7 +52,7 @@ enum class TileWords {
 };
 
 // The tile registers 0 to 7 of this thread, zero at first, released when the object ends. Needs
-// AMX-TILE, what its products need, and Linux's permission: the caller checks. In assembly, because
+// AMX-TILE, what its products need, and Linux's permission: the caller checks. It is assembly, as
 // compilers have intrinsics for these instructions only at targets that Highway 1.0 does not know.
 class AmxTiles {
  public:

@@ -43,7 +43,7 @@ inline constexpr size_t kCachedBytes = size_t{5} << 18;
 struct RowBlocks {
   size_t first;   // row
   size_t rows;    // of a block
-  size_t blocks;  // a block begins kSide rows behind the one before
+  size_t blocks;  // a block begins kSide rows after the one before
 };
 
 // Multiplies blocks of rows of kTiles tiles each with all of B.
@@ -207,7 +207,7 @@ void PackTilesT(const FloatFactor& b, Bf16* tiles) {
 }
 
 // Packs a factor of a^T b, [depth, width], as panels of 32 columns: for every 32 rows two tiles, of
-// words of two rows or of the transposes of these. Rows behind the last one count as zero.
+// words of two rows or of the transposes of these. Rows after the last one count as zero.
 template <bool kTransposed>
 HWY_INLINE void PackColumns(const StridedRows<const Bf16>& from, size_t depth, uint32_t* to) {
   const size_t steps = (depth + kSide - 1) / kSide;
@@ -241,7 +241,7 @@ struct SumPrefetch {
 // depth reads and writes C.
 inline constexpr size_t kSumDepth = 512;
 
-// Where a^T b goes.
+// The place where a^T b goes.
 struct SumOutput {
   float* sum;
   size_t stride;

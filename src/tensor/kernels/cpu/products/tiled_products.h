@@ -2,7 +2,7 @@
 // chooses between them. A product is one thread's work.
 //
 // The constant factor B [depth, columns] is stored in panels of 32 columns. A panel has two tiles
-// for every 32 rows of B, one behind the other: 16 rows of 16 words, each of two values that are
+// for every 32 rows of B, one after the other: 16 rows of 16 words, each of two values that are
 // neighbours in a column. Needs AMX-BF16 and Linux's permission to use it (isa.h).
 #pragma once
 

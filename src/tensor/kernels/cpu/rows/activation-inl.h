@@ -71,7 +71,7 @@ class GeluTanh {
  private:
   static constexpr float kFactor = 1.5957691216057308F;  // 2 sqrt(2 / pi)
   static constexpr float kCubicFactor = 0.044715F;
-  // From here on exp(-2 u) is 0 in float. Further on the square could be infinite, and the slope 0
+  // exp(-2 u) is 0 in float from here on. Further on the square could be infinite, and the slope 0
   // times infinity.
   static constexpr float kFlat = 16;
 

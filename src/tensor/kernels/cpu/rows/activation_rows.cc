@@ -88,7 +88,7 @@ void BackwardT(const ActivationBackward<A>& args, size_t rows, size_t width) {
   }
 }
 
-// As in rows.cc: plain functions for Highway's dispatch tables.
+// These are plain functions for Highway's dispatch tables, as in rows.cc.
 #define TANDEM_PER_TYPE(A, Suffix, natively)                                            \
   void Forward##Suffix(const ActivationForward<A>& args, size_t rows, size_t width) {   \
     ForwardT<natively>(args, rows, width);                                              \

@@ -1,5 +1,5 @@
-// The inner values of feed-forward layers, from the products that they are computed of. As rows.h:
-// one thread works on `rows` rows of F = `width` channels, a multiple of 16.
+// The inner values of feed-forward layers, from the products that they are computed of. One thread
+// works on `rows` rows of F = `width` channels, a multiple of 16, as in rows.h.
 #pragma once
 
 #include <cstddef>

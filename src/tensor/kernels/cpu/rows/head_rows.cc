@@ -68,7 +68,7 @@ HWY_INLINE void StoreRow(const float* row, size_t width, A* to) {
   }
 }
 
-// Copies the values of a row, which are behind its turned heads.
+// Copies the values of a row, which are after its turned heads.
 template <typename A>
 HWY_INLINE void CopyValues(const HeadTurn& turn, const A* in, A* out) {
   const size_t first = (turn.query_heads + turn.key_heads) * turn.width;
@@ -124,7 +124,7 @@ void HeadsBackwardT(const HeadsBackward<A>& args, size_t rows) {
   }
 }
 
-// As in rows.cc: plain functions for Highway's dispatch tables.
+// These are plain functions for Highway's dispatch tables, as in rows.cc.
 #define TANDEM_PER_TYPE(A, Suffix, natively)                                                     \
   void Heads##Suffix(const HeadsForward<A>& args, size_t rows) { HeadsT<natively>(args, rows); } \
   void HeadsBackward##Suffix(const HeadsBackward<A>& args, size_t rows) {                        \

@@ -1,5 +1,5 @@
-// Query and key heads of attention, normalised and turned by their positions. As rows.h: one thread
-// works on `rows` rows.
+// Query and key heads of attention, normalised and turned by their positions. One thread works on
+// `rows` rows, as in rows.h.
 #pragma once
 
 #include <cstddef>

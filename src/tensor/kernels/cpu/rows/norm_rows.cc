@@ -81,7 +81,7 @@ void BranchSumT(const BranchSum<A>& args, size_t rows, size_t width) {
   }
 }
 
-// As in rows.cc: plain functions for Highway's dispatch tables.
+// These are plain functions for Highway's dispatch tables, as in rows.cc.
 #define TANDEM_PER_TYPE(A, Suffix, natively)                                          \
   void Norm##Suffix(const NormForward<A>& args, size_t rows, size_t width) {          \
     NormT<natively>(args, rows, width);                                               \

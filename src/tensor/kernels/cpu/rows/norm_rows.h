@@ -1,6 +1,6 @@
-// Normalisation of rows that a layer reads, and sums of a layer's branch with its residual. As
-// rows.h: one thread works on `rows` rows of `width` channels, a multiple of 16 and at most
-// kMaxWidth.
+// Normalisation of rows that a layer reads, and sums of a layer's branch with its residual. One
+// thread works on `rows` rows of `width` channels, a multiple of 16 and at most kMaxWidth, as in
+// rows.h.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct RowNorm {
   const float* gamma = nullptr;  // [width]; null: there is no normalisation, rows stay as they are
   const float* beta = nullptr;   // [width], or null: none
   float epsilon = 0;             // added to the variance, or to the mean of squares
-  // Whether the mean is subtracted (layer normalisation). Otherwise it counts as 0, and the
+  // Says whether the mean is subtracted (layer normalisation). Otherwise it counts as 0, and the
   // deviation is the root of the mean of squares.
   bool centred = true;
 };

@@ -13,8 +13,8 @@
 
 namespace tandem::tensor::cpu {
 
-// Where texts begin, [texts + 1], how many leading rows of each are left out, [texts], and how wide
-// their rows are.
+// Says where texts begin, [texts + 1], how many leading rows of each are left out, [texts], and how
+// wide their rows are.
 struct PooledTexts {
   const int32_t* starts;
   const int32_t* prompts;  // null: none is left out

@@ -77,7 +77,7 @@ class ThreadSums {
     if (sum && thread > 0) std::fill_n(sum, count_, 0.0F);
     return sum;
   }
-  // Like Zeroed, but without a value: every thread, thread 0 included, overwrites its array.
+  // Gives what Zeroed gives, but no zeros: every thread, thread 0 included, overwrites its array.
   float* Uninitialized(int thread) {
     if (count_ == 0) return nullptr;
     if (thread == 0) return destination_;

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using ScoreTag = hn::CappedTag<float, kScorePadding>;
 using RowTag = hn::RebindToUnsigned<ScoreTag>;
 
-// Appends the chosen lanes. To registers and then to memory: processors exist on which a
+// Appends the chosen lanes. They go to registers and then to memory: processors exist on which a
 // compressing store takes a hundred cycles.
 template <typename Scores, typename Rows, typename Chosen>
 HWY_INLINE void Append(Scores scores, Rows rows, Chosen chosen, ScoredRows& to) {

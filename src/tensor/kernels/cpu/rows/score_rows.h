@@ -33,7 +33,7 @@ void KeepAtLeast(float limit, ScoredRows& rows);
 // The k-th largest score, k from 1 to `count`; no score is a NaN. Equal scores count each.
 float KthLargest(const float* scores, size_t count, size_t k);
 
-// Whether none of the values is infinite or NaN.
+// Says whether none of the values is infinite or NaN.
 bool AllFinite(const float* values, size_t count);
 
 // The sum of a[i] * b[i]. It adds in an order that depends on `count` and the instruction set only.

@@ -33,7 +33,7 @@ struct WordRows {
   }
 };
 
-// How many of the 16 rows from `first` on there are.
+// Says how many of the 16 rows from `first` on there are.
 HWY_INLINE size_t RowsOfBlock(const WordRows& from, size_t first) {
   return first < from.rows ? std::min<size_t>(16, from.rows - first) : 0;
 }
@@ -173,7 +173,7 @@ HWY_INLINE void TransposeSquare(const WordRows& from, size_t first, size_t first
 #endif
 
 // Moves word w of row r to element (w, r) of `to` [words, padded]. `padded` is a multiple of 16 and
-// at least the number of rows; columns behind the last row become zero.
+// at least the number of rows; columns after the last row become zero.
 HWY_INLINE void Transpose(const WordRows& from, size_t padded, uint32_t* HWY_RESTRICT to) {
   for (size_t r = 0; r < padded; r += 16) {
     for (size_t w = 0; w < from.words; w += 16) {

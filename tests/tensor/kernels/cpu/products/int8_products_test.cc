@@ -284,8 +284,8 @@ TEST(Int8Products, AreNearTheProductsOfWhatWasRounded) {
       squares += sum * sum;
     }
   }
-  // Of normally distributed numbers, whose rows span six deviations: some 0.6 hundredths by each
-  // factor's rounding.
+  // The numbers are normally distributed, and their rows span six deviations: some 0.6 hundredths
+  // by each factor's rounding.
   EXPECT_LT(std::sqrt(errors / squares), 0.012);
 }
 

@@ -77,7 +77,7 @@ TEST(Products, OfNoRowsAreZero) {
   }
 }
 
-// Those that our own kernels take, whether or not products.cc chooses them on this machine.
+// The shapes that our own kernels take, whether or not products.cc chooses them on this machine.
 class PanelsOfShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(PanelsOfShape, MultiplyRight) {
@@ -140,7 +140,7 @@ TEST(Arithmetic, CountsWhatItMultiplied) {
   const double lanes = isa >= Isa::kAvx512 ? 16 : isa == Isa::kAvx2 ? 8 : 4;
   const double flops_of_step = 2 * 12 * lanes;
   EXPECT_EQ(MultiplyRegisters(Type::kFloat, 1000), 1000 * flops_of_step);
-  // On AMX four products of tiles a step, 16 x 32 x 16 each.
+  // AMX multiplies four products of tiles a step, 16 x 32 x 16 each.
   const double flops_of_bf16_step = isa >= Isa::kAmx          ? 2 * 4 * 16 * 32 * 16
                                     : isa == Isa::kAvx512Bf16 ? 2 * flops_of_step
                                                               : 0;

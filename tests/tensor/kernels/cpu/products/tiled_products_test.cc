@@ -35,7 +35,7 @@ std::vector<uint16_t> BitsOf(std::span<const Bf16> values) {
   return bits;
 }
 
-// Those that AMX takes: rows, depth and columns.
+// The shapes that AMX takes: rows, depth and columns.
 class TilesOfShape : public testing::TestWithParam<Shape> {
  protected:
   void SetUp() override {
@@ -91,7 +91,7 @@ TEST_P(TilesOfShape, MultiplyRight) {
     MultiplyTiled(c.Product(row), 1, {alone.values.data(), stride});
     for (int64_t n = 0; n < columns; ++n) ASSERT_EQ(alone.At(0, n), out.At(row, n)) << row;
   }
-  // The same, rounded.
+  // The wanted values are rounded.
   std::vector<float> wanted(PaddedBf16::RoundUpTo16(out.values.size()), kUntouched);
   std::ranges::copy(out.values, wanted.begin());
   std::vector<Bf16> rounded(wanted.size()), found(wanted.size());

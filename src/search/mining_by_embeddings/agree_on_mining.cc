@@ -1,4 +1,4 @@
-#include "search/mining_by_embeddings/same_mining.h"
+#include "search/mining_by_embeddings/agree_on_mining.h"
 
 #include <fmt/format.h>
 
@@ -72,8 +72,8 @@ void Compare(const Json& other, const Json& first, size_t rank) {
 
 }  // namespace
 
-void CheckSameMining(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
-                     std::string_view precision, dist::ProcessGroup* group) {
+void AgreeOnMining(const data::TrainingSet& set, const MiningTask& task, const MiningRules& rules,
+                   std::string_view precision, dist::ProcessGroup* group) {
   if (!dist::IsShared(group)) return;
   group->Agree([&] {
     const std::vector<Json> all = dist::AllGatherJson(

@@ -1,4 +1,4 @@
-// The own document of a query that comes once a pass: uniform among its kept pairs.
+// Draws the paired document of a query that comes once an epoch: uniform among its kept pairs.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace tandem::sampling {
 
-// `random` is the DocumentStream of the pass; the query has a kept pair.
-inline uint32_t OwnDocument(const Pairs& pairs, uint32_t query, RandomStream& random) {
+// `random` is the DocumentStream of the epoch; the query has a kept pair.
+inline uint32_t DrawPairedDocument(const Pairs& pairs, uint32_t query, RandomStream& random) {
   random.Seek(uint64_t{query} << kDrawBits);
   size_t chosen = random.Below(pairs.kept_count(query));
   const JudgedList pool = pairs.pool(query);

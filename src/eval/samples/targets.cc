@@ -1,4 +1,4 @@
-// Reading wishes of eval/samples/thresholds.h.
+// Reads the targets of eval/samples/thresholds.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace tandem::eval {
 namespace {
 
 struct KindName {
-  WishKind kind;
+  TargetKind kind;
   std::string_view name;
 };
-constexpr std::array<KindName, 4> kKinds{{{WishKind::kPrecision, "precision"},
-                                          {WishKind::kRecall, "recall"},
-                                          {WishKind::kFalsePositiveRate, "fpr"},
-                                          {WishKind::kResults, "results"}}};
+constexpr std::array<KindName, 4> kKinds{{{TargetKind::kPrecision, "precision"},
+                                          {TargetKind::kRecall, "recall"},
+                                          {TargetKind::kFalsePositiveRate, "fpr"},
+                                          {TargetKind::kResults, "results"}}};
 
 std::string_view Trim(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -28,17 +28,17 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-double ReadValue(WishKind kind, std::string_view wish, std::string_view text) {
+double ReadValue(TargetKind kind, std::string_view target, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = error == std::errc() && end == text.data() + text.size();
-  const bool results = kind == WishKind::kResults;
+  const bool results = kind == TargetKind::kResults;
   if (number && std::isfinite(value) && value > 0 && (results || value <= 1)) return value;
-  throw UsageError(fmt::format("threshold {}: the value is {}; expected a number above 0{}", wish,
+  throw UsageError(fmt::format("threshold {}: the value is {}; expected a number above 0{}", target,
                                text.empty() ? "empty" : text, results ? "" : ", at most 1"));
 }
 
-Wish ReadWish(std::string_view text) {
+Target ReadTarget(std::string_view text) {
   const size_t equals = text.find('=');
   const std::string_view name = Trim(text.substr(0, equals));
   std::vector<std::string_view> names;
@@ -58,24 +58,24 @@ Wish ReadWish(std::string_view text) {
 
 }  // namespace
 
-std::string Wish::name() const {
+std::string Target::name() const {
   const auto at = std::find_if(kKinds.begin(), kKinds.end(),
                                [this](const KindName& known) { return known.kind == kind; });
   return fmt::format("{}={}", at->name, value);
 }
 
-std::vector<Wish> ParseWishes(std::string_view list) {
-  std::vector<Wish> wishes;
+std::vector<Target> ParseTargets(std::string_view list) {
+  std::vector<Target> targets;
   while (true) {
     const size_t comma = list.find(',');
-    const Wish wish = ReadWish(Trim(list.substr(0, comma)));
-    for (const Wish& other : wishes) {
-      if (other.name() == wish.name()) {
-        throw UsageError(fmt::format("threshold {} is wished for twice", wish.name()));
+    const Target target = ReadTarget(Trim(list.substr(0, comma)));
+    for (const Target& other : targets) {
+      if (other.name() == target.name()) {
+        throw UsageError(fmt::format("threshold {} is asked for twice", target.name()));
       }
     }
-    wishes.push_back(wish);
-    if (comma == std::string_view::npos) return wishes;
+    targets.push_back(target);
+    if (comma == std::string_view::npos) return targets;
     list.remove_prefix(comma + 1);
   }
 }

@@ -1,4 +1,4 @@
-// Where the processes of a launch find each other: a store that rank 0's process keeps.
+// A rendezvous lets the processes of a launch find each other: a store that rank 0's process keeps.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ std::string FirstLine(const std::exception& error);
 
 // The store of a launch, which rank 0 makes and the others connect to. Throws UsageError where rank
 // 0's port is taken, PeerLost where rank 0 is not reached within `timeout`.
-StorePointer MeetingStore(const Launch& launch, std::chrono::milliseconds timeout);
+StorePointer RendezvousStore(const Launch& launch, std::chrono::milliseconds timeout);
 
 // Waits until every process of the launch has come. Throws UsageError where two have one rank, and
 // PeerLost, naming them, where some have not come within `timeout`: on all that have come.

@@ -1,4 +1,4 @@
-#include "dist/meeting.h"
+#include "dist/rendezvous.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Between two looks at the store.
+// The longest pause between two looks at the store.
 constexpr milliseconds kLongestPause{500};
 
 std::vector<uint8_t> Bytes(const std::string& text) { return {text.begin(), text.end()}; }
@@ -38,7 +38,7 @@ StorePointer OpenStore(const Launch& launch, bool server, milliseconds timeout) 
   return c10::make_intrusive<c10d::PrefixStore>(fmt::format("tandem/{}", launch.job), store);
 }
 
-// Whether somebody else listens on the port: bind says so before a store is made of it.
+// Says whether somebody else listens on the port: bind says so before a store is made of it.
 bool PortIsTaken(int port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   if (descriptor < 0) return false;
@@ -86,7 +86,7 @@ std::string FirstLine(const std::exception& error) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-StorePointer MeetingStore(const Launch& launch, milliseconds timeout) {
+StorePointer RendezvousStore(const Launch& launch, milliseconds timeout) {
   const bool leads = launch.rank == 0;
   if (leads && PortIsTaken(launch.port)) {
     throw UsageError(fmt::format(

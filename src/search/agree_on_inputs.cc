@@ -1,4 +1,4 @@
-#include "search/same_inputs.h"
+#include "search/agree_on_inputs.h"
 
 #include <fmt/format.h>
 
@@ -60,8 +60,8 @@ void Compare(const Json& other, const Json& first, size_t rank, const char* what
 
 }  // namespace
 
-void CheckSameInputs(model::DualEncoder& model, model::TextKind kind, size_t count, uint64_t texts,
-                     const EncodeOptions& options) {
+void AgreeOnInputs(model::DualEncoder& model, model::TextKind kind, size_t count, uint64_t texts,
+                   const EncodeOptions& options) {
   if (!dist::IsShared(options.group)) return;
   options.group->Agree([&] {
     const std::vector<Json> all =
