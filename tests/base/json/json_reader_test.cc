@@ -1,5 +1,6 @@
 #include "base/json/json_reader.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +63,7 @@ TEST(ParseJson, IntegersBeyond64BitsAreDoublesAndOtherNumbersAreFaults) {
 }
 
 TEST(ParseJson, SaysInWordsOfTheTextWhatIsWrong) {
-  EXPECT_THAT(ErrorOf("{\"a\": [1,\n 2 3]}"), HasSubstr("line 2, column 4, in `a[1]`: "));
+  EXPECT_THAT(ErrorOf("{\"a\": [1,\n 2 3]}"), HasSubstr("line 2, column 4, in `a`: 3 stands"));
   EXPECT_THAT(ErrorOf("{\"a\": NaN}"), HasSubstr("column 7, in `a`: NaN is no number of JSON"));
   EXPECT_THAT(ErrorOf("[\"\\ud800\"]"), HasSubstr("the lone surrogate \\ud800"));
   EXPECT_EQ(ErrorOf(""), "is not valid JSON: it is empty");
@@ -111,7 +112,9 @@ TEST(JsonDocument, ShowsValuesInPlace) {
   EXPECT_EQ(list.At(2)->String(), "x");
   EXPECT_TRUE(list.At(3)->is_null());
   EXPECT_FALSE(list.At(4).has_value());
-  EXPECT_EQ(std::distance(list.elements().begin(), list.elements().end()), 4);
+  size_t count = 0;
+  for (const JsonElement element : list.elements()) count += element.is_null() ? 10 : 1;
+  EXPECT_EQ(count, 13U);
   EXPECT_EQ(root.Find("b")->Find("k")->Boolean(), true);  // the first of the two
   EXPECT_FALSE(root.Find("c").has_value());
   EXPECT_TRUE(list.members().empty());

@@ -116,14 +116,15 @@ TEST(Json, StringsHaveTheBytesOfEarlierVersions) {
 
 TEST(JsonDouble, HasTheDigitsOfEarlierVersions) {
   const auto expect = [](double number) {
-    if (std::isfinite(number)) ASSERT_EQ(Digits(number), nlohmann::json(number).dump());
+    if (!std::isfinite(number)) return;
+    ASSERT_EQ(Digits(number), nlohmann::json(number).dump());
   };
   for (const double number : {0.0, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
                               1e15, 1e16, 123456789012345.0, 1e-4, 1e-5, 0.1, 300.0, -1.5e20}) {
     expect(number);
   }
   std::mt19937_64 random(7);
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     const uint64_t bits = random();
     expect(std::bit_cast<double>(bits));
     expect(std::bit_cast<double>(bits >> 12 >> random() % 52));  // denormal
