@@ -4,14 +4,15 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
 
+#include "base/json/json.h"
 #include "text/tokenizer.h"
 
 namespace tandem::text {
 
-// The bytes of a file that the caller has read; null for any other, which is read here.
-using KnownFiles = std::function<const std::string*(const std::filesystem::path& path)>;
+// A file that the caller has read (ParseJson with python_numbers); null for any other, which is
+// read here.
+using KnownFiles = std::function<const Json*(const std::filesystem::path& path)>;
 
 // LoadTokenizer (text/tokenizer.h), by what is known of the files beside tokenizer.json.
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,

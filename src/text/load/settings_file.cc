@@ -11,9 +11,9 @@ namespace tandem::text {
 SettingsFile::SettingsFile(const std::filesystem::path& path, const KnownFiles& known)
     : file_(path.native()) {
   if (!std::filesystem::exists(path)) return;
-  const std::string* const bytes = known ? known(path) : nullptr;
+  const Json* const read = known ? known(path) : nullptr;
   try {
-    json_ = ParseJson(bytes != nullptr ? *bytes : ReadFile(path), {.python_numbers = true});
+    json_ = read != nullptr ? *read : ParseJson(ReadFile(path), {.python_numbers = true});
   } catch (const JsonTextError& error) {
     throw ModelError(file_, "", error.what());
   }

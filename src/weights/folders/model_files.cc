@@ -11,7 +11,7 @@ namespace tandem::weights {
 
 // What is known of one file; each is none until it was asked for.
 struct ModelFiles::File {
-  std::optional<std::string> bytes;
+  std::optional<Json> json;
   std::optional<Settings> settings;
   std::optional<std::vector<ListedModule>> modules;
 };
@@ -38,18 +38,18 @@ ModelFiles::File& ModelFiles::FileAt(std::string_view file) const {
   return memory_->files[PathOf(file).lexically_normal()];
 }
 
-const std::string& ModelFiles::Bytes(std::string_view file) const {
+const Json& ModelFiles::Parsed(std::string_view file) const {
   File& known = FileAt(file);
-  if (!known.bytes) known.bytes = ReadModelFile(PathOf(file), kMaxSettingsBytes);
-  return *known.bytes;
+  if (!known.json) {
+    const std::filesystem::path path = PathOf(file);
+    known.json = ParseSettings(ReadModelFile(path, kMaxSettingsBytes), path.native());
+  }
+  return *known.json;
 }
 
 const Settings& ModelFiles::Read(std::string_view file) const {
   File& known = FileAt(file);
-  if (!known.settings) {
-    const std::string path = PathOf(file).native();
-    known.settings.emplace(path, ParseSettings(Bytes(file), path));
-  }
+  if (!known.settings) known.settings.emplace(PathOf(file).native(), Parsed(file));
   return *known.settings;
 }
 
@@ -63,13 +63,13 @@ const Settings& ModelFiles::ReadIfThere(std::string_view file) const {
 
 const std::vector<ListedModule>& ModelFiles::Modules() const {
   File& known = FileAt(kModulesFile);
-  if (!known.modules) known.modules = ParseModules(Bytes(kModulesFile), PathOf(kModulesFile));
+  if (!known.modules) known.modules = ModulesIn(Parsed(kModulesFile), PathOf(kModulesFile));
   return *known.modules;
 }
 
-const std::string* ModelFiles::FindBytes(const std::filesystem::path& path) const {
+const Json* ModelFiles::Find(const std::filesystem::path& path) const {
   const auto found = memory_->files.find(path.lexically_normal());
-  return found == memory_->files.end() || !found->second.bytes ? nullptr : &*found->second.bytes;
+  return found == memory_->files.end() || !found->second.json ? nullptr : &*found->second.json;
 }
 
 void ModelFiles::Forget() const { memory_->files.clear(); }

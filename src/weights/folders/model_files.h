@@ -9,9 +9,12 @@
 #include <concepts>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
+
+namespace tandem {
+class Json;
+}
 
 namespace tandem::weights {
 
@@ -40,13 +43,12 @@ class ModelFiles {
   const Settings& Read(std::string_view file) const;
   // An empty object where the file does not exist.
   const Settings& ReadIfThere(std::string_view file) const;
-  // What modules.json lists (ListModules).
+  // What modules.json lists (ModulesIn).
   const std::vector<ListedModule>& Modules() const;
-  // The bytes of a file. Throws ModelError: missing, too long.
-  const std::string& Bytes(std::string_view file) const;
 
-  // The bytes of a file, here or elsewhere, that has been read before; null for any other.
-  const std::string* FindBytes(const std::filesystem::path& path) const;
+  // A file, here or elsewhere, that has been read before, its members in their order there; null
+  // for any other.
+  const Json* Find(const std::filesystem::path& path) const;
   // Gives back the memory: what is asked for later is read again.
   void Forget() const;
 
@@ -56,6 +58,7 @@ class ModelFiles {
 
   ModelFiles(std::filesystem::path path, std::shared_ptr<Memory> memory);
   File& FileAt(std::string_view file) const;
+  const Json& Parsed(std::string_view file) const;
 
   std::filesystem::path path_;
   std::shared_ptr<Memory> memory_;

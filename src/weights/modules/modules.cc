@@ -243,8 +243,7 @@ ListedModule ModuleOf(std::string type, std::string folder, const std::string& f
   return module;
 }
 
-std::vector<ListedModule> ParseModules(std::string_view bytes, const std::filesystem::path& path) {
-  const Json list = ParseSettings(bytes, path.native());
+std::vector<ListedModule> ModulesIn(const Json& list, const std::filesystem::path& path) {
   if (!list.is_array() || list.empty()) {
     throw ModelError(path.native(), "", "is not a list of modules");
   }

@@ -29,9 +29,9 @@ ListedModule ModuleOf(std::string type, std::string folder, const std::string& f
 
 inline constexpr std::string_view kModulesFile = "modules.json";
 
-// What the bytes of modules.json list; ModelFiles::Modules reads them. Throws ModelError naming
-// `path` unless it begins with a Transformer or a router, and for a broken list.
-std::vector<ListedModule> ParseModules(std::string_view bytes, const std::filesystem::path& path);
+// What modules.json lists; ModelFiles::Modules reads it. Throws ModelError naming `path` unless it
+// begins with a Transformer or a router, and for a broken list.
+std::vector<ListedModule> ModulesIn(const Json& list, const std::filesystem::path& path);
 
 // The Transformer module's folder, relative to the model's: usually "", "0_Transformer" in old
 // ones; "" without modules.json. Throws ModelError for a folder of two encoders.

@@ -41,8 +41,8 @@ struct TokenizerSettings {
   bool lower_case = false;
 
   // What text::LoadTokenizer takes beside `folder` (text/load/known_files.h).
-  std::function<const std::string*(const std::filesystem::path&)> KnownFiles() const {
-    return [files = files](const std::filesystem::path& path) { return files.FindBytes(path); };
+  std::function<const Json*(const std::filesystem::path&)> KnownFiles() const {
+    return [files = files](const std::filesystem::path& path) { return files.Find(path); };
   }
 };
 

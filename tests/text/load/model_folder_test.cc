@@ -283,8 +283,8 @@ TEST_F(ModelFolder, FilesThatTheCallerHasReadAreNotReadAgain) {
   Write("vocab.txt", kVocab);
   for (const char* name : {"config.json", "tokenizer_config.json"}) Write(name, "{");
   EXPECT_THROW(LoadTokenizer(folder_.path()), ModelError);
-  const std::string config = R"({"model_type": "bert"})", tokenizer = R"({"do_lower_case": false})";
-  const auto known = [&](const std::filesystem::path& path) -> const std::string* {
+  const Json config = {{"model_type", "bert"}}, tokenizer = {{"do_lower_case", false}};
+  const auto known = [&](const std::filesystem::path& path) -> const Json* {
     if (path == folder_.path() / "config.json") return &config;
     return path == folder_.path() / "tokenizer_config.json" ? &tokenizer : nullptr;
   };
